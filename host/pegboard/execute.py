@@ -1,0 +1,202 @@
+"""Running what authors wrote: one function, once, with whatever it does kept inside this call.
+
+It knows nothing of names, protocols or middleware.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass
+from threading import get_ident
+from typing import Any, Literal
+
+from pegboard.context import Context, _current
+from pegboard.contracts import Call, PromptMessage, PromptResult, ResourceResult, Tool, ToolResult
+from pegboard.errors import FatalToolError, MCPContextError, ProtocolError, ToolExecutionError, ToolRuntimeError
+from pegboard.signature import Signature
+
+Mode = Literal["async", "inline", "thread"]
+"""How a function runs: awaited, called on the event loop, or called in a thread of the host."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """An author's function and how it runs."""
+
+    function: Callable[..., Any]
+    mode: Mode
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], *, inline: bool = False) -> Function:
+        """Decide how a function runs by what it is."""
+        target = function if inspect.isroutine(function) else getattr(type(function), "__call__", function)  # noqa: B004
+        if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(target):
+            return cls(function, "async")
+        return cls(function, "inline" if inline else "thread")
+
+
+@dataclass(frozen=True, slots=True)
+class BoundTool:
+    """A tool with everything one host knows about it."""
+
+    tool: Tool
+    function: Function
+    signature: Signature
+    config: Any
+    secrets: Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundResource:
+    """A resource's function."""
+
+    uri: str
+    function: Function
+    mime_type: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BoundPrompt:
+    """A prompt's function."""
+
+    description: str | None
+    function: Function
+
+
+class Threads:
+    """The host's own threads for sync functions; none exist before the first is needed."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._pool: ThreadPoolExecutor | None = None
+        self._running: set[int] = set()
+
+    async def run(self, function: Callable[..., Any], keywords: Mapping[str, Any]) -> tuple[Any, BaseException | None]:
+        """Call a function in a thread; what it returned, and what it raised.
+
+        The exception comes in a box: a future that is given `StopIteration` stays open for ever.
+        """
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._size, thread_name_prefix="pegboard-tool")
+        return await asyncio.get_running_loop().run_in_executor(
+            self._pool, copy_context().run, self._boxed, function, keywords
+        )
+
+    def _boxed(self, function: Callable[..., Any], keywords: Mapping[str, Any]) -> tuple[Any, BaseException | None]:
+        self._running.add(get_ident())
+        try:
+            return function(**keywords), None
+        except BaseException as error:  # noqa: BLE001 - SystemExit and the like are this call's failure
+            return None, error
+        finally:
+            self._running.discard(get_ident())
+
+    @property
+    def busy(self) -> int:
+        """How many functions run right now."""
+        return len(self._running)
+
+    def close(self) -> None:
+        """Take no more work. A function that runs cannot be stopped; nobody waits for it."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+async def invoke(function: Function, keywords: Mapping[str, Any], threads: Threads) -> Any:  # noqa: ANN401 - the author's result
+    """Run a function and return what it returned.
+
+    Whatever it raises loses this call and nothing else: `SystemExit` and `KeyboardInterrupt` would end the event loop
+    if they left the task, `StopIteration` would leave a future open. A task that the function itself started is out of
+    reach.
+
+    Raises:
+        ToolRuntimeError, ProtocolError: raised by the author on purpose.
+        FatalToolError: anything else; masked, with the original as its cause.
+        asyncio.CancelledError: the call was cancelled.
+    """
+    try:
+        if function.mode == "async":
+            return await function.function(**keywords)
+        if function.mode == "inline":
+            return function.function(**keywords)
+        value, error = await threads.run(function.function, keywords)
+        if error is not None:
+            raise error
+        return value  # noqa: TRY300 - the branches above return too
+    except (ToolRuntimeError, ProtocolError):
+        raise
+    except MCPContextError as error:
+        raise ToolExecutionError(error.message) from error
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        raise _unexpected(error) from error
+    except BaseException as error:
+        raise _unexpected(error) from error
+
+
+def _unexpected(error: BaseException) -> FatalToolError:
+    return FatalToolError("It failed unexpectedly.", f"{type(error).__name__}: {error}")
+
+
+async def call_tool(bound: BoundTool, call: Call, state: Any, threads: Threads) -> ToolResult:  # noqa: ANN401 - the lifespan's
+    """Validate the arguments, run the tool, and check its result.
+
+    Raises:
+        ToolRuntimeError: the call failed; the message is for the model.
+    """
+    arguments = call.params.get("arguments") or {}
+    keywords = bound.signature.bind(arguments)
+    if bound.secrets:
+        _check_secrets(bound)
+    context = Context(call, bound.tool.name, arguments, bound.config, state, bound.secrets)
+    if bound.signature.context_parameter is not None:
+        keywords[bound.signature.context_parameter] = context
+    token = _current.set(context)
+    try:
+        value = await invoke(bound.function, keywords, threads)
+    except asyncio.CancelledError:
+        context.cancelled = True
+        raise
+    finally:
+        _current.reset(token)
+        context.progress.close()
+    return ToolResult(bound.signature.result(value), structured=bound.signature.output_schema is not None)
+
+
+def _check_secrets(bound: BoundTool) -> None:
+    missing = sorted(name for name, value in bound.secrets.items() if not value)
+    if missing:
+        names = ", ".join(missing)
+        raise FatalToolError(f"This tool needs a secret that is not set on the server: {names}. Ask its operator to set it.")
+
+
+async def read_resource(bound: BoundResource, threads: Threads) -> ResourceResult:
+    """Run a resource's function.
+
+    Raises:
+        ToolRuntimeError: it failed, or gave neither text nor bytes.
+    """
+    content = await invoke(bound.function, {}, threads)
+    if not isinstance(content, str | bytes):
+        raise FatalToolError("It failed unexpectedly.", f"a resource gives str or bytes, not {type(content).__name__}")
+    default = "text/plain" if isinstance(content, str) else "application/octet-stream"
+    return ResourceResult(bound.uri, content, bound.mime_type or default)
+
+
+async def get_prompt(bound: BoundPrompt, threads: Threads) -> PromptResult:
+    """Run a prompt's function.
+
+    Raises:
+        ToolRuntimeError: it failed, or gave neither text nor messages.
+    """
+    value = await invoke(bound.function, {}, threads)
+    messages = (PromptMessage(value),) if isinstance(value, str) else tuple(value or ())
+    if not all(isinstance(message, PromptMessage) for message in messages):
+        raise FatalToolError("It failed unexpectedly.", "a prompt gives text or a list of PromptMessage")
+    return PromptResult(messages, bound.description)

@@ -1,0 +1,94 @@
+"""Every hook of pegboard; a hook's docstring is its reference.
+
+Hooks assemble the host, once, when it starts. They are plain functions: a hook returns what its plugin contributes and
+changes nothing. `async def`, wrappers and ordering markers are refused when the plugin is loaded. Each plugin is called
+by itself, in the order of names, so that the host knows whose contribution is whose; a hook that raises costs its
+plugin everything it contributed, and no other plugin anything.
+
+An implementation names only the parameters it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import pluggy
+
+if TYPE_CHECKING:
+    from pegboard.contracts import (
+        Lifespan,
+        Middleware,
+        PluginContext,
+        PromptDefinition,
+        ResourceDefinition,
+        SecretStore,
+        StreamProtocol,
+        ToolDefinition,
+        Transport,
+    )
+
+HOST_API = 1
+"""The version of these hooks; a plugin that asks for another is refused with advice."""
+
+hookspec = pluggy.HookspecMarker("pegboard")
+hookimpl = pluggy.HookimplMarker("pegboard")
+
+
+@hookspec
+def register_tools(context: PluginContext) -> Iterable[ToolDefinition]:
+    """Contribute tools.
+
+    Tools of a `Toolkit` are named `<toolkit>_<tool>`, all others carry their own name. A definition that is wrong costs
+    that tool alone. Of two tools with one name neither is served, and both owners are named.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def register_resources(context: PluginContext) -> Iterable[ResourceDefinition]:
+    """Contribute resources of fixed content. Of two with one URI neither is served."""
+    raise NotImplementedError
+
+
+@hookspec
+def register_prompts(context: PluginContext) -> Iterable[PromptDefinition]:
+    """Contribute prompts of fixed content. Names follow the rules of tools."""
+    raise NotImplementedError
+
+
+@hookspec
+def register_middleware(context: PluginContext) -> Iterable[Middleware]:
+    """Contribute code around calls.
+
+    `[host] middleware` lists names, outermost first; what is not listed stands inside those, in the order of names.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def register_transports(context: PluginContext) -> Iterable[Transport]:
+    """Contribute transports. One runs when `[host] transports` lists its name, or when a command asks for it."""
+    raise NotImplementedError
+
+
+@hookspec
+def register_protocols(context: PluginContext) -> Iterable[StreamProtocol]:
+    """Contribute the protocol that answers on message streams. There must be exactly one when a transport runs."""
+    raise NotImplementedError
+
+
+@hookspec
+def register_secret_stores(context: PluginContext) -> Iterable[SecretStore]:
+    """Contribute places that secrets come from, asked in the order of plugin names; the first that has one gives it."""
+    raise NotImplementedError
+
+
+@hookspec
+def lifespan(context: PluginContext) -> Lifespan:
+    """Return an async context manager that the host enters when it starts and leaves when it stops, in reverse order.
+
+    What entering gives is the `context.state` of the plugin's tools. A plugin whose lifespan fails to start is left out
+    whole.
+    """
+    raise NotImplementedError

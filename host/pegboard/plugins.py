@@ -1,0 +1,121 @@
+"""What is known of a plugin at each step of loading it, and what can go wrong. Plain data, no behaviour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from pegboard.contracts import (
+    Lifespan,
+    Middleware,
+    PluginContext,
+    PromptDefinition,
+    ResourceDefinition,
+    SecretStore,
+    StreamProtocol,
+    ToolDefinition,
+    Transport,
+)
+
+if TYPE_CHECKING:
+    import importlib_metadata
+
+PluginKind = Literal["plugin", "toolkit"]
+GROUPS: dict[str, PluginKind] = {"pegboard.plugins": "plugin", "pegboard.toolkits": "toolkit"}
+"""The two groups of entry points: installing is consent to be used for toolkits, and not for plugins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a plugin comes from.
+
+    Attributes:
+        kind: by which group it was found.
+        name: its entry point's name, which is its name everywhere.
+        target: the entry point's value, `module:attribute`.
+        distribution: the distribution that brings it, "" for one that a program passed in itself.
+        version: that distribution's version.
+        entry_point: what loads it; None for one that a program passed in itself.
+        given: the object that a program passed in.
+    """
+
+    kind: PluginKind
+    name: str
+    target: str
+    distribution: str = ""
+    version: str = ""
+    entry_point: importlib_metadata.EntryPoint | None = None
+    given: Any = None
+
+    def __str__(self) -> str:
+        source = f" from {self.distribution} {self.version}".rstrip() if self.distribution else ""
+        return f"{self.kind} {self.name!r}{source}"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Whether a plugin runs, and by whose word.
+
+    Attributes:
+        origin: which plugin.
+        on: whether it runs.
+        reason: why, for `pegboard why`.
+        named: the operator named it, so that it must load.
+    """
+
+    origin: Origin
+    on: bool
+    reason: str
+    named: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that went wrong while the host was put together.
+
+    Attributes:
+        stage: "find", "import", "config", "hooks", "contribute", "lifespan", "assemble" or "process".
+        message: what, for the operator.
+        origin: whose doing, None when it is nobody's in particular.
+        fatal: the host does not start with it.
+        level: "error" when something is missing that was meant to be there, "warning" otherwise.
+    """
+
+    stage: str
+    message: str
+    origin: Origin | None = None
+    fatal: bool = False
+    level: Literal["error", "warning"] = "error"
+
+    def __str__(self) -> str:
+        if self.origin is None:
+            return self.message
+        return f"{self.origin} ({self.origin.target}), {self.stage}: {self.message}"
+
+
+@dataclass(slots=True)
+class Loaded:
+    """A plugin that is ready, and what it contributes."""
+
+    origin: Origin
+    instance: Any
+    context: PluginContext
+    import_seconds: float = 0.0
+    tools: list[ToolDefinition] = field(default_factory=list)
+    resources: list[ResourceDefinition] = field(default_factory=list)
+    prompts: list[PromptDefinition] = field(default_factory=list)
+    middleware: list[Middleware] = field(default_factory=list)
+    transports: list[Transport] = field(default_factory=list)
+    protocols: list[StreamProtocol] = field(default_factory=list)
+    stores: list[SecretStore] = field(default_factory=list)
+    lifespans: list[Lifespan] = field(default_factory=list)
+    state: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReport:
+    """The outcome of loading: what runs, what does not, and what went wrong."""
+
+    choices: tuple[Choice, ...]
+    plugins: tuple[Loaded, ...]
+    problems: tuple[Problem, ...]

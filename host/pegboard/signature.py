@@ -1,0 +1,238 @@
+"""A function's signature, compiled once: JSON Schemas for clients, validators for calls.
+
+What a type means is pydantic's business; here a signature becomes one TypedDict, so that parameters may have any name
+and an absent argument takes the function's default.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import SchemaError, ValidationError, to_jsonable_python
+from typing_extensions import NotRequired, TypedDict
+
+from pegboard.context import Context
+from pegboard.errors import ToolDefinitionError, ToolInputError, ToolInputSchemaError, ToolOutputError, ToolOutputSchemaError
+
+_PYDANTIC_ERRORS = (
+    PydanticUserError,
+    PydanticSchemaGenerationError,
+    PydanticInvalidForJsonSchema,
+    SchemaError,
+    TypeError,
+    NameError,
+)
+_TEXT = (str, type(None), Any, object, bytes, inspect.Signature.empty)
+"""Results of these types carry no schema: they are sent as text, or as whatever they turn out to be."""
+
+
+class _Schemas(GenerateJsonSchema):
+    """Without the titles that pydantic makes of names, which cost tokens and say nothing."""
+
+    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - the base class's own form
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ANN401 - pydantic's union of schemas
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a tool's function takes and gives.
+
+    Attributes:
+        input_schema: JSON Schema of the arguments, an object.
+        output_schema: JSON Schema of the result, None when it is text or nothing is known.
+        context_parameter: the parameter that takes the Context, None when there is none.
+    """
+
+    input_schema: Mapping[str, Any]
+    output_schema: Mapping[str, Any] | None
+    context_parameter: str | None
+    _validate: Callable[[Any], dict[str, Any]]
+    _renamed: Mapping[str, str]
+    _output: TypeAdapter[Any] | None
+
+    def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Keyword arguments for the function.
+
+        Raises:
+            ToolInputError: the arguments do not fit; one short line for each that does not.
+        """
+        try:
+            keywords = self._validate(arguments)
+        except ValidationError as error:
+            raise _input_error(error) from None
+        if self._renamed:
+            return {self._renamed.get(name, name): value for name, value in keywords.items()}
+        return keywords
+
+    def result(self, value: Any) -> Any:  # noqa: ANN401 - whatever the function returned
+        """The function's result as a JSON-ready value.
+
+        Raises:
+            ToolOutputError: it is not what the function declares, or JSON has no form for it.
+        """
+        if self._output is None:
+            if value is None or isinstance(value, str):
+                return value
+            return _jsonable(value)
+        try:
+            checked = self._output.validator.validate_python(value)
+            return self._output.serializer.to_python(checked, mode="json")
+        except (ValidationError, ValueError) as error:
+            raise ToolOutputError("The tool returned a result that does not fit its own declaration.", str(error)) from error
+
+
+def compile_signature(function: Callable[..., Any]) -> Signature:
+    """Compile a function's signature.
+
+    Raises:
+        ToolInputSchemaError: a parameter cannot be described; the message names it and says how to mend it.
+        ToolOutputSchemaError: the result cannot be described.
+        ToolDefinitionError: an annotation names something that does not exist.
+    """
+    hints = _hints(function)
+    fields: dict[str, Any] = {}
+    renamed: dict[str, str] = {}
+    context_parameter = None
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise ToolDefinitionError("it is a generator; return a list, and report progress with `context.progress.report`")
+    for parameter in inspect.signature(function).parameters.values():
+        annotation = hints.get(parameter.name, parameter.annotation)
+        if _is_context(annotation):
+            if context_parameter is not None:
+                raise ToolInputSchemaError(f"parameters {context_parameter!r} and {parameter.name!r} both take the Context")
+            context_parameter = parameter.name
+            continue
+        name, field = _field(parameter, annotation)
+        if name in fields:
+            raise ToolInputSchemaError(f"two parameters are called {name!r}")
+        if name != parameter.name:
+            renamed[name] = parameter.name
+        fields[name] = field
+    schema, validate = _input(fields)
+    output = _output(hints.get("return", inspect.Signature.empty))
+    output_schema = None if output is None else output.json_schema(schema_generator=_Schemas, mode="serialization")
+    return Signature(schema, output_schema, context_parameter, validate, renamed, output)
+
+
+def _is_context(annotation: Any) -> bool:  # noqa: ANN401 - any annotation
+    """Whether a parameter takes the Context: annotated so, with or without `| None` or Annotated around it."""
+    if get_origin(annotation) in (Annotated, Union, UnionType):
+        return any(_is_context(part) for part in get_args(annotation))
+    return annotation is Context
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    target = inspect.unwrap(function)
+    if not inspect.isroutine(target):
+        target = getattr(target, "func", None) or type(target).__call__
+    try:
+        return typing.get_type_hints(target, include_extras=True)
+    except (NameError, TypeError, AttributeError) as error:
+        raise ToolDefinitionError(f"an annotation cannot be resolved: {error}") from None
+
+
+def _field(parameter: inspect.Parameter, annotation: Any) -> tuple[str, Any]:  # noqa: ANN401 - any annotation
+    """The name on the wire and the TypedDict field of one parameter."""
+    name = parameter.name
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        raise ToolInputSchemaError(f"parameter {name!r} takes any number of arguments; name each one that callers may give")
+    if parameter.kind is parameter.POSITIONAL_ONLY:
+        raise ToolInputSchemaError(f"parameter {name!r} is positional-only; remove the `/` after it")
+    if annotation is parameter.empty:
+        raise ToolInputSchemaError(f"parameter {name!r} has no type annotation; write one, such as `{name}: str`")
+    if get_origin(annotation) is Annotated:
+        name, annotation = _described(name, annotation)
+    if isinstance(parameter.default, FieldInfo):
+        annotation = Annotated[annotation, parameter.default]
+        return name, annotation if parameter.default.is_required() else NotRequired[annotation]
+    if parameter.default is parameter.empty:
+        return name, annotation
+    return name, NotRequired[Annotated[annotation, Field(default=parameter.default)]]
+
+
+def _described(name: str, annotation: Any) -> tuple[str, Any]:  # noqa: ANN401 - any annotation
+    """Texts inside Annotated: one describes the parameter, of two the first renames it."""
+    inner, *extras = get_args(annotation)
+    texts = [extra for extra in extras if isinstance(extra, str)]
+    if len(texts) > 2:
+        raise ToolInputSchemaError(f"parameter {name!r} has {len(texts)} texts in Annotated; give a description, or a name and a description")
+    if len(texts) == 2:
+        name = texts[0]
+    rest = [extra for extra in extras if not isinstance(extra, str)]
+    if texts:
+        rest.append(Field(description=texts[-1]))
+    return name, Annotated[(inner, *rest)] if rest else inner
+
+
+def _input(fields: dict[str, Any]) -> tuple[dict[str, Any], Callable[[Any], dict[str, Any]]]:
+    arguments = TypedDict("arguments", fields)  # type: ignore[operator]  # made of a signature, not written down
+    arguments.__pydantic_config__ = ConfigDict(extra="forbid", hide_input_in_errors=True)
+    try:
+        adapter: TypeAdapter[dict[str, Any]] = TypeAdapter(arguments)
+        schema = adapter.json_schema(schema_generator=_Schemas)
+    except _PYDANTIC_ERRORS as error:
+        raise ToolInputSchemaError(_culprit(fields) or _first_line(error)) from None
+    schema.pop("title", None)
+    schema.setdefault("properties", {})
+    return schema, adapter.validator.validate_python
+
+
+def _output(annotation: Any) -> TypeAdapter[Any] | None:  # noqa: ANN401 - any annotation
+    if get_origin(annotation) is Annotated and get_args(annotation)[0] in _TEXT:
+        return None
+    if any(annotation is text for text in _TEXT):
+        return None
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+        adapter.json_schema(schema_generator=_Schemas, mode="serialization")
+    except _PYDANTIC_ERRORS as error:
+        raise ToolOutputSchemaError(f"the result: {_why(annotation, error)}") from None
+    return adapter
+
+
+def _culprit(fields: dict[str, Any]) -> str | None:
+    """Which parameter it is that cannot be described."""
+    for name, field in fields.items():
+        inner = get_args(field)[0] if get_origin(field) is NotRequired else field
+        try:
+            TypeAdapter(inner).json_schema(schema_generator=_Schemas)
+        except _PYDANTIC_ERRORS as error:
+            return f"parameter {name!r}: {_why(inner, error)}"
+    return None
+
+
+def _why(annotation: Any, error: Exception) -> str:  # noqa: ANN401 - any annotation
+    if isinstance(error, (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema)):
+        return f"the type {inspect.formatannotation(annotation)} has no JSON Schema"
+    return _first_line(error)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0].rstrip()
+
+
+def _input_error(error: ValidationError) -> ToolInputError:
+    lines = []
+    for detail in error.errors(include_url=False, include_input=False, include_context=False):
+        where = ".".join(str(part) for part in detail["loc"])
+        message = {"missing": "is required", "extra_forbidden": "is not a parameter of this tool"}.get(detail["type"])
+        lines.append(f"{where} {message}" if message else f"{where}: {detail['msg']}" if where else detail["msg"])
+    return ToolInputError("Invalid arguments:\n" + "\n".join(lines))
+
+
+def _jsonable(value: Any) -> Any:  # noqa: ANN401 - any value
+    try:
+        return to_jsonable_python(value, inf_nan_mode="constants", bytes_mode="base64")
+    except (TypeError, ValueError) as error:
+        raise ToolOutputError("The tool returned a result that JSON has no form for.", str(error)) from error

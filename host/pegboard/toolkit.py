@@ -1,0 +1,202 @@
+"""Toolkit: how people who write tools define them. It holds definitions and no state of a host.
+
+One Toolkit serves every host of a program. Nothing is checked here: definitions are compiled when a host assembles, so
+that a wrong one costs that tool alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import asynccontextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
+
+from pegboard.contracts import (
+    Lifespan,
+    PluginContext,
+    PromptDefinition,
+    ResourceDefinition,
+    ToolAnnotations,
+    ToolDefinition,
+)
+from pegboard.hookspecs import HOST_API, hookimpl
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Toolkit:
+    """A named set of tools, resources and prompts.
+
+    Args:
+        name: used where the toolkit is not installed; an installed one is known by its entry point's name.
+        config: a `PluginConfig` model of the `[toolkits.NAME]` section, given to tools as `context.config`.
+        title: a name for people.
+        description: one sentence about the whole.
+        version: the toolkit's own version; the distribution's when None.
+        prefix: False leaves tool names without `<toolkit>_` before them.
+    """
+
+    host_api: ClassVar[int] = HOST_API
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        config: type[BaseModel] | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        version: str | None = None,
+        prefix: bool = True,
+    ) -> None:
+        self.name = name
+        self.Config = config
+        self.title = title
+        self.description = description
+        self.version = version
+        self.prefix = prefix
+        self._tools: list[ToolDefinition] = []
+        self._resources: list[ResourceDefinition] = []
+        self._prompts: list[PromptDefinition] = []
+        self._lifespan: Callable[[Any], Lifespan] | None = None
+
+    @overload
+    def tool(self, function: F, /) -> F: ...
+
+    @overload
+    def tool(
+        self,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        annotations: ToolAnnotations | None = None,
+        requires_secrets: Sequence[str] = (),
+        inline: bool = False,
+        enabled: Callable[[Any], bool] | None = None,
+    ) -> Callable[[F], F]: ...
+
+    def tool(
+        self,
+        function: F | None = None,
+        /,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        annotations: ToolAnnotations | None = None,
+        requires_secrets: Sequence[str] = (),
+        inline: bool = False,
+        enabled: Callable[[Any], bool] | None = None,
+    ) -> F | Callable[[F], F]:
+        """Make a tool of a function, which stays as it is and can still be called.
+
+        Sync functions run in the host's threads, async ones on its event loop. A parameter annotated `Context` is
+        filled in by the host and no part of the schema.
+
+        Args:
+            name: the tool's last part; the function's name when None.
+            title: a name for people.
+            description: replaces the docstring.
+            annotations: hints about its behaviour.
+            requires_secrets: names of the secrets it may read with `context.get_secret`.
+            inline: a sync function that never blocks, run on the event loop without a thread.
+            enabled: given `context.config`, says whether the tool is offered at all.
+        """
+
+        def record(function: F) -> F:
+            self._tools.append(
+                ToolDefinition(
+                    function, name, title, description, annotations, tuple(requires_secrets), inline, enabled
+                )
+            )
+            return function
+
+        return record if function is None else record(function)
+
+    def resource(
+        self,
+        uri: str,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        mime_type: str | None = None,
+    ) -> Callable[[F], F]:
+        """Make a resource of a function without parameters that returns `str` or `bytes`.
+
+        Args:
+            uri: an absolute URI (RFC 3986).
+            name: the function's name when None.
+            title: a name for people.
+            description: replaces the docstring.
+            mime_type: `text/plain` for text and `application/octet-stream` for bytes when None.
+        """
+
+        def record(function: F) -> F:
+            self._resources.append(ResourceDefinition(uri, function, name, title, description, mime_type))
+            return function
+
+        return record
+
+    @overload
+    def prompt(self, function: F, /) -> F: ...
+
+    @overload
+    def prompt(
+        self, *, name: str | None = None, title: str | None = None, description: str | None = None
+    ) -> Callable[[F], F]: ...
+
+    def prompt(
+        self,
+        function: F | None = None,
+        /,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+    ) -> F | Callable[[F], F]:
+        """Make a prompt of a function without parameters that returns text, or a list of `PromptMessage`.
+
+        Args:
+            name: the prompt's last part; the function's name when None.
+            title: a name for people.
+            description: replaces the docstring.
+        """
+
+        def record(function: F) -> F:
+            self._prompts.append(PromptDefinition(function, name, title, description))
+            return function
+
+        return record if function is None else record(function)
+
+    def lifespan(self, function: F) -> F:
+        """Run a function around the life of a host: an async generator that yields once, given `context.config`.
+
+        What it yields is the `context.state` of the tools. A function that returns an async context manager does too.
+        """
+        from inspect import isasyncgenfunction
+
+        self._lifespan = asynccontextmanager(function) if isasyncgenfunction(function) else function
+        return function
+
+    @hookimpl
+    def register_tools(self) -> Iterable[ToolDefinition]:
+        """The hook of the same name."""
+        return self._tools
+
+    @hookimpl
+    def register_resources(self) -> Iterable[ResourceDefinition]:
+        """The hook of the same name."""
+        return self._resources
+
+    @hookimpl
+    def register_prompts(self) -> Iterable[PromptDefinition]:
+        """The hook of the same name."""
+        return self._prompts
+
+    @hookimpl(specname="lifespan")
+    def enter_lifespan(self, context: PluginContext) -> Lifespan:
+        """The hook `lifespan`."""
+        return nullcontext() if self._lifespan is None else self._lifespan(context.config)
