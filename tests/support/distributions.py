@@ -1,0 +1,54 @@
+"""Distributions that are "installed" by lying in a folder of the module path: what a host finds needs no pip.
+
+Wheels and environments are the business of `environments.py`.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+METADATA = "Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nSummary: made by a test\n"
+
+
+def make_distribution(
+    site: Path,
+    name: str,
+    version: str,
+    entry_points: Mapping[str, Mapping[str, str]],
+    files: Mapping[str, str],
+) -> Path:
+    """Put a distribution into a folder, modules and metadata alike, as an installer would have left it.
+
+    Args:
+        site: the folder, to be on the path of the process that shall find it; one can hold many distributions.
+        name: the distribution's name.
+        version: its version.
+        entry_points: group -> name -> target, such as {"pegboard.toolkits": {"demo": "demo_kit:kit"}}.
+        files: path below `site` -> text.
+
+    Returns:
+        The folder of its metadata; removing that uninstalls it.
+    """
+    info = site / f"{name.replace('-', '_')}-{version}.dist-info"
+    written = {site / path: text for path, text in files.items()}
+    written[info / "METADATA"] = METADATA.format(name=name, version=version)
+    written[info / "INSTALLER"] = "tests\n"
+    written[info / "entry_points.txt"] = "\n".join(
+        f"[{group}]\n" + "".join(f"{key} = {target}\n" for key, target in entries.items())
+        for group, entries in entry_points.items()
+    )
+    for path, text in written.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    record = "".join(f"{path.relative_to(site)},{_digest(text)}\n" for path, text in written.items())
+    (info / "RECORD").write_text(f"{record}{info.name}/RECORD,,\n", encoding="utf-8")
+    return info
+
+
+def _digest(text: str) -> str:
+    data = text.encode()
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    return f"sha256={digest},{len(data)}"

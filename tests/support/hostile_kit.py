@@ -1,0 +1,141 @@
+"""The toolkit that misbehaves: its tools raise what no tool should, return what JSON has no form for, and print.
+
+Like `fixture_kit.py` it is copied into a distribution, and imports nothing of the tests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import subprocess
+import sys
+from typing import Any
+
+from pydantic import BaseModel
+
+from pegboard import Toolkit
+
+CANARY = "canary-7f3a91"
+"""Stands in every exception that no client may see the text of."""
+SAID = "said out loud"
+"""What the printing tools print."""
+
+kit = Toolkit("hostile")
+
+# --- outbursts
+
+OUTBURSTS: dict[str, BaseException] = {
+    "SystemExit": SystemExit(3),
+    "KeyboardInterrupt": KeyboardInterrupt(CANARY),
+    "StopIteration": StopIteration(CANARY),
+    "StopAsyncIteration": StopAsyncIteration(CANARY),
+    "GeneratorExit": GeneratorExit(CANARY),
+    "CancelledError": asyncio.CancelledError(CANARY),
+    "BaseExceptionGroup": BaseExceptionGroup(CANARY, [SystemExit(3)]),
+}
+
+
+@kit.tool
+def burst(kind: str) -> str:
+    """Raise what no tool should, in a thread."""
+    raise OUTBURSTS[kind]
+
+
+@kit.tool
+async def burst_async(kind: str) -> str:
+    """Raise what no tool should, on the event loop."""
+    raise OUTBURSTS[kind]
+
+
+@kit.tool(inline=True)
+def burst_inline(kind: str) -> str:
+    """Raise what no tool should, inline."""
+    raise OUTBURSTS[kind]
+
+
+# --- results that JSON cannot hold
+
+
+@kit.tool
+def surrogate() -> str:
+    """Give half a character."""
+    return "half \ud83d of it"
+
+
+class Point(BaseModel):
+    """A point."""
+
+    x: float
+    y: float
+
+
+@kit.tool
+def not_a_number() -> dict[str, float]:
+    """Give numbers that are none."""
+    return {"nan": float("nan"), "inf": float("inf")}
+
+
+@kit.tool
+def unserialisable() -> Any:
+    """Give something that JSON has no form for."""
+    return {"what": object()}
+
+
+@kit.tool
+def broken_promise() -> Point:
+    """Give something else than promised."""
+    return "no point"  # type: ignore[return-value]  # that is the point of it
+
+
+# --- the streams
+
+
+@kit.tool
+def say(text: str = SAID) -> str:
+    """Print."""
+    print(text, flush=True)
+    return "printed"
+
+
+@kit.tool
+def say_unflushed() -> str:
+    """Print without flushing and without a line's end."""
+    sys.stdout.write(SAID)
+    return "printed"
+
+
+@kit.tool
+def write_descriptor() -> str:
+    """Write to descriptor 1."""
+    os.write(1, f"{SAID}\n".encode())
+    return "written"
+
+
+@kit.tool
+def write_from_c() -> str:
+    """Write with the C library."""
+    library = ctypes.CDLL(None)
+    library.puts(SAID.encode())
+    library.fflush(None)
+    return "written"
+
+
+@kit.tool
+def run_child() -> str:
+    """Run a program that prints."""
+    subprocess.run([sys.executable, "-I", "-c", f"print({SAID!r})"], check=True)
+    return "ran"
+
+
+@kit.tool
+def read_input() -> str:
+    """Read a line of standard input."""
+    return repr(sys.stdin.readline())
+
+
+@kit.tool
+def child_reads_input() -> str:
+    """Run a program that reads standard input."""
+    code = "import sys; print(repr(sys.stdin.read()))"
+    return subprocess.run([sys.executable, "-I", "-c", code], check=True, capture_output=True, text=True).stdout.strip()

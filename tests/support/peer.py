@@ -1,0 +1,230 @@
+"""A raw MCP client over any byte stream: lines out, lines in, nothing hidden. It launches nothing; `Wire` does.
+
+Every line passes through the recorder. One that the host must not send reaches the test that waits for it as an
+exception; one that nobody waited for is raised when the peer is closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from types import TracebackType
+from typing import Any, Self
+
+from tests.support.recorder import Conversation, IdKey, id_key
+from tests.support.schemas import MODERN, SchemaMismatch
+
+WAIT = 10.0
+"""Seconds that anything may take before the test fails."""
+LIMIT = 64 * 2**20
+"""Bytes that one line may have."""
+META = "io.modelcontextprotocol/"
+
+Message = dict[str, Any]
+
+
+def modern_meta(version: str = MODERN[-1], capabilities: Message | None = None, **more: Any) -> Message:
+    """The `_meta` of a request in the modern era."""
+    return {f"{META}protocolVersion": version, f"{META}clientCapabilities": capabilities or {}, **more}
+
+
+class Peer:
+    """The client's end of a connection.
+
+    Attributes:
+        messages: everything that arrived, in order.
+        conversation: the recorder's view of the connection.
+    """
+
+    def __init__(self) -> None:
+        self.messages: list[Any] = []
+        self.conversation = Conversation()
+        self._writer: asyncio.StreamWriter | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._waiting: dict[IdKey, asyncio.Future[Message]] = {}
+        self._inbox: asyncio.Queue[Any] = asyncio.Queue()
+        self._next_id = 0
+        self._unfinished = b""
+
+    def attach(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Begin to read; `reader` must have been made with `LIMIT`."""
+        self._writer = writer
+        self._reading = asyncio.create_task(self._read(reader))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        await self.close()
+        if kind is None:
+            self.check_rest()
+
+    # --- sending
+
+    async def send_raw(self, data: bytes) -> None:
+        """Send bytes as they are; a line needs its own newline."""
+        assert self._writer is not None
+        *lines, self._unfinished = (self._unfinished + data).split(b"\n")
+        for line in lines:
+            self.conversation.sent(line)
+        self._writer.write(data)
+        async with asyncio.timeout(WAIT):
+            await self._writer.drain()
+
+    async def send(self, message: Any) -> None:
+        """Send one JSON value as a line."""
+        await self.send_raw(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+
+    async def notify(self, method: str, params: Message | None = None) -> None:
+        """Send a notification."""
+        await self.send({"jsonrpc": "2.0", "method": method} | ({} if params is None else {"params": params}))
+
+    async def begin(self, method: str, params: Message | None = None, *, id: Any = None, modern: bool = False) -> Any:
+        """Send a request and return its id at once; `answer(id)` waits for what becomes of it."""
+        request_id = self._new_id() if id is None else id
+        if modern:
+            own = (params or {}).get("_meta", {})
+            params = {**(params or {}), "_meta": modern_meta() | own}
+        message = {"jsonrpc": "2.0", "id": request_id, "method": method}
+        self.expect(request_id)
+        await self.send(message if params is None else message | {"params": params})
+        return request_id
+
+    # --- waiting
+
+    def expect(self, request_id: Any) -> None:
+        """Keep the answer with this id for `answer`, whoever sends the request and however."""
+        self._waiting[id_key(request_id)] = asyncio.get_running_loop().create_future()
+
+    async def answer(self, request_id: Any) -> Message:
+        """The whole answer to a request that was begun."""
+        try:
+            async with asyncio.timeout(WAIT):
+                return await self._waiting[id_key(request_id)]
+        finally:
+            del self._waiting[id_key(request_id)]
+
+    async def request(
+        self, method: str, params: Message | None = None, *, id: Any = None, modern: bool = False
+    ) -> Message:
+        """Send a request and return the whole answer."""
+        return await self.answer(await self.begin(method, params, id=id, modern=modern))
+
+    async def result(self, method: str, params: Message | None = None, *, modern: bool = False) -> Message:
+        """Send a request that must go well, and return its result."""
+        answer = await self.request(method, params, modern=modern)
+        assert "result" in answer, answer
+        result: Message = answer["result"]
+        return result
+
+    async def error(self, method: str, params: Message | None = None, *, modern: bool = False) -> Message:
+        """Send a request that must go wrong, and return its error."""
+        answer = await self.request(method, params, modern=modern)
+        assert "error" in answer, answer
+        error: Message = answer["error"]
+        return error
+
+    async def receive(self) -> Any:
+        """The next message that is no answer to a request of `begin`: a notification, or the answer to raw bytes."""
+        async with asyncio.timeout(WAIT):
+            item = await self._inbox.get()
+        if isinstance(item, Exception):
+            raise item
+        return item
+
+    async def settle(self) -> list[Any]:
+        """Let the host deal with all that was sent before; return what it said in the meantime that nobody has read.
+
+        One round trip, in whichever era: the answer to it comes after all that the host had to say at once.
+        """
+        if self.conversation.revision is None:
+            await self.result("server/discover", modern=True)
+        else:
+            assert await self.result("ping") == {}
+        left: list[Any] = []
+        while not self._inbox.empty():
+            left.append(await self.receive())
+        return left
+
+    # --- the usual openings
+
+    async def initialize(self, revision: str = "2025-11-25", **params: Any) -> Message:
+        """Open a session of the legacy era and return the InitializeResult."""
+        opening = {"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "wire", "version": "1"}}
+        result = await self.result("initialize", opening | params)
+        await self.notify("notifications/initialized")
+        return result
+
+    async def call(self, tool: str, /, *, modern: bool = False, **arguments: Any) -> Message:
+        """Call a tool and return its CallToolResult."""
+        return await self.result("tools/call", {"name": tool, "arguments": arguments}, modern=modern)
+
+    # --- the end
+
+    async def close(self) -> None:
+        """Close our side, and read what the host still says until it closes its own."""
+        if self._writer is not None:
+            self._writer.close()
+        if self._reading is not None:
+            async with asyncio.timeout(WAIT):
+                await self._reading
+
+    def check_rest(self) -> None:
+        """Raise what the recorder found in messages that no test waited for."""
+        left = [future.exception() for future in self._waiting.values() if future.done()]
+        while not self._inbox.empty():
+            left.append(self._inbox.get_nowait())
+        for item in left:
+            if isinstance(item, SchemaMismatch):
+                raise item
+
+    def _new_id(self) -> int:
+        self._next_id += 1
+        return self._next_id - 1  # the first id is 0, as real clients have it
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        while line := await reader.readline():
+            self._take(line)
+        ended = EOFError(f"the host closed the connection. {self.epitaph()}")
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(ended)
+                future.exception()  # a test may well not wait for it
+        self._inbox.put_nowait(ended)
+
+    def _take(self, line: bytes) -> None:
+        try:
+            if not line.endswith(b"\n"):
+                raise SchemaMismatch(f"the last line has no end: {line[:200]!r}")
+            message = self.conversation.received(line)
+        except SchemaMismatch as mismatch:
+            self._deliver(_id_of(line), mismatch)
+            return
+        self.messages.append(message)
+        answers = isinstance(message, dict) and "method" not in message
+        self._deliver(message.get("id") if answers else None, message)
+
+    def _deliver(self, request_id: Any, item: Any) -> None:
+        future = self._waiting.get(id_key(request_id))
+        if future is None or future.done():
+            self._inbox.put_nowait(item)
+        elif isinstance(item, Exception):
+            future.set_exception(item)
+            future.exception()  # seen here, so that asyncio stays quiet; `check_rest` raises what no test waits for
+        else:
+            future.set_result(item)
+
+    def epitaph(self) -> str:
+        """What is known about the other end, for the message of a failed wait."""
+        return ""
+
+
+def _id_of(line: bytes) -> Any:
+    """The id in a line that the recorder refused, None where there is none to be read."""
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return None
+    return message.get("id") if isinstance(message, dict) and "method" not in message else None

@@ -1,0 +1,182 @@
+"""The recorder: every message that the host sends in any test passes here and is held against the official schema.
+
+A `Conversation` follows one connection: it is told each line in either direction, remembers which request an answer
+belongs to and which revision that request was made in, and raises `SchemaMismatch` for a line that a server must not
+send. It opens no channel: `Peer` and `Wire` feed it as they read, `replay` feeds it what the tee between a foreign
+client and the host wrote down.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.support import rules
+from tests.support.schemas import LEGACY, MODERN, SchemaMismatch
+
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+BATCHES = "2025-03-26"
+"""The one revision with JSON-RPC batches."""
+
+RECORDED: Counter[str] = Counter()
+"""How many messages of the host were held against each revision's schema in this process."""
+
+IdKey = tuple[str, Any]
+
+
+@dataclass
+class Asked:
+    """A request of the client."""
+
+    method: str
+    params: dict[str, Any]
+    modern: bool
+    progress: list[float] = field(default_factory=list)
+
+    @property
+    def token(self) -> Any:
+        """Its progress token, None when it wants no progress."""
+        meta = self.params.get("_meta")
+        return meta.get("progressToken") if isinstance(meta, dict) else None
+
+
+class Conversation:
+    """One connection between a client and the host.
+
+    Attributes:
+        revision: what `initialize` agreed on, None before.
+        checked: how many messages of the host were checked.
+    """
+
+    def __init__(self) -> None:
+        self.revision: str | None = None
+        self.checked = 0
+        self._open: dict[IdKey, list[Asked]] = {}
+        self._output_schemas: dict[tuple[bool, str], dict[str, Any]] = {}
+
+    def sent(self, line: bytes) -> None:
+        """Note a line of the client. Anything goes: tests send nonsense on purpose."""
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            return
+        for one in message if isinstance(message, list) else [message]:
+            if isinstance(one, dict) and "id" in one and "result" not in one and "error" not in one:
+                params = one.get("params")
+                asked = Asked(str(one.get("method")), params if isinstance(params, dict) else {}, _is_modern(params))
+                self._open.setdefault(id_key(one["id"]), []).append(asked)
+
+    def received(self, line: bytes) -> Any:
+        """Check a line of the host and return what it says.
+
+        Raises:
+            SchemaMismatch: a server must not send this here.
+        """
+        message = rules.decode(line)
+        if isinstance(message, list):
+            self._check_batch(message)
+        else:
+            self._check(message)
+        return message
+
+    def _check_batch(self, batch: list[Any]) -> None:
+        if self.revision != BATCHES or not batch:
+            raise SchemaMismatch(f"a batch of {len(batch)} in {self.revision}")
+        for message in batch:
+            if rules.shape(message) not in {"result", "error"}:
+                raise SchemaMismatch("a batch of answers holds something else")
+            self._check(message)
+
+    def _check(self, message: dict[str, Any]) -> None:
+        kind = rules.shape(message)
+        revision = self._check_answer(kind, message) if kind in {"result", "error"} else self._check_own(kind, message)
+        self.checked += 1
+        RECORDED[revision] += 1
+
+    def _check_answer(self, kind: str, message: dict[str, Any]) -> str:
+        asked = self._take(message.get("id"))
+        if asked is None and (kind == "result" or message.get("id") is not None):
+            raise SchemaMismatch(f"an answer nobody waits for: {message!r:.200}")
+        revision = self._revision_of(asked)
+        if kind == "error":
+            rules.check_error(revision, message)
+            return revision
+        assert asked is not None
+        if asked.method == "initialize" and not asked.modern:
+            revision = self._agree(message["result"])
+        rules.check_result(revision, asked.method, message)
+        self._check_tools(asked, message["result"])
+        return revision
+
+    def _agree(self, result: Any) -> str:
+        version = result.get("protocolVersion") if isinstance(result, dict) else None
+        if version not in LEGACY:
+            raise SchemaMismatch(f"initialize answered with protocolVersion {version!r}")
+        agreed: str = version
+        self.revision = agreed
+        return agreed
+
+    def _check_tools(self, asked: Asked, result: dict[str, Any]) -> None:
+        if asked.method == "tools/list":
+            for tool in result["tools"]:
+                if "outputSchema" in tool:
+                    self._output_schemas[asked.modern, tool["name"]] = tool["outputSchema"]
+        elif asked.method == "tools/call":
+            name = str(asked.params.get("name"))
+            schema = self._output_schemas.get((asked.modern, name))
+            if schema is not None and result.get("resultType") != "input_required":
+                rules.check_structured(schema, result, name)
+
+    def _check_own(self, kind: str, message: dict[str, Any]) -> str:
+        asked = self._progressing(message) if message["method"] == "notifications/progress" else None
+        revision = self._revision_of(asked) if asked or self.revision else MODERN[-1]
+        if kind == "request" and self.revision is None:
+            raise SchemaMismatch(f"a request of the server without a session: {message!r:.200}")
+        rules.check_sent(revision, kind, message)
+        if asked is not None:
+            _check_increase(asked, message["params"]["progress"])
+        return revision
+
+    def _progressing(self, message: dict[str, Any]) -> Asked:
+        token = message.get("params", {}).get("progressToken")
+        for asked in (one for many in self._open.values() for one in many):
+            if token is not None and id_key(asked.token) == id_key(token):
+                return asked
+        raise SchemaMismatch(f"progress for {token!r}, which no request in flight gave")
+
+    def _take(self, request_id: Any) -> Asked | None:
+        waiting = self._open.get(id_key(request_id))
+        return waiting.pop(0) if waiting else None
+
+    def _revision_of(self, asked: Asked | None) -> str:
+        return MODERN[-1] if asked is not None and asked.modern else self.revision or LEGACY[-1]
+
+
+def replay(record: Iterable[bytes]) -> Conversation:
+    """Check a conversation that a tee wrote down: each line is `>` or `<` (client or host) and what was said."""
+    conversation = Conversation()
+    for line in record:
+        if line[:1] == b">":
+            conversation.sent(line[1:])
+        elif line[:1] == b"<":
+            conversation.received(line[1:])
+    return conversation
+
+
+def id_key(request_id: Any) -> IdKey:
+    """A key that keeps 1, "1", 1.0 and true apart, as JSON-RPC does."""
+    return type(request_id).__name__, request_id if isinstance(request_id, str | int | float) else repr(request_id)
+
+
+def _is_modern(params: Any) -> bool:
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    return isinstance(meta, dict) and VERSION_KEY in meta
+
+
+def _check_increase(asked: Asked, progress: float) -> None:
+    if asked.progress and progress <= asked.progress[-1]:
+        raise SchemaMismatch(f"progress went from {asked.progress[-1]} to {progress}")
+    asked.progress.append(progress)

@@ -1,0 +1,168 @@
+"""The official JSON schemas, one per revision, compiled once each. Knows definitions, not conversations."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema.exceptions import ValidationError, best_match
+from jsonschema.protocols import Validator
+from jsonschema.validators import validator_for
+
+FOLDER = Path(__file__).parent.parent / "schemas"
+
+LEGACY = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+"""Revisions with an `initialize` handshake, oldest first."""
+MODERN = ("2026-07-28",)
+"""Revisions whose requests carry their own version."""
+REVISIONS = LEGACY + MODERN
+
+SCALAR = ["string", "number", "boolean"]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that the schemas' generator made of the TypeScript source that the source does not say."""
+
+    revision: str
+    place: tuple[str | int, ...]
+    generated: Any
+    meant: Any
+    why: str
+
+
+_NUMBER = "`number` became `integer`: the generator's default for numbers"
+FAULTS = (
+    Fault(
+        "2025-06-18",
+        ("ElicitResult", "properties", "content", "additionalProperties", "type"),
+        ["string", "integer", "boolean"],
+        SCALAR,
+        _NUMBER,
+    ),
+    Fault(
+        "2025-11-25",
+        ("ElicitResult", "properties", "content", "additionalProperties", "anyOf", 1, "type"),
+        ["string", "integer", "boolean"],
+        SCALAR,
+        _NUMBER,
+    ),
+    Fault(
+        "2026-07-28",
+        ("ElicitResult", "properties", "content", "additionalProperties", "anyOf", 1, "type"),
+        ["string", "integer", "boolean"],
+        SCALAR,
+        _NUMBER,
+    ),
+    Fault(
+        "2026-07-28",
+        ("JSONValue", "anyOf", 2, "type"),
+        ["string", "integer", "boolean"],
+        [*SCALAR, "null"],
+        f"{_NUMBER}; and `null`, which the source has, was lost",
+    ),
+)
+
+
+class SchemaMismatch(AssertionError):
+    """A message is not what the official schema of its revision says."""
+
+
+def official(revision: str) -> dict[str, Any]:
+    """The schema file of a revision, as its authors made it."""
+    schema: dict[str, Any] = json.loads((FOLDER / f"{revision}.json").read_text(encoding="utf-8"))
+    return schema
+
+
+@cache
+def definitions(revision: str) -> dict[str, Any]:
+    """The definitions of a revision, with the generator's faults mended."""
+    schema = official(revision)
+    found: dict[str, Any] = schema[_keyword(revision)]
+    for fault in FAULTS:
+        if fault.revision == revision:
+            *path, last = fault.place
+            node: Any = found
+            for step in path:
+                node = node[step]
+            assert node[last] == fault.generated, f"{revision} {fault.place}: the file has changed, look again"
+            node[last] = fault.meant
+    return found
+
+
+@cache
+def methods(revision: str, union: str) -> dict[str, str]:
+    """Method -> definition, for the messages that a union such as `ServerNotification` holds."""
+    known = definitions(revision)
+    members = known.get(union, {}).get("anyOf", ())
+    names = [member["$ref"].rpartition("/")[2] for member in members]
+    return {known[name]["properties"]["method"]["const"]: name for name in names}
+
+
+def check(revision: str, definition: str, instance: Any) -> None:
+    """Raise `SchemaMismatch` unless the instance is a valid `definition` of that revision."""
+    error = best_match(_validator(revision, definition).iter_errors(instance))
+    if error is not None:
+        raise SchemaMismatch(f"{revision} {definition}{error.json_path[1:]}: {error.message}")
+
+
+def check_value(schema: dict[str, Any], instance: Any, what: str) -> None:
+    """Raise `SchemaMismatch` unless the instance fits a tool's own schema; a schema that is none is a mismatch too."""
+    error = best_match(_tool_validator(json.dumps(schema, sort_keys=True)).iter_errors(instance))
+    if error is not None:
+        raise SchemaMismatch(f"{what}{error.json_path[1:]}: {error.message}")
+
+
+def check_tool_schema(schema: dict[str, Any], what: str) -> None:
+    """Raise `SchemaMismatch` unless this is a valid JSON Schema of its dialect."""
+    try:
+        _tool_validator(json.dumps(schema, sort_keys=True))
+    except SchemaMismatch as error:
+        raise SchemaMismatch(f"{what}: {error}") from error
+
+
+@cache
+def _validator(revision: str, definition: str) -> Validator:
+    keyword = _keyword(revision)
+    schema = {
+        "$schema": official(revision)["$schema"],
+        keyword: definitions(revision),
+        "$ref": f"#/{keyword}/{definition}",
+    }
+    if definition not in schema[keyword]:
+        raise SchemaMismatch(f"{revision} has no {definition}")
+    return validator_for(schema)(schema, format_checker=FORMATS)
+
+
+@cache
+def _tool_validator(text: str) -> Validator:
+    schema = json.loads(text)
+    dialect = validator_for(schema, default=Draft202012Validator)
+    error: ValidationError | None = best_match(dialect(dialect.META_SCHEMA).iter_errors(schema))
+    if error is not None:
+        raise SchemaMismatch(f"not a valid JSON Schema at {error.json_path}: {error.message}")
+    return dialect(schema)
+
+
+def _keyword(revision: str) -> str:
+    return "$defs" if revision >= "2025-11-25" else "definitions"
+
+
+FORMATS = FormatChecker(formats=())
+
+
+@FORMATS.checks("byte", raises=(binascii.Error, ValueError))
+def _is_base64(value: object) -> bool:
+    return not isinstance(value, str) or bool(base64.b64decode(value, validate=True) or value == "")
+
+
+@FORMATS.checks("uri")
+def _is_uri(value: object) -> bool:
+    return not isinstance(value, str) or re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]*", value) is not None

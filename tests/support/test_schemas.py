@@ -1,0 +1,81 @@
+"""The official schemas as we load them: whole, mended where their generator erred, and with nothing new to mend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.support.schemas import FAULTS, REVISIONS, SchemaMismatch, check, definitions, methods, official
+
+MEANT_AS_INTEGERS = {
+    "code",
+    "maxItems",
+    "maxLength",
+    "maxTokens",
+    "minItems",
+    "minLength",
+    "pollInterval",
+    "size",
+    "total",
+    "ttl",
+    "ttlMs",
+    "ProgressToken",
+    "RequestId",
+}
+"""The members whose `integer` is no fault: counts, sizes, codes, milliseconds, and ids, which have no fractions."""
+
+
+def integers(node: Any, owner: str) -> Iterator[str]:
+    """The member or definition nearest to each `integer` of a schema."""
+    if isinstance(node, dict):
+        kind = node.get("type")
+        if kind == "integer" or (isinstance(kind, list) and "integer" in kind):
+            yield owner
+        for key, value in node.items():
+            named = key not in {"properties", "anyOf", "allOf", "items", "additionalProperties", "params"}
+            yield from integers(value, key if named else owner)
+    elif isinstance(node, list):
+        for value in node:
+            yield from integers(value, owner)
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_no_integer_is_left_that_should_be_a_number(revision: str) -> None:
+    assert set(integers(definitions(revision), "")) <= MEANT_AS_INTEGERS
+
+
+def test_the_generator_did_err_where_we_say_so() -> None:
+    wrong = {
+        (revision, owner)
+        for revision in REVISIONS
+        for name, node in next(iter(v for k, v in official(revision).items() if k != "$schema")).items()
+        for owner in integers(node, name)
+        if owner not in MEANT_AS_INTEGERS
+    }
+    assert {revision for revision, _ in wrong} == {fault.revision for fault in FAULTS}
+
+
+@pytest.mark.parametrize("value", [0.5, None, [1.5, {"deep": None}]])
+def test_a_mended_place_takes_what_the_specification_means(value: Any) -> None:
+    result = {"resultType": "complete", "supportedVersions": [], "ttlMs": 0, "cacheScope": "public"}
+    check("2026-07-28", "DiscoverResult", {**result, "capabilities": {"experimental": {"x": {"y": value}}}})
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_methods_come_from_the_schema(revision: str) -> None:
+    assert methods(revision, "ServerNotification")["notifications/progress"] == "ProgressNotification"
+    assert ("ping" in methods(revision, "ServerRequest")) is (revision != "2026-07-28")
+
+
+@pytest.mark.parametrize(
+    ("contents", "fault"),
+    [
+        ({"uri": "a://b", "blob": "not base64!"}, "blob"),
+        ({"uri": "no scheme", "text": ""}, "uri"),
+    ],
+)
+def test_formats_are_checked(contents: dict[str, str], fault: str) -> None:
+    name = "BlobResourceContents" if "blob" in contents else "TextResourceContents"
+    with pytest.raises(SchemaMismatch, match=fault):
+        check("2025-11-25", name, contents)
