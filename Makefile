@@ -1,0 +1,48 @@
+# Every target sets up what it needs: a machine needs make and Python 3.11 or newer, nothing else.
+#   PYTHON=/path/to/python   the interpreter that .venv is made with
+#   UV=/path/to/uv           the uv to use; empty (UV=) to install with pip
+
+ifndef PYTHON
+PYTHON := $(shell for name in python3 python3.13 python3.12 python3.11 python; do \
+	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { command -v $$name; break; }; done)
+endif
+UV ?= auto
+PYTEST_ARGS ?= -n auto
+BIN := .venv/bin
+
+.DEFAULT_GOAL := install
+.PHONY: help install demo test check format build lock clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
+
+install:  ## make or renew the environment .venv; what a person installed there stays
+	@[ -n "$(PYTHON)" ] || { echo "make: no Python 3.11 or newer found; name one: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@"$(PYTHON)" -m tools.install --uv "$(UV)"
+
+demo: install  ## a client calls toolkit-files over stdio, on this checkout
+	@$(BIN)/python examples/demo.py
+
+test: check  ## lint, format, types and all tests
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: install  ## lint, format, strict types; the exported requirements are the lock's
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/python -m tools.requirements --check
+
+format: install  ## mend format and what lint can mend by itself
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+
+build: install  ## wheels of all distributions, in dist/
+	@rm -rf dist
+	@for folder in . $(dir $(wildcard toolkits/*/pyproject.toml)); do \
+		(cd "$$folder" && "$(CURDIR)/$(BIN)/python" -m hatchling build -t wheel -d "$(CURDIR)/dist") || exit 1; done
+
+lock:  ## renew uv.lock and requirements-dev.txt after a change of dependencies
+	@"$(PYTHON)" -m tools.requirements
+
+clean:  ## remove what the other targets made
+	rm -rf .venv .venv-tools .cache dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

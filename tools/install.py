@@ -1,0 +1,175 @@
+"""Makes or renews the development environment `.venv`; `make install` calls it.
+
+Uses the standard library alone, and any Python that pegboard itself supports. In this order:
+
+1. uv, when a version that is new enough is on the path (or is given with `--uv PATH`);
+2. uv, fetched from the package index into `.venv-tools`, a private folder beside `.venv`;
+3. pip, from `requirements-dev.txt`, which is exported from `uv.lock`, where uv is not to be had or did not succeed
+   (behind a mirror of the index, say, that only pip knows). `--uv ""` asks for this one.
+
+Each way installs what the lock names, and pegboard and every toolkit in place (editable), compiles byte code, and leaves
+alone whatever else a person has put into `.venv`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+TOOLS = ROOT / ".venv-tools"
+STAMP = VENV / "pegboard-installed"
+REQUIREMENTS = ROOT / "requirements-dev.txt"
+PYTHON_MINIMUM = (3, 11)
+UV_MINIMUM = (0, 8)
+UV_REQUIREMENT = "uv==0.13.8"
+
+
+class Failed(Exception):
+    """A step of the installation did not succeed; its own words are on standard error already."""
+
+
+def run(*command: str | Path, quiet: bool = False) -> bool:
+    """Run a command in the checkout; True when it succeeded."""
+    output = subprocess.DEVNULL if quiet else None
+    environment = os.environ | {"UV_PROJECT_ENVIRONMENT": str(VENV), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    environment.pop("VIRTUAL_ENV", None)  # another active environment is not the one to change
+    try:
+        done = subprocess.run(command, cwd=ROOT, env=environment, stdout=output, stderr=output, check=False)
+    except OSError:
+        return False
+    return done.returncode == 0
+
+
+def must(*command: str | Path) -> None:
+    """Run a command in the checkout; raises Failed when it fails."""
+    if not run(*command):
+        raise Failed(f"make install: this failed: {' '.join(map(str, command))}")
+
+
+def usable_uv(path: str | Path | None) -> str | None:
+    """The path, when it is a uv that runs and is new enough."""
+    if not path:
+        return None
+    try:
+        answer = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    found = re.match(r"uv (\d+)\.(\d+)", answer.stdout)
+    return str(path) if found and (int(found[1]), int(found[2])) >= UV_MINIMUM else None
+
+
+def find_uv(wanted: str) -> str | None:
+    """A usable uv: the one asked for, the one on the path, or one fetched from the package index."""
+    if wanted != "auto":
+        return usable_uv(wanted)
+    private = TOOLS / "bin" / "uv"
+    present = usable_uv(shutil.which("uv")) or usable_uv(private)
+    if present:
+        return present
+    print("make install: no uv here; fetching it from the package index into .venv-tools", flush=True)
+    if find_spec("pip"):
+        made = run(sys.executable, "-m", "pip", "install", "--quiet", "--target", TOOLS, UV_REQUIREMENT)
+    else:
+        made = run(sys.executable, "-m", "venv", TOOLS) and run(
+            private.with_name("pip"), "install", "--quiet", UV_REQUIREMENT
+        )
+    return usable_uv(private) if made else None
+
+
+def python() -> Path:
+    """The environment's own interpreter."""
+    return VENV / "bin" / "python"
+
+
+def works() -> bool:
+    """Whether `.venv` has an interpreter that runs and is new enough."""
+    return run(python(), "-c", f"import sys; sys.exit(sys.version_info < {PYTHON_MINIMUM})", quiet=True)
+
+
+def installed_with_uv(uv: str) -> bool:
+    """Bring `.venv` up to the lock with uv; False, with a line that says so, when that did not succeed."""
+    try:
+        install_with_uv(uv)
+    except Failed as error:
+        print(error, file=sys.stderr, flush=True)
+        return False
+    return True
+
+
+def install_with_uv(uv: str) -> None:
+    """Bring `.venv` up to the lock with uv.
+
+    Two steps, so that the build backend too is the locked one: first what is locked, then our own distributions.
+    """
+    if not works():
+        must(uv, "venv", "--quiet", "--seed", "--clear", "--python", sys.executable, VENV)
+    elif not run(python(), "-c", "import pip", quiet=True):
+        must(uv, "pip", "install", "--quiet", "--python", python(), "pip")
+    sync = [uv, "sync", "--quiet", "--frozen", "--inexact", "--all-packages"]
+    must(*sync, "--no-install-workspace")
+    must(*sync, "--no-build-isolation", "--compile-bytecode")
+
+
+def install_with_pip() -> None:
+    """Bring `.venv` up to the exported requirements with the standard library's venv and pip."""
+    if not works():
+        must(sys.executable, "-m", "venv", "--clear", VENV)
+    elif not run(python(), "-c", "import pip", quiet=True):
+        must(python(), "-m", "ensurepip")
+    if STAMP.exists() and STAMP.read_text() == fingerprint():
+        print("make install: .venv is as the lock wants it", flush=True)
+        return
+    pip: list[str | Path] = [python(), "-m", "pip", "install", "--quiet"]
+    must(*pip, "--require-hashes", "--requirement", REQUIREMENTS)
+    editables = [part for folder in distributions() for part in ("--editable", str(folder))]
+    must(*pip, "--no-index", "--no-deps", "--no-build-isolation", *editables)
+    STAMP.write_text(fingerprint())
+
+
+def distributions() -> list[Path]:
+    """The folder of every distribution in the checkout: the root's, then the toolkits'."""
+    return [ROOT, *sorted(path.parent for path in ROOT.glob("toolkits/*/pyproject.toml"))]
+
+
+def fingerprint() -> str:
+    """A digest of everything that decides what pip would install."""
+    digest = hashlib.sha256(str(VENV).encode())
+    for path in [REQUIREMENTS, *(folder / "pyproject.toml" for folder in distributions())]:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def compile_sources() -> None:
+    """Compile what runs from the checkout itself; the installers compile the rest."""
+    sources = [ROOT / "host", ROOT / "plugins", *(folder / "src" for folder in distributions()[1:])]
+    run(python(), "-m", "compileall", "-q", *sources)
+
+
+def main() -> None:
+    """Choose the installer and run it."""
+    parser = argparse.ArgumentParser(description="Make or renew the development environment .venv.")
+    parser.add_argument("--uv", default="auto", metavar="PATH", help="the uv to use; empty for pip")
+    arguments = parser.parse_args()
+    if sys.version_info < PYTHON_MINIMUM:
+        raise SystemExit("make install: pegboard needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")
+    uv = find_uv(arguments.uv)
+    try:
+        if not (uv and installed_with_uv(uv)):
+            print("make install: pip installs, from requirements-dev.txt", flush=True)
+            install_with_pip()
+    except Failed as error:
+        raise SystemExit(str(error)) from None
+    compile_sources()
+
+
+if __name__ == "__main__":
+    main()
