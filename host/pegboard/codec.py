@@ -17,7 +17,7 @@ MAX_DEPTH = 200
 _ENVELOPE_KEYS = (b'"id"', b'"method"', b'"params"', b'"jsonrpc"')
 
 
-def decode(data: bytes) -> Any:  # noqa: ANN401 - any JSON value
+def decode(data: bytes) -> Any:
     """Read one JSON value.
 
     Raises:
@@ -47,7 +47,7 @@ def has_duplicate_keys(data: bytes) -> bool:
     return len(outermost) != len(set(outermost))
 
 
-def encode(value: Any) -> bytes:  # noqa: ANN401 - any value
+def encode(value: Any) -> bytes:
     """Write one value as compact UTF-8 JSON without line breaks.
 
     NaN and infinities become null, bytes become base64, lone surrogates become U+FFFD.
@@ -63,7 +63,7 @@ def encode(value: Any) -> bytes:  # noqa: ANN401 - any value
         raise TypeError(str(error)) from None
 
 
-def _has_infinity(values: Any) -> bool:  # noqa: ANN401 - any JSON container
+def _has_infinity(values: Any) -> bool:
     for value in values:
         kind = type(value)
         if kind is float:
@@ -77,7 +77,7 @@ def _has_infinity(values: Any) -> bool:  # noqa: ANN401 - any JSON container
     return False
 
 
-def _without_surrogates(value: Any) -> Any:  # noqa: ANN401 - any value
+def _without_surrogates(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):

@@ -72,7 +72,13 @@ class Context:
     __slots__ = ("_call", "_secrets", "arguments", "cancelled", "config", "progress", "state", "tool")
 
     def __init__(
-        self, call: Call, tool: str, arguments: Mapping[str, Any], config: Any, state: Any, secrets: Mapping[str, str | None]  # noqa: ANN401
+        self,
+        call: Call,
+        tool: str,
+        arguments: Mapping[str, Any],
+        config: Any,
+        state: Any,
+        secrets: Mapping[str, str | None],
     ) -> None:
         self._call = call
         self._secrets = secrets

@@ -414,9 +414,8 @@ class Plugin:
     Config: ClassVar[type[Any] | None] = None
     host_api: ClassVar[int] = 1
 
-    def __init__(self, config: Any) -> None:  # noqa: ANN401 - an instance of the subclass's own Config
+    def __init__(self, config: Any) -> None:
         self.config = config
 
 
 Lifespan: TypeAlias = AbstractAsyncContextManager[Any]
-

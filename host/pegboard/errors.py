@@ -116,7 +116,7 @@ class ProtocolError(MCPRuntimeError):
         data: any JSON value with details, left out when None.
     """
 
-    def __init__(self, code: int, message: str, data: Any = None) -> None:  # noqa: ANN401 - JSON-RPC allows any value
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
         self.code = code
         self.data = data
@@ -160,7 +160,9 @@ class ToolkitError(MCPError):
 
     default_kind: ClassVar[ErrorKind] = ErrorKind.UNKNOWN
 
-    def __init__(self, message: str = "", developer_message: str | None = None, *, extra: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, message: str = "", developer_message: str | None = None, *, extra: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__(message)
         self.developer_message = developer_message
         self.extra = dict(extra) if extra else {}
@@ -227,7 +229,9 @@ class ToolInputError(ToolSerializationError):
 
     default_kind = ErrorKind.TOOL_RUNTIME_BAD_INPUT_VALUE
 
-    def __init__(self, message: str = "", developer_message: str | None = None, *, extra: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, message: str = "", developer_message: str | None = None, *, extra: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__(message, developer_message, extra=extra)
         self.status_code = 400
 
@@ -237,7 +241,9 @@ class ToolOutputError(ToolSerializationError):
 
     default_kind = ErrorKind.TOOL_RUNTIME_BAD_OUTPUT_VALUE
 
-    def __init__(self, message: str = "", developer_message: str | None = None, *, extra: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, message: str = "", developer_message: str | None = None, *, extra: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__(message, developer_message, extra=extra)
         self.status_code = 500
 
@@ -293,7 +299,9 @@ class ContextRequiredToolError(ToolExecutionError):
 class FatalToolError(ToolExecutionError):
     """Nothing the caller can do."""
 
-    def __init__(self, message: str = "", developer_message: str | None = None, *, extra: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, message: str = "", developer_message: str | None = None, *, extra: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__(message, developer_message, extra=extra)
         self.status_code = 500
 
@@ -333,7 +341,12 @@ class UpstreamRateLimitError(UpstreamError):
     """
 
     def __init__(
-        self, message: str, retry_after_ms: int, developer_message: str | None = None, *, extra: Mapping[str, Any] | None = None
+        self,
+        message: str,
+        retry_after_ms: int,
+        developer_message: str | None = None,
+        *,
+        extra: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(message, developer_message, status_code=429, extra=extra)
         self.retry_after_ms = retry_after_ms

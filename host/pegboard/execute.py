@@ -106,7 +106,7 @@ class Threads:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
 
-async def invoke(function: Function, keywords: Mapping[str, Any], threads: Threads) -> Any:  # noqa: ANN401 - the author's result
+async def invoke(function: Function, keywords: Mapping[str, Any], threads: Threads) -> Any:
     """Run a function and return what it returned.
 
     Whatever it raises loses this call and nothing else: `SystemExit` and `KeyboardInterrupt` would end the event loop
@@ -126,7 +126,7 @@ async def invoke(function: Function, keywords: Mapping[str, Any], threads: Threa
         value, error = await threads.run(function.function, keywords)
         if error is not None:
             raise error
-        return value  # noqa: TRY300 - the branches above return too
+        return value
     except (ToolRuntimeError, ProtocolError):
         raise
     except MCPContextError as error:
@@ -144,7 +144,7 @@ def _unexpected(error: BaseException) -> FatalToolError:
     return FatalToolError("It failed unexpectedly.", f"{type(error).__name__}: {error}")
 
 
-async def call_tool(bound: BoundTool, call: Call, state: Any, threads: Threads) -> ToolResult:  # noqa: ANN401 - the lifespan's
+async def call_tool(bound: BoundTool, call: Call, state: Any, threads: Threads) -> ToolResult:
     """Validate the arguments, run the tool, and check its result.
 
     Raises:
@@ -173,7 +173,9 @@ def _check_secrets(bound: BoundTool) -> None:
     missing = sorted(name for name, value in bound.secrets.items() if not value)
     if missing:
         names = ", ".join(missing)
-        raise FatalToolError(f"This tool needs a secret that is not set on the server: {names}. Ask its operator to set it.")
+        raise FatalToolError(
+            f"This tool needs a secret that is not set on the server: {names}. Ask its operator to set it."
+        )
 
 
 async def read_resource(bound: BoundResource, threads: Threads) -> ResourceResult:

@@ -11,17 +11,23 @@ import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, NotRequired, Union, get_args, get_origin
 
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import SchemaError, ValidationError, to_jsonable_python
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from pegboard.context import Context
-from pegboard.errors import ToolDefinitionError, ToolInputError, ToolInputSchemaError, ToolOutputError, ToolOutputSchemaError
+from pegboard.errors import (
+    ToolDefinitionError,
+    ToolInputError,
+    ToolInputSchemaError,
+    ToolOutputError,
+    ToolOutputSchemaError,
+)
 
 _PYDANTIC_ERRORS = (
     PydanticUserError,
@@ -40,7 +46,7 @@ class _Schemas(GenerateJsonSchema):
 
     ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - the base class's own form
 
-    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ANN401 - pydantic's union of schemas
+    def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
 
@@ -75,7 +81,7 @@ class Signature:
             return {self._renamed.get(name, name): value for name, value in keywords.items()}
         return keywords
 
-    def result(self, value: Any) -> Any:  # noqa: ANN401 - whatever the function returned
+    def result(self, value: Any) -> Any:
         """The function's result as a JSON-ready value.
 
         Raises:
@@ -89,7 +95,9 @@ class Signature:
             checked = self._output.validator.validate_python(value)
             return self._output.serializer.to_python(checked, mode="json")
         except (ValidationError, ValueError) as error:
-            raise ToolOutputError("The tool returned a result that does not fit its own declaration.", str(error)) from error
+            raise ToolOutputError(
+                "The tool returned a result that does not fit its own declaration.", str(error)
+            ) from error
 
 
 def compile_signature(function: Callable[..., Any]) -> Signature:
@@ -105,12 +113,16 @@ def compile_signature(function: Callable[..., Any]) -> Signature:
     renamed: dict[str, str] = {}
     context_parameter = None
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise ToolDefinitionError("it is a generator; return a list, and report progress with `context.progress.report`")
+        raise ToolDefinitionError(
+            "it is a generator; return a list, and report progress with `context.progress.report`"
+        )
     for parameter in inspect.signature(function).parameters.values():
         annotation = hints.get(parameter.name, parameter.annotation)
         if _is_context(annotation):
             if context_parameter is not None:
-                raise ToolInputSchemaError(f"parameters {context_parameter!r} and {parameter.name!r} both take the Context")
+                raise ToolInputSchemaError(
+                    f"parameters {context_parameter!r} and {parameter.name!r} both take the Context"
+                )
             context_parameter = parameter.name
             continue
         name, field = _field(parameter, annotation)
@@ -125,7 +137,7 @@ def compile_signature(function: Callable[..., Any]) -> Signature:
     return Signature(schema, output_schema, context_parameter, validate, renamed, output)
 
 
-def _is_context(annotation: Any) -> bool:  # noqa: ANN401 - any annotation
+def _is_context(annotation: Any) -> bool:
     """Whether a parameter takes the Context: annotated so, with or without `| None` or Annotated around it."""
     if get_origin(annotation) in (Annotated, Union, UnionType):
         return any(_is_context(part) for part in get_args(annotation))
@@ -142,11 +154,13 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
         raise ToolDefinitionError(f"an annotation cannot be resolved: {error}") from None
 
 
-def _field(parameter: inspect.Parameter, annotation: Any) -> tuple[str, Any]:  # noqa: ANN401 - any annotation
+def _field(parameter: inspect.Parameter, annotation: Any) -> tuple[str, Any]:
     """The name on the wire and the TypedDict field of one parameter."""
     name = parameter.name
     if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-        raise ToolInputSchemaError(f"parameter {name!r} takes any number of arguments; name each one that callers may give")
+        raise ToolInputSchemaError(
+            f"parameter {name!r} takes any number of arguments; name each one that callers may give"
+        )
     if parameter.kind is parameter.POSITIONAL_ONLY:
         raise ToolInputSchemaError(f"parameter {name!r} is positional-only; remove the `/` after it")
     if annotation is parameter.empty:
@@ -161,12 +175,14 @@ def _field(parameter: inspect.Parameter, annotation: Any) -> tuple[str, Any]:  #
     return name, NotRequired[Annotated[annotation, Field(default=parameter.default)]]
 
 
-def _described(name: str, annotation: Any) -> tuple[str, Any]:  # noqa: ANN401 - any annotation
+def _described(name: str, annotation: Any) -> tuple[str, Any]:
     """Texts inside Annotated: one describes the parameter, of two the first renames it."""
     inner, *extras = get_args(annotation)
     texts = [extra for extra in extras if isinstance(extra, str)]
     if len(texts) > 2:
-        raise ToolInputSchemaError(f"parameter {name!r} has {len(texts)} texts in Annotated; give a description, or a name and a description")
+        raise ToolInputSchemaError(
+            f"parameter {name!r} has {len(texts)} texts in Annotated; give a description, or a name and a description"
+        )
     if len(texts) == 2:
         name = texts[0]
     rest = [extra for extra in extras if not isinstance(extra, str)]
@@ -188,7 +204,7 @@ def _input(fields: dict[str, Any]) -> tuple[dict[str, Any], Callable[[Any], dict
     return schema, adapter.validator.validate_python
 
 
-def _output(annotation: Any) -> TypeAdapter[Any] | None:  # noqa: ANN401 - any annotation
+def _output(annotation: Any) -> TypeAdapter[Any] | None:
     if get_origin(annotation) is Annotated and get_args(annotation)[0] in _TEXT:
         return None
     if any(annotation is text for text in _TEXT):
@@ -212,7 +228,7 @@ def _culprit(fields: dict[str, Any]) -> str | None:
     return None
 
 
-def _why(annotation: Any, error: Exception) -> str:  # noqa: ANN401 - any annotation
+def _why(annotation: Any, error: Exception) -> str:
     if isinstance(error, (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema)):
         return f"the type {inspect.formatannotation(annotation)} has no JSON Schema"
     return _first_line(error)
@@ -231,7 +247,7 @@ def _input_error(error: ValidationError) -> ToolInputError:
     return ToolInputError("Invalid arguments:\n" + "\n".join(lines))
 
 
-def _jsonable(value: Any) -> Any:  # noqa: ANN401 - any value
+def _jsonable(value: Any) -> Any:
     try:
         return to_jsonable_python(value, inf_nan_mode="constants", bytes_mode="base64")
     except (TypeError, ValueError) as error:

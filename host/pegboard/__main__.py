@@ -1,0 +1,7 @@
+"""`python -m pegboard` is the command `pegboard`."""
+
+import sys
+
+from pegboard.cli import main
+
+sys.exit(main())

@@ -1,0 +1,97 @@
+"""`pegboard stdio` and `pegboard serve`: a host from start to the end of the process.
+
+Signals, the garbage collector and the way the process ends are decided here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+
+from pegboard.cli import OK
+from pegboard.cli.common import make_host
+from pegboard.errors import ConfigError
+from pegboard.host import Host
+
+GRACE_SECONDS = 1.0
+"""How long calls in flight may go on after SIGTERM; clients over stdio wait 2 seconds before they kill."""
+STOP_SECONDS = 0.5
+"""How long the lifespans may take to end."""
+
+_COLLECT_AFTER = 50_000
+"""New objects before a collection of the youngest generation; the default of 700 costs a fifth of the time per call."""
+
+
+def run_stdio(options: Namespace) -> int:
+    """Serve one client over standard input and output."""
+    return _run(make_host(options), ["stdio"])
+
+
+def run_serve(options: Namespace) -> int:
+    """Serve by the configured transports."""
+    host = make_host(options)
+    if not host.config.host.transports:
+        raise ConfigError(
+            ["[host] transports lists nothing to serve by; for a client that starts the server: pegboard stdio"]
+        )
+    return _run(host, host.config.host.transports)
+
+
+def _run(host: Host, transports: Sequence[str]) -> int:
+    gc.disable()
+    return asyncio.run(_serve(host, transports))
+
+
+async def _serve(host: Host, transports: Sequence[str]) -> int:
+    stopping = _stop_on_signals()
+    await host.start()
+    gc.freeze()
+    gc.set_threshold(_COLLECT_AFTER, 20, 100)
+    gc.enable()
+    serving = asyncio.create_task(host.run(transports))
+    try:
+        await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
+        if stopping.done():
+            await host.drain(GRACE_SECONDS)
+        else:
+            serving.result()
+    finally:
+        stopping.cancel()
+        serving.cancel()
+        await asyncio.wait((serving,), timeout=STOP_SECONDS)
+        await _stop(host)
+    if host.busy_threads or len(asyncio.all_tasks()) > 1:
+        # a function that runs in a thread, or that will not be cancelled, would keep the process for ever
+        logging.shutdown()
+        sys.stderr.flush()
+        os._exit(OK)
+    return OK
+
+
+async def _stop(host: Host) -> None:
+    try:
+        async with asyncio.timeout(STOP_SECONDS):
+            await host.stop()
+    except TimeoutError:
+        logging.getLogger("pegboard").warning("a lifespan did not end within %s s", STOP_SECONDS)
+
+
+def _stop_on_signals() -> asyncio.Future[None]:
+    """A future that the first SIGTERM or SIGINT completes; the second ends the process at once."""
+    loop = asyncio.get_running_loop()
+    stopping: asyncio.Future[None] = loop.create_future()
+
+    def stop(number: signal.Signals) -> None:
+        if stopping.done():
+            os._exit(128 + number)
+        stopping.set_result(None)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop, number)
+    return stopping

@@ -1,0 +1,184 @@
+"""What a model found wrong with a section, in plain words: each key once, with its place and what was probably meant.
+
+Imported only when something is wrong. Secret values are never repeated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, time
+from typing import Any, get_args
+
+from pydantic import BaseModel, SecretBytes, SecretStr, ValidationError
+from pydantic_core import ErrorDetails
+
+from pegboard.config.problems import ABSENT, ConfigProblem, KeyPath, step
+from pegboard.config.secrets import MASK, is_secret, without_user_info
+from pegboard.config.sources import Sources
+from pegboard.config.validation import locate
+from pegboard.names import nearest
+
+_EXPECTED = {
+    "string": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "decimal": "a number",
+    "bool": "true or false",
+    "bytes": "text",
+    "path": "a path",
+    "url": "an address such as https://example.com",
+    "date": "a date",
+    "datetime": "a date and time",
+    "time": "a time of day",
+    "timedelta": "a span of time",
+    "list": "a list",
+    "tuple": "a list",
+    "set": "a list",
+    "frozen_set": "a list",
+    "iterable": "a list",
+    "dict": "a table",
+    "mapping": "a table",
+    "model": "a table",
+    "dataclass": "a table",
+    "none_required": "nothing",
+}
+_WRONG_KIND = re.compile(
+    r"(.+?)_(type|parsing|parsing_size|from_float|from_datetime_inexact|from_date_parsing|attributes_type)"
+)
+_BOUNDS = {
+    "greater_than_equal": ("ge", "{} or more"),
+    "greater_than": ("gt", "more than {}"),
+    "less_than_equal": ("le", "{} or less"),
+    "less_than": ("lt", "less than {}"),
+    "multiple_of": ("multiple_of", "a multiple of {}"),
+}
+_LONGEST = 60  # characters of a value that are repeated
+
+
+def explain(
+    error: ValidationError, model: type[BaseModel], data: Mapping[str, Any], sources: Sources, base: KeyPath
+) -> list[ConfigProblem]:
+    """One problem for each key that is wrong, in the order in which the model looks at keys.
+
+    Args:
+        error: what the model raised.
+        model: the model.
+        data: what it was given.
+        sources: where values came from.
+        base: the way to the section.
+    """
+    by_path: dict[KeyPath, list[ErrorDetails]] = {}
+    for detail in error.errors(include_url=False):
+        by_path.setdefault(_way(detail, data), []).append(detail)
+    return [_problem(details, model, sources, base, way) for way, details in by_path.items()]
+
+
+def _problem(
+    details: list[ErrorDetails], model: type[BaseModel], sources: Sources, base: KeyPath, way: KeyPath
+) -> ConfigProblem:
+    first, path = details[0], (*base, *way)
+    if first["type"] == "extra_forbidden":
+        return locate(sources, "unknown key", path, nearest(str(way[-1]), _keys(_types(model, way[:-1]))))
+    if first["type"] == "missing":
+        return locate(sources, "is required and missing", path)
+    secret = is_secret(path) or bool({SecretStr, SecretBytes} & set(_types(model, way)))
+    words = list(dict.fromkeys(_words(detail, secret=secret) for detail in details))
+    expected = [word.removeprefix("expected ") for word in words if word.startswith("expected ")]
+    value = first["input"]
+    if len(expected) < len(words):
+        return locate(sources, "; ".join(words), path)
+    message = f"expected {' or '.join(expected)}, found {_found(value, secret=secret)}"
+    return locate(sources, message, path, _nearest_choice(details, value))
+
+
+def _way(detail: ErrorDetails, data: Any) -> KeyPath:
+    """The way to the value in the data. Pydantic's also names branches of unions, which are no keys."""
+    way: list[str | int] = []
+    for part in detail["loc"]:
+        below = step(data, part)
+        if below is not ABSENT:
+            data = below
+            way.append(part)
+        elif detail["type"] == "missing" and part == detail["loc"][-1]:
+            way.append(part)
+    return tuple(way)
+
+
+def _words(detail: ErrorDetails, *, secret: bool) -> str:
+    kind, context = detail["type"], detail.get("ctx", {})
+    if kind in ("value_error", "assertion_error"):
+        return _without(str(context["error"]) or "is not accepted", detail["input"], secret=secret)
+    if kind in ("literal_error", "enum"):
+        return "expected " + str(context["expected"]).replace("'", '"')
+    if kind in _BOUNDS:
+        bound, words = _BOUNDS[kind]
+        return "expected " + words.format(context[bound])
+    if kind.endswith("too_short") and context.get("min_length") == 1:
+        return "must not be empty"
+    if (match := _WRONG_KIND.fullmatch(kind)) and match[1] in _EXPECTED:
+        return f"expected {_EXPECTED[match[1]]}"
+    message = _without(detail["msg"], detail["input"], secret=secret)
+    return re.sub(r"^Input should be ", "expected ", message[:1] + message[1:])
+
+
+def _found(value: Any, *, secret: bool) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return "text" if secret else f'text "{without_user_info(_shortened(value))}"'
+    if isinstance(value, int | float):
+        return "a number" if secret else f"the number {value}"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if isinstance(value, Mapping):
+        return "a table"
+    return "a date or time" if isinstance(value, date | time) else f"a value of type {type(value).__name__}"
+
+
+def _without(message: str, value: Any, *, secret: bool) -> str:
+    return message.replace(str(value), MASK) if secret and str(value) else without_user_info(message)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+def _nearest_choice(details: Iterable[ErrorDetails], value: Any) -> str | None:
+    choices = [
+        choice for one in details for choice in re.findall("'([^']*)'", str(one.get("ctx", {}).get("expected", "")))
+    ]
+    return nearest(value, choices) if isinstance(value, str) else None
+
+
+def _types(annotation: Any, way: KeyPath) -> list[Any]:
+    """All types that may stand at the end of a way below an annotation, containers opened."""
+    here = list(_flat(annotation))
+    for part in way:
+        models = [one for one in here if _is_model(one)]
+        fields = [field for one in models for name, field in _fields(one) if name == part]
+        if isinstance(part, str) and models:
+            here = [inner for field in fields for inner in _flat(field)]
+    return here
+
+
+def _flat(annotation: Any) -> Iterator[Any]:
+    arguments = get_args(annotation)
+    if not arguments:
+        yield annotation
+    for argument in arguments:
+        yield from _flat(argument)
+
+
+def _keys(types: Iterable[Any]) -> list[str]:
+    return [name for one in types if _is_model(one) for name, _ in _fields(one)]
+
+
+def _fields(model: type[BaseModel]) -> Iterator[tuple[str, Any]]:
+    for name, field in model.model_fields.items():
+        alias = field.validation_alias if isinstance(field.validation_alias, str) else field.alias
+        yield alias or name, field.annotation
+
+
+def _is_model(one: Any) -> bool:
+    return isinstance(one, type) and issubclass(one, BaseModel)

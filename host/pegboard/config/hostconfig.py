@@ -1,0 +1,194 @@
+"""HostConfig: the whole configuration, from every layer, checked as far as the host's own section goes.
+
+Sections of plugins and toolkits are checked against their models when those are loaded (`validation.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from pegboard.config import environment, files
+from pegboard.config.models import HostSection
+from pegboard.config.problems import ConfigProblem, KeyPath, dotted, undotted
+from pegboard.config.secrets import refer
+from pegboard.config.sources import Layer, Source, Sources
+from pegboard.config.validation import check, locate
+from pegboard.errors import ConfigError
+from pegboard.names import Patterns, nearest
+
+Kind = Literal["plugins", "toolkits"]
+ListName = Literal["disabled_plugins", "disabled_toolkits", "disabled_tools"]
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class HostConfig:
+    """What the operator wants. Immutable; its repr shows no value of a section.
+
+    Attributes:
+        host: the `[host]` section, validated.
+        plugins: the `[plugins.NAME]` sections by name, as given, `{ env = "NAME" }` as a `SecretRef`.
+        toolkits: the `[toolkits.NAME]` sections, likewise.
+        directory: what relative paths in settings are relative to: the file's directory, or the working directory.
+        file: the file that was read, None without one.
+        sources: which value came from where.
+        problems: what is wrong, where `load` was asked to go on; keys with a problem are as if not given.
+    """
+
+    host: HostSection
+    plugins: Mapping[str, Mapping[str, Any]] = field(repr=False)
+    toolkits: Mapping[str, Mapping[str, Any]] = field(repr=False)
+    directory: Path
+    file: Path | None
+    sources: Sources = field(repr=False, compare=False)
+    problems: tuple[ConfigProblem, ...] = ()
+
+    @classmethod
+    def load(
+        cls,
+        path: Path | None = None,
+        *,
+        environ: Mapping[str, str],
+        overrides: Mapping[str, Any] = _NOTHING,
+        defaults: Mapping[str, Any] = _NOTHING,
+        directory: Path | None = None,
+        collect: bool = False,
+    ) -> HostConfig:
+        """Read the configuration: overrides over the environment over the file over the defaults.
+
+        Args:
+            path: the file; one that is missing is an error. None looks for it: what PEGBOARD_CONFIG names, or
+                `hostconfig.toml` in the directory, or that in the user's configuration directory, or none.
+            environ: the environment's variables.
+            overrides: what the command line says, in the shape of the file.
+            defaults: what holds when nobody says otherwise, in the shape of the file.
+            directory: the working directory; the process's when None.
+            collect: go on when something is wrong, and keep it in `problems`.
+
+        Raises:
+            ConfigError: all that is wrong, unless `collect` is set.
+        """
+        working = Path.cwd() if directory is None else directory
+        builder = _Builder(defaults)
+        file, named_by = files.find(path, environ, working)
+        if file is not None:
+            builder.take(files.read(file, working, named_by))
+        builder.take(*environment.settings(environ, builder.sources.tree))
+        builder.take(Layer("command line", overrides))
+        builder.take(environment.additions(environ))
+        return builder.build(environ, file.parent if file else working, file, collect=collect)
+
+    @classmethod
+    def of(
+        cls,
+        mapping: Mapping[str, Any],
+        *,
+        defaults: Mapping[str, Any] = _NOTHING,
+        environ: Mapping[str, str] = _NOTHING,
+        directory: Path | None = None,
+    ) -> HostConfig:
+        """The configuration that a program gives, in the shape of the file. No file is read, no variable sets a key.
+
+        Args:
+            mapping: the configuration.
+            defaults: what holds where it says nothing.
+            environ: the variables that `{ env = "NAME" }` may refer to.
+            directory: what relative paths are relative to; the working directory when None.
+
+        Raises:
+            ConfigError: all that is wrong.
+        """
+        builder = _Builder(defaults)
+        builder.take(Layer("code", mapping))
+        return builder.build(environ, Path.cwd() if directory is None else directory, None, collect=False)
+
+    def source(self, key: str | KeyPath) -> Source:
+        """Where a value came from. The key is dotted, or a tuple; numbers are list elements."""
+        return self.sources.source(undotted(key))
+
+    def section(self, kind: Kind, name: str) -> Mapping[str, Any]:
+        """One plugin's or toolkit's section, empty when there is none."""
+        return (self.plugins if kind == "plugins" else self.toolkits).get(name, _NOTHING)
+
+    def problem(self, message: str, key: str | KeyPath, suggestion: str | None = None) -> ConfigProblem:
+        """A problem with a key, which knows where that key was given."""
+        return locate(self.sources, message, undotted(key), suggestion)
+
+    @cached_property
+    def disabled_tools(self) -> Patterns:
+        """`[host] disabled_tools`, ready to match."""
+        return Patterns(self.host.disabled_tools)
+
+    @cached_property
+    def disabled_toolkits(self) -> Patterns:
+        """`[host] disabled_toolkits`, ready to match."""
+        return Patterns(self.host.disabled_toolkits)
+
+    @cached_property
+    def disabled_plugins(self) -> Patterns:
+        """`[host] disabled_plugins`, ready to match."""
+        return Patterns(self.host.disabled_plugins)
+
+
+class _Builder:
+    """Lays the layers and makes a HostConfig of them."""
+
+    def __init__(self, defaults: Mapping[str, Any]) -> None:
+        self.sources = Sources()
+        self.problems: list[ConfigProblem] = []
+        host = dict(defaults.get("host", _NOTHING))
+        plugins = host.pop("plugins", None)
+        self.take(Layer("defaults", {**defaults, "host": host}))
+        # what is on by default stays on when somebody names more; disabling is another key
+        self.plugins = Layer("defaults", {"host": {"plugins": plugins}} if plugins else {}, adds=True)
+
+    def take(self, layer: Layer | ConfigProblem, problems: list[ConfigProblem] | None = None) -> None:
+        self.problems += problems or []
+        if isinstance(layer, ConfigProblem):
+            self.problems.append(layer)
+        else:
+            self.sources.lay(layer)
+
+    def build(self, environ: Mapping[str, str], directory: Path, file: Path | None, *, collect: bool) -> HostConfig:
+        self.take(self.plugins)
+        tree = self.sources.tree
+        self.check_keys()
+        host = self.host(tree.get("host", {}))
+        plugins, toolkits = (self.sections(kind, environ) for kind in ("plugins", "toolkits"))
+        if self.problems and not collect:
+            raise ConfigError(self.problems)
+        return HostConfig(host, plugins, toolkits, directory, file, self.sources, tuple(self.problems))
+
+    def check_keys(self) -> None:
+        tree = self.sources.tree
+        for key in [key for key in tree if key not in environment.SECTIONS]:
+            meant = f"host.{key}" if key in HostSection.model_fields else nearest(key, environment.SECTIONS)
+            what = "section" if isinstance(tree.pop(key), Mapping) else "key"
+            self.wrong(f"unknown {what}", (key,), meant)
+        for key in [key for key, value in tree.items() if not isinstance(value, Mapping)]:
+            self.wrong(f"expected a table, such as [{key}{'' if key == 'host' else '.NAME'}]", (key,))
+            del tree[key]
+
+    def host(self, given: dict[str, Any]) -> HostSection:
+        checked = check(HostSection, given, self.sources, ("host",), {})
+        if isinstance(checked, HostSection):
+            return checked
+        self.problems += checked
+        wrong = {problem.key.partition("[")[0] for problem in checked}
+        return HostSection.model_validate({k: v for k, v in given.items() if dotted(("host", k)) not in wrong})
+
+    def sections(self, kind: Kind, environ: Mapping[str, str]) -> Mapping[str, Mapping[str, Any]]:
+        sections = self.sources.tree.get(kind, {})
+        for name in [name for name, section in sections.items() if not isinstance(section, Mapping)]:
+            self.wrong(f"expected a table, such as [{dotted((kind, name))}]", (kind, name))
+            del sections[name]
+        return MappingProxyType({name: refer(section, environ) for name, section in sections.items()})
+
+    def wrong(self, message: str, path: KeyPath, suggestion: str | None = None) -> None:
+        self.problems.append(locate(self.sources, message, path, suggestion))

@@ -1,0 +1,87 @@
+"""The pydantic models of configuration: the base for everybody's settings, and the `[host]` section.
+
+Few on purpose: defining models is the dearest part of starting.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field, field_validator
+
+
+class PluginConfig(BaseModel, extra="forbid", frozen=True):
+    """Base of the settings of a plugin or toolkit: unknown keys are errors, and nothing changes them later.
+
+    Validators find `{"directory": Path}`, the base of relative paths, in `info.context`.
+    """
+
+
+def _installed_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("pegboard")
+    except PackageNotFoundError:
+        return "0"
+
+
+class HostSection(PluginConfig):
+    """The `[host]` section.
+
+    Attributes:
+        name: the server's name, as clients see it.
+        version: the server's version; that of pegboard unless set.
+        title: a name for people.
+        instructions: what clients may tell a model about the whole server.
+        website_url: where to read more, http or https.
+        transports: names of the transports to run.
+        middleware: names of middleware, outermost first; what is not listed stands inside those.
+        plugins: names of plugins to turn on, besides those on by default and those with a section.
+        disabled_plugins: names, globs or `distribution:name` of plugins that stay off.
+        disabled_toolkits: the same for toolkits.
+        disabled_tools: names or globs of tools that are not offered, in any spelling.
+        required: names of plugins and toolkits without which the host does not start.
+        autoload: whether installed toolkits are on without being named.
+        missing_secrets: what a tool does whose secret is not set: it warns, it is hidden, or the host does not start.
+        tool_names: how tools are called on the wire, `github_list_issues` or `Github_ListIssues`.
+        page_size: how many items one page of a list holds, 1 to 10,000.
+        threads: how many synchronous tools run at once, 1 to 1,000.
+        log_level: the least severe messages that are logged.
+        user: the user id that tools see when nobody is authenticated.
+    """
+
+    name: str = Field("pegboard", min_length=1)
+    version: str = Field(default_factory=_installed_version, min_length=1)
+    title: str | None = None
+    instructions: str | None = None
+    website_url: str | None = None
+    transports: tuple[str, ...] = ()
+    middleware: tuple[str, ...] = ()
+    plugins: tuple[str, ...] = ()
+    disabled_plugins: tuple[str, ...] = ()
+    disabled_toolkits: tuple[str, ...] = ()
+    disabled_tools: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    autoload: bool = True
+    missing_secrets: Literal["warn", "hide", "fail"] = "warn"
+    tool_names: Literal["snake", "pascal"] = "snake"
+    page_size: int = Field(1000, ge=1, le=10_000)
+    threads: int = Field(40, ge=1, le=1000)
+    log_level: Literal["debug", "info", "warning", "error"] = "warning"
+    user: str | None = None
+
+    @field_validator("website_url")
+    @classmethod
+    def _is_web_address(cls, url: str | None) -> str | None:
+        if url is not None and not url.startswith(("https://", "http://")):
+            raise ValueError("expected an address that begins with https:// or http://")
+        return url
+
+    @field_validator("transports", "middleware")
+    @classmethod
+    def _names_each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for place, name in enumerate(names):
+            if name in names[:place]:
+                raise ValueError(f'"{name}" is named twice')
+        return names

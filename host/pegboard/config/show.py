@@ -1,0 +1,73 @@
+"""The configuration in force, for people and programs to read: every value as it may be shown, with its source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from pegboard.config.hostconfig import HostConfig
+from pegboard.config.problems import ABSENT, KeyPath, dotted, step
+from pegboard.config.secrets import SecretRef, references, shown
+from pegboard.config.sources import DEFAULT, Source
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigView:
+    """What holds, and why.
+
+    Attributes:
+        values: "host", "plugins" and "toolkits" as nested, JSON-ready tables; `{"env": NAME}` for references,
+            secrets masked.
+        sources: for each dotted key with a value (lists are one value), where it came from, in the order of `values`.
+        file: the file that was read, None without one.
+    """
+
+    values: Mapping[str, Any]
+    sources: Mapping[str, Source]
+    file: str | None
+
+
+def config_show(config: HostConfig, settings: Mapping[str, Mapping[str, BaseModel | None]] | None = None) -> ConfigView:
+    """The configuration in force.
+
+    Args:
+        config: the configuration.
+        settings: the validated settings of what runs, `{"plugins": {name: model}, "toolkits": ...}`; with them the
+            view holds the defaults of those, too.
+    """
+    values: dict[str, Any] = {"host": shown(config.host.model_dump(), ("host",))}
+    for kind, sections in (("plugins", config.plugins), ("toolkits", config.toolkits)):
+        models = (settings or {}).get(kind, {})
+        names = sorted({*sections, *(name for name, model in models.items() if model is not None)})
+        values[kind] = {name: _section((kind, name), sections.get(name, {}), models.get(name)) for name in names}
+    known = config.sources
+    sources = {dotted(path): known.source(path) if known.given(path) else DEFAULT for path in _leaves(values)}
+    return ConfigView(values, sources, str(config.file) if config.file else None)
+
+
+def _section(path: KeyPath, given: Mapping[str, Any], model: BaseModel | None) -> Any:
+    if model is None:
+        return shown(given, path)
+    dump = model.model_dump(mode="json", by_alias=True, fallback=str)
+    for way, ref in references(given):
+        _put(dump, way, ref)
+    return shown(dump, path)
+
+
+def _put(value: Any, way: KeyPath, ref: SecretRef) -> None:
+    """Put a reference back where its value was written; a model may have arranged its values otherwise."""
+    for part in way[:-1]:
+        value = step(value, part)
+    if step(value, way[-1]) is not ABSENT:
+        value[way[-1]] = ref
+
+
+def _leaves(value: Mapping[str, Any], path: KeyPath = ()) -> Iterator[KeyPath]:
+    for key, item in value.items():
+        if isinstance(item, Mapping) and item and not (len(path) >= 2 and item.keys() == {"env"}):
+            yield from _leaves(item, (*path, key))
+        elif len(path) >= 1:
+            yield (*path, key)

@@ -1,0 +1,159 @@
+"""The layers of configuration, put on top of each other, and the memory of which value came from where.
+
+It knows neither which keys there are nor how any layer was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from pegboard.config.problems import KeyPath
+
+SourceKind = Literal["default", "defaults", "file", "environment", "command line", "code"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a value came from.
+
+    Attributes:
+        kind: "default" (nobody gave it), "defaults" (those of the built-in plugins), "file", "environment",
+            "command line", or "code" (a program that embeds a host).
+        file: the file's name, None for other kinds.
+        line: the line in that file, from 1.
+        variable: the environment variable, None for other kinds.
+    """
+
+    kind: SourceKind
+    file: str | None = None
+    line: int | None = None
+    variable: str | None = None
+
+    @property
+    def by_operator(self) -> bool:
+        """Whether somebody asked for it, rather than it being a default."""
+        return self.kind not in ("default", "defaults")
+
+    def __str__(self) -> str:
+        if self.file:
+            return f"{self.file}:{self.line}" if self.line else self.file
+        return f"environment variable {self.variable}" if self.variable else _WORDS[self.kind]
+
+
+_WORDS = {
+    "default": "default",
+    "defaults": "defaults of the built-in plugins",
+    "file": "file",
+    "environment": "environment",
+    "command line": "command line",
+    "code": "given by the program",
+}
+DEFAULT = Source("default")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What one source gives.
+
+    Attributes:
+        kind: which kind of source.
+        tree: its values.
+        file: the file's name as it is shown.
+        text: the file's text, for finding lines.
+        variables: which environment variable gave which value.
+        raw: the text of such a variable, where that is not its value.
+        adds: its lists are added to those of the layers below and do not replace them.
+    """
+
+    kind: SourceKind
+    tree: Mapping[str, Any]
+    file: str | None = None
+    text: str = ""
+    variables: Mapping[KeyPath, str] = field(default_factory=dict)
+    raw: Mapping[KeyPath, str] = field(default_factory=dict)
+    adds: bool = False
+
+    @cached_property
+    def _lines(self) -> Mapping[KeyPath, int]:
+        from pegboard.config.lines import find_lines
+
+        return find_lines(self.text)
+
+    def source(self, path: KeyPath) -> Source:
+        """Where in this layer a value, or else the table around it, is given."""
+        around = [path[:end] for end in range(len(path), 0, -1)]
+        if self.file:
+            return Source(self.kind, self.file, next((self._lines[one] for one in around if one in self._lines), None))
+        below = (key for key in self.variables if key[: len(path)] == path)
+        nearest = next((one for one in (*around, *below) if one in self.variables), None)
+        return Source(self.kind, variable=self.variables[nearest] if nearest else None)
+
+
+class Sources:
+    """Every layer laid on those below, and who owns which value.
+
+    Attributes:
+        tree: the values that hold.
+    """
+
+    def __init__(self) -> None:
+        self.tree: dict[str, Any] = {}
+        self._owners: dict[KeyPath, tuple[Layer, KeyPath]] = {}
+
+    def lay(self, layer: Layer) -> None:
+        """Lay one layer on top: tables are merged, all else is replaced."""
+        self._lay(self.tree, layer.tree, (), layer)
+
+    def source(self, path: KeyPath) -> Source:
+        """Where the value at a path, or else the table around it, came from."""
+        for end in range(len(path), 0, -1):
+            if owner := self._owners.get(path[:end]):
+                layer, own_path = owner
+                return layer.source((*own_path, *path[end:]))
+        return DEFAULT
+
+    def given(self, path: KeyPath) -> bool:
+        """Whether any layer gives this very value."""
+        return path in self._owners
+
+    def raw(self, path: KeyPath) -> str | None:
+        """The text of the environment variable that gave this value, where it was read as something else than text."""
+        layer, own_path = self._owners.get(path, (None, path))
+        return layer.raw.get(own_path) if layer else None
+
+    def _lay(self, tree: dict[str, Any], above: Mapping[str, Any], path: KeyPath, layer: Layer) -> None:
+        for key, value in above.items():
+            here = (*path, key)
+            if isinstance(value, Mapping) and isinstance(tree.get(key), dict):
+                self._own_table(here, layer)
+                self._lay(tree[key], value, here, layer)
+            elif layer.adds and key in tree:
+                self._add(tree, key, value, here, layer)
+            else:
+                self._own(here, layer)
+                tree[key] = {} if isinstance(value, Mapping) else value
+                if isinstance(value, Mapping):
+                    self._lay(tree[key], value, here, layer)
+
+    def _own(self, path: KeyPath, layer: Layer) -> None:
+        for known in [known for known in self._owners if known[: len(path)] == path]:
+            del self._owners[known]
+        self._owners[path] = (layer, path)
+
+    def _own_table(self, path: KeyPath, layer: Layer) -> None:
+        """A table is its first operator's, who wrote its header."""
+        if self._owners[path][0].kind == "defaults" and layer.kind != "defaults":
+            self._owners[path] = (layer, path)
+
+    def _add(self, tree: dict[str, Any], key: str, items: list[Any], path: KeyPath, layer: Layer) -> None:
+        held = tree[key]
+        if not isinstance(held, list):
+            return  # wrong already, and reported as such
+        tree[key] = held = list(held)
+        for place, item in enumerate(items):
+            if item not in held:
+                self._owners[(*path, len(held))] = (layer, (*path, place))
+                held.append(item)

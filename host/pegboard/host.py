@@ -1,0 +1,276 @@
+"""The host: puts the rooms together, and is the one entry of every protocol.
+
+It owns all that it needs, threads and lifespans included; a program can hold several. It installs no signal handlers and
+touches no descriptor: that is for the `pegboard` command and for transports.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncIterable, Iterable, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from pegboard.assembly import Assembly, assemble
+from pegboard.config import HostConfig
+from pegboard.contracts import Call, CallNext, Connection, Failure, Identity, Kind, Lifespan, Outcome
+from pegboard.discovery import Given, Selection, defaults
+from pegboard.errors import ConfigError, MCPError, PluginError, ProtocolError, ServerError, ToolkitError, TransportError
+from pegboard.execute import Threads
+from pegboard.jsonrpc import METHOD_NOT_FOUND
+from pegboard.loader import load
+from pegboard.methods import method_table
+from pegboard.names import nearest
+from pegboard.plugins import Loaded, LoadReport, Problem
+from pegboard.supervise import run_all
+
+logger = logging.getLogger("pegboard")
+
+
+class Host:
+    """Serves tools, resources and prompts of the plugins that its configuration lets run.
+
+    Args:
+        config: a `HostConfig`, a mapping of the shape of `hostconfig.toml`, or None for safe defaults. No file and no
+            environment variable is read here; `HostConfig.load` does that.
+        plugins: plugins that the program brings itself, by name: `Plugin` subclasses or modules.
+        toolkits: toolkits that the program brings itself, by name.
+        selection: what a command line says about which plugins run.
+
+    Raises:
+        ConfigError: the configuration is wrong.
+    """
+
+    def __init__(
+        self,
+        config: HostConfig | Mapping[str, Any] | None = None,
+        *,
+        plugins: Mapping[str, Any] | None = None,
+        toolkits: Mapping[str, Any] | None = None,
+        selection: Selection | None = None,
+    ) -> None:
+        self.config = config if isinstance(config, HostConfig) else HostConfig.of(config or {}, defaults=defaults())
+        self._given = Given(plugins or {}, toolkits or {})
+        self._selection = selection or Selection()
+        self._threads = Threads(self.config.host.threads)
+        self._entered: list[tuple[str, Lifespan]] = []
+        self._methods: Mapping[str, CallNext] = {}
+        self._in_flight = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self.report = LoadReport((), (), ())
+        self._assembly: Assembly | None = None
+        section = self.config.host
+        self._identity = Identity(
+            section.name, section.version, section.title, section.instructions, section.website_url
+        )
+
+    @property
+    def identity(self) -> Identity:
+        """How the host introduces itself."""
+        return self._identity
+
+    @property
+    def assembly(self) -> Assembly:
+        """What the host serves.
+
+        Raises:
+            ServerError: nothing has been loaded yet.
+        """
+        if self._assembly is None:
+            raise ServerError("the host has not been started")
+        return self._assembly
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Everything that went wrong while loading and assembling."""
+        return (*self.report.problems, *(self._assembly.problems if self._assembly else ()))
+
+    @property
+    def busy_threads(self) -> int:
+        """How many sync functions run right now; those cannot be stopped."""
+        return self._threads.busy
+
+    def offers(self, kind: Kind) -> bool:
+        """Whether there is anything of that kind to list; tools are what a host is for, and always offered."""
+        return kind == "tools" or bool(getattr(self.assembly, kind))
+
+    # --- life ---
+
+    def load(self) -> Assembly:
+        """Load and assemble without starting anything: for looking. Failures are in `problems`."""
+        self.report = load(self.config, self._selection, self._given)
+        return self._use(self.report.plugins)
+
+    def _use(self, plugins: Iterable[Loaded]) -> Assembly:
+        self._assembly = assemble(self.config, tuple(plugins))
+        self._methods = method_table(self._assembly, self._threads, self.config.host.page_size)
+        return self._assembly
+
+    async def start(self) -> None:
+        """Load the plugins, enter their lifespans and assemble what they contribute.
+
+        Raises:
+            ConfigError, PluginError: what the operator asked for cannot be had; all reasons at once.
+        """
+        self.report = load(self.config, self._selection, self._given)
+        self._refuse_fatal(self.report.problems)
+        started = [plugin for plugin in self.report.plugins if await self._enter(plugin)]
+        try:
+            self._refuse_fatal(self.report.problems)
+            assembly = self._use(started)
+            self._check_order_lists(assembly)
+            self._refuse_fatal(assembly.problems)
+        except BaseException:
+            await self.stop()
+            raise
+        for problem in self.problems:
+            logger.log(logging.ERROR if problem.level == "error" else logging.WARNING, "%s", problem)
+        if not assembly.tools:
+            logger.warning("no tools are served: install a toolkit, or see `pegboard plugins` for what is off")
+
+    def _refuse_fatal(self, problems: Iterable[Problem]) -> None:
+        fatal = [problem for problem in problems if problem.fatal]
+        if not fatal:
+            return
+        if all(problem.stage == "config" for problem in fatal):
+            raise ConfigError(fatal)
+        raise PluginError("\n".join(str(problem) for problem in fatal))
+
+    def _check_order_lists(self, assembly: Assembly) -> None:
+        known = {
+            "transports": set(assembly.transports),
+            "middleware": {item.name or "" for item in assembly.middleware},
+        }
+        problems = []
+        for key, names in known.items():
+            for name in getattr(self.config.host, key):
+                if name not in names:
+                    close = nearest(name, names)
+                    hint = f'; did you mean "{close}"?' if close else ""
+                    problems.append(f"[host] {key}: no plugin that runs brings {name!r}{hint}")
+        if problems:
+            raise ConfigError(problems)
+
+    async def _enter(self, plugin: Loaded) -> bool:
+        """Enter a plugin's lifespan; False, with the reason reported, when it fails."""
+        for lifespan in plugin.lifespans:
+            try:
+                plugin.state = await lifespan.__aenter__()
+            except (Exception, SystemExit) as error:
+                message = f"{type(error).__name__}: {error}"
+                fatal = self._selection.strict or any(
+                    choice.named for choice in self.report.choices if choice.origin is plugin.origin
+                )
+                problem = Problem("lifespan", message, plugin.origin, fatal=fatal)
+                self.report = LoadReport(self.report.choices, self.report.plugins, (*self.report.problems, problem))
+                logger.debug("the lifespan of %s failed", plugin.origin, exc_info=True)
+                return False
+            self._entered.append((str(plugin.origin), lifespan))
+        return True
+
+    async def drain(self, grace: float) -> bool:
+        """Wait for the calls in flight, `grace` seconds at most; whether all of them ended."""
+        try:
+            async with asyncio.timeout(grace):
+                await self._idle.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def stop(self) -> None:
+        """Leave the lifespans in reverse order, each whatever the others do, and give up the threads."""
+        while self._entered:
+            owner, lifespan = self._entered.pop()
+            try:
+                await lifespan.__aexit__(None, None, None)
+            except (Exception, SystemExit):
+                logger.exception("the lifespan of %s failed to end", owner)
+        self._threads.close()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    # --- serving ---
+
+    async def run(self, transports: Iterable[str] | None = None) -> None:
+        """Run transports, those of `[host] transports` when None, until one ends or this is cancelled.
+
+        Raises:
+            TransportError: one is unknown or cannot be opened.
+        """
+        available = self.assembly.transports
+        names = list(self.config.host.transports if transports is None else transports)
+        for name in names:
+            if name not in available:
+                raise TransportError(f"no plugin that runs brings a transport {name!r}")
+        await run_all([available[name] for name in names], self.serve)
+
+    async def serve(self, connection: Connection, messages: AsyncIterable[bytes]) -> None:
+        """Answer the messages of one connection until they end, then close it.
+
+        Raises:
+            TransportError: no protocol is there to speak, or more than one.
+        """
+        protocols = self.assembly.protocols
+        if len(protocols) != 1:
+            names = ", ".join(protocol.name for protocol in protocols) or "none"
+            raise TransportError(f"message streams need exactly one protocol; there are: {names}")
+        try:
+            await protocols[0].serve(connection, messages, self)
+        except Exception:
+            logger.exception("the connection of %s ended by a fault", connection.peer)
+        finally:
+            await connection.close()
+
+    async def dispatch(self, call: Call) -> Outcome:
+        """Run one call through middleware to its end. Never raises, but for `asyncio.CancelledError`.
+
+        An error becomes an outcome here, once, outside all middleware: what nobody raised on purpose is masked, and its
+        story logged under the id that the answer carries.
+        """
+        handler = self._methods.get(call.method)
+        if handler is None:
+            return Failure(ProtocolError(METHOD_NOT_FOUND, f"Method not found: {call.method}"))
+        self._in_flight += 1
+        self._idle.clear()
+        try:
+            return await handler(call)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001 - nothing that a plugin raises may leave its call
+            return _failure(call, error)
+        finally:
+            self._in_flight -= 1
+            if not self._in_flight:
+                self._idle.set()
+
+
+def _failure(call: Call, error: BaseException) -> Failure:
+    if isinstance(error, ToolkitError):
+        if error.developer_message is None and error.__cause__ is None:
+            return Failure(error)
+        shown: MCPError = error
+    elif isinstance(error, MCPError):
+        return Failure(error)
+    else:
+        shown = ServerError("Internal error")
+    error_id = secrets.token_hex(4)
+    detail = getattr(error, "developer_message", None) or str(error)
+    logger.error(
+        "error %s in %s %s: %s",
+        error_id,
+        call.method,
+        call.params.get("name", ""),
+        detail,
+        exc_info=error.__cause__ or error,
+    )
+    return Failure(shown, error_id)

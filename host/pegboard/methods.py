@@ -1,0 +1,127 @@
+"""The methods every protocol can call, over one assembly, with the middleware already around each."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from bisect import bisect_right
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from pegboard.assembly import Assembly
+from pegboard.contracts import Call, CallNext, Listing, Middleware, Outcome, Prompt, Resource, Tool
+from pegboard.errors import NotFoundError, ProtocolError
+from pegboard.execute import Threads, call_tool, get_prompt, read_resource
+from pegboard.jsonrpc import INVALID_PARAMS
+
+
+def method_table(assembly: Assembly, threads: Threads, page_size: int) -> dict[str, CallNext]:
+    """Every method by name, wrapped in the middleware that asked for it, outermost first."""
+    methods = _Methods(assembly, threads)
+    table: dict[str, CallNext] = {
+        "tools/call": methods.call_tool,
+        "resources/read": methods.read_resource,
+        "prompts/get": methods.get_prompt,
+    }
+    for method, pages in _lists(assembly, page_size).items():
+        table[method] = pages.list
+    return {method: _wrapped(handler, method, assembly.middleware) for method, handler in table.items()}
+
+
+def _wrapped(handler: CallNext, method: str, middleware: Sequence[Middleware]) -> CallNext:
+    for item in reversed(middleware):
+        if item.methods is None or method in item.methods:
+            handler = _around(item.handle, handler)
+    return handler
+
+
+def _around(handle: Callable[[Call, CallNext], Awaitable[Outcome]], call_next: CallNext) -> CallNext:
+    return lambda call: handle(call, call_next)
+
+
+def _text_parameter(params: Mapping[str, Any], name: str) -> str:
+    value = params.get(name)
+    if not isinstance(value, str):
+        raise ProtocolError(INVALID_PARAMS, f"params.{name} must be a string")
+    return value
+
+
+class _Methods:
+    def __init__(self, assembly: Assembly, threads: Threads) -> None:
+        self._tools = assembly.tools
+        self._resources = assembly.resources
+        self._prompts = assembly.prompts
+        self._states = assembly.states
+        self._threads = threads
+
+    async def call_tool(self, call: Call) -> Outcome:
+        name = _text_parameter(call.params, "name")
+        bound = self._tools.get(name)
+        if bound is None:
+            raise NotFoundError(f"Unknown tool: {name}")
+        if not isinstance(call.params.get("arguments"), dict | None):
+            raise ProtocolError(INVALID_PARAMS, "params.arguments must be an object")
+        return await call_tool(bound, call, self._states.get(bound.tool.owner), self._threads)
+
+    async def read_resource(self, call: Call) -> Outcome:
+        uri = _text_parameter(call.params, "uri")
+        if uri not in self._resources:
+            raise NotFoundError("Resource not found", data={"uri": uri})
+        return await read_resource(self._resources[uri][1], self._threads)
+
+    async def get_prompt(self, call: Call) -> Outcome:
+        name = _text_parameter(call.params, "name")
+        if name not in self._prompts:
+            raise NotFoundError(f"Unknown prompt: {name}")
+        return await get_prompt(self._prompts[name][1], self._threads)
+
+
+def _lists(assembly: Assembly, page_size: int) -> dict[str, _Pages]:
+    tools = {name: bound.tool for name, bound in assembly.tools.items()}
+    resources = {uri: resource for uri, (resource, _) in assembly.resources.items()}
+    prompts = {name: prompt for name, (prompt, _) in assembly.prompts.items()}
+    return {
+        "tools/list": _Pages("tools", tools, page_size),
+        "resources/list": _Pages("resources", resources, page_size),
+        "resources/templates/list": _Pages("templates", {}, page_size),
+        "prompts/list": _Pages("prompts", prompts, page_size),
+    }
+
+
+class _Pages:
+    """A list in the order of names. A cursor is the last name given, so that any instance can go on from it."""
+
+    def __init__(
+        self,
+        kind: Literal["tools", "resources", "templates", "prompts"],
+        items: Mapping[str, Tool | Resource | Prompt],
+        size: int,
+    ) -> None:
+        self._kind = kind
+        self._names = sorted(items)
+        self._items = [items[name] for name in self._names]
+        self._size = size
+        self._whole_pages = {start: self._page(start) for start in range(0, max(len(items), 1), size)}
+
+    async def list(self, call: Call) -> Outcome:
+        cursor = call.params.get("cursor")
+        start = 0 if cursor is None else bisect_right(self._names, _decoded(cursor))
+        return self._whole_pages.get(start) or self._page(start)
+
+    def _page(self, start: int) -> Listing:
+        end = start + self._size
+        following = _encoded(self._names[end - 1]) if end < len(self._names) else None
+        return Listing(self._kind, tuple(self._items[start:end]), following)
+
+
+def _encoded(name: str) -> str:
+    return base64.urlsafe_b64encode(name.encode()).decode()
+
+
+def _decoded(cursor: object) -> str:
+    try:
+        if isinstance(cursor, str) and (name := base64.b64decode(cursor, b"-_", validate=True).decode()):
+            return name
+    except (binascii.Error, ValueError):
+        pass
+    raise ProtocolError(INVALID_PARAMS, "params.cursor is not one of this server's cursors")

@@ -1,0 +1,179 @@
+"""Names of tools, toolkits and plugins: how they go on the wire, and every way a person may spell them.
+
+No I/O, no state. What is spelt is compared in a normal form: blanks around separators gone, case folded, hyphens made
+underscores, `::` made a dot. A tool `delete_repo` of a toolkit `github` is known as `github_delete_repo` and
+`github.delete_repo` (snake case), `github_deleterepo` and `github.deleterepo` (Pascal case, folded), so that
+`Github::DeleteRepo`, `GitHub.delete_repo`, `github_delete_*` and `GITHUB_DELETEREPO` all find it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from itertools import product
+from typing import Literal
+
+MAX_WIRE_NAME = 64
+
+_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SEPARATORS = re.compile(r"[\s._:-]+")
+_SPACED = re.compile(r"\s*(::|[:._-])\s*")
+_UNDERSCORES = re.compile(r"__+")
+_FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]")
+_BRACKETS = re.compile(r"(\[!?\]?[^\]]*\])")
+_GLOB = re.compile(r"[*?\[]")
+
+
+def wire_name(toolkit: str, tool: str, style: Literal["snake", "pascal"] = "snake", prefix: bool = True) -> str:
+    """The name under which MCP clients see a tool: `github_list_issues`, or `Github_ListIssues` in Pascal style.
+
+    Args:
+        toolkit: the toolkit's name.
+        tool: the tool's own name.
+        style: how both parts are written.
+        prefix: False gives the tool's own name, exactly as it is.
+    """
+    if not prefix:
+        return tool
+    parts = (_snake(toolkit), _snake(tool))
+    return "_".join(parts if style == "snake" else map(_pascal, parts))
+
+
+def check_wire_name(name: str) -> str | None:
+    """What is wrong with a tool's or prompt's name on the wire; None when it is in order."""
+    if not name:
+        return "it is empty"
+    if wrong := _FORBIDDEN.search(name):
+        return f"it contains {wrong.group()!r}; allowed are letters, digits, '_' and '-' of ASCII"
+    if len(name) > MAX_WIRE_NAME:
+        return f"it has {len(name)} characters, the limit is {MAX_WIRE_NAME}"
+    return None
+
+
+def normalise(name: str) -> str:
+    """The normal form of a name or glob as a person spells it, to be looked up among `spellings`."""
+    name = _SPACED.sub(r"\1", name.strip()).casefold()
+    outside = [part if place % 2 else part.replace("-", "_") for place, part in enumerate(_BRACKETS.split(name))]
+    toolkit, dot, tool = _UNDERSCORES.sub("_", "".join(outside).replace("::", ".")).rpartition(".")
+    return toolkit.replace(".", "_") + dot + tool.lstrip("_")
+
+
+def spellings(toolkit: str, tool: str) -> frozenset[str]:
+    """Every normal form under which a tool may be named; one without a toolkit's prefix has toolkit ""."""
+    own = toolkit_spellings(tool)
+    if not toolkit:
+        return own
+    return frozenset("".join(parts) for parts in product(toolkit_spellings(toolkit), "._", own))
+
+
+def toolkit_spellings(name: str) -> frozenset[str]:
+    """Every normal form under which a toolkit, or a tool without a prefix, may be named: `my_kit`, `mykit`."""
+    snake = _snake(name)
+    return frozenset((snake, snake.replace("_", ""), _SEPARATORS.sub("_", name).casefold().strip("_")))
+
+
+class Patterns:
+    """Names and globs as a person wrote them, such as `[host] disabled_tools`. Immutable.
+
+    Args:
+        texts: the patterns.
+    """
+
+    __slots__ = ("_normal", "texts")
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self.texts: tuple[str, ...] = tuple(texts)
+        self._normal = tuple(normalise(text) for text in self.texts)
+
+    def __bool__(self) -> bool:
+        return bool(self.texts)
+
+    def __repr__(self) -> str:
+        return f"Patterns({list(self.texts)!r})"
+
+    def match(self, forms: Iterable[str]) -> bool:
+        """Whether one of the patterns names what has these normal forms (`spellings`)."""
+        return self.which(forms) is not None
+
+    def which(self, forms: Iterable[str]) -> str | None:
+        """The first pattern, as it was written, that names what has these normal forms."""
+        if not self.texts:
+            return None
+        forms = tuple(forms)
+        return next((text for text, normal in self._pairs() if _hits(normal, forms)), None)
+
+    def unmatched(self, forms: Iterable[str], absent: Iterable[str] = ()) -> tuple[str, ...]:
+        """The patterns, as they were written, that name none of all the things there are.
+
+        Args:
+            forms: the normal forms of everything there is.
+            absent: names of toolkits that were not loaded; a pattern for one of their tools may well name something.
+        """
+        forms = frozenset(forms)
+        excused = tuple(form + end for name in absent for form in toolkit_spellings(name) for end in "._")
+        return tuple(t for t, normal in self._pairs() if not normal.startswith(excused) and not _hits(normal, forms))
+
+    def match_plugin(self, name: str, distribution: str = "") -> bool:
+        """Whether one of the patterns names a plugin or toolkit: by its name, a glob, or `distribution:name`."""
+        return self.which_plugin(name, distribution) is not None
+
+    def which_plugin(self, name: str, distribution: str = "") -> str | None:
+        """The first pattern, as it was written, that names this plugin or toolkit."""
+        return next((text for text in self.texts if _names_plugin(text, name, distribution)), None)
+
+    def unmatched_plugins(self, plugins: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+        """The patterns, as they were written, that name none of these pairs of name and distribution."""
+        pairs = tuple(plugins)
+        return tuple(text for text in self.texts if not any(_names_plugin(text, *pair) for pair in pairs))
+
+    def _pairs(self) -> Iterable[tuple[str, str]]:
+        return zip(self.texts, self._normal, strict=True)
+
+
+def matches_plugin(patterns: Iterable[str], name: str, distribution: str = "") -> bool:
+    """Whether one of the patterns names a plugin or toolkit: by its name, a glob, or `distribution:name`."""
+    return Patterns(patterns).match_plugin(name, distribution)
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that a person most likely meant, None when none is near.
+
+    For a glob, the beginning before its first wildcard is mended: `githbu_*` gives `github_*`.
+    """
+    if wild := _GLOB.search(name):
+        return _nearest_glob(normalise(name[: wild.start()]), name[wild.start() :], candidates)
+    from difflib import get_close_matches
+
+    folded = {one.casefold(): one for one in sorted(candidates, reverse=True)}
+    close = get_close_matches(name.casefold(), folded, n=1)
+    return folded[close[0]] if close else None
+
+
+def _nearest_glob(stem: str, rest: str, candidates: Iterable[str]) -> str | None:
+    lengths = range(max(1, len(stem) - 1), len(stem) + 2)
+    stems = {one.casefold()[:length] for one in candidates for length in lengths}
+    close = nearest(stem, stems)
+    return close + rest if close else None
+
+
+def _snake(name: str) -> str:
+    return _SEPARATORS.sub("_", _HUMPS.sub("_", name)).casefold().strip("_")
+
+
+def _pascal(snake: str) -> str:
+    return "".join(word[:1].upper() + word[1:] for word in snake.split("_"))
+
+
+def _hits(pattern: str, forms: Iterable[str]) -> bool:
+    return any(fnmatchcase(form, pattern) for form in forms)
+
+
+def _names_plugin(text: str, name: str, distribution: str) -> bool:
+    owner, colon, own = text.partition(":")
+    own, same_owner = (own, _hits(_distribution(owner), [_distribution(distribution)])) if colon else (text, True)
+    return same_owner and _hits(normalise(own).replace(".", "_"), toolkit_spellings(name))
+
+
+def _distribution(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name.strip()).casefold()

@@ -1,0 +1,85 @@
+"""Notices what a plugin does to the process while it is loaded: nothing is undone, the plugin is named.
+
+A plugin that changes the process changes it for every other plugin and for the program that embeds the host.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import warnings
+from asyncio import events
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Timer
+from typing import Any
+
+SLOW_SECONDS = 5.0
+"""After how long a plugin that is still loading is named in the log."""
+
+_WATCHED_SIGNALS = (
+    signal.SIGINT,
+    signal.SIGTERM,
+    getattr(signal, "SIGHUP", signal.SIGTERM),
+    getattr(signal, "SIGPIPE", signal.SIGTERM),
+)
+logger = logging.getLogger("pegboard.loader")
+
+
+def _descriptors() -> tuple[Any, ...]:
+    found = []
+    for descriptor in (0, 1, 2):
+        try:
+            status = os.fstat(descriptor)
+            found.append((status.st_dev, status.st_ino))
+        except OSError:
+            found.append(None)
+    return tuple(found)
+
+
+def _working_directory() -> str | None:
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
+
+
+def _locale() -> str | None:
+    # the module `locale` is imported by whoever changes it; without it nothing can have changed
+    module = sys.modules.get("locale")
+    return None if module is None else str(module.setlocale(module.LC_ALL))
+
+
+def _snapshot() -> dict[str, Any]:
+    root = logging.getLogger()
+    return {
+        "the standard descriptors": _descriptors(),
+        "the working directory": _working_directory(),
+        "sys.stdout": sys.stdout,
+        "sys.stderr": sys.stderr,
+        "signal handlers": tuple(signal.getsignal(number) for number in _WATCHED_SIGNALS),
+        "the root logger": (root.level, tuple(root.handlers)),
+        "the warning filters": tuple(warnings.filters),
+        "the event loop policy": events._event_loop_policy,  # type: ignore[attr-defined]  # the getter would create one
+        "sys.path": tuple(sys.path),
+    }
+
+
+@contextmanager
+def watched(name: str, changed: list[str]) -> Iterator[None]:
+    """Run a block that loads the plugin `name`; what it changed in the process is added to `changed`, in words."""
+    timer = Timer(SLOW_SECONDS, logger.warning, ("%s is still loading after %s s", name, SLOW_SECONDS))
+    timer.daemon = True
+    timer.start()
+    locale_before = _locale()
+    before = _snapshot()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        after = _snapshot()
+        changed.extend(what for what in before if before[what] != after[what])
+        if locale_before is not None and _locale() != locale_before:
+            changed.append("the locale")

@@ -1,0 +1,56 @@
+"""The stateless era (2026-07-28): each request says for itself who asks and in which revision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pegboard import NOTHING, Client, ProtocolError
+from pegboard_plugins.mcp.envelope import INVALID_PARAMS
+from pegboard_plugins.mcp.revisions import (
+    CLIENT_CAPABILITIES,
+    CLIENT_INFO,
+    LOG_LEVEL,
+    LOG_LEVELS,
+    MODERN,
+    PROTOCOL_VERSION,
+    SUPPORTED,
+    UNSUPPORTED_PROTOCOL_VERSION,
+)
+
+
+def is_modern(params: Mapping[str, Any]) -> bool:
+    """Whether a request belongs to this era: its `_meta` names a protocol version, be it a sound one or not."""
+    meta = params.get("_meta")
+    return type(meta) is dict and PROTOCOL_VERSION in meta
+
+
+def client_of(meta: Mapping[str, Any]) -> Client:
+    """Who asks, from a request's `_meta`; the checks come in the order that the specification's error codes need.
+
+    Raises:
+        ProtocolError: a required member is missing or of the wrong type, or the revision is not served.
+    """
+    revision = meta[PROTOCOL_VERSION]
+    capabilities = meta.get(CLIENT_CAPABILITIES)
+    if type(revision) is not str:
+        raise _bad(PROTOCOL_VERSION, "must be a string")
+    if type(capabilities) is not dict:
+        raise _bad(CLIENT_CAPABILITIES, "must be an object" if CLIENT_CAPABILITIES in meta else "is missing")
+    info = meta.get(CLIENT_INFO, NOTHING)
+    if info is not NOTHING and not _is_implementation(info):
+        raise _bad(CLIENT_INFO, "must be an object with name and version")
+    if LOG_LEVEL in meta and meta[LOG_LEVEL] not in LOG_LEVELS:
+        raise _bad(LOG_LEVEL, "is not a log level")
+    if revision not in MODERN:
+        data = {"supported": list(SUPPORTED), "requested": revision}
+        raise ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data)
+    return Client(info.get("name", ""), info.get("version", ""), revision, capabilities)
+
+
+def _is_implementation(info: object) -> bool:
+    return type(info) is dict and type(info.get("name")) is str and type(info.get("version")) is str
+
+
+def _bad(key: str, what: str) -> ProtocolError:
+    return ProtocolError(INVALID_PARAMS, f"params._meta: {key} {what}")

@@ -1,0 +1,274 @@
+"""MCP over one connection: reads messages, routes each to its era, and answers.
+
+A message decides its era by itself (2026-07-28, basic/versioning): both may be spoken on one pipe at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterable, Callable, Mapping
+from threading import get_ident
+from typing import Any
+
+from pegboard import (
+    Call,
+    Client,
+    Connection,
+    MCPError,
+    Notify,
+    ProtocolError,
+    ProtocolHost,
+    RequestId,
+    decode,
+    has_duplicate_keys,
+    jsonrpc_error,
+    jsonrpc_notification,
+    jsonrpc_result,
+)
+from pegboard_plugins.mcp.envelope import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    is_request_id,
+    params_of,
+    readable_id,
+    shape,
+)
+from pegboard_plugins.mcp.modern import client_of, is_modern
+from pegboard_plugins.mcp.results import Encoder
+from pegboard_plugins.mcp.revisions import GATES, MODERN, SUPPORTED
+from pegboard_plugins.mcp.session import negotiate
+
+CLEANUP_SECONDS = 0.5
+"""How long cancelled calls may take to clean up once the connection has ended."""
+
+BATCH_REVISION = "2025-03-26"
+
+Reply = Callable[[bytes | None], None]
+"""Takes the response to one request; None when there must not be one."""
+
+logger = logging.getLogger("pegboard.mcp")
+
+
+class McpProtocol:
+    """MCP in every revision."""
+
+    name = "mcp"
+
+    def __init__(self, list_ttl_ms: int, max_batch: int) -> None:
+        self._list_ttl_ms = list_ttl_ms
+        self.max_batch = max_batch
+
+    async def serve(self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost) -> None:
+        """Answer every message until they end; then cancel what is still running."""
+        capabilities: dict[str, Any] = {kind: {} for kind in ("tools", "resources", "prompts") if host.offers(kind)}
+        encoders = {
+            revision: Encoder(revision, host.identity, capabilities, self._list_ttl_ms) for revision in SUPPORTED
+        }
+        conversation = Conversation(connection, host, encoders, capabilities, self.max_batch)
+        try:
+            async for message in messages:
+                conversation.receive(message)
+        finally:
+            await conversation.end()
+
+
+class Conversation:
+    """What is kept of one connection: the session, if one was opened, and the requests in flight."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        host: ProtocolHost,
+        encoders: Mapping[str, Encoder],
+        capabilities: Mapping[str, Any],
+        max_batch: int,
+    ) -> None:
+        self._connection = connection
+        self._host = host
+        self._encoders = encoders
+        self._capabilities = capabilities
+        self._max_batch = max_batch
+        self._loop = asyncio.get_running_loop()
+        self._thread = get_ident()
+        self._session: Client | None = None
+        self._running: dict[RequestId, asyncio.Task[None]] = {}
+
+    def receive(self, data: bytes) -> None:
+        """Take one message, or a batch."""
+        try:
+            message = decode(data)
+        except ValueError:
+            self._refuse(None, PARSE_ERROR, "The message is not valid JSON (UTF-8, no NaN, at most 200 levels).")
+            return
+        if type(message) is list:
+            self._receive_batch(message)
+        elif has_duplicate_keys(data):
+            self._refuse(readable_id(message), INVALID_REQUEST, "A member of the message is named twice.")
+        else:
+            self._receive_one(message, self._send)
+
+    async def end(self) -> None:
+        """Cancel what is in flight and give it a moment to clean up; nothing is answered any more."""
+        tasks = list(self._running.values())
+        self._running.clear()
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=CLEANUP_SECONDS)
+
+    # --- one message ---
+
+    def _receive_one(self, message: Any, reply: Reply, *, batched: bool = False) -> None:
+        try:
+            kind = shape(message)
+            if kind == "request":
+                self._request(message["id"], message["method"], params_of(message), reply, batched=batched)
+            elif kind == "notification":
+                self._notification(message["method"], message.get("params"))
+        except MCPError as error:
+            code, data = (error.code, error.data) if isinstance(error, ProtocolError) else (INTERNAL_ERROR, None)
+            reply(jsonrpc_error(code, error.message, readable_id(message), data))
+
+    def _request(self, request_id: RequestId, method: str, params: Any, reply: Reply, *, batched: bool) -> None:
+        if request_id in self._running:
+            raise ProtocolError(INVALID_REQUEST, "A request with this id is still in flight.")
+        if is_modern(params):
+            if batched:
+                raise ProtocolError(INVALID_REQUEST, "This revision has no batches.")
+            self._modern_request(request_id, method, params, reply)
+        elif method == "initialize":
+            if batched:
+                raise ProtocolError(INVALID_REQUEST, "initialize must not be part of a batch.")
+            self._initialize(request_id, params, reply)
+        elif method == "ping":
+            reply(jsonrpc_result(request_id, b"{}"))
+        elif self._session is None:
+            raise ProtocolError(
+                INVALID_REQUEST,
+                "Not initialized: send initialize, or name the protocol version in params._meta of each request.",
+                {"supported": list(SUPPORTED)},
+            )
+        else:
+            self._start(request_id, method, params, self._session, reply)
+
+    def _modern_request(self, request_id: RequestId, method: str, params: Any, reply: Reply) -> None:
+        client = client_of(params["_meta"])
+        if method == "server/discover":
+            reply(self._encoders[MODERN[0]].discovery(request_id))
+        else:
+            self._start(request_id, method, params, client, reply)
+
+    def _initialize(self, request_id: RequestId, params: Any, reply: Reply) -> None:
+        if self._session is not None:
+            raise ProtocolError(INVALID_REQUEST, "This session is initialized already.")
+        self._session = negotiate(params)
+        reply(self._encoders[self._session.revision].handshake(request_id))
+
+    def _notification(self, method: str, params: Any) -> None:
+        """Act on a cancellation; whatever else there is, known or not, needs nothing done."""
+        if method == "notifications/cancelled" and isinstance(params, dict):
+            request_id = params.get("requestId")
+            if isinstance(request_id, str | int) and is_request_id(request_id):
+                task = self._running.pop(request_id, None)
+                if task is not None:
+                    logger.info("request %r cancelled by the client: %s", request_id, params.get("reason", "no reason"))
+                    task.cancel()
+
+    # --- calls ---
+
+    def _start(self, request_id: RequestId, method: str, params: Any, client: Client, reply: Reply) -> None:
+        if GATES.get(method) not in self._capabilities:
+            raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {method}")
+        call = Call(
+            method, params, self._connection.caller, client, request_id, None, self._notify(request_id, params, client)
+        )
+        self._running[request_id] = self._loop.create_task(self._answer(call, request_id, reply))
+
+    async def _answer(self, call: Call, request_id: RequestId, reply: Reply) -> None:
+        """Run a call and reply, unless it was cancelled meanwhile: then nothing more may be sent for it."""
+        task = asyncio.current_task()
+        response = None
+        try:
+            outcome = await self._host.dispatch(call)
+            response = self._encoders[call.client.revision].answer(request_id, call.method, outcome)
+        except BaseException as error:
+            if self._running.get(request_id) is task:
+                response = jsonrpc_error(INTERNAL_ERROR, "Internal error", request_id)
+            if not isinstance(error, asyncio.CancelledError):
+                logger.exception("a call of %s could not be answered", call.method)
+        if self._running.get(request_id) is task:
+            del self._running[request_id]
+            reply(response)
+        else:
+            reply(None)
+
+    def _notify(self, request_id: RequestId, params: Mapping[str, Any], client: Client) -> Notify | None:
+        """How the call reaches its client while it runs: only by progress, and only where the client asked for it."""
+        meta = params.get("_meta")
+        if type(meta) is not dict or "progressToken" not in meta:
+            return None
+        token = meta["progressToken"]
+        if not is_request_id(token):
+            raise ProtocolError(INVALID_PARAMS, "params._meta.progressToken must be a string or an integer")
+
+        def send(method: str, detail: dict[str, Any]) -> None:
+            if client.revision == "2024-11-05":
+                detail.pop("message", None)
+            message = jsonrpc_notification(method, {"progressToken": token, **detail})
+            if get_ident() == self._thread:
+                self._send_while_running(request_id, message)
+            else:
+                self._loop.call_soon_threadsafe(self._send_while_running, request_id, message)
+
+        return send
+
+    def _send_while_running(self, request_id: RequestId, message: bytes) -> None:
+        if request_id in self._running:
+            self._connection.send(message)
+
+    def _send(self, response: bytes | None) -> None:
+        if response is not None:
+            self._connection.send(response)
+
+    def _refuse(self, request_id: RequestId | None, code: int, message: str) -> None:
+        self._connection.send(jsonrpc_error(code, message, request_id))
+
+    # --- batches (2025-03-26, basic) ---
+
+    def _receive_batch(self, messages: list[Any]) -> None:
+        if self._session is None or self._session.revision != BATCH_REVISION:
+            self._refuse(None, INVALID_REQUEST, f"Batches belong to revision {BATCH_REVISION} alone.")
+        elif not 0 < len(messages) <= self._max_batch:
+            self._refuse(None, INVALID_REQUEST, f"A batch holds 1 to {self._max_batch} messages.")
+        else:
+            replies = _BatchReply(sum(map(_wants_reply, messages)), self._connection)
+            for message in messages:
+                self._receive_one(message, replies, batched=True)
+
+
+def _wants_reply(message: object) -> bool:
+    """Whether a message of a batch is answered: a request, or something that is no message at all."""
+    try:
+        return shape(message) == "request"
+    except ProtocolError:
+        return True
+
+
+class _BatchReply:
+    """Gathers the responses to a batch and sends them as one array when the last is there."""
+
+    def __init__(self, expected: int, connection: Connection) -> None:
+        self._missing = expected
+        self._connection = connection
+        self._responses: list[bytes] = []
+
+    def __call__(self, response: bytes | None) -> None:
+        self._missing -= 1
+        if response is not None:
+            self._responses.append(response)
+        if self._missing == 0 and self._responses:
+            self._connection.send(b"[" + b",".join(self._responses) + b"]")

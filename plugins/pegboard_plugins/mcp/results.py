@@ -1,0 +1,176 @@
+"""Outcomes as JSON-RPC results and errors of one revision."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from pegboard import (
+    Failure,
+    Identity,
+    Listing,
+    MCPContextError,
+    MCPError,
+    NotFoundError,
+    Outcome,
+    PromptResult,
+    ProtocolError,
+    RequestId,
+    ResourceResult,
+    ToolError,
+    ToolkitError,
+    ToolResult,
+    encode,
+    jsonrpc_error,
+    jsonrpc_result,
+)
+from pegboard_plugins.mcp.describe import implementation, listing_object
+from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_PARAMS
+from pegboard_plugins.mcp.revisions import MODERN, RESOURCE_NOT_FOUND, SERVER_INFO, SUPPORTED, since
+
+_KEPT_PAGES = 64
+
+
+class Encoder:
+    """Writes the answers of one revision for one server.
+
+    Args:
+        revision: of which revision.
+        identity: how the server introduces itself.
+        capabilities: what it can do (MCP ServerCapabilities).
+        list_ttl_ms: for how long lists may be kept, in milliseconds.
+    """
+
+    def __init__(self, revision: str, identity: Identity, capabilities: dict[str, Any], list_ttl_ms: int) -> None:
+        self.revision = revision
+        self._identity = identity
+        self._capabilities = capabilities
+        self._modern = revision in MODERN
+        self._structured = since(revision, "2025-06-18")
+        self._close = b"}"
+        self._cacheable = b""
+        if self._modern:
+            # every result of this era says that it is complete, and by whom (2026-07-28, basic)
+            info = encode(implementation(identity, revision))
+            self._close = b',"resultType":"complete","_meta":{"%b":%b}}' % (SERVER_INFO.encode(), info)
+            self._cacheable = b',"ttlMs":%d,"cacheScope":"public"' % list_ttl_ms
+        self._page = lru_cache(maxsize=_KEPT_PAGES)(self._encode_page)
+        self._encoders: dict[type[Any], Callable[[Any], bytes]] = {
+            ToolResult: self._tool_result,
+            ResourceResult: self._resource,
+            PromptResult: self._prompt,
+            Listing: self._page,
+        }
+
+    def handshake(self, request_id: RequestId) -> bytes:
+        """The answer to `initialize`."""
+        result: dict[str, Any] = {
+            "protocolVersion": self.revision,
+            "capabilities": self._capabilities,
+            "serverInfo": implementation(self._identity, self.revision),
+        }
+        if self._identity.instructions is not None:
+            result["instructions"] = self._identity.instructions
+        return jsonrpc_result(request_id, encode(result))
+
+    def discovery(self, request_id: RequestId) -> bytes:
+        """The answer to `server/discover`."""
+        result: dict[str, Any] = {"supportedVersions": list(SUPPORTED), "capabilities": self._capabilities}
+        if self._identity.instructions is not None:
+            result["instructions"] = self._identity.instructions
+        return jsonrpc_result(request_id, encode(result)[:-1] + self._cacheable + self._close)
+
+    def answer(self, request_id: RequestId, method: str, outcome: Outcome) -> bytes:
+        """The whole response to a request."""
+        if isinstance(outcome, Failure):
+            return self._failure(request_id, method, outcome)
+        return jsonrpc_result(request_id, self._encoders[type(outcome)](outcome))
+
+    # --- results ---
+
+    def _tool_result(self, outcome: ToolResult) -> bytes:
+        value = outcome.value
+        if type(value) is str:
+            structured = outcome.structured and self._modern
+            raw = text = encode(value)
+        elif value is None and not outcome.structured:
+            return b'{"content":[],"isError":false' + self._close
+        else:
+            structured = outcome.structured and self._structured and (self._modern or isinstance(value, dict))
+            raw = encode(value)
+            text = encode(raw.decode())
+        if structured:
+            return (
+                b'{"content":[{"type":"text","text":%b}],"structuredContent":%b,"isError":false' % (text, raw)
+                + self._close
+            )
+        return b'{"content":[{"type":"text","text":%b}],"isError":false' % text + self._close
+
+    def _resource(self, outcome: ResourceResult) -> bytes:
+        content: dict[str, Any] = {"uri": outcome.uri}
+        if outcome.mime_type is not None:
+            content["mimeType"] = outcome.mime_type
+        if isinstance(outcome.content, str):
+            content["text"] = outcome.content
+        else:
+            content["blob"] = base64.b64encode(outcome.content).decode()
+        caching = b',"ttlMs":0,"cacheScope":"private"' if self._modern else b""
+        return encode({"contents": [content]})[:-1] + caching + self._close
+
+    def _prompt(self, outcome: PromptResult) -> bytes:
+        result: dict[str, Any] = {} if outcome.description is None else {"description": outcome.description}
+        result["messages"] = [
+            {"role": message.role, "content": {"type": "text", "text": message.text}} for message in outcome.messages
+        ]
+        return encode(result)[:-1] + self._close
+
+    def _encode_page(self, listing: Listing) -> bytes:
+        return encode(listing_object(listing, self.revision))[:-1] + self._cacheable + self._close
+
+    # --- errors ---
+
+    def _failure(self, request_id: RequestId, method: str, failure: Failure) -> bytes:
+        error = failure.error
+        if method == "tools/call" and isinstance(error, ToolError):
+            return jsonrpc_result(request_id, self._tool_error(error, failure.error_id))
+        code, data = self._code(method, error)
+        message = error.message
+        if failure.error_id is not None:
+            data = {**(data or {}), "errorId": failure.error_id}
+        return jsonrpc_error(code, message, request_id, data)
+
+    def _tool_error(self, error: ToolError, error_id: str | None) -> bytes:
+        text = (
+            "\n\n".join(part for part in (error.message, error.additional_prompt_content) if part)
+            or type(error).__name__
+        )
+        if error_id is not None:
+            text += f"\n\nError id: {error_id}"
+        result = {
+            "content": [{"type": "text", "text": text}],
+            "isError": True,
+            "_meta": {"pegboard/error": error_detail(error, error_id)},
+        }
+        if self._modern:
+            result["resultType"] = "complete"
+            result["_meta"][SERVER_INFO] = implementation(self._identity, self.revision)  # type: ignore[index]
+        return encode(result)
+
+    def _code(self, method: str, error: MCPError) -> tuple[int, Any]:
+        if isinstance(error, ProtocolError):
+            return error.code, error.data
+        if isinstance(error, NotFoundError):
+            legacy_resource = method == "resources/read" and not self._modern
+            return RESOURCE_NOT_FOUND if legacy_resource else INVALID_PARAMS, error.data
+        if isinstance(error, MCPContextError):
+            return INVALID_PARAMS, None
+        return INTERNAL_ERROR, None
+
+
+def error_detail(error: ToolkitError, error_id: str | None) -> dict[str, Any]:
+    """What programs may know of a tool's error; absent members are left out."""
+    detail: dict[str, Any] = {"kind": error.kind.value, "canRetry": error.can_retry}
+    optional = {"statusCode": error.status_code, "retryAfterMs": error.retry_after_ms, "errorId": error_id}
+    return detail | {name: value for name, value in optional.items() if value is not None}

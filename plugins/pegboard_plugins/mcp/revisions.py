@@ -1,0 +1,41 @@
+"""The revisions of MCP, what each serves, and the names and codes the specification fixes. Data alone."""
+
+from __future__ import annotations
+
+from typing import Final
+
+MODERN: Final = ("2026-07-28",)
+"""Revisions without a handshake: every request carries its own protocol version."""
+
+LEGACY: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+"""Revisions that begin with `initialize`, newest first."""
+
+SUPPORTED: Final = (*MODERN, *LEGACY)
+
+PROTOCOL_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
+CLIENT_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
+CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"
+LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
+SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
+
+LOG_LEVELS: Final = frozenset(("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"))
+
+RESOURCE_NOT_FOUND: Final = -32002
+"""Resource not found, before 2026-07-28."""
+UNSUPPORTED_PROTOCOL_VERSION: Final = -32022
+
+GATES: Final = {
+    "tools/list": "tools",
+    "tools/call": "tools",
+    "resources/list": "resources",
+    "resources/templates/list": "resources",
+    "resources/read": "resources",
+    "prompts/list": "prompts",
+    "prompts/get": "prompts",
+}
+"""The methods that go to the host, the same in every revision, and the capability that each belongs to."""
+
+
+def since(revision: str, first: str) -> bool:
+    """Whether a revision is `first` or came after it; revisions are dates, so their text sorts as they do."""
+    return revision >= first
