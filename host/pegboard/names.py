@@ -18,11 +18,7 @@ MAX_WIRE_NAME = 64
 
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SEPARATORS = re.compile(r"[\s._:-]+")
-_SPACED = re.compile(r"\s*(::|[:._-])\s*")
-_UNDERSCORES = re.compile(r"__+")
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]")
-_BRACKETS = re.compile(r"(\[!?\]?[^\]]*\])")
-_GLOB = re.compile(r"[*?\[]")
 
 
 def wire_name(toolkit: str, tool: str, style: Literal["snake", "pascal"] = "snake", prefix: bool = True) -> str:
@@ -53,9 +49,11 @@ def check_wire_name(name: str) -> str | None:
 
 def normalise(name: str) -> str:
     """The normal form of a name or glob as a person spells it, to be looked up among `spellings`."""
-    name = _SPACED.sub(r"\1", name.strip()).casefold()
-    outside = [part if place % 2 else part.replace("-", "_") for place, part in enumerate(_BRACKETS.split(name))]
-    toolkit, dot, tool = _UNDERSCORES.sub("_", "".join(outside).replace("::", ".")).rpartition(".")
+    name = re.sub(r"\s*(::|[:._-])\s*", r"\1", name.strip()).casefold()
+    outside = [
+        part if place % 2 else part.replace("-", "_") for place, part in enumerate(re.split(r"(\[!?\]?[^\]]*\])", name))
+    ]
+    toolkit, dot, tool = re.sub(r"__+", "_", "".join(outside).replace("::", ".")).rpartition(".")
     return toolkit.replace(".", "_") + dot + tool.lstrip("_")
 
 
@@ -141,7 +139,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
     For a glob, the beginning before its first wildcard is mended: `githbu_*` gives `github_*`.
     """
-    if wild := _GLOB.search(name):
+    if wild := re.search(r"[*?\[]", name):
         return _nearest_glob(normalise(name[: wild.start()]), name[wild.start() :], candidates)
     from difflib import get_close_matches
 

@@ -3,13 +3,19 @@
 Nothing is started or loaded here.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from pegboard.config.hostconfig import HostConfig
 from pegboard.config.models import HostSection, PluginConfig
 from pegboard.config.problems import ConfigProblem
 from pegboard.config.secrets import SecretRef
-from pegboard.config.show import ConfigView, config_show
 from pegboard.config.sources import Source
 from pegboard.config.validation import unknown_sections, unmatched_patterns, validate_section
+
+if TYPE_CHECKING:
+    from pegboard.config.show import ConfigView, config_show
 
 __all__ = [
     "ConfigProblem",
@@ -24,3 +30,12 @@ __all__ = [
     "unmatched_patterns",
     "validate_section",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What only some commands need is imported when it is asked for (PEP 562)."""
+    if name in ("ConfigView", "config_show"):
+        from pegboard.config import show
+
+        return getattr(show, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

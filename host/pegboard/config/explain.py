@@ -13,8 +13,8 @@ from typing import Any, get_args
 from pydantic import BaseModel, SecretBytes, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
+from pegboard.config.masking import MASK, is_secret, without_user_info
 from pegboard.config.problems import ABSENT, ConfigProblem, KeyPath, step
-from pegboard.config.secrets import MASK, is_secret, without_user_info
 from pegboard.config.sources import Sources
 from pegboard.config.validation import locate
 from pegboard.names import nearest
@@ -89,6 +89,8 @@ def _problem(
     if len(expected) < len(words):
         return locate(sources, "; ".join(words), path)
     message = f"expected {' or '.join(expected)}, found {_found(value, secret=secret)}"
+    if expected == ["text"] and isinstance(value, int | float):
+        message += "; put it in quotes"
     return locate(sources, message, path, _nearest_choice(details, value))
 
 

@@ -13,8 +13,6 @@ from pegboard.config.sources import Layer
 FILE_NAME = "hostconfig.toml"
 VARIABLE = "PEGBOARD_CONFIG"
 
-_TUPLE = re.compile(r"\('(.*?)',?\)")  # how the parser writes the name of a table
-
 
 def find(path: Path | None, environ: Mapping[str, str], directory: Path) -> tuple[Path | None, str | None]:
     """The configuration file to read, if there is one, and who named it (None: nobody, it was found).
@@ -70,8 +68,8 @@ def _parse(text: str, shown: str) -> Layer | ConfigProblem:
     try:
         tree: dict[str, Any] = tomli.loads(text)
     except tomli.TOMLDecodeError as error:
-        message = _TUPLE.sub(lambda match: match[1].replace("', '", ".").join("[]"), error.msg)
-        message = message[:1].lower() + message[1:]
+        message = error.msg[:1].lower() + error.msg[1:]
+        message = re.sub(r"\('(.*?)',?\)", lambda name: f"[{name[1]}]".replace("', '", "."), message)
         return ConfigProblem(f"not valid TOML: {message}", file=shown, line=error.lineno, column=error.colno)
     except RecursionError:
         return ConfigProblem("is nested too deeply", file=shown)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from pegboard.config import environment, files
 from pegboard.config.models import HostSection
-from pegboard.config.problems import ConfigProblem, KeyPath, dotted, undotted
+from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order, undotted
 from pegboard.config.secrets import refer
 from pegboard.config.sources import Layer, Source, Sources
 from pegboard.config.validation import check, locate
@@ -161,14 +161,16 @@ class _Builder:
         self.check_keys()
         host = self.host(tree.get("host", {}))
         plugins, toolkits = (self.sections(kind, environ) for kind in ("plugins", "toolkits"))
-        if self.problems and not collect:
-            raise ConfigError(self.problems)
-        return HostConfig(host, plugins, toolkits, directory, file, self.sources, tuple(self.problems))
+        problems = in_order(self.problems)
+        if problems and not collect:
+            raise ConfigError(problems)
+        return HostConfig(host, plugins, toolkits, directory, file, self.sources, tuple(problems))
 
     def check_keys(self) -> None:
         tree = self.sources.tree
         for key in [key for key in tree if key not in environment.SECTIONS]:
-            meant = f"host.{key}" if key in HostSection.model_fields else nearest(key, environment.SECTIONS)
+            meant = nearest(key, (*environment.SECTIONS, *HostSection.model_fields))
+            meant = f"host.{meant}" if meant in HostSection.model_fields else meant
             what = "section" if isinstance(tree.pop(key), Mapping) else "key"
             self.wrong(f"unknown {what}", (key,), meant)
         for key in [key for key, value in tree.items() if not isinstance(value, Mapping)]:
@@ -181,7 +183,10 @@ class _Builder:
             return checked
         self.problems += checked
         wrong = {problem.key.partition("[")[0] for problem in checked}
-        return HostSection.model_validate({k: v for k, v in given.items() if dotted(("host", k)) not in wrong})
+        for key in [key for key in given if dotted(("host", key)) in wrong]:
+            self.sources.forget(("host", key))
+            del given[key]
+        return HostSection.model_validate(given)
 
     def sections(self, kind: Kind, environ: Mapping[str, str]) -> Mapping[str, Mapping[str, Any]]:
         sections = self.sources.tree.get(kind, {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,8 +12,6 @@ KeyPath = tuple[str | int, ...]
 
 ABSENT: Final = object()
 """What `step` gives where there is nothing."""
-
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ def dotted(path: KeyPath) -> str:
         if isinstance(part, int):
             text += f"[{part}]"
         else:
-            text += f".{part}" if _BARE.fullmatch(part) else f'."{part}"'
+            text += f".{part}" if re.fullmatch(r"[A-Za-z0-9_-]+", part) else f'."{part}"'
     return text.removeprefix(".")
 
 
@@ -68,3 +66,8 @@ def step(value: Any, part: str | int) -> Any:
     if isinstance(value, list | tuple) and isinstance(part, int) and part < len(value):
         return value[part]
     return ABSENT
+
+
+def in_order(problems: Iterable[ConfigProblem]) -> list[ConfigProblem]:
+    """Problems as a person meets them: what is in no file first, then line by line."""
+    return sorted(problems, key=lambda problem: (problem.file or "", problem.line or 0))

@@ -9,8 +9,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from pegboard.config.hostconfig import HostConfig
+from pegboard.config.masking import shown
 from pegboard.config.problems import ABSENT, KeyPath, dotted, step
-from pegboard.config.secrets import SecretRef, references, shown
+from pegboard.config.secrets import SecretRef, references
 from pegboard.config.sources import DEFAULT, Source
 
 

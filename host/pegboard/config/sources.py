@@ -138,9 +138,13 @@ class Sources:
                 if isinstance(value, Mapping):
                     self._lay(tree[key], value, here, layer)
 
-    def _own(self, path: KeyPath, layer: Layer) -> None:
+    def forget(self, path: KeyPath) -> None:
+        """No longer know a value, or anything below it, as given."""
         for known in [known for known in self._owners if known[: len(path)] == path]:
             del self._owners[known]
+
+    def _own(self, path: KeyPath, layer: Layer) -> None:
+        self.forget(path)
         self._owners[path] = (layer, path)
 
     def _own_table(self, path: KeyPath, layer: Layer) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
 
-from pegboard.config.problems import ConfigProblem, KeyPath, dotted
+from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order
 from pegboard.config.secrets import references, resolve
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def validate_section(
     if isinstance(checked, list):
         unset = {dotted(place) for place in missing}
         problems += [problem for problem in checked if problem.key not in unset]
-    return problems or checked
+    return in_order(problems) or checked
 
 
 def unknown_sections(config: HostConfig, kind: Kind, known: Iterable[str]) -> list[ConfigProblem]:

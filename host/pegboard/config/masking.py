@@ -1,0 +1,44 @@
+"""The care that secret values need in reports. Imported only when something is reported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pegboard.config.problems import KeyPath
+from pegboard.config.secrets import SecretRef
+
+MASK = "**********"
+
+_SECRET_WORD = re.compile(
+    r"secret|password|passwd|passphrase|credential|api_?key|(^|_)(token|pwd|pass|dsn|cookie|authorization|bearer)s?(_|$)|(^|_)keys?$"
+)
+_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_USER_INFO = re.compile(r"(?<=://)[^/\s]+(?=@)")
+
+
+def is_secret(path: KeyPath) -> bool:
+    """Whether a key's name says that its value is secret. Nothing in `[host]` is."""
+    names = [_HUMPS.sub("_", part).casefold().replace("-", "_") for part in path[2:] if isinstance(part, str)]
+    return path[0] != "host" and any(_SECRET_WORD.search(name) for name in names)
+
+
+def shown(value: Any, path: KeyPath) -> Any:
+    """A value as it may be shown: JSON-ready, references as written, secrets and passwords in URLs masked."""
+    if isinstance(value, SecretRef):
+        return {"env": value.env}
+    if isinstance(value, Mapping):
+        return {str(key): shown(item, (*path, str(key))) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [shown(item, (*path, place)) for place, item in enumerate(value)]
+    if value is None or isinstance(value, bool):
+        return value
+    if is_secret(path):
+        return MASK
+    return value if isinstance(value, int | float) else without_user_info(str(value))
+
+
+def without_user_info(text: str) -> str:
+    """Text with the name and password of URLs masked (RFC 3986 section 3.2.1)."""
+    return _USER_INFO.sub(MASK, text)
