@@ -108,7 +108,7 @@ class _Assembler:
     def compiled_tools(self) -> Iterator[tuple[str, Origin, tuple[BoundTool, frozenset[str]]]]:
         for plugin in self.plugins:
             for definition in plugin.tools:
-                own = definition.name or getattr(definition.function, "__name__", type(definition.function).__name__)
+                own = definition.name or _name(definition.function)
                 name = self.wire_name(plugin, own)
                 forms = spellings(*self.name_parts(plugin, own))
                 self.known_forms |= forms
@@ -194,7 +194,7 @@ class _Assembler:
                         plugin.origin, f"resource {one.uri!r}{_place(one.function)}: {complaint}; it is not served"
                     )
                     continue
-                name = one.name or one.function.__name__
+                name = one.name or _name(one.function)
                 resource = Resource(
                     one.uri,
                     name,
@@ -215,7 +215,7 @@ class _Assembler:
     def compiled_prompts(self) -> Iterator[tuple[str, Origin, tuple[Prompt, BoundPrompt]]]:
         for plugin in self.plugins:
             for one in plugin.prompts:
-                name = self.wire_name(plugin, one.name or one.function.__name__)
+                name = self.wire_name(plugin, one.name or _name(one.function))
                 description = _description(one.description, one.function)
                 complaint = check_wire_name(name) or _parameters(one.function)
                 if complaint := complaint or (None if description else "it has no description; write a docstring"):
@@ -256,6 +256,10 @@ class _Assembler:
             self.problems.append(
                 Problem("config", f"[host] disabled_tools: {pattern!r} matches no tool{hint}", level="warning")
             )
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return str(getattr(function, "__name__", type(function).__name__))
 
 
 def _place(function: Callable[..., Any]) -> str:

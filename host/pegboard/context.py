@@ -33,8 +33,8 @@ class Progress:
         self._notify = notify
         self._last: float | None = None
 
-    def report(self, progress: float, total: float | None = None, message: str | None = None) -> _Sent:
-        """Tell the client, at once; may be awaited, and may be called from a sync tool's thread.
+    def report(self, progress: float, total: float | None = None, message: str | None = None) -> Any:
+        """Tell the client, at once; may be awaited, need not be, and may be called from a sync tool's thread.
 
         Args:
             progress: how much is done, in any unit; a value that does not exceed the last one is not sent (MCP

@@ -25,7 +25,7 @@ RequestId: TypeAlias = str | int
 Kind: TypeAlias = Literal["tools", "resources", "prompts"]
 """The three things a host lists."""
 
-# --- who is asking -----------------------------------------------------------------------------------------------------
+# --- who is asking ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Call:
         return meta if isinstance(meta, dict) else NOTHING
 
 
-# --- what there is -----------------------------------------------------------------------------------------------------
+# --- what there is ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class Identity:
     website_url: str | None = None
 
 
-# --- what a call comes to ----------------------------------------------------------------------------------------------
+# --- what a call comes to ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +245,7 @@ Outcome: TypeAlias = ToolResult | ResourceResult | PromptResult | Listing | Fail
 CallNext: TypeAlias = Callable[[Call], Awaitable[Outcome]]
 
 
-# --- what plugins contribute -------------------------------------------------------------------------------------------
+# --- what plugins contribute ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,7 +385,7 @@ class StreamProtocol(Protocol):
         """Answer every message until they end; then cancel what is still running."""
 
 
-# --- what plugins are given --------------------------------------------------------------------------------------------
+# --- what plugins are given ---
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,8 @@ def find(given: Given | None = None) -> list[Origin]:
 
 
 def _target(target: object) -> str:
-    return f"{getattr(target, '__module__', type(target).__module__)}:{getattr(target, '__qualname__', type(target).__name__)}"
+    module = getattr(target, "__module__", type(target).__module__)
+    return f"{module}:{getattr(target, '__qualname__', type(target).__name__)}"
 
 
 @cache

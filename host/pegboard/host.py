@@ -1,7 +1,7 @@
 """The host: puts the rooms together, and is the one entry of every protocol.
 
-It owns all that it needs, threads and lifespans included; a program can hold several. It installs no signal handlers and
-touches no descriptor: that is for the `pegboard` command and for transports.
+It owns all that it needs, threads and lifespans included; a program can hold several. It installs no signal handlers
+and touches no descriptor: that is for the `pegboard` command and for transports.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from pegboard.discovery import OWN_DISTRIBUTION, Given, Selection, choose, find
 from pegboard.errors import PluginError
 from pegboard.hook_rules import HOOKS, check_hooks, contributions
 from pegboard.names import nearest
-from pegboard.plugins import Choice, Loaded, LoadReport, Origin, Problem
+from pegboard.plugins import SECTIONS, Choice, Loaded, LoadReport, Origin, Problem
 from pegboard.process_guard import watched
 from pegboard.toolkit import Toolkit
 
@@ -153,7 +153,7 @@ class _Loader:
 
     def configured(self, origin: Origin, target: Any) -> Any:
         """The plugin's validated settings."""
-        kind = f"{origin.kind}s"
+        kind = SECTIONS[origin.kind]
         model = getattr(target, "Config", None)
         if model is None and getattr(self.config, kind).get(origin.name):
             raise _StageError("config", f"[{kind}.{origin.name}] has settings, but this {origin.kind} takes none")

@@ -24,6 +24,9 @@ PluginKind = Literal["plugin", "toolkit"]
 GROUPS: dict[str, PluginKind] = {"pegboard.plugins": "plugin", "pegboard.toolkits": "toolkit"}
 """The two groups of entry points: installing is consent to be used for toolkits, and not for plugins."""
 
+SECTIONS: dict[PluginKind, Literal["plugins", "toolkits"]] = {"plugin": "plugins", "toolkit": "toolkits"}
+"""Where each kind is configured in `hostconfig.toml`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:

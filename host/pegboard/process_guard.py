@@ -29,7 +29,7 @@ logger = logging.getLogger("pegboard.loader")
 
 
 def _descriptors() -> tuple[Any, ...]:
-    found = []
+    found: list[tuple[int, int] | None] = []
     for descriptor in (0, 1, 2):
         try:
             status = os.fstat(descriptor)

@@ -192,7 +192,8 @@ def _described(name: str, annotation: Any) -> tuple[str, Any]:
 
 
 def _input(fields: dict[str, Any]) -> tuple[dict[str, Any], Callable[[Any], dict[str, Any]]]:
-    arguments = TypedDict("arguments", fields)  # type: ignore[operator]  # made of a signature, not written down
+    make: Any = TypedDict  # made of a signature, not written down: no type checker can follow
+    arguments = make("arguments", fields)
     arguments.__pydantic_config__ = ConfigDict(extra="forbid", hide_input_in_errors=True)
     try:
         adapter: TypeAdapter[dict[str, Any]] = TypeAdapter(arguments)

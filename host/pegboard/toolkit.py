@@ -79,8 +79,7 @@ class Toolkit:
 
     def tool(
         self,
-        function: F | None = None,
-        /,
+        function: Callable[..., Any] | None = None,
         *,
         name: str | None = None,
         title: str | None = None,
@@ -89,7 +88,7 @@ class Toolkit:
         requires_secrets: Sequence[str] = (),
         inline: bool = False,
         enabled: Callable[[Any], bool] | None = None,
-    ) -> F | Callable[[F], F]:
+    ) -> Any:
         """Make a tool of a function, which stays as it is and can still be called.
 
         Sync functions run in the host's threads, async ones on its event loop. A parameter annotated `Context` is
@@ -150,13 +149,12 @@ class Toolkit:
 
     def prompt(
         self,
-        function: F | None = None,
-        /,
+        function: Callable[..., Any] | None = None,
         *,
         name: str | None = None,
         title: str | None = None,
         description: str | None = None,
-    ) -> F | Callable[[F], F]:
+    ) -> Any:
         """Make a prompt of a function without parameters that returns text, or a list of `PromptMessage`.
 
         Args:

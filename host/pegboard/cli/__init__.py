@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         # whoever read our output has gone, `pegboard list | head` for one; python would complain once more at exit
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return FAILED
 
 

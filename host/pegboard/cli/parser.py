@@ -74,7 +74,7 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-_DEFAULTS = {"config": None, "only": [], "strict": False, "safe": False, "json": False, "verbose": 0}
+_DEFAULTS: dict[str, Any] = {"config": None, "only": [], "strict": False, "safe": False, "json": False, "verbose": 0}
 
 
 def _shared_options() -> argparse.ArgumentParser:

@@ -16,7 +16,7 @@ Shape = Literal["request", "notification", "response"]
 
 
 def is_request_id(value: object) -> bool:
-    """Whether a value may be a request id: a string or an integer; null, booleans and fractions may not (MCP, basic)."""
+    """Whether a value may be a request id: a string or an integer, never null, a boolean or a fraction (MCP, basic)."""
     return type(value) is str or type(value) is int
 
 

@@ -11,7 +11,7 @@ from pegboard_plugins.mcp.revisions import LEGACY
 
 
 def negotiate(params: Mapping[str, Any]) -> Client:
-    """Who opens a session and in which revision: the one asked for where it is served, else the newest with a handshake.
+    """Who opens a session and in which revision: the one asked for where it is served, else the newest with sessions.
 
     Raises:
         ProtocolError: the parameters of `initialize` are not sound.
