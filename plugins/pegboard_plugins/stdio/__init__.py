@@ -1,0 +1,45 @@
+"""The stdio transport: one client, which started this process, over standard input and output.
+
+This module only describes the plugin; what takes the descriptors over is imported when the transport runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pydantic import Field
+
+from pegboard import Middleware, Plugin, PluginConfig, Transport, hookimpl
+from pegboard_plugins.stdio.running import RunningTools
+from pegboard_plugins.stdio.transport import StdioTransport
+
+
+class StdioConfig(PluginConfig):
+    """`[plugins.stdio]`.
+
+    Attributes:
+        max_message_bytes: how long one incoming message may be; a longer one is answered with an error and forgotten
+            while it comes in.
+    """
+
+    max_message_bytes: int = Field(default=4 * 1024 * 1024, ge=1024)
+
+
+class StdioPlugin(Plugin):
+    """The transport, and a middleware that knows which tools run, for naming the one that printed."""
+
+    Config = StdioConfig
+
+    def __init__(self, config: StdioConfig) -> None:
+        super().__init__(config)
+        self._running = RunningTools()
+
+    @hookimpl
+    def register_transports(self) -> Iterable[Transport]:
+        """Standard input and output."""
+        return [StdioTransport(self._running, self.config.max_message_bytes)]
+
+    @hookimpl
+    def register_middleware(self) -> Iterable[Middleware]:
+        """Around tools only; it changes nothing."""
+        return [Middleware(self._running.handle, name="stdio", methods=frozenset(("tools/call",)))]

@@ -1,0 +1,160 @@
+"""Reads messages from a descriptor: one a line, without a thread, whatever the descriptor is.
+
+It knows lines, and of JSON-RPC only how to say that one was too long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from abc import ABC, abstractmethod
+from collections import deque
+from typing import Self
+
+from pegboard import jsonrpc_error
+from pegboard_plugins.stdio.lines import Splitter
+from pegboard_plugins.stdio.outgoing import Outbox
+
+CHUNK_BYTES = 64 * 1024
+"""Read at once; also what a pipe holds."""
+AHEAD_BYTES = 256 * 1024
+"""Read though nobody takes the messages yet: more than a pipe holds, so that the end of input is noticed behind it."""
+LAST_TURNS = 8
+"""Turns of the event loop between the end of input and the end of the messages: replies that wait for nothing still go
+out, so that `echo '{...}' | pegboard stdio` shows one."""
+PARSE_ERROR = -32700
+
+_EMPTY = b""
+
+
+def open_incoming(descriptor: int, outbox: Outbox, limit: int) -> Incoming:
+    """The messages of a descriptor, read in the way that suits it."""
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor):
+        return WatchedInput(descriptor, outbox, limit)
+    return FileInput(descriptor, outbox, limit)
+
+
+class Incoming(ABC):
+    """The messages of one descriptor, an asynchronous iterator. Nothing is read while the peer takes no replies."""
+
+    def __init__(self, descriptor: int, outbox: Outbox, limit: int) -> None:
+        self._descriptor = descriptor
+        self._outbox = outbox
+        self._limit = limit
+        self._splitter = Splitter(limit)
+        self._messages: deque[bytes] = deque()
+        self._ended = False
+        self._loop = asyncio.get_running_loop()
+        self._waiter: asyncio.Future[None] | None = None
+        outbox.on_room = self._wake
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        while not (self._messages and self._outbox.ready):
+            if self._ended or self._outbox.ended:
+                self._outbox.end()
+                raise StopAsyncIteration
+            await self._wait()
+        return self._messages.popleft()
+
+    @abstractmethod
+    async def _wait(self) -> None:
+        """Wait until something has changed: a message, room for replies, or the end."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Read no more."""
+
+    def _take(self, data: bytes) -> int:
+        """Queue the messages in what was read; how many. No data is the end of input."""
+        found = self._splitter.feed(data) if data else self._splitter.end()
+        self._messages.extend(found)
+        for _ in range(self._splitter.take_refused()):
+            self._outbox.send(jsonrpc_error(PARSE_ERROR, f"The message is longer than {self._limit} bytes."))
+        if not data:
+            self._end_after(LAST_TURNS)
+        return len(found)
+
+    def _end_after(self, turns: int) -> None:
+        if turns:
+            self._loop.call_soon(self._end_after, turns - 1)
+            return
+        self._ended = True
+        if not (self._messages and self._outbox.ready):
+            self._outbox.end()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+
+class WatchedInput(Incoming):
+    """A pipe, a socket or a terminal. The descriptor stays blocking, as others may share it: one read per readiness."""
+
+    def __init__(self, descriptor: int, outbox: Outbox, limit: int) -> None:
+        super().__init__(descriptor, outbox, limit)
+        self._ahead = 0
+        self._watching = False
+        self._at_end = False
+
+    async def _wait(self) -> None:
+        idle = not self._messages and self._outbox.ready
+        if idle and not self._watching and not self._at_end:
+            self._loop.add_reader(self._descriptor, self._readable)
+            self._watching = True
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+
+    def close(self) -> None:
+        """Read no more."""
+        if self._watching:
+            self._loop.remove_reader(self._descriptor)
+            self._watching = False
+
+    def _readable(self) -> None:
+        try:
+            data = os.read(self._descriptor, CHUNK_BYTES)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            data = _EMPTY  # a connection that was reset, a terminal that is gone
+        idle = not self._messages and self._outbox.ready
+        self._ahead = 0 if idle else self._ahead + len(data)
+        self._at_end = not data
+        if self._at_end or self._ahead > AHEAD_BYTES:
+            self.close()
+        count = self._take(data)
+        if count:
+            self._wake()
+            self._outbox.expect(count)
+
+
+class FileInput(Incoming):
+    """A regular file or a device, which an event loop cannot watch: read straight, with turns for everybody between."""
+
+    def close(self) -> None:
+        """There is nothing to give up."""
+
+    async def _wait(self) -> None:
+        if self._messages:
+            await self._outbox.drain()
+            return
+        for _ in range(LAST_TURNS):
+            await asyncio.sleep(0)
+        try:
+            data = os.read(self._descriptor, CHUNK_BYTES)
+        except OSError:
+            data = _EMPTY
+        count = self._take(data)
+        if count:
+            self._outbox.expect(count)
+        elif not data:
+            self._ended = True

@@ -1,0 +1,133 @@
+"""Logs what was printed, line by line, in a thread of its own: a tool that prints does not wait for the log."""
+
+from __future__ import annotations
+
+import logging
+import select
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import NamedTuple
+
+from pegboard_plugins.stdio.printed_lines import Line, PrintedLines
+from pegboard_plugins.stdio.running import RunningTools
+
+LIMIT_BYTES = 8 * 1024 * 1024
+"""What may wait to be logged; more than that is counted and left out."""
+PIECE_BYTES = 128
+"""What one piece of output costs beside its text, roughly."""
+CLOSING_SECONDS = 0.5
+"""How long the end waits for what is still to be logged."""
+ROOM_MILLISECONDS = 100
+"""After how long a full stderr is looked at again, if it does not tell."""
+MARK = "printed to standard output: "
+"""In every record. A line that has it is a record that some handler printed, and must not be logged again for ever."""
+
+logger = logging.getLogger("pegboard.stdout")
+
+
+class Piece(NamedTuple):
+    """Some output of one source, with the tools it may come from; without data, the tools that still run."""
+
+    source: object
+    names: tuple[str, ...]
+    data: bytes
+
+
+class Journal:
+    """Takes pieces of output from any thread and logs them as lines.
+
+    Attributes:
+        closed: nothing is taken any more.
+    """
+
+    def __init__(self, running: RunningTools) -> None:
+        self._running = running
+        self._lines = PrintedLines()
+        self._pieces: SimpleQueue[Piece | None] = SimpleQueue()
+        self._adding = Lock()
+        self._thread: Thread | None = None
+        self._added = 0
+        self._done = 0
+        self._left_out = 0
+        self._unsettled = False
+        self._hurry = False
+        self.closed = False
+
+    def add(self, source: object, names: tuple[str, ...], data: bytes) -> None:
+        """Take a piece of output; the pieces of one source make up lines. `names` are the tools it may come from."""
+        with self._adding:
+            if self.closed or self._added - self._done > LIMIT_BYTES:
+                self._left_out += len(data)
+                return
+            self._added += len(data) + PIECE_BYTES
+            self._unsettled = True
+            if self._thread is None:
+                self._thread = Thread(target=self._work, name="pegboard-stdout-log", daemon=True)
+                self._thread.start()
+        self._pieces.put(Piece(source, names, data))
+
+    def settle(self) -> None:
+        """A tool has ended: log the lines that it left incomplete."""
+        if self._unsettled:
+            names = self._running.names()
+            self._unsettled = bool(names)
+            self._pieces.put(Piece(None, names, b""))
+
+    def close(self) -> None:
+        """Log what is there, and end; what cannot be logged within `CLOSING_SECONDS` is lost."""
+        with self._adding:
+            self.closed = True
+        if self._thread is not None:
+            self._pieces.put(None)
+            self._thread.join(CLOSING_SECONDS)
+            self._hurry = True
+
+    def _work(self) -> None:
+        while (piece := self._pieces.get()) is not None:
+            if piece.data:
+                self._done += len(piece.data) + PIECE_BYTES
+                self._log(self._lines.add(*piece))
+            else:
+                self._log(self._lines.finish(piece.names))
+            if self._left_out:
+                self._tell_left_out()
+        self._log(self._lines.finish())
+
+    def _log(self, lines: Iterable[Line]) -> None:
+        for line in lines:
+            text = str(line)
+            if not self._has_room():
+                continue
+            with suppress(Exception):  # a handler that fails must not end the log
+                if MARK in text and sys.stderr is not None:
+                    sys.stderr.write(f"{text}\n")
+                else:
+                    logger.warning("%s %s%s", _who(line.names), MARK, text)
+
+    def _tell_left_out(self) -> None:
+        with self._adding:
+            size, self._left_out = self._left_out, 0
+        if self._has_room():
+            with suppress(Exception):
+                logger.warning("left out %d bytes, which came faster than they could be logged, %s...", size, MARK)
+
+    def _has_room(self) -> bool:
+        """Wait until stderr takes something, which is where logs mostly go; False when there is no more time.
+
+        A thread that is stuck in a write when the interpreter ends makes it abort.
+        """
+        poll = select.poll()
+        poll.register(2, select.POLLOUT)
+        while not poll.poll(0 if self._hurry else ROOM_MILLISECONDS):
+            if self._hurry:
+                return False
+        return True
+
+
+def _who(names: tuple[str, ...]) -> str:
+    if not names:
+        return "something outside of any call"
+    return f"tool {names[0]}" if len(names) == 1 else f"one of the tools {', '.join(names)}"

@@ -1,0 +1,136 @@
+"""Writes messages to a descriptor, one a line, without ever holding up the event loop where that can be had.
+
+What is queued in one turn of the event loop goes out in one write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from pegboard import ANONYMOUS
+from pegboard_plugins.stdio.sink import open_sink
+
+HIGH_WATER_BYTES = 256 * 1024
+"""Queued bytes above which no further message is handed out for answering."""
+LOW_WATER_BYTES = 64 * 1024
+"""Queued bytes below which it goes on."""
+
+logger = logging.getLogger("pegboard.stdio")
+
+
+class Outbox:
+    """The connection to the client, as `pegboard.Connection` describes it. For the event loop's thread alone.
+
+    Attributes:
+        ended: nothing is written any more; what is sent is dropped.
+        on_room: called when there is room again, and at the end.
+    """
+
+    peer = "stdio"
+    caller = ANONYMOUS
+
+    def __init__(self, descriptor: int) -> None:
+        self._sink = open_sink(descriptor)
+        self._loop = asyncio.get_running_loop()
+        self._queued = bytearray()
+        self._at_once = False
+        self._flush_due = False
+        self._blocked = False
+        self._full = False
+        self._waiters: list[asyncio.Future[None]] = []
+        self.ended = False
+        self.on_room: Callable[[], None] | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether the client takes what it gets, so that more may be sent."""
+        return not self.ended and not self._full
+
+    def send(self, message: bytes) -> None:
+        """Queue one message; once the connection has ended, drop it."""
+        if self.ended:
+            return
+        self._queued += message
+        self._queued += b"\n"
+        if len(self._queued) > HIGH_WATER_BYTES:
+            self._full = True
+        if self._at_once:
+            self._at_once = False
+            self._flush()
+        elif not self._flush_due:
+            self._flush_due = True
+            self._loop.call_soon(self._flush_turn)
+
+    def expect(self, requests: int) -> None:
+        """Be told how many requests were just handed out: the reply to a single one need not wait for company."""
+        self._at_once = requests == 1
+        if not self._at_once and not self._flush_due:
+            # runs right behind the task that has just been woken, and takes all its replies along
+            self._flush_due = True
+            self._loop.call_soon(self._flush_turn)
+
+    async def drain(self) -> None:
+        """Wait until the client has taken most of what is queued, or the connection has ended."""
+        if self._full and not self.ended:
+            waiter = self._loop.create_future()
+            self._waiters.append(waiter)
+            await waiter
+
+    async def close(self) -> None:
+        """Write what the client takes at once, then end."""
+        self._flush()
+        self.end()
+
+    def end(self) -> None:
+        """End now: what is queued is dropped, nothing is written any more."""
+        if self.ended:
+            return
+        self.ended = True
+        self._stop_watching()
+        self._queued.clear()
+        self._sink.close()
+        self._tell()
+
+    def _flush_turn(self) -> None:
+        self._flush_due = False
+        self._flush()
+
+    def _flush(self) -> None:
+        if self._blocked or self.ended or not self._queued:
+            return
+        self._write()
+
+    def _write(self) -> None:
+        try:
+            written = self._sink.write(self._queued)
+        except BlockingIOError:
+            written = 0
+        except OSError as error:
+            if not isinstance(error, BrokenPipeError | ConnectionResetError):
+                logger.warning("cannot write to standard output any more: %s", error)
+            self.end()
+            return
+        del self._queued[:written]
+        if not self._queued:
+            self._stop_watching()
+        elif not self._blocked:
+            self._blocked = True
+            self._loop.add_writer(self._sink.descriptor, self._write)
+        if self._full and len(self._queued) <= LOW_WATER_BYTES:
+            self._full = False
+            self._tell()
+
+    def _stop_watching(self) -> None:
+        if self._blocked:
+            self._blocked = False
+            self._loop.remove_writer(self._sink.descriptor)
+
+    def _tell(self) -> None:
+        if self.on_room is not None:
+            self.on_room()
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)

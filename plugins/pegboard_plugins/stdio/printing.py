@@ -1,0 +1,65 @@
+"""What stands in for `sys.stdout`: whatever is printed goes to the journal, under the name of the tool that prints."""
+
+from __future__ import annotations
+
+import os
+from io import BufferedIOBase, TextIOWrapper
+from threading import get_ident
+from typing import TYPE_CHECKING
+
+from pegboard import current_context
+from pegboard_plugins.stdio.journal import Journal
+from pegboard_plugins.stdio.running import RunningTools
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+
+def open_printing(journal: Journal, running: RunningTools) -> TextIOWrapper:
+    """A `sys.stdout` that takes any text, whatever encoding the environment asks for."""
+    return TextIOWrapper(
+        PrintedBytes(journal, running), encoding="utf-8", errors="backslashreplace", newline="\n", write_through=True
+    )
+
+
+class PrintedBytes(BufferedIOBase):
+    """`sys.stdout.buffer`. A tool that closes it closes it for nobody."""
+
+    name = "<stdout>"
+    mode = "wb"
+
+    def __init__(self, journal: Journal, running: RunningTools) -> None:
+        super().__init__()
+        self._journal = journal
+        self._running = running
+        self._process = os.getpid()
+
+    def writable(self) -> bool:
+        """It is for writing."""
+        return True
+
+    def fileno(self) -> int:
+        """Descriptor 1, which leads to the journal too."""
+        return 1
+
+    def close(self) -> None:
+        """It stays open."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """Take what was printed, whole."""
+        printed = bytes(data)
+        if self._journal.closed or os.getpid() != self._process:
+            return _write_all(printed)  # a forked child has no journal, but the descriptor
+        context = current_context()
+        if context is None:
+            self._journal.add(get_ident(), self._running.names(), printed)
+        else:
+            self._journal.add(context, (context.tool,), printed)
+        return len(printed)
+
+
+def _write_all(data: bytes) -> int:
+    written = 0
+    while written < len(data):
+        written += os.write(1, data[written:])
+    return written

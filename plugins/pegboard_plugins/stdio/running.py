@@ -1,0 +1,57 @@
+"""Which tools run right now, for naming the one that printed. It changes no call."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from pegboard import Call, CallNext, Outcome
+
+
+class Watcher(Protocol):
+    """Wants to know when a tool ends."""
+
+    def collect(self) -> None:
+        """Take what was printed while the tool still counts as running."""
+
+    def settle(self) -> None:
+        """Finish the lines of tools that do not run any more."""
+
+
+class RunningTools:
+    """The names of the running tools, each as often as it runs.
+
+    Attributes:
+        watcher: is told when a tool ends; None while nothing is diverted.
+    """
+
+    __slots__ = ("_counts", "watcher")
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self.watcher: Watcher | None = None
+
+    def names(self) -> tuple[str, ...]:
+        """Their names in order. May be called from any thread."""
+        return tuple(sorted(self._counts.copy()))
+
+    async def handle(self, call: Call, call_next: CallNext) -> Outcome:
+        """The middleware: count the tool while it runs."""
+        name = call.params.get("name")
+        if self.watcher is None or type(name) is not str:
+            return await call_next(call)
+        self._counts[name] = self._counts.get(name, 0) + 1
+        try:
+            return await call_next(call)
+        finally:
+            self._ended(name)
+
+    def _ended(self, name: str) -> None:
+        watcher = self.watcher
+        if watcher is not None:
+            watcher.collect()
+        if self._counts[name] == 1:
+            del self._counts[name]
+        else:
+            self._counts[name] -= 1
+        if watcher is not None:
+            watcher.settle()

@@ -1,0 +1,97 @@
+"""Writing to a descriptor as far as it goes without blocking, and without changing it for others that hold it.
+
+`O_NONBLOCK` belongs to the open file, not to the descriptor: a shell or a sibling process that shares it would see it.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+
+
+class Sink:
+    """A terminal, a file or a device: writes block, as there is nothing to wait with.
+
+    Attributes:
+        descriptor: what an event loop watches for room.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+
+    def write(self, data: bytearray) -> int:
+        """Write; how many bytes went out.
+
+        Raises:
+            BlockingIOError: there is no room now.
+            OSError: the other end is gone.
+        """
+        written = 0
+        while written < len(data):
+            written += os.write(self.descriptor, memoryview(data)[written:])
+        return written
+
+    def close(self) -> None:
+        """Give up what was opened for writing, and nothing else."""
+
+
+class SocketSink(Sink):
+    """A socket, told with every write not to block."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(descriptor)
+        self._socket = socket.socket(fileno=descriptor)
+
+    def write(self, data: bytearray) -> int:
+        """As much as there is room for."""
+        return self._socket.send(data, socket.MSG_DONTWAIT)
+
+    def close(self) -> None:
+        """The descriptor stays open."""
+        self._socket.detach()
+
+
+class ReopenedPipeSink(Sink):
+    """A pipe, opened anew so that only this process's writes do not block. Linux has that."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(os.open(f"/proc/self/fd/{descriptor}", os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+
+    def write(self, data: bytearray) -> int:
+        """As much as there is room for."""
+        return os.write(self.descriptor, data)
+
+    def close(self) -> None:
+        """Close what was opened."""
+        os.close(self.descriptor)
+
+
+class SharedPipeSink(Sink):
+    """A pipe that cannot be opened anew: made non-blocking for everybody who holds it, until the end."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(descriptor)
+        self._was_blocking = os.get_blocking(descriptor)
+        os.set_blocking(descriptor, False)
+
+    def write(self, data: bytearray) -> int:
+        """As much as there is room for."""
+        return os.write(self.descriptor, data)
+
+    def close(self) -> None:
+        """Leave it as it was."""
+        os.set_blocking(self.descriptor, self._was_blocking)
+
+
+def open_sink(descriptor: int) -> Sink:
+    """The way to write that suits a descriptor."""
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISSOCK(mode):
+        return SocketSink(descriptor)
+    if not stat.S_ISFIFO(mode):
+        return Sink(descriptor)
+    try:
+        return ReopenedPipeSink(descriptor)
+    except OSError:
+        return SharedPipeSink(descriptor)

@@ -1,0 +1,147 @@
+"""Takes standard input and output over for one client, and gives them back.
+
+While it lasts, descriptor 0 is empty and descriptor 1 leads into the log, for this process and the children it starts;
+the client is reached by private duplicates. The descriptors belong to the whole process, so only one may do this.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from io import TextIOWrapper
+from threading import Lock
+from typing import TextIO
+
+from pegboard import TransportError
+from pegboard_plugins.stdio import c_library
+from pegboard_plugins.stdio.diversion import Diversion
+from pegboard_plugins.stdio.journal import Journal
+from pegboard_plugins.stdio.printing import open_printing
+from pegboard_plugins.stdio.running import RunningTools
+
+_FIRST_PRIVATE = 3
+_in_use = Lock()
+
+
+@contextmanager
+def taken_over(running: RunningTools) -> Iterator[tuple[int, int]]:
+    """Take the standard streams over; gives the descriptors that lead to the client, for reading and for writing.
+
+    Raises:
+        TransportError: one of them is closed, or this process speaks to a client by them already.
+    """
+    for name, stream in (("input", sys.__stdin__), ("output", sys.__stdout__)):
+        if stream is None:
+            raise TransportError(f"standard {name} is closed: there is no client to serve")
+    if not _in_use.acquire(blocking=False):
+        raise TransportError("standard input and output serve another client of this process already")
+    with ExitStack() as stack:
+        stack.callback(_in_use.release)
+        _hint(os.isatty(0))
+        empty = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        stack.callback(os.close, empty)
+        stack.enter_context(_standard_error_apart(empty))
+        incoming = stack.enter_context(_descriptor(0, empty))
+        outgoing = stack.enter_context(_output_diverted(running))
+        yield incoming, outgoing
+
+
+@contextmanager
+def _output_diverted(running: RunningTools) -> Iterator[int]:
+    journal = Journal(running)
+    diversion = Diversion(running, journal)
+    # Left in this order: python's and C's buffers are emptied into the pipe, descriptor 1 is given back, the pipe is
+    # read to its end, and what it brought is logged.
+    try:
+        with _descriptor(1, diversion.entrance) as outgoing:
+            running.watcher = diversion
+            try:
+                with _python_streams(journal, running):
+                    yield outgoing
+            finally:
+                running.watcher = None
+                c_library.flush_output()
+    finally:
+        diversion.close()
+        journal.close()
+
+
+@contextmanager
+def _python_streams(journal: Journal, running: RunningTools) -> Iterator[None]:
+    """`sys.stdin` is empty and `sys.stdout` leads to the log, and so does whoever kept the former `sys.stdout`."""
+    with ExitStack() as stack:
+        for former in {id(stream): stream for stream in (sys.stdout, sys.__stdout__)}.values():
+            stack.enter_context(_lines_at_once(former))
+        empty = stack.enter_context(open(0, encoding="utf-8", closefd=False))
+        stack.enter_context(_attribute("stdin", empty))
+        stack.enter_context(_attribute("stdout", open_printing(journal, running)))
+        yield
+
+
+@contextmanager
+def _lines_at_once(stream: object) -> Iterator[None]:
+    """Empty a stream's buffer into what descriptor 1 is now, and again before it is given back."""
+    if not isinstance(stream, TextIOWrapper) or stream.closed:
+        yield
+        return
+    before = stream.line_buffering
+    stream.reconfigure(line_buffering=True)
+    try:
+        yield
+    finally:
+        if not stream.closed:
+            stream.reconfigure(line_buffering=before)
+
+
+@contextmanager
+def _attribute(name: str, stream: TextIO) -> Iterator[None]:
+    former = getattr(sys, name)
+    setattr(sys, name, stream)
+    try:
+        yield
+    finally:
+        if getattr(sys, name) is stream:
+            setattr(sys, name, former)
+
+
+@contextmanager
+def _descriptor(number: int, stand_in: int) -> Iterator[int]:
+    """Put `stand_in` in the place of a standard descriptor; gives a private duplicate of what was there."""
+    private = fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _FIRST_PRIVATE)
+    os.dup2(stand_in, number)
+    try:
+        yield private
+    finally:
+        os.dup2(private, number)
+        os.close(private)
+
+
+@contextmanager
+def _standard_error_apart(empty: int) -> Iterator[None]:
+    """Silence standard error where it is the very pipe to the client (`2>&1`), which would read the log as messages.
+
+    A terminal is left alone, as a person reads both. A closed descriptor 2 is filled, or the next file to be opened
+    would get what is written to standard error.
+    """
+    try:
+        error, output = os.fstat(2), os.fstat(1)
+    except OSError:
+        os.dup2(empty, 2)
+        try:
+            yield
+        finally:
+            os.close(2)
+        return
+    if os.path.samestat(error, output) and not os.isatty(1):
+        with _descriptor(2, empty):
+            yield
+    else:
+        yield
+
+
+def _hint(is_terminal: bool) -> None:
+    if is_terminal and sys.stderr is not None:
+        sys.stderr.write("pegboard: waiting for an MCP client on standard input, one message a line; Ctrl-D ends\n")
