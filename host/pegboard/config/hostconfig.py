@@ -109,7 +109,10 @@ class HostConfig:
         return builder.build(environ, Path.cwd() if directory is None else directory, None, collect=False)
 
     def source(self, key: str | KeyPath) -> Source:
-        """Where a value came from. The key is dotted, or a tuple; numbers are list elements."""
+        """Where this very value came from; the kind is "default" when nobody gave it.
+
+        The key is dotted, or a tuple, in which a number stands for an element of a list.
+        """
         return self.sources.source(undotted(key))
 
     def section(self, kind: Kind, name: str) -> Mapping[str, Any]:
@@ -142,11 +145,7 @@ class _Builder:
     def __init__(self, defaults: Mapping[str, Any]) -> None:
         self.sources = Sources()
         self.problems: list[ConfigProblem] = []
-        host = dict(defaults.get("host", _NOTHING))
-        plugins = host.pop("plugins", None)
-        self.take(Layer("defaults", {**defaults, "host": host}))
-        # what is on by default stays on when somebody names more; disabling is another key
-        self.plugins = Layer("defaults", {"host": {"plugins": plugins}} if plugins else {}, adds=True)
+        self.take(Layer("defaults", defaults))
 
     def take(self, layer: Layer | ConfigProblem, problems: list[ConfigProblem] | None = None) -> None:
         self.problems += problems or []
@@ -156,7 +155,6 @@ class _Builder:
             self.sources.lay(layer)
 
     def build(self, environ: Mapping[str, str], directory: Path, file: Path | None, *, collect: bool) -> HostConfig:
-        self.take(self.plugins)
         tree = self.sources.tree
         self.check_keys()
         host = self.host(tree.get("host", {}))

@@ -12,7 +12,7 @@ from pegboard.config.hostconfig import HostConfig
 from pegboard.config.masking import shown
 from pegboard.config.problems import ABSENT, KeyPath, dotted, step
 from pegboard.config.secrets import SecretRef, references
-from pegboard.config.sources import DEFAULT, Source
+from pegboard.config.sources import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,7 @@ def config_show(config: HostConfig, settings: Mapping[str, Mapping[str, BaseMode
         models = (settings or {}).get(kind, {})
         names = sorted({*sections, *(name for name, model in models.items() if model is not None)})
         values[kind] = {name: _section((kind, name), sections.get(name, {}), models.get(name)) for name in names}
-    known = config.sources
-    sources = {dotted(path): known.source(path) if known.given(path) else DEFAULT for path in _leaves(values)}
+    sources = {dotted(path): config.source(path) for path in _leaves(values)}
     return ConfigView(values, sources, str(config.file) if config.file else None)
 
 

@@ -108,16 +108,20 @@ class Sources:
         self._lay(self.tree, layer.tree, (), layer)
 
     def source(self, path: KeyPath) -> Source:
-        """Where the value at a path, or else the table around it, came from."""
-        for end in range(len(path), 0, -1):
+        """Where this very value, or the list that it stands in, came from; DEFAULT when no layer gives it."""
+        within_list = next((place for place, part in enumerate(path) if isinstance(part, int)), len(path))
+        return self._source(path, range(len(path), within_list - 1, -1))
+
+    def around(self, path: KeyPath) -> Source:
+        """Where a value, or else the nearest table around it, came from."""
+        return self._source(path, range(len(path), 0, -1))
+
+    def _source(self, path: KeyPath, ends: range) -> Source:
+        for end in ends:
             if owner := self._owners.get(path[:end]):
                 layer, own_path = owner
                 return layer.source((*own_path, *path[end:]))
         return DEFAULT
-
-    def given(self, path: KeyPath) -> bool:
-        """Whether any layer gives this very value."""
-        return path in self._owners
 
     def raw(self, path: KeyPath) -> str | None:
         """The text of the environment variable that gave this value, where it was read as something else than text."""
@@ -154,7 +158,7 @@ class Sources:
 
     def _add(self, tree: dict[str, Any], key: str, items: list[Any], path: KeyPath, layer: Layer) -> None:
         held = tree[key]
-        if not isinstance(held, list):
+        if not isinstance(held, list | tuple):
             return  # wrong already, and reported as such
         tree[key] = held = list(held)
         for place, item in enumerate(items):

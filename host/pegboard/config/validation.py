@@ -107,7 +107,7 @@ def check(
 
 def locate(sources: Sources, message: str, path: KeyPath, suggestion: str | None = None) -> ConfigProblem:
     """A problem with a key, at the place where the key, or else the table around it, was given."""
-    source = sources.source(path)
+    source = sources.around(path)
     place = None if source.file or not source.by_operator else str(source)
     return ConfigProblem(message, dotted(path), source.file, source.line, suggestion, place=place)
 
