@@ -7,7 +7,7 @@ Uses the standard library alone, and any Python that pegboard itself supports. I
 3. pip, from `requirements-dev.txt`, which is exported from `uv.lock`, where uv is not to be had or did not succeed
    (behind a mirror of the index, say, that only pip knows). `--uv ""` asks for this one.
 
-Each way installs what the lock names, and pegboard and every toolkit in place (editable), compiles byte code, and leaves
+Each way installs what the lock names, and pegboard and every toolkit in place (editable), compiles byte code and leaves
 alone whatever else a person has put into `.venv`.
 """
 

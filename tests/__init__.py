@@ -1,0 +1,1 @@
+"""The tests of pegboard; never part of a wheel."""

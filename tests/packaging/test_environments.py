@@ -1,0 +1,121 @@
+"""The cache that the tests' wheels and environments lie in: made once, never stale, and cleared of what nobody uses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support import environments
+from tests.support.environments import executable, install, make_environment, run, uninstall, wheel_of
+from tools.install import ROOT
+
+PROJECT = """
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+[project]
+name = "acme.Thing"
+version = "1.0"
+dependencies = {dependencies}
+[tool.hatch.build.targets.wheel]
+include = ["*.py"]
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(environments, "CACHE", tmp_path / "cache")
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def acme(tmp_path: Path) -> Path:
+    """A small distribution that depends on nothing."""
+    return distribution(tmp_path / "acme", "acme_thing", "[]")
+
+
+def distribution(folder: Path, module: str, dependencies: str) -> Path:
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text(PROJECT.format(dependencies=dependencies))
+    (folder / f"{module}.py").write_text("VALUE = 1\n")
+    return folder
+
+
+def wheel_in_another_process(source: Path, cache: Path) -> Path:
+    program = (
+        f"from pathlib import Path\nfrom tests.support import environments as e\n"
+        f"e.CACHE = Path({str(cache)!r})\nprint(e.wheel_of(Path({str(source)!r})))"
+    )
+    return Path(run(sys.executable, "-c", program, cwd=ROOT).strip())
+
+
+def test_a_wheel_is_built_once_and_again_when_its_source_changes(acme: Path) -> None:
+    first = wheel_of(acme)
+    written = first.stat().st_mtime_ns
+    assert wheel_of(acme) == first
+    assert first.stat().st_mtime_ns == written
+    (acme / "acme_thing.py").write_text("VALUE = 2\n")
+    assert wheel_of(acme) != first
+
+
+def test_what_a_running_process_uses_stays_and_what_none_uses_goes(acme: Path, cache: Path) -> None:
+    unused = wheel_in_another_process(acme, cache)
+    assert unused.exists()
+    (acme / "acme_thing.py").write_text("VALUE = 2\n")
+    used = wheel_of(acme)
+    assert not unused.exists()
+    (acme / "acme_thing.py").write_text("VALUE = 3\n")
+    newest = wheel_in_another_process(acme, cache)
+    assert used.exists()
+    assert newest.exists()
+
+
+def test_what_was_left_unfinished_is_made_again(acme: Path) -> None:
+    project = (acme / "pyproject.toml").read_text()
+    (acme / "pyproject.toml").write_text("[project")
+    with pytest.raises(AssertionError, match="hatchling"):
+        wheel_of(acme)
+    (acme / "pyproject.toml").write_text(project)
+    made = wheel_of(acme)
+    (made.parent / ".complete").unlink()
+    made.write_bytes(b"half")
+    assert wheel_of(acme).read_bytes() != b"half"
+
+
+def value(environment: Path) -> str:
+    return run(executable(environment), "-c", "import acme_thing; print(acme_thing.VALUE)", cwd=environment).strip()
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_an_environment_has_what_was_asked_for_from_the_wheels_and_byte_code(
+    installer: str, acme: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if installer == "pip":
+        monkeypatch.setattr(environments, "uv", lambda: None)
+    shared = make_environment("acme", "acme-thing", wheels=wheel_of(acme))
+    assert make_environment("acme", "acme-thing", wheels=wheel_of(acme)) == shared
+    assert value(shared) == "1"
+    assert list(environments.site_packages(shared).glob("__pycache__/acme_thing.*.pyc"))
+
+    own = make_environment(tmp_path / "own", "acme-thing", wheels=[wheel_of(acme)])
+    uninstall(own, "acme-thing")
+    assert (
+        subprocess.run([executable(own), "-c", "import acme_thing"], capture_output=True, check=False).returncode == 1
+    )
+    (acme / "acme_thing.py").write_text("VALUE = 'changed'\n")  # of another size: byte code goes by size and second
+    install(own, "acme-thing", wheels=wheel_of(acme).parent)
+    assert value(own) == "changed"
+    assert value(shared) == "1"
+    assert make_environment("acme", "acme-thing", wheels=wheel_of(acme)) != shared
+
+
+def test_a_dependency_among_the_wheels_is_taken_from_there(acme: Path, tmp_path: Path) -> None:
+    needs = distribution(tmp_path / "needs", "needs", '["acme-thing"]')
+    (needs / "pyproject.toml").write_text((needs / "pyproject.toml").read_text().replace("acme.Thing", "needs"))
+    environment = make_environment("needs", "needs", wheels=[wheel_of(acme), wheel_of(needs)])
+    assert value(environment) == "1"
+    with pytest.raises(AssertionError, match="acme"):
+        make_environment("alone", "needs", wheels=wheel_of(needs))

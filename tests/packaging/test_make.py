@@ -1,0 +1,209 @@
+"""`make install` for real, in copies of the checkout, each way: with uv, with uv that it fetches itself, with pip."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.environments import build, copy_checkout, executable, run, site_packages
+from tools.install import ROOT
+from tools.requirements import pins_of_lock
+
+pytestmark = pytest.mark.timeout(600)
+
+PYTHON = Path(sys.executable).resolve()
+MAKE = shutil.which("make")
+EDITABLE = {
+    "pegboard": "host/pegboard",
+    "pegboard_plugins": "plugins/pegboard_plugins",
+    "toolkit_files": "toolkits/files/src/toolkit_files",
+}
+
+Make = Callable[..., str]
+
+
+def path_without_uv(place: Path) -> str:
+    """The search path, with a folder of links in place of each folder that has uv in it."""
+    folders = []
+    for number, folder in enumerate(map(Path, os.get_exec_path())):
+        if not (folder / "uv").exists():
+            folders.append(folder)
+            continue
+        mirror = place / str(number)
+        mirror.mkdir(parents=True)
+        for command in folder.iterdir():
+            if command.name not in ("uv", "uvx"):
+                (mirror / command.name).symlink_to(command)
+        folders.append(mirror)
+    return os.pathsep.join(map(str, folders))
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    return copy_checkout(tmp_path / "checkout")
+
+
+@pytest.fixture
+def make(checkout: Path) -> Make:
+    """Runs make in the copy, with no trace of the environment that the tests run in; what it printed."""
+    inherited = {
+        name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "UV", "MAKEFLAGS", "MAKELEVEL")
+    }
+
+    def run_make(*arguments: str, **environment: str) -> str:
+        assert MAKE, "the tests need make"
+        return run(MAKE, f"PYTHON={PYTHON}", *arguments, cwd=checkout, env=inherited | environment)
+
+    return run_make
+
+
+@pytest.fixture(scope="module")
+def somebody_elses(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of a small distribution that a person might put into the environment."""
+    source = tmp_path_factory.mktemp("acme")
+    (source / "acme_own.py").write_text("VALUE = 7\n")
+    (source / "pyproject.toml").write_text(
+        '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
+        '[project]\nname = "acme-own"\nversion = "1.0"\n'
+        '[tool.hatch.build.targets.wheel]\ninclude = ["acme_own.py"]\n'
+    )
+    return build(source, source / "dist")
+
+
+def installed(environment: Path) -> dict[str, str]:
+    """name -> version of all distributions of an environment."""
+    listed = json.loads(
+        run(executable(environment), "-m", "pip", "--disable-pip-version-check", "list", "--format", "json")
+    )
+    return {re.sub("[-_.]+", "-", item["name"]).lower(): item["version"] for item in listed}
+
+
+def locked_here(environment: Path) -> dict[str, str]:
+    """name -> version as the lock has it, of what of the lock is installed; everything must be, on this platform."""
+    pins = dict(pins_of_lock((ROOT / "uv.lock").read_text()))
+    here = installed(environment)
+    versions = {name: version for name, version in pins if name in here}
+    assert {"hatchling", "mypy", "pydantic", "pytest", "ruff"} <= versions.keys()
+    return versions
+
+
+def assert_installed(checkout: Path) -> None:
+    environment = checkout / ".venv"
+    here = installed(environment)
+    assert {"pip", "pegboard", "toolkit-files"} <= here.keys()
+    expected = locked_here(environment)
+    assert {name: here[name] for name in expected} == expected
+    assert here.keys() <= expected.keys() | {"pip", "setuptools", "wheel", "pegboard", "toolkit-files", "acme-own"}
+    for package, folder in EDITABLE.items():
+        program = f"import importlib.util as u; print(*u.find_spec({package!r}).submodule_search_locations)"
+        assert run(executable(environment), "-c", program, cwd=checkout.parent).strip() == str(checkout / folder)
+        assert list((checkout / folder / "__pycache__").glob("*.pyc"))
+    for package in ("pydantic", "pluggy", "pytest", "hatchling"):
+        place = site_packages(environment) / package
+        compiled = {file.name.split(".")[0] for file in (place / "__pycache__").glob("*.pyc")}
+        assert compiled == {file.stem for file in place.glob("*.py")}
+
+
+def state(environment: Path) -> dict[str, int]:
+    """When each installed distribution was installed, to the nanosecond."""
+    return {path.parent.name: path.stat().st_mtime_ns for path in site_packages(environment).glob("*.dist-info/RECORD")}
+
+
+def put(somebody_elses: Path, environment: Path) -> None:
+    """Install by hand, as a person may."""
+    run(executable(environment), "-m", "pip", "install", "--quiet", "--no-index", somebody_elses, cwd=environment)
+    assert "acme-own" in installed(environment)
+
+
+@pytest.mark.parametrize("way", ["found", "fetched"])
+def test_install_with_uv(way: str, checkout: Path, make: Make, somebody_elses: Path, tmp_path: Path) -> None:
+    environment = {"PATH": path_without_uv(tmp_path / "path")} if way == "fetched" else {}
+    said = make(**environment)
+    assert "pip installs" not in said
+    assert (checkout / ".venv-tools" / "bin" / "uv").exists() == ("fetching" in said)
+    assert way == "found" or "fetching" in said
+    assert_installed(checkout)
+
+    put(somebody_elses, checkout / ".venv")
+    before = state(checkout / ".venv")
+    assert "fetching" not in make(**environment)
+    assert state(checkout / ".venv") == before
+    assert_installed(checkout)
+
+
+def test_install_with_pip(checkout: Path, make: Make, somebody_elses: Path, tmp_path: Path) -> None:
+    """At first because uv does not succeed, then because it is not wanted; a changed project is noticed."""
+    fails = tmp_path / "uv"
+    fails.write_text('#!/bin/sh\n[ "$1" = --version ] && echo "uv 99.0.0" || exit 9\n')
+    fails.chmod(0o755)
+    assert "pip installs" in make(f"UV={fails}")
+    assert_installed(checkout)
+
+    put(somebody_elses, checkout / ".venv")
+    before = state(checkout / ".venv")
+    assert "as the lock wants it" in make("UV=")
+    assert state(checkout / ".venv") == before
+
+    project = checkout / "toolkits" / "files" / "pyproject.toml"
+    project.write_text(project.read_text().replace('version = "0.1.0"', 'version = "0.1.7"'))
+    make("UV=")
+    assert installed(checkout / ".venv")["toolkit-files"] == "0.1.7"
+    assert "acme-own" in installed(checkout / ".venv")
+    assert_installed(checkout)
+
+
+def test_build_makes_the_wheels_of_all_distributions_anew(checkout: Path, make: Make) -> None:
+    (checkout / "dist").mkdir()
+    (checkout / "dist" / "pegboard-0.0.1-py3-none-any.whl").touch()
+    make("build")
+    built = sorted(file.name for file in (checkout / "dist").iterdir())
+    assert built == ["pegboard-0.1.0-py3-none-any.whl", "toolkit_files-0.1.0-py3-none-any.whl"]
+
+
+def test_a_python_that_is_too_old_is_passed_over_and_named_when_there_is_no_other(
+    checkout: Path, tmp_path: Path
+) -> None:
+    assert MAKE
+    commands = tmp_path / "commands"
+    commands.mkdir()
+    for name in ("sh", "env"):
+        (commands / name).symlink_to(shutil.which(name) or name)
+    old = commands / "python3"
+    old.write_text("#!/bin/sh\nexit 1\n")
+    old.chmod(0o755)
+    environment = {"PATH": str(commands)}
+    with pytest.raises(AssertionError, match=r"no Python 3\.11 or newer found"):
+        run(MAKE, "install", cwd=checkout, env=environment)
+    (commands / "python3.12").symlink_to(PYTHON)
+    assert f"{commands}/python3.12" in run(MAKE, "--dry-run", "install", cwd=checkout, env=environment)
+
+
+def test_help_lists_every_target(make: Make) -> None:
+    phony = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    assert phony
+    assert re.findall(r"make (\w+): \w", make("help")) == phony[1].split()
+
+
+def test_test_is_check_and_all_tests_and_check_is_lint_format_types_and_requirements(make: Make) -> None:
+    planned = make("--dry-run", "test", "UV=")
+    steps = ["tools.install", "ruff check", "ruff format --check", "mypy", "tools.requirements --check", "-m pytest"]
+    assert [step for step in steps if step not in planned] == []
+    assert sorted(steps, key=planned.index) == steps
+
+
+def test_continuous_integration_calls_make_test_in_the_checkout(tmp_path: Path) -> None:
+    script = ROOT / ".ci" / "run"
+    assert script.stat().st_mode & stat.S_IXUSR
+    recorder = tmp_path / "make"
+    recorder.write_text('#!/bin/sh\necho "$PWD: make $*"\n')
+    recorder.chmod(0o755)
+    environment = os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    assert run(script, cwd=tmp_path, env=environment) == f"{ROOT}: make test\n"

@@ -1,0 +1,63 @@
+"""The exported requirements are the lock's, the lock is the projects', and neither names a machine's own index."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+
+import pytest
+
+from tools.install import REQUIREMENTS, ROOT
+from tools.requirements import check, differences, pins_of_lock, pins_of_requirements
+
+LOCK = ROOT / "uv.lock"
+
+
+def test_lock_and_requirements_are_equal_and_current() -> None:
+    assert check() == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda text: re.sub(r"^pluggy==.*\n(    .*\n)+", "", text, flags=re.MULTILINE), id="missing"),
+        pytest.param(lambda text: text.replace("pluggy==", "pluggy==0."), id="version"),
+        pytest.param(lambda text: re.sub(r"(pluggy==.*\n.*sha256:)\w", r"\1x", text), id="hash"),
+        pytest.param(lambda text: text + "pluggy-extra==1.0 \\\n    --hash=sha256:00\n", id="surplus"),
+    ],
+)
+def test_a_difference_is_found(change: Callable[[str], str]) -> None:
+    lock, text = pins_of_lock(LOCK.read_text()), REQUIREMENTS.read_text()
+    found = differences(lock, pins_of_requirements(change(text)))
+    assert found
+    assert all(line.startswith("pluggy") for line in found)
+
+
+def test_a_requirement_that_is_not_pinned_is_refused() -> None:
+    with pytest.raises(SystemExit, match="not a pinned requirement: pluggy>=1"):
+        pins_of_requirements("pluggy>=1\n")
+
+
+def test_every_locked_package_comes_from_the_public_index_or_from_the_checkout() -> None:
+    packages = tomllib.loads(LOCK.read_text())["package"]
+    sources = {str(package["source"]) for package in packages if "editable" not in package["source"]}
+    editable = {package["source"]["editable"] for package in packages if "editable" in package["source"]}
+    toolkits = {str(path.parent.relative_to(ROOT)) for path in ROOT.glob("toolkits/*/pyproject.toml")}
+    assert sources == {"{'registry': 'https://pypi.org/simple'}"}
+    assert editable == {".", *toolkits}
+
+
+def test_every_locked_file_comes_from_the_public_index() -> None:
+    hosts = set(re.findall(r'url = "(\w+://[^/"]*)', LOCK.read_text()))
+    assert hosts == {"https://files.pythonhosted.org"}
+
+
+def test_requirements_name_no_index() -> None:
+    lines = [line for line in REQUIREMENTS.read_text().splitlines() if not line.startswith("    --hash=sha256:")]
+    assert [line for line in lines if re.search(r"--|://", line)] == []
+
+
+def test_nothing_of_ours_is_among_the_requirements() -> None:
+    names = {name for name, _ in pins_of_requirements(REQUIREMENTS.read_text())}
+    assert [name for name in names if name.startswith(("pegboard", "toolkit-"))] == []

@@ -1,0 +1,126 @@
+"""What the wheels hold: all of our packages, their data and entry points, and nothing that belongs to the checkout."""
+
+from __future__ import annotations
+
+import configparser
+import email
+import tarfile
+import tomllib
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from tests.support.environments import build, built_wheels, copy_checkout
+from tools.install import ROOT
+
+PACKAGES = {
+    "pegboard": {"pegboard": ROOT / "host" / "pegboard", "pegboard_plugins": ROOT / "plugins" / "pegboard_plugins"},
+    "toolkit_files": {"toolkit_files": ROOT / "toolkits" / "files" / "src" / "toolkit_files"},
+}
+FOLDERS = {"pegboard": ROOT, "toolkit_files": ROOT / "toolkits" / "files"}
+OF_THE_CHECKOUT = {"host", "plugins", "toolkits", "tests", "benchmarks", "examples", "tools", "src"}
+
+
+def wheel(name: str) -> Path:
+    (file,) = built_wheels().glob(f"{name}-*.whl")
+    return file
+
+
+def contents(file: Path) -> dict[str, bytes]:
+    with ZipFile(file) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def metadata(name: str, part: str) -> str:
+    (text,) = [data for path, data in contents(wheel(name)).items() if path.endswith(f".dist-info/{part}")]
+    return text.decode()
+
+
+def sources(name: str) -> dict[str, bytes]:
+    return {
+        f"{package}/{path.relative_to(folder)}": path.read_bytes()
+        for package, folder in PACKAGES[name].items()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_wheel_holds_the_packages_as_they_are_in_the_checkout_and_nothing_else(name: str) -> None:
+    packed = {path: data for path, data in contents(wheel(name)).items() if ".dist-info/" not in path}
+    assert packed.keys() == sources(name).keys()
+    assert packed == sources(name)
+    assert {path.split("/")[0] for path in packed} == PACKAGES[name].keys()
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_wheel_is_typed_for_those_who_import_it(name: str) -> None:
+    assert {f"{package}/py.typed" for package in PACKAGES[name]} <= contents(wheel(name)).keys()
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_wheel_is_pure_and_the_same_each_time_it_is_built(name: str, tmp_path: Path) -> None:
+    again = build(FOLDERS[name], tmp_path)
+    assert again.name.endswith("-py3-none-any.whl")
+    assert again.read_bytes() == wheel(name).read_bytes()
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_wheel_built_from_the_sdist_is_the_same(name: str, tmp_path: Path) -> None:
+    sdist = build(FOLDERS[name], tmp_path / "sdist", target="sdist")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    rebuilt = build(tmp_path / sdist.name.removesuffix(".tar.gz"), tmp_path / "wheel")
+    assert contents(rebuilt) == contents(wheel(name))
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_no_package_named_after_a_folder_of_the_checkout(name: str, tmp_path: Path) -> None:
+    """Not even when such a folder has become a package, with an `__init__.py` of its own."""
+    checkout = copy_checkout(tmp_path / "checkout")
+    folder = checkout / FOLDERS[name].relative_to(ROOT)
+    for place in OF_THE_CHECKOUT:
+        (folder / place).mkdir(exist_ok=True)
+        (folder / place / "__init__.py").touch()
+    for target in ("wheel", "sdist"):
+        file = build(folder, tmp_path / target, target=target)
+        if target == "sdist":
+            with tarfile.open(file) as archive:
+                archive.extractall(tmp_path, filter="data")
+            file = build(tmp_path / file.name.removesuffix(".tar.gz"), tmp_path / "rebuilt")
+        assert {path.split("/")[0] for path in contents(file)} & OF_THE_CHECKOUT == set()
+
+
+def test_entry_points_are_those_of_the_projects() -> None:
+    points = {}
+    for name in FOLDERS:
+        parser = configparser.ConfigParser()
+        parser.optionxform = str  # type: ignore[assignment,method-assign]  # the documented way to keep the case
+        parser.read_string(metadata(name, "entry_points.txt"))
+        points[name] = {section: dict(parser[section]) for section in parser.sections()}
+    assert points == {
+        "pegboard": {
+            "console_scripts": {"pegboard": "pegboard.cli:main"},
+            "pegboard.plugins": {
+                "logging": "pegboard_plugins.logging:LoggingPlugin",
+                "mcp": "pegboard_plugins.mcp:McpPlugin",
+                "secrets_env": "pegboard_plugins.secrets_env:SecretsEnvPlugin",
+                "stdio": "pegboard_plugins.stdio:StdioPlugin",
+            },
+        },
+        "toolkit_files": {"pegboard.toolkits": {"files": "toolkit_files:kit"}},
+    }
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_metadata_says_what_we_claim(name: str) -> None:
+    read = email.message_from_string(metadata(name, "METADATA"))
+    project = tomllib.loads((FOLDERS[name] / "pyproject.toml").read_text())["project"]
+    versions = [line.rsplit(" :: ")[-1] for line in read.get_all("Classifier", []) if ":: Python :: 3." in line]
+    assert read["Name"] == project["name"]
+    assert read["Requires-Python"] == ">=3.11"
+    assert read["License-Expression"] == "MIT"
+    assert versions == ["3.11", "3.12", "3.13"]
+    assert len(read.get_all("Requires-Dist", [])) == len(project["dependencies"])
+    assert any(path.endswith(".dist-info/licenses/LICENSE") for path in contents(wheel(name)))

@@ -1,0 +1,46 @@
+"""Small functions and small files: the limits hold for every one of them, without exemptions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tools.install import ROOT
+
+MODULE_LINES = 400
+FUNCTION_LINES = 50
+
+
+def modules() -> list[Path]:
+    found = [path for room in ("host", "plugins", "toolkits") for path in ROOT.glob(f"{room}/**/*.py")]
+    return sorted(path.relative_to(ROOT) for path in found)
+
+
+def too_long(path: Path, text: str) -> Iterator[str]:
+    lines = len(text.splitlines())
+    if lines > MODULE_LINES:
+        yield f"{path} has {lines} lines, more than {MODULE_LINES}"
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            size = (node.end_lineno or node.lineno) - node.lineno + 1
+            if size > FUNCTION_LINES:
+                yield f"{path}:{node.lineno} {node.name} has {size} lines, more than {FUNCTION_LINES}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=str)
+def test_module_and_its_functions_are_within_the_limits(path: Path) -> None:
+    assert list(too_long(path, (ROOT / path).read_text())) == []
+
+
+def test_there_are_modules_to_look_at_in_every_room() -> None:
+    assert {path.parts[0] for path in modules()} == {"host", "plugins", "toolkits"}
+
+
+def test_a_long_function_and_a_long_module_are_found() -> None:
+    function = "class Tool:\n    async def long(self):\n" + "        pass\n" * FUNCTION_LINES
+    assert list(too_long(Path("a.py"), function)) == ["a.py:2 long has 51 lines, more than 50"]
+    assert list(too_long(Path("a.py"), "x = 1\n" * (MODULE_LINES + 1))) == ["a.py has 401 lines, more than 400"]
+    assert list(too_long(Path("a.py"), "x = 1\n" * MODULE_LINES)) == []

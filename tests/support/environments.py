@@ -1,0 +1,264 @@
+"""Wheels and virtual environments for tests that drive what a person would have installed.
+
+Not for tests of a room: they import the checkout. What is made here lies under `.cache/tests` in the checkout, is named
+after a digest of all that it was made from, is therefore shared by the workers of a run and by later runs, and is never
+stale. Entries that no running process uses any more are removed when a newer one of the same kind is made.
+
+    env = make_environment("files", "toolkit-files", wheels=built_wheels())      # shared: look, do not touch
+    env = make_environment(tmp_path / "env", "pegboard", wheels=built_wheels())  # your own: install, uninstall
+    subprocess.run([executable(env, "pegboard"), "list"], cwd=tmp_path)          # away from the checkout
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+
+from tools.install import REQUIREMENTS, ROOT, TOOLS, distributions, usable_uv
+
+CACHE = ROOT / ".cache" / "tests"
+ROOT_SOURCES = ("pyproject.toml", "README.md", "LICENSE", ".gitignore", "host", "plugins")
+NOT_SOURCES = ("__pycache__", ".git", ".venv", ".venv-tools", ".cache", "dist", "build", ".*_cache", ".hypothesis")
+
+Wheels = Path | Iterable[Path]
+
+_in_use: list[int] = []  # descriptors whose locks keep entries of the cache from being removed, until this process ends
+
+
+def run(*command: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
+    """Run a command to its end; its standard output. Raises AssertionError, with both outputs, when it fails."""
+    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    if done.returncode:
+        shown = " ".join(map(str, command))
+        raise AssertionError(f"exit {done.returncode}: {shown}\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+@cache
+def uv() -> str | None:
+    """The uv to make environments with: on the path, or the one that `make install` fetched."""
+    return usable_uv(shutil.which("uv")) or usable_uv(TOOLS / "bin" / "uv")
+
+
+def executable(environment: Path, name: str = "python") -> Path:
+    """A command of an environment."""
+    return environment / "bin" / name
+
+
+def site_packages(environment: Path) -> Path:
+    """Where an environment's distributions are."""
+    return Path(run(executable(environment), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+
+
+def copy_checkout(target: Path) -> Path:
+    """A copy of the checkout's files as they are now, without environments, caches and build results."""
+    return Path(shutil.copytree(ROOT, target, symlinks=True, ignore=shutil.ignore_patterns(*NOT_SOURCES)))
+
+
+# Wheels
+
+
+def built_wheels(*sources: Path) -> Path:
+    """A folder with the wheels of pegboard and of every toolkit, and of further distributions whose folders are given.
+
+    The wheels are built once for one state of the sources, with the development environment's hatchling and without a
+    network. Anything else that a distribution's `build-system.requires` names is not available to it.
+    """
+    wheels = [wheel_of(source) for source in [*distributions(), *sources]]
+    return _cached("wheels", _digest(wheels), lambda place: _copy(wheels, place))
+
+
+def wheel_of(source: Path) -> Path:
+    """The wheel of one distribution's folder, built once for one state of its files."""
+    parts = [source / name for name in ROOT_SOURCES] if source == ROOT else [source]
+    place = _cached(f"wheel-{source.name}", _digest(parts), lambda place: build(source, place))
+    return next(place.glob("*.whl"))
+
+
+def build(source: Path, into: Path, target: str = "wheel") -> Path:
+    """Build a distribution's wheel (or `target="sdist"`) with hatchling into a folder; the file."""
+    into.mkdir(parents=True, exist_ok=True)
+    before = set(into.iterdir())
+    run(sys.executable, "-m", "hatchling", "build", "-t", target, "-d", into, cwd=source)
+    (built,) = set(into.iterdir()) - before
+    return built
+
+
+def third_party_wheels() -> Path:
+    """A folder with the wheels of all that pegboard needs at run time, in the locked versions.
+
+    For installing without an index; making it asks the index, once for one state of the lock.
+    """
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted: list[str] = project["dependencies"]
+    pins = locked_versions()
+    tag = f"py{sys.version_info.major}{sys.version_info.minor}"
+    return _cached(
+        f"third-party-{tag}", _hash("\n".join([*wanted, *pins]).encode()), lambda place: _download(wanted, pins, place)
+    )
+
+
+def _download(wanted: list[str], pins: list[str], place: Path) -> None:
+    constraints = place / "constraints.txt"
+    constraints.write_text("\n".join(pins))
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--quiet"]
+    run(*pip, "--only-binary", ":all:", "--dest", place, "--constraint", constraints, *wanted)
+
+
+def _copy(files: list[Path], place: Path) -> None:
+    for file in files:
+        shutil.copy2(file, place)
+
+
+# Environments
+
+
+def make_environment(
+    name: Path | str, *requirements: str, wheels: Wheels = (), locked: bool = True, python: str | Path = sys.executable
+) -> Path:
+    """A virtual environment with the requirements in it, byte code compiled; its folder.
+
+    With a name it is a shared one, which lies in the cache, made once for its requirements, wheels and interpreter:
+    read it, do not change it. With a path it is made there, anew, for the caller alone.
+
+    `wheels` are folders of wheels or single ones: a distribution that is among them is always taken from there, so no
+    index is ever asked for it, wherever in the tree of requirements its name stands. Everything else comes from the
+    package index, in the version that `uv.lock` names, where it names one; `locked=False` lets the newest in.
+
+    uv makes the environment where it is present (without pip in it), else venv and pip do. Raises AssertionError with
+    the installer's output when it fails.
+    """
+    if isinstance(name, Path):
+        _make(name, requirements, wheels, locked, python)
+        return name
+    files = _wheel_files(wheels)
+    version = run(python, "-c", "import sys; print(sys.version, sys.base_prefix)")
+    made_from = [version, str(uv()), *requirements, *(locked_versions() if locked else []), _digest(files)]
+    family = "env-{}-py{}".format(name, ".".join(version.split(".")[:2]))
+    return _cached(
+        family, _hash("\n".join(made_from).encode()), lambda place: _make(place, requirements, files, locked, python)
+    )
+
+
+def install(environment: Path, *requirements: str, wheels: Wheels = (), locked: bool = True) -> None:
+    """Install into an environment of one's own; `wheels` and `locked` as in make_environment."""
+    pins = [f"{_name_of(file)} @ {file.resolve().as_uri()}" for file in _wheel_files(wheels)]
+    own = {pin.split(" @ ")[0] for pin in pins}
+    if locked:
+        pins += [pin for pin in locked_versions() if pin.split("==")[0] not in own]
+    constraints = environment / "constraints.txt"
+    constraints.write_text("\n".join(pins))
+    run(*_installer(environment, "install"), "--constraint", constraints, *requirements, cwd=environment)
+
+
+def uninstall(environment: Path, *names: str) -> None:
+    """Remove distributions from an environment of one's own."""
+    run(*_installer(environment, "uninstall"), *names, cwd=environment)
+
+
+def _make(place: Path, requirements: Iterable[str], wheels: Wheels, locked: bool, python: str | Path) -> None:
+    present = uv()
+    if present:
+        run(present, "venv", "--quiet", "--clear", "--no-project", "--python", python, place)
+    else:
+        run(python, "-m", "venv", "--clear", place)
+    wanted = list(requirements)
+    if wanted:
+        install(place, *wanted, wheels=wheels, locked=locked)
+
+
+def _installer(environment: Path, action: str) -> list[str | Path]:
+    present, python = uv(), executable(environment)
+    if present:
+        options = ["--compile-bytecode"] if action == "install" else []
+        return [present, "pip", action, "--quiet", "--python", python, *options]
+    options = ["--yes"] if action == "uninstall" else []
+    return [python, "-m", "pip", "--disable-pip-version-check", action, "--quiet", *options]
+
+
+def locked_versions() -> list[str]:
+    """A `name==version`, with its marker, for each third-party distribution of the development environment."""
+    return re.findall(r"^([a-z0-9][^\\\n]*?)\s*\\?$", REQUIREMENTS.read_text(), flags=re.MULTILINE)
+
+
+def _wheel_files(wheels: Wheels) -> list[Path]:
+    places = [wheels] if isinstance(wheels, Path) else list(wheels)
+    return sorted(file for place in places for file in (place.glob("*.whl") if place.is_dir() else [place]))
+
+
+def _name_of(wheel: Path) -> str:
+    return re.sub("[-_.]+", "-", wheel.name.split("-")[0]).lower()
+
+
+# The cache
+
+
+def _cached(family: str, digest: str, make: Callable[[Path], object]) -> Path:
+    """The entry of this family and digest, made now unless it is there; kept at least until this process ends.
+
+    All that touches a family's entries holds the family's lock. Each process that uses an entry holds a shared lock on
+    its folder, and only a folder without one is removed.
+    """
+    CACHE.mkdir(parents=True, exist_ok=True)
+    place = CACHE / f"{family}-{digest}"
+    with (CACHE / f"{family}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (place / ".complete").exists():
+            _remove_unused(family)
+            shutil.rmtree(place, ignore_errors=True)
+            place.mkdir()
+            make(place)
+            (place / ".complete").touch()
+        _use(place)
+    return place
+
+
+@cache
+def _use(place: Path) -> None:
+    descriptor = os.open(place, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    _in_use.append(descriptor)
+
+
+def _remove_unused(family: str) -> None:
+    for place in CACHE.glob(f"{family}-{'[0-9a-f]' * 16}"):
+        descriptor = os.open(place, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(place)
+        except BlockingIOError:
+            pass
+        finally:
+            os.close(descriptor)
+
+
+def _digest(parts: Iterable[Path]) -> str:
+    """A digest of the names and contents of files and of all files below folders."""
+    digest = hashlib.sha256()
+    for part in parts:
+        ignored = shutil.ignore_patterns(*NOT_SOURCES)
+        for file in _files(part, ignored):
+            digest.update(f"{file.relative_to(part.parent)}\0{file.stat().st_size}\0".encode())
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _files(part: Path, ignored: Callable[[str, list[str]], set[str]]) -> list[Path]:
+    if not part.is_dir():
+        return [part]
+    names = sorted(os.listdir(part))
+    skipped = ignored(str(part), names)
+    return [file for name in names if name not in skipped for file in _files(part / name, ignored)]
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]

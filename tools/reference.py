@@ -1,0 +1,120 @@
+"""Writes the reference pages in docs/ from the code: hooks, configuration, errors. A test keeps them equal.
+
+    python -m tools.reference           write the pages
+    python -m tools.reference --check   say which of them differ, exit 1 if any does
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+DOCS = Path(__file__).parent.parent / "docs"
+_NOTE = "<!-- Written by `python -m tools.reference` from the code; edit the docstrings. -->\n"
+
+
+def hooks_page() -> str:
+    """Every hook with its signature and docstring."""
+    from pegboard import hookspecs
+    from pegboard.hook_rules import HOOKS
+
+    parts = ["# Hooks\n", _NOTE, inspect.cleandoc(hookspecs.__doc__ or "") + "\n"]
+    for name in HOOKS:
+        function = getattr(hookspecs, name)
+        signature = str(inspect.signature(function)).replace("'", "")
+        parts += [f"## {name}\n", f"```python\n@hookimpl\ndef {name}{signature}: ...\n```\n", f"{inspect.getdoc(function)}\n"]
+    return "\n".join(parts)
+
+
+def configuration_page() -> str:
+    """Every key of `[host]` and of the built-in plugins' and toolkits' sections."""
+    from pegboard.config import HostSection
+    from pegboard_plugins.mcp import McpPlugin
+    from pegboard_plugins.secrets_env import SecretsEnvPlugin
+    from pegboard_plugins.stdio import StdioPlugin
+    from toolkit_files import kit
+
+    sections = {
+        "host": HostSection,
+        "plugins.mcp": McpPlugin.Config,
+        "plugins.secrets_env": SecretsEnvPlugin.Config,
+        "plugins.stdio": StdioPlugin.Config,
+        "toolkits.files": kit.Config,
+    }
+    parts = ["# Configuration reference\n", _NOTE]
+    for name, model in sections.items():
+        if model is not None:
+            parts += [f"## [{name}]\n", "| key | default | meaning |", "|---|---|---|", *_rows(model), ""]
+    return "\n".join(parts)
+
+
+def _rows(model: type[BaseModel]) -> Iterator[str]:
+    meanings = attributes(model)
+    for name, field in model.model_fields.items():
+        default = "that of pegboard" if field.default_factory and name == "version" else _toml(field.get_default(call_default_factory=True))
+        yield f"| `{name}` | {default} | {meanings[name]} |"
+
+
+def attributes(documented: type) -> dict[str, str]:
+    """What a class's docstring says of each attribute."""
+    text = inspect.getdoc(documented) or ""
+    listed = text.partition("Attributes:\n")[2]
+    entries = re.findall(r"^    (\w+): (.*(?:\n {8,}.*)*)", listed, re.M)
+    return {name: re.sub(r"\s+", " ", meaning).strip() for name, meaning in entries}
+
+
+def _toml(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, (list, tuple)):
+        return "`[" + ", ".join(f'"{item}"' for item in value) + "]`"
+    return f'`"{value}"`' if isinstance(value, str) else f"`{value}`"
+
+
+def errors_page() -> str:
+    """The taxonomy, and what each class means."""
+    from pegboard import errors
+
+    parts = ["# Errors\n", _NOTE, inspect.cleandoc(errors.__doc__ or "").replace("\n    MCPError", "\n```\n    MCPError", 1)]
+    # the tree is the one indented block of the docstring
+    parts[-1] = re.sub(r"(a service did not answer)\n", r"\1\n```\n", parts[-1], count=1) + "\n"
+    parts += ["| class | kind | meaning |", "|---|---|---|"]
+    for name, value in vars(errors).items():
+        if inspect.isclass(value) and issubclass(value, errors.MCPError) and name == value.__name__:
+            kind = value.default_kind if issubclass(value, errors.ToolkitError) else ""
+            summary = re.sub(r"\s+", " ", (inspect.getdoc(value) or "").split("\n\n")[0])
+            parts.append(f"| `{name}` | {kind} | {summary} |")
+    return "\n".join(parts) + "\n"
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "hooks.md": hooks_page,
+    "configuration.md": configuration_page,
+    "errors.md": errors_page,
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Write or check the pages."""
+    stale = []
+    for name, page in PAGES.items():
+        path = DOCS / name
+        if "--check" not in arguments:
+            path.write_text(page(), "utf-8")
+        elif not path.is_file() or path.read_text("utf-8") != page():
+            stale.append(name)
+    for name in stale:
+        print(f"docs/{name} differs from the code; run python -m tools.reference", file=sys.stderr)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
