@@ -134,8 +134,8 @@ def make_environment(
     index is ever asked for it, wherever in the tree of requirements its name stands. Everything else comes from the
     package index, in the version that `uv.lock` names, where it names one; `locked=False` lets the newest in.
 
-    uv makes the environment where it is present (without pip in it), else venv and pip do. Raises AssertionError with
-    the installer's output when it fails.
+    uv makes the environment where it is present, else venv and pip do; it has no pip of its own. Raises AssertionError,
+    with the installer's output, when it fails.
     """
     if isinstance(name, Path):
         _make(name, requirements, wheels, locked, python)
@@ -170,7 +170,7 @@ def _make(place: Path, requirements: Iterable[str], wheels: Wheels, locked: bool
     if present:
         run(present, "venv", "--quiet", "--clear", "--no-project", "--python", python, place)
     else:
-        run(python, "-m", "venv", "--clear", place)
+        run(python, "-m", "venv", "--clear", "--without-pip", place)
     wanted = list(requirements)
     if wanted:
         install(place, *wanted, wheels=wheels, locked=locked)
@@ -182,7 +182,7 @@ def _installer(environment: Path, action: str) -> list[str | Path]:
         options = ["--compile-bytecode"] if action == "install" else []
         return [present, "pip", action, "--quiet", "--python", python, *options]
     options = ["--yes"] if action == "uninstall" else []
-    return [python, "-m", "pip", "--disable-pip-version-check", action, "--quiet", *options]
+    return [sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check", action, "--quiet", *options]
 
 
 def locked_versions() -> list[str]:
