@@ -8,8 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pegboard.config import HostConfig
 from pegboard.contracts import (
@@ -35,8 +34,7 @@ _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Withheld:
+class Withheld(NamedTuple):
     """A tool that exists and is not served, and why."""
 
     name: str
@@ -44,8 +42,7 @@ class Withheld:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Assembly:
+class Assembly(NamedTuple):
     """What a host serves.
 
     Attributes:
@@ -121,7 +118,7 @@ class _Assembler:
                     self.problem(plugin.origin, f"tool {own!r}{_place(definition.function)}: {error}; it is not served")
 
     def name_parts(self, plugin: Loaded, own: str) -> tuple[str, str]:
-        prefixed = plugin.origin.kind == "toolkit" and getattr(plugin.instance, "prefix", True)
+        prefixed = getattr(plugin.instance, "prefix", False)  # a Toolkit's own wish
         return (plugin.origin.name if prefixed else "", own)
 
     def wire_name(self, plugin: Loaded, own: str) -> str:
@@ -239,7 +236,7 @@ class _Assembler:
 
     def middleware(self) -> tuple[Middleware, ...]:
         named = [
-            replace(item, name=item.name or plugin.origin.name) for plugin in self.plugins for item in plugin.middleware
+            item._replace(name=item.name or plugin.origin.name) for plugin in self.plugins for item in plugin.middleware
         ]
         order = {name: place for place, name in enumerate(self.config.host.middleware)}
         return tuple(sorted(named, key=lambda item: (order.get(item.name or "", len(order)), item.name or "")))

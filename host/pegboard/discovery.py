@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import importlib_metadata
 
 from pegboard.config import HostConfig
+from pegboard.contracts import NOTHING
 from pegboard.names import matches_plugin
 from pegboard.plugins import GROUPS, Choice, Origin, PluginKind
 
 OWN_DISTRIBUTION = "pegboard"
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """What the command line says about plugins, above all configuration.
 
     Attributes:
@@ -33,12 +32,11 @@ class Selection:
     strict: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(NamedTuple):
     """Plugins and toolkits that a program hands over itself, which is consent enough."""
 
-    plugins: Mapping[str, Any] = field(default_factory=dict)
-    toolkits: Mapping[str, Any] = field(default_factory=dict)
+    plugins: Mapping[str, Any] = NOTHING
+    toolkits: Mapping[str, Any] = NOTHING
 
 
 def own_version() -> str:

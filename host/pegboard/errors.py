@@ -307,7 +307,7 @@ class FatalToolError(ToolExecutionError):
 
 
 class UpstreamError(ToolExecutionError):
-    """A service that the tool uses answered with an error.
+    """A service that the tool uses answered with an error; its status decides the kind.
 
     Args:
         message: what went wrong, without URLs or bodies of the service.
@@ -315,6 +315,8 @@ class UpstreamError(ToolExecutionError):
         status_code: the HTTP status of the service; `kind` and `can_retry` follow from it.
         extra: JSON-ready values for programs.
     """
+
+    default_kind = ErrorKind.UPSTREAM_RUNTIME_UNMAPPED
 
     def __init__(
         self,
@@ -340,6 +342,8 @@ class UpstreamRateLimitError(UpstreamError):
         extra: JSON-ready values for programs.
     """
 
+    default_kind = ErrorKind.UPSTREAM_RUNTIME_RATE_LIMIT
+
     def __init__(
         self,
         message: str,
@@ -358,6 +362,8 @@ class NetworkTransportError(ToolExecutionError):
     Raises:
         ValueError: `kind` is none of the NETWORK_TRANSPORT kinds.
     """
+
+    default_kind = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED
 
     def __init__(
         self,

@@ -10,9 +10,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass
 from threading import get_ident
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pegboard.context import Context, _current
 from pegboard.contracts import Call, PromptMessage, PromptResult, ResourceResult, Tool, ToolResult
@@ -23,8 +22,7 @@ Mode = Literal["async", "inline", "thread"]
 """How a function runs: awaited, called on the event loop, or called in a thread of the host."""
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(NamedTuple):
     """An author's function and how it runs."""
 
     function: Callable[..., Any]
@@ -39,8 +37,7 @@ class Function:
         return cls(function, "inline" if inline else "thread")
 
 
-@dataclass(frozen=True, slots=True)
-class BoundTool:
+class BoundTool(NamedTuple):
     """A tool with everything one host knows about it."""
 
     tool: Tool
@@ -50,8 +47,7 @@ class BoundTool:
     secrets: Mapping[str, str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class BoundResource:
+class BoundResource(NamedTuple):
     """A resource's function."""
 
     uri: str
@@ -59,8 +55,7 @@ class BoundResource:
     mime_type: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class BoundPrompt:
+class BoundPrompt(NamedTuple):
     """A prompt's function."""
 
     description: str | None

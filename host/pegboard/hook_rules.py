@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pluggy
 
@@ -15,8 +14,7 @@ from pegboard.names import nearest
 from pegboard.toolkit import Toolkit
 
 
-@dataclass(frozen=True, slots=True)
-class Hook:
+class Hook(NamedTuple):
     """What a hook returns.
 
     Attributes:
@@ -97,6 +95,8 @@ def contributions(
     """
     available = {"context": context}
     result = function(*(available[parameter] for parameter in parameters))
+    if isinstance(result, tuple) and type(result) is not tuple:
+        raise PluginError(f"{hook!r} returned one {type(result).__name__}, not a list")
     if inspect.iscoroutine(result):
         result.close()
         raise PluginError(

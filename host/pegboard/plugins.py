@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pegboard.contracts import (
     Lifespan,
@@ -28,8 +28,7 @@ SECTIONS: dict[PluginKind, Literal["plugins", "toolkits"]] = {"plugin": "plugins
 """Where each kind is configured in `hostconfig.toml`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """Where a plugin comes from.
 
     Attributes:
@@ -55,8 +54,7 @@ class Origin:
         return f"{self.kind} {self.name!r}{source}"
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """Whether a plugin runs, and by whose word.
 
     Attributes:
@@ -72,8 +70,7 @@ class Choice:
     named: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """Something that went wrong while the host was put together.
 
     Attributes:
@@ -115,8 +112,7 @@ class Loaded:
     state: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class LoadReport:
+class LoadReport(NamedTuple):
     """The outcome of loading: what runs, what does not, and what went wrong."""
 
     choices: tuple[Choice, ...]

@@ -167,10 +167,11 @@ class _Builder:
     def check_keys(self) -> None:
         tree = self.sources.tree
         for key in [key for key in tree if key not in environment.SECTIONS]:
-            meant = nearest(key, (*environment.SECTIONS, *HostSection.model_fields))
-            meant = f"host.{meant}" if meant in HostSection.model_fields else meant
-            what = "section" if isinstance(tree.pop(key), Mapping) else "key"
-            self.wrong(f"unknown {what}", (key,), meant)
+            if isinstance(tree.pop(key), Mapping):
+                self.wrong("unknown section", (key,), nearest(key, environment.SECTIONS))
+            else:
+                meant = nearest(key, HostSection.model_fields)
+                self.wrong("unknown key", (key,), f"host.{meant}" if meant else None)
         for key in [key for key, value in tree.items() if not isinstance(value, Mapping)]:
             self.wrong(f"expected a table, such as [{key}{'' if key == 'host' else '.NAME'}]", (key,))
             del tree[key]
