@@ -1,0 +1,6 @@
+"""toolkit-files: tools for the files below configured directories. This module is the public API and nothing else."""
+
+from toolkit_files.config import FilesConfig
+from toolkit_files.tools import kit
+
+__all__ = ["FilesConfig", "kit"]

@@ -1,0 +1,77 @@
+"""What goes wrong with files, in sentences for the one who asked. It knows no tools and no protocol.
+
+FileProblem             its message may go to a stranger: it names paths below the roots, or what the caller wrote
+│   mendable=True       another argument would help
+│   mendable=False      only the person who runs the host can help
+└── Cancelled           nobody waits for the answer any more
+"""
+
+import errno
+
+__all__ = ["Cancelled", "FileProblem", "explain", "printable", "quoted"]
+
+_MENDABLE = {
+    errno.ENOENT: "{path} is not there any more.",
+    errno.EEXIST: "{path} already exists.",
+    errno.ENOTDIR: "{path} is not a directory.",
+    errno.EISDIR: "{path} is a directory.",
+    errno.ELOOP: "{path} is a symbolic link; links are not followed.",
+    errno.ENAMETOOLONG: "{path} has a name that is too long for this file system.",
+    errno.ENOTEMPTY: "{path} is a directory that is not empty.",
+    errno.EXDEV: "{path} is on another file system; it can be written anew there, not moved.",
+    errno.EILSEQ: "{path} has a name that this file system does not accept.",
+}
+_FINAL = {
+    errno.EACCES: "The host has no permission for {path}.",
+    errno.EPERM: "The system does not permit this on {path}.",
+    errno.EROFS: "{path} is on a file system that is read-only.",
+    errno.ENOSPC: "There is no space left for {path}.",
+    errno.EDQUOT: "The disk quota leaves no space for {path}.",
+    errno.EFBIG: "{path} would become too large for this file system.",
+    errno.EBUSY: "{path} is in use by the system.",
+    errno.EAGAIN: "{path} has nothing to read right now.",
+    errno.EMFILE: "The host has too many files open; try again later.",
+    errno.ENFILE: "The system has too many files open; try again later.",
+}
+
+
+class FileProblem(Exception):
+    """Something that the caller is told in one or two sentences; `mendable` when another argument would help."""
+
+    def __init__(self, message: str, *, mendable: bool = True) -> None:
+        """Keep the sentence for the caller."""
+        super().__init__(message)
+        self.message = message
+        self.mendable = mendable
+
+
+class Cancelled(FileProblem):
+    """Nobody waits for the answer any more."""
+
+    def __init__(self) -> None:
+        """Say so."""
+        super().__init__("The call was cancelled.", mendable=False)
+
+
+def explain(error: OSError, path: str) -> FileProblem:
+    """Turn an error of the system into a sentence about `path`, which is shown as it is given here."""
+    code = error.errno or 0
+    known = _MENDABLE.get(code) or _FINAL.get(code)
+    sentence = (
+        known or "{path} could not be used: the system answered " + errno.errorcode.get(code, "an unknown error") + "."
+    )
+    return FileProblem(sentence.format(path=quoted(path)), mendable=code in _MENDABLE)
+
+
+def printable(name: str) -> str:
+    r"""Give a file name as valid Unicode: bytes that are not UTF-8 become `\xff`."""
+    if name.isascii():
+        return name
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def quoted(path: str, limit: int = 200) -> str:
+    """Put a path between quotes for a sentence: shortened, without control characters."""
+    if len(path) > limit:
+        path = path[:limit] + "..."
+    return "'" + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in path) + "'"

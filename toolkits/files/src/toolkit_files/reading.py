@@ -1,0 +1,221 @@
+"""Reading one file: text by lines or by offset, and bytes. It opens places and decides how much is given at once.
+
+Text comes back as text, not as a structure: that is what the next step of a model works on, and inside JSON every line
+end and quote would be escaped, which costs tokens and makes exact edits fail. What else there is to say stands in a
+last line in brackets.
+"""
+
+import os
+from binascii import b2a_base64
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from toolkit_files.problems import FileProblem, explain, quoted
+from toolkit_files.roots import Place, parent, regular_file
+from toolkit_files.text import MAX_WIDE, Encoding, binary_stream, choose, decode, decode_part, head, lines
+from toolkit_files.watch import Watch
+
+__all__ = ["Bytes", "opened", "read_bytes", "read_lines", "read_window"]
+
+
+class Bytes(TypedDict):
+    """A range of a file.
+
+    `offset`, `length` and `size` (of the whole file) are in bytes; `data` is base64 (RFC 4648 section 4); `next_offset`
+    is where the rest begins, absent at the end.
+    """
+
+    path: str
+    offset: int
+    length: int
+    size: int
+    data: str
+    next_offset: NotRequired[int]
+
+
+@contextmanager
+def opened(place: Place) -> Iterator[int]:
+    """Open a regular file to read it; closed at the end. Raises FileProblem for whatever goes wrong, inside too."""
+    with parent(place) as above:
+        fd = regular_file(above, place)
+    try:
+        yield fd
+    except OSError as error:
+        raise explain(error, place.shown) from None
+    finally:
+        os.close(fd)
+
+
+def read_bytes(place: Place, offset: int, length: int) -> Bytes:
+    """Read `length` bytes from `offset` on, fewer at the end of the file."""
+    with opened(place) as fd:
+        data = _pread(fd, length, offset)
+        size = max(os.fstat(fd).st_size, offset + len(data))  # files of /proc say 0
+    if offset > size:
+        raise FileProblem(f"{quoted(place.shown)} has {size} bytes; there is nothing at offset {offset}.")
+    encoded = b2a_base64(data, newline=False).decode()
+    result = Bytes(path=place.shown, offset=offset, length=len(data), size=size, data=encoded)
+    if offset + len(data) < size:
+        result["next_offset"] = offset + len(data)
+    return result
+
+
+def _pread(fd: int, length: int, offset: int) -> bytes:
+    parts: list[bytes] = []
+    while length > 0 and (part := os.pread(fd, min(length, 1 << 20), offset)):
+        parts.append(part)
+        length -= len(part)
+        offset += len(part)
+    return b"".join(parts)
+
+
+def read_window(place: Place, offset: int, encoding: str, budget: int) -> str:
+    """Read text from a byte offset on, at most `budget` bytes of it; cut between characters."""
+    with opened(place) as fd:
+        found = choose(head(fd), encoding, place.shown)
+        offset = max(offset - offset % found.unit, len(found.mark))
+        data = _pread(fd, budget, offset)
+        if found.name == "utf-8":
+            skipped = next((at for at, byte in enumerate(data[:4]) if byte & 0xC0 != 0x80), 0)
+            offset, data = offset + skipped, data[skipped:]
+        size = max(os.fstat(fd).st_size, offset + len(data))
+    if not data:
+        raise FileProblem(f"{quoted(place.shown)} has {size} bytes; there is no text at offset {offset}.")
+    text, used = decode_part(data, found, offset, place.shown, final=offset + len(data) >= size)
+    end = offset + used
+    rest = f"of {size}. Continue with offset={end}." if end < size else "the end of the file."
+    return _with_note(_shown(text), f"Bytes {offset} to {end}, {rest}")
+
+
+@dataclass(slots=True)
+class _Taken:
+    """Lines that were taken: the number of the first, where it begins in the file, and what to say of the rest."""
+
+    first: int
+    offset: int
+    raw: list[bytes]
+    note: str = ""
+
+
+def read_lines(
+    place: Place, wanted: tuple[int, int | None], encoding: str, budget: int, watch: Watch, *, numbers: bool = False
+) -> str:
+    """Read the `wanted` lines, from and to (from 1, both included; None for the last), at most `budget` bytes of them.
+
+    A negative `start` counts from the end of the file: -1 is the last line.
+
+    Raises:
+        FileProblem: no such lines, or not text in this encoding.
+    """
+    start, end = wanted
+    if start == 0 or (end is not None and (start < 0 or end < start)):
+        raise FileProblem("Lines count from 1; end_line is not before start_line, and left out when that is negative.")
+    with opened(place) as fd:
+        found = choose(head(fd), encoding, place.shown)
+        if start < 0:
+            taken = _last(fd, found, -start, budget, place.shown, watch)
+        else:
+            taken = _range(fd, found, wanted, budget, place.shown, watch)
+    text = _shown(decode(b"".join(taken.raw), found, taken.offset, place.shown))
+    if numbers:
+        text = _numbered(text, taken.first)
+    return _with_note(text, taken.note)
+
+
+def _range(fd: int, found: Encoding, wanted: tuple[int, int | None], budget: int, path: str, watch: Watch) -> _Taken:
+    start, end = wanted
+    stream = binary_stream(fd)
+    position = stream.seek(len(found.mark))
+    number, room = 1, budget
+    taken = _Taken(start, position, [])
+    for piece in lines(stream, found, budget // 4 * 4 + 4, path):  # so a longer line is never taken for one that fits
+        watch.step()
+        if number >= start:
+            if end is not None and number > end:
+                return taken
+            if not taken.raw:
+                taken.offset = position
+            if len(piece) > room:
+                return _cut(taken, piece[:room], number, found, os.fstat(fd).st_size, path)
+            taken.raw.append(piece)
+            room -= len(piece)
+        position += len(piece)
+        number += piece.endswith(found.newline)
+    if position == len(found.mark):
+        taken.note = "The file is empty."
+    elif not taken.raw:
+        count = number - 1 if _ends_line(fd, position, found) else number
+        raise FileProblem(f"{quoted(path)} has {count} lines; there is no line {start}.")
+    return taken
+
+
+def _cut(taken: _Taken, piece: bytes, number: int, found: Encoding, size: int, path: str) -> _Taken:
+    """Say how to go on after as much as fits: at a line, or inside one that is too long by itself."""
+    if taken.raw:
+        taken.note = (
+            f"Lines {taken.first} to {number - 1} of a file of {size} bytes. Continue with start_line={number}."
+        )
+        return taken
+    _, used = decode_part(piece, found, taken.offset, path, final=False)
+    taken.raw = [piece[:used]]
+    taken.note = (
+        f"The beginning of line {number}, which is too long for one answer. Continue with offset={taken.offset + used}."
+    )
+    return taken
+
+
+def _ends_line(fd: int, position: int, found: Encoding) -> bool:
+    return os.pread(fd, found.unit, position - found.unit) == found.newline
+
+
+def _last(fd: int, found: Encoding, count: int, budget: int, path: str, watch: Watch) -> _Taken:
+    mark, size = len(found.mark), os.fstat(fd).st_size
+    begin = max(mark, size - budget) if found.newline == b"\n" else mark
+    first = 1 + _newlines(fd, mark, begin, watch)
+    pieces = list(lines(BytesIO(_pread(fd, size - begin, begin)), found, MAX_WIDE, path))
+    skip = 1 if begin > mark and pieces and not _ends_line(fd, begin, found) else 0  # it began before what was read
+    skip = max(skip, len(pieces) - count)
+    while sum(map(len, pieces[skip:])) > budget:
+        skip += 1
+    if pieces and skip == len(pieces):
+        raise FileProblem(
+            f"The last line of {quoted(path)} is too long for one answer; read it with offset={size - budget}."
+        )
+    taken = _Taken(first + skip, begin + sum(map(len, pieces[:skip])), pieces[skip:])
+    if not pieces:
+        taken.note = "The file is empty."
+    elif len(taken.raw) < count and taken.first > 1:
+        taken.note = (
+            f"Lines {taken.first} to {taken.first + len(taken.raw) - 1}, the end of the file; more did not fit."
+        )
+    return taken
+
+
+def _newlines(fd: int, begin: int, end: int, watch: Watch) -> int:
+    count = 0
+    while begin < end and (block := os.pread(fd, min(1 << 20, end - begin), begin)):
+        watch.check()
+        count += block.count(b"\n")
+        begin += len(block)
+    return count
+
+
+def _shown(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
+def _numbered(text: str, first: int) -> str:
+    whole = text.removesuffix("\n")
+    numbered = "\n".join(f"{number:>6}\t{line}" for number, line in enumerate(whole.split("\n"), first))
+    return numbered + text[len(whole) :] if text else ""
+
+
+def _with_note(text: str, note: str) -> str:
+    if not note:
+        return text
+    return text + ("" if not text or text.endswith("\n") else "\n") + f"[{note}]"

@@ -1,0 +1,328 @@
+"""Paths below configured roots: from what a caller names to an open descriptor. What to do with it is not decided here.
+
+A path is taken apart as text and then walked component by component, each opened relative to the descriptor before it
+(`openat`) and never through a symbolic link. Nothing is checked on a path and used afterwards: what was checked is
+open, and what is open is used. A directory that somebody swaps for a link between two steps is refused, not followed.
+"""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Literal
+
+from toolkit_files.patterns import Globs
+from toolkit_files.problems import FileProblem, explain, printable, quoted
+
+__all__ = ["Kind", "Place", "Root", "Roots", "directory", "entries", "kind_of", "look", "parent", "regular_file"]
+
+Kind = Literal["file", "directory", "symlink", "other"]
+
+if os.open not in os.supports_dir_fd:
+    raise ImportError(
+        "toolkit-files needs a system that opens files relative to a directory: Linux, macOS or another Unix"
+    )
+
+MAX_PATH = 4096
+_ONLY_WALK: int = getattr(os, "O_PATH", os.O_RDONLY)  # walking needs no permission to list
+_DIRECTORY = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_OTHER = "{} is a device, pipe or socket; only files and directories can be used."
+_LINK = "{} is a symbolic link; links are not followed."
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A directory below which everything happens; its own links were resolved once, when the host started.
+
+    Attributes:
+        parts: the components of its resolved, absolute path.
+        spelt: the components of the path as it was configured, absolute.
+        first: relative paths begin here.
+    """
+
+    parts: tuple[str, ...]
+    spelt: tuple[str, ...]
+    first: bool
+
+    @property
+    def path(self) -> str:
+        """The resolved path."""
+        return "/" + "/".join(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Something at or below a root that may or may not exist: a root and the components below it."""
+
+    root: Root
+    parts: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """The path as callers see it and may give it: relative below the first root, absolute below others."""
+        if self.root.first:
+            return printable("/".join(self.parts)) or "."
+        return printable("/" + "/".join(self.root.parts + self.parts))
+
+    @property
+    def name(self) -> str:
+        """The last component, "" for a root."""
+        return self.parts[-1] if self.parts else ""
+
+    @property
+    def above(self) -> "Place":
+        """The directory that holds it."""
+        return Place(self.root, self.parts[:-1])
+
+    def below(self, name: str) -> "Place":
+        """Give the place of that name in this directory."""
+        return Place(self.root, (*self.parts, name))
+
+
+class Roots:
+    """The roots of one host, and what is closed below them. Immutable."""
+
+    def __init__(self, paths: Sequence[str], *, deny: Sequence[str] = (), protect: Sequence[str] = ()) -> None:
+        """Resolve the roots, relative ones against the working directory; what does not exist raises OSError."""
+        found: dict[tuple[str, ...], Root] = {}
+        for path in paths:
+            spelt = os.path.abspath(os.path.expanduser(path))
+            parts = _components(os.path.realpath(spelt, strict=True))
+            found.setdefault(parts, Root(parts, _components(spelt), first=not found))
+        self.all = tuple(found.values())
+        self._denied = Globs(deny)
+        self._protected = Globs(protect)
+
+    def locate(self, path: str) -> Place:
+        """Take a caller's path apart, as text only; it says nothing about what exists.
+
+        Raises:
+            FileProblem: the path is not one below a root, or the operator closed it.
+        """
+        parts = _checked(path)
+        place = self._absolute(path, parts) if path.startswith("/") else Place(self.all[0], parts)
+        self.admit(place)
+        return place
+
+    def locate_for_change(self, path: str) -> Place:
+        """Do the same for what is to be changed: neither a root itself, nor what the operator protected."""
+        place = self.locate(path)
+        whole = place.root.parts + place.parts
+        if any(root.parts[: len(whole)] == whole for root in self.all):
+            raise FileProblem(f"{quoted(place.shown)} is a root of these tools, or holds one; name something below it.")
+        if self.protects(place):
+            raise FileProblem(
+                f"{quoted(place.shown)} is protected by the host's settings; it can be read, not changed.",
+                mendable=False,
+            )
+        return place
+
+    def admit(self, place: Place) -> None:
+        """Raise FileProblem for what the operator closed."""
+        if self._matched(self._denied, place):
+            raise FileProblem(f"{quoted(place.shown)} is closed to these tools by the host's settings.", mendable=False)
+
+    def denies_last(self, above: Place, names: tuple[str, ...]) -> bool:
+        """Say whether the operator closed this entry, given that nothing above it is closed."""
+        return self._matched_last(self._denied, above, names)
+
+    def protects_last(self, above: Place, names: tuple[str, ...]) -> bool:
+        """Say whether the operator wants this entry unchanged, given that nothing above it is protected."""
+        return self._matched_last(self._protected, above, names)
+
+    def protects(self, place: Place) -> bool:
+        """Say whether the operator wants it unchanged."""
+        return self._matched(self._protected, place)
+
+    def _matched(self, globs: Globs, place: Place) -> bool:
+        whole = tuple(printable(part) for part in place.root.parts + place.parts)
+        inside = (whole[len(root.parts) :] for root in self.all if whole[: len(root.parts)] == root.parts)
+        return any(globs.match(parts) for parts in inside)
+
+    def _matched_last(self, globs: Globs, above: Place, names: tuple[str, ...]) -> bool:
+        if len(self.all) == 1:
+            return globs.match_last(names)
+        return self._matched(globs, above.below(names[-1]))
+
+    def _absolute(self, path: str, parts: tuple[str, ...]) -> Place:
+        prefixes = [
+            (start, root) for root in self.all for start in (root.parts, root.spelt) if parts[: len(start)] == start
+        ]
+        if not prefixes:
+            raise FileProblem(f"{quoted(path)} is outside of what these tools may use. {self.described()}")
+        start, root = max(prefixes, key=lambda pair: len(pair[0]))
+        return Place(root, parts[len(start) :])
+
+    def described(self) -> str:
+        """Say in a sentence what may be used."""
+        first, *others = (quoted(printable(root.path)) for root in self.all)
+        more = f" Absolute paths below {' or '.join(others)} work too." if others else ""
+        return f"Give paths relative to {first}.{more}"
+
+
+def _components(path: str) -> tuple[str, ...]:
+    return tuple(part for part in path.split("/") if part not in ("", "."))
+
+
+def _checked(path: str) -> tuple[str, ...]:
+    """Take the components of a path that hides nothing; percent signs stand for themselves."""
+    if "\0" in path:
+        raise FileProblem("A path cannot hold a NUL character.")
+    if len(path) > MAX_PATH:
+        raise FileProblem(f"A path has at most {MAX_PATH} characters.")
+    if "\\" in path:
+        raise FileProblem(f"{quoted(path)} holds a backslash; write / between names.")
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise FileProblem(f"{quoted(path)} is not valid Unicode.") from None
+    parts = _components(path)
+    if ".." in parts:
+        raise FileProblem(f"{quoted(path)} holds '..', which is not allowed; write the path from the root down.")
+    if path == "~" or (path.startswith("~") and "/" in path):
+        raise FileProblem(
+            f"{quoted(path)} begins with '~', which stands for nothing here; write the path from the root down."
+        )
+    return parts
+
+
+def kind_of(status: os.stat_result) -> Kind:
+    """Name the kind of what was looked at."""
+    if stat.S_ISREG(status.st_mode):
+        return "file"
+    if stat.S_ISDIR(status.st_mode):
+        return "directory"
+    return "symlink" if stat.S_ISLNK(status.st_mode) else "other"
+
+
+@contextmanager
+def directory(place: Place, *, create: bool = False) -> Iterator[int]:
+    """Open a directory to work relative to it (`dir_fd`), made first with `create`; closed at the end.
+
+    Raises:
+        FileProblem: it does not exist, or it, or something on the way to it, is no directory or a link.
+    """
+    fd = _open_root(place.root)
+    try:
+        for count in range(1, len(place.parts) + 1):
+            step = _enter(fd, Place(place.root, place.parts[:count]), create)
+            os.close(fd)
+            fd = step
+        yield fd
+    finally:
+        os.close(fd)
+
+
+@contextmanager
+def parent(place: Place, *, create: bool = False) -> Iterator[int]:
+    """Open the directory that holds a place; the place itself need not exist."""
+    with directory(place.above, create=create) as fd:
+        yield fd
+
+
+def _open_root(root: Root) -> int:
+    """Open a root anew by its resolved path: one that was made again is found, one that became a link is refused."""
+    fd = os.open("/", _ONLY_WALK | _DIRECTORY)
+    try:
+        for name in root.parts:
+            step = os.open(name, _ONLY_WALK | _DIRECTORY, dir_fd=fd)
+            os.close(fd)
+            fd = step
+    except OSError:
+        os.close(fd)
+        raise FileProblem(
+            f"The root {quoted(printable(root.path))} cannot be opened any more.", mendable=False
+        ) from None
+    return fd
+
+
+def _enter(fd: int, place: Place, create: bool) -> int:
+    try:
+        if create:
+            with suppress(FileExistsError):
+                os.mkdir(place.name, dir_fd=fd)
+        return os.open(place.name, _ONLY_WALK | _DIRECTORY, dir_fd=fd)
+    except OSError as error:
+        raise _refusal(fd, place, error, wanted="directory") from None
+
+
+@contextmanager
+def entries(fd: int, place: Place) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """Read the entries of an open directory, in the file system's order."""
+    try:
+        opened = os.open(".", os.O_RDONLY | _DIRECTORY, dir_fd=fd)  # a descriptor for walking cannot be read
+    except OSError as error:
+        raise explain(error, place.shown) from None
+    try:
+        with os.scandir(opened) as found:
+            yield found
+    finally:
+        os.close(opened)
+
+
+def look(fd: int, place: Place) -> os.stat_result:
+    """Look at a place, given its open parent, without following a link; what does not exist raises FileProblem."""
+    try:
+        return os.stat(place.name or ".", dir_fd=fd, follow_symlinks=False)
+    except FileNotFoundError:
+        raise _missing(fd, place) from None
+    except OSError as error:
+        raise explain(error, place.shown) from None
+
+
+def regular_file(fd: int, place: Place, flags: int = os.O_RDONLY) -> int:
+    """Open a regular file, given its open parent; the caller closes it.
+
+    What it is is looked at before, because opening a device can do something by itself, and again on what was opened.
+
+    Raises:
+        FileProblem: it does not exist, or is no regular file.
+    """
+    if kind_of(look(fd, place)) != "file":
+        raise _refusal(fd, place, None, wanted="file")
+    try:
+        opened = os.open(place.name, flags | _FILE, dir_fd=fd)
+    except OSError as error:
+        raise _refusal(fd, place, error, wanted="file") from None
+    if stat.S_ISREG(os.fstat(opened).st_mode):
+        return opened
+    os.close(opened)
+    raise _refusal(fd, place, None, wanted="file")
+
+
+def _refusal(fd: int, place: Place, error: OSError | None, *, wanted: Kind) -> FileProblem:
+    """Say why something was not opened, by what is there now."""
+    shown = quoted(place.shown)
+    try:
+        kind = kind_of(os.stat(place.name or ".", dir_fd=fd, follow_symlinks=False))
+    except FileNotFoundError:
+        return _missing(fd, place)
+    except OSError as unseen:
+        return explain(unseen, place.shown)
+    if kind == "symlink":
+        return FileProblem(_LINK.format(shown))
+    if kind == "other":
+        return FileProblem(_OTHER.format(shown))
+    if kind != wanted:
+        return FileProblem(f"{shown} is a {kind}, not a {wanted}.")
+    return explain(error or OSError(), place.shown)
+
+
+def _missing(fd: int, place: Place) -> FileProblem:
+    near = _nearest(fd, place)
+    hint = f" Did you mean {' or '.join(quoted(place.above.below(name).shown) for name in near)}?" if near else ""
+    return FileProblem(f"There is no {quoted(place.shown)}.{hint}")
+
+
+def _nearest(fd: int, place: Place, most: int = 2000) -> list[str]:
+    from difflib import get_close_matches
+
+    names: dict[str, str] = {}
+    try:
+        with entries(fd, place.above) as found:
+            names = {entry.name.casefold(): entry.name for entry, _ in zip(found, range(most), strict=False)}
+    except FileProblem:
+        pass
+    return [names[name] for name in get_close_matches(place.name.casefold(), names, n=2)]

@@ -1,0 +1,285 @@
+"""Searching in files, line by line: which lines hold a text or match a pattern, with lines around them.
+
+Each file is first looked through in blocks, which is fast and rules most files out; only one that may hold a match is
+taken apart into lines. Binary files are passed over. A pattern is only ever applied to a few thousand characters at a
+time (patterns.py says why that bounds its time), so a longer line is searched in pieces.
+"""
+
+import re
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from io import BufferedReader
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from toolkit_files.patterns import Matcher, compile_regex
+from toolkit_files.problems import Cancelled, FileProblem, quoted
+from toolkit_files.reading import opened
+from toolkit_files.text import Encoding, binary_stream, choose, head, lines
+from toolkit_files.walking import Entry
+from toolkit_files.watch import Watch
+
+__all__ = ["Match", "Matches", "Needle", "Search"]
+
+MAX_LINE = 400
+_REGEX_PIECE = 16 << 10
+_TEXT_PIECE = 1 << 20
+_LONGEST_LINE = 16 << 20
+_ABSOLUTE = re.compile(r"\\[Az]|\(\?[A-Za-z]*-")  # what means something else in a block than in a line
+
+
+class Match(TypedDict):
+    """A line that matches: its number from 1, its text without the end, and lines around it that no other match has."""
+
+    path: str
+    line: int
+    text: str
+    before: NotRequired[list[str]]
+    after: NotRequired[list[str]]
+
+
+class Matches(TypedDict):
+    """Matches in the order of paths and lines; `resume` gives the next part to the same tool."""
+
+    matches: list[Match]
+    files_searched: int
+    note: NotRequired[str]
+    resume: NotRequired[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Needle:
+    """What is searched for.
+
+    Attributes:
+        in_line: says whether a line has it.
+        in_block: says whether one of several lines may have it.
+        raw: bytes without which no UTF-8 text has it, b"" where none are known.
+        piece: how many bytes are looked through at once.
+        longest: the longest line that is looked at as one.
+    """
+
+    in_line: Callable[[str], bool]
+    in_block: Callable[[str], bool]
+    raw: bytes
+    piece: int
+    longest: int
+
+    @classmethod
+    def text(cls, text: str, *, ignore_case: bool = False) -> "Needle":
+        """Search for a text as it is; raises FileProblem."""
+        if not text or "\n" in text:
+            raise FileProblem("Give the text of one line, or a part of it.")
+        if not ignore_case:
+            return cls(
+                lambda line: text in line,
+                lambda block: text in block,
+                text.encode("utf-8", "replace"),
+                _TEXT_PIECE,
+                _LONGEST_LINE,
+            )
+        matches = compile_regex("".join(f"\\x{{{ord(c):x}}}" for c in text), ignore_case=True)
+        return cls(matches, matches, b"", _REGEX_PIECE, _REGEX_PIECE)
+
+    @classmethod
+    def regex(cls, pattern: str, *, ignore_case: bool = False) -> "Needle":
+        """Search for a regular expression; raises FileProblem."""
+        matches = compile_regex(pattern, ignore_case=ignore_case)
+        in_block: Matcher = lambda block: True  # noqa: E731
+        if not _ABSOLUTE.search(pattern):
+            in_block = compile_regex("(?m)" + pattern, ignore_case=ignore_case)
+        return cls(matches, in_block, b"", _REGEX_PIECE, _REGEX_PIECE)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far a search came: to a line of a file, or to its end.
+
+    Attributes:
+        names: the file's components below the root, () for the beginning.
+        line: the last line that is done, -1 when the whole file is.
+    """
+
+    names: tuple[str, ...] = ()
+    line: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> "Position":
+        """Read what `str` gave, "" for the beginning; raises FileProblem."""
+        if not text:
+            return cls()
+        line, colon, path = text.partition(":")
+        if not colon or not path or not (line == "" or (line.isascii() and line.isdigit() and len(line) < 15)):
+            raise FileProblem("resume is what an earlier search gave as resume; leave it out to begin.")
+        return cls(tuple(path.split("/")), int(line) if line else -1)
+
+    def __str__(self) -> str:
+        """Write it for the caller, who gives it back."""
+        return f"{self.line if self.line >= 0 else ''}:{'/'.join(self.names)}"
+
+
+@dataclass(slots=True)
+class Search:
+    """One search; `run` it once.
+
+    Attributes:
+        needle: what is searched for.
+        watch: told of lines and files.
+        context: how many lines are given before and after each match.
+        most: the most matches.
+        budget: the most characters of text.
+        begin: where an earlier search stopped.
+    """
+
+    needle: Needle
+    watch: Watch
+    context: int
+    most: int
+    budget: int
+    begin: Position = field(default_factory=Position)
+    _found: list[Match] = field(default_factory=list)
+    _stopped: Position | None = None
+    _too_large: str = ""
+
+    def run(self, files: Iterable[Entry], *, strict: bool = False) -> Matches:
+        """Search the files among the entries, in their order.
+
+        Raises:
+            FileProblem: with `strict`, a file that cannot be searched; without it is passed over.
+            Cancelled: nobody waits any more.
+        """
+        for entry in files:
+            if entry.kind != "file":
+                continue
+            try:
+                self._file(entry)
+            except Cancelled:
+                raise
+            except FileProblem:
+                if strict:
+                    raise
+            self.watch.file_done()
+            if self._stopped is None and self.watch.late:
+                self._stopped = Position(entry.names, -1)
+            if self._stopped is not None:
+                break
+        result = Matches(matches=self._found, files_searched=self.watch.files)
+        if self._stopped is not None:
+            reason = "The time is over." if self.watch.late else "There may be more."
+            result["note"] = (
+                f"{reason}{self._too_large} Call again with the same arguments and this resume, or narrow the search."
+            )
+            result["resume"] = str(self._stopped)
+        return result
+
+    def _file(self, entry: Entry) -> None:
+        with opened(entry.place) as fd:
+            found = choose(head(fd), "", entry.place.shown)
+            stream = binary_stream(fd)
+            stream.seek(len(found.mark))
+            if self._may_match(stream, found, entry.place.shown):
+                stream.seek(len(found.mark))
+                self._lines(stream, found, entry)
+
+    def _may_match(self, stream: BufferedReader, found: Encoding, path: str) -> bool:
+        if found.newline != b"\n":
+            return True
+        for block in _blocks(stream, self.needle):
+            self.watch.check()
+            if self.watch.late:
+                self._give_up(path)
+                return False
+            if found.name == "utf-8" and self.needle.raw not in block:
+                continue
+            if self.needle.in_block(block.decode(found.name, "replace").replace("\r\n", "\n")):
+                return True
+        return False
+
+    def _give_up(self, path: str) -> None:
+        """Leave out a file that takes more than the time of one search, so that the next does not begin with it."""
+        self._too_large = f" {quoted(path)} is too large to be searched to its end."
+
+    def _lines(self, stream: BufferedReader, found: Encoding, entry: Entry) -> None:
+        done = self.begin.line if self.begin.names == entry.names else 0
+        around = _Around(self.context)
+        number = 1
+        for raw in lines(stream, found, self.needle.longest, entry.place.shown):
+            self.watch.step()
+            line = raw.decode(found.name, "replace").removesuffix("\n").removesuffix("\r")
+            if number > done and self.needle.in_line(line):
+                if len(self._found) >= self.most or self.budget <= 0:
+                    self._stopped = Position(entry.names, number - 1)
+                    return
+                self._found.append(around.match(entry.place.shown, number, _excerpt(line, self.needle)))
+                self.budget -= len(self._found[-1]["text"])
+            else:
+                self.budget -= around.other(line)
+            if self.watch.late:
+                if number <= done:
+                    self._give_up(entry.place.shown)
+                else:
+                    self._stopped = Position(entry.names, number)
+                return
+            number += raw.endswith(found.newline)
+
+
+class _Around:
+    """The lines around matches; none is given twice."""
+
+    def __init__(self, count: int) -> None:
+        self._before: deque[str] = deque(maxlen=count)
+        self._count = count
+        self._match: Match | None = None
+
+    def match(self, path: str, number: int, text: str) -> Match:
+        self._match = Match(path=path, line=number, text=text)
+        if self._before:
+            self._match["before"] = list(self._before)
+            self._before.clear()
+        return self._match
+
+    def other(self, line: str) -> int:
+        """Take a line that does not match; say how many characters were added to the last match."""
+        if not self._count:
+            return 0
+        text = _cut(line)
+        if self._match is not None:
+            after = self._match.setdefault("after", [])
+            if len(after) < self._count:
+                after.append(text)
+                return len(text)
+            self._match = None
+        self._before.append(text)
+        return 0
+
+
+def _blocks(stream: BufferedReader, needle: Needle) -> Iterator[bytes]:
+    """Give blocks of whole lines; a line that is too long is cut."""
+    carry = b""
+    while data := stream.read(needle.piece):
+        data = carry + data
+        cut = data.rfind(b"\n") + 1
+        if not cut and len(data) < needle.longest:
+            carry = data
+            continue
+        block, carry = (data[:cut], data[cut:]) if cut else (data, b"")
+        yield block
+    if carry:
+        yield carry
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= MAX_LINE else line[:MAX_LINE] + "..."
+
+
+def _excerpt(line: str, needle: Needle) -> str:
+    """Shorten a long line to what is around the first match, which ends where the line first matches up to."""
+    if len(line) <= MAX_LINE:
+        return line
+    end = bisect_left(range(len(line)), True, key=lambda at: needle.in_line(line[:at]))
+    start = max(0, min(end - MAX_LINE // 2, len(line) - MAX_LINE))
+    stop = start + MAX_LINE
+    return ("..." if start else "") + line[start:stop] + ("..." if stop < len(line) else "")

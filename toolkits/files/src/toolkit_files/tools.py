@@ -1,0 +1,295 @@
+"""The tools as models see them: parameters, limits and errors. What they do to files is in the other modules."""
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Annotated, Literal, ParamSpec, TypeVar
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from pegboard import Context, RetryableToolError, ToolAnnotations, ToolExecutionError, Toolkit
+from toolkit_files import listing, moving, reading, searching, writing
+from toolkit_files.config import FilesConfig
+from toolkit_files.patterns import Globs, compile_glob
+from toolkit_files.problems import FileProblem, printable
+from toolkit_files.roots import Place, Roots, kind_of, look, parent
+from toolkit_files.walking import Entry, Walk
+from toolkit_files.watch import Watch
+
+__all__ = ["kit"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+kit = Toolkit(
+    "files",
+    config=FilesConfig,
+    title="Files",
+    description="List, read and search files below configured directories; change them once that is allowed.",
+)
+
+_READS = ToolAnnotations(read_only=True, open_world=False)
+_ADDS = ToolAnnotations(read_only=False, destructive=False, idempotent=True, open_world=False)
+_CHANGES = ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=False)
+
+FilePath = Annotated[str, "path of the file, relative to the root"]
+DirectoryPath = Annotated[str, "directory, relative to the root"]
+Hidden = Annotated[bool, "include names that begin with a dot"]
+Resume = Annotated[str, "what the last answer gave as resume, to go on from there"]
+EncodingName = Annotated[str, "such as latin-1 or utf-16; found by the file's mark, else utf-8, when left out"]
+
+
+def _may_write(config: FilesConfig) -> bool:
+    return config.write
+
+
+def _answers(function: Callable[P, R]) -> Callable[P, R]:
+    """Give the problems of a tool the host's own types: what the model can mend, and what it cannot."""
+
+    @wraps(function)
+    def answering(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except FileProblem as problem:
+            kind = RetryableToolError if problem.mendable else ToolExecutionError
+            raise kind(problem.message) from None
+
+    return answering
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """What one host's tools share: its roots, and what searches pass over."""
+
+    roots: Roots
+    ignore: Globs
+
+
+@kit.lifespan
+async def _open_roots(config: FilesConfig) -> AsyncIterator[_Files]:
+    yield _Files(Roots(config.roots, deny=config.deny, protect=config.protect), Globs(config.ignore))
+
+
+def _files(context: Context) -> _Files:
+    files: _Files = context.state
+    return files
+
+
+def _config(context: Context) -> FilesConfig:
+    config: FilesConfig = context.config
+    return config
+
+
+def _watch(context: Context) -> Watch:
+    def report(steps: int, files: int) -> None:
+        message = f"{files} files searched" if files else f"{steps} entries looked at"
+        context.progress.report(steps, message=message)
+
+    seconds = _config(context).max_search_seconds
+    return Watch(seconds=seconds, cancelled=lambda: context.cancelled, report=report)
+
+
+def _walk(context: Context, path: Place, *, hidden: bool, after: tuple[str, ...]) -> Walk:
+    files = _files(context)
+    return Walk(files.roots, path, _watch(context), hidden=hidden, ignore=files.ignore, after=after)
+
+
+class RootsAnswer(TypedDict):
+    """The directories that the tools may use; paths are relative to the first."""
+
+    roots: list[str]
+    writable: bool
+
+
+@kit.tool(name="roots", title="Show the roots", annotations=_READS)
+@_answers
+def show_roots(context: Context) -> RootsAnswer:
+    """Show which directories the files tools may use, and whether they may write. Relative paths begin at the first."""
+    roots = [printable(root.path) for root in _files(context).roots.all]
+    return RootsAnswer(roots=roots, writable=_config(context).write)
+
+
+@kit.tool(name="list", title="List a directory", annotations=_READS)
+@_answers
+def list_directory(
+    context: Context,
+    path: DirectoryPath = ".",
+    depth: Annotated[int, "1 for its own entries, 2 with those of its directories, and so on", Field(ge=1, le=100)] = 1,
+    pattern: Annotated[str, "glob for names, such as *.py; one with a / is for paths below the directory"] = "",
+    hidden: Hidden = False,
+    resume: Resume = "",
+) -> listing.Listed:
+    """List a directory by name, with type, size in bytes and time of change (UTC). Links are shown, never followed."""
+    walk = _walk(context, _files(context).roots.locate(path), hidden=hidden, after=_names(resume))
+    walk.depth = depth
+    walk.show_ignored = True
+    return listing.list_directory(walk, pattern, _config(context).max_entries)
+
+
+def _names(resume: str) -> tuple[str, ...]:
+    return tuple(resume.split("/")) if resume else ()
+
+
+@kit.tool(title="Describe a file", annotations=_READS)
+@_answers
+def info(context: Context, path: Annotated[str, "file or directory, relative to the root"]) -> listing.Details:
+    """Say what a file or directory is: type, size, time of change (UTC), permissions; of text also encoding."""
+    return listing.details(_files(context).roots.locate(path))
+
+
+@kit.tool(title="Find files by name", annotations=_READS)
+@_answers
+def find(
+    context: Context,
+    pattern: Annotated[str, "glob for names, such as *.{ts,tsx}; one with a / is for paths, such as src/**/test_*.py"],
+    path: DirectoryPath = ".",
+    type: Annotated[Literal["any", "file", "directory"], "what to find"] = "any",
+    ignore_case: bool = False,
+    hidden: Hidden = False,
+    resume: Resume = "",
+) -> listing.Found:
+    """Find files and directories by name, at any depth. Directories such as node_modules are left out."""
+    matches = compile_glob(pattern, ignore_case=ignore_case)
+    walk = _walk(context, _files(context).roots.locate(path), hidden=hidden, after=_names(resume))
+    return listing.find(walk, matches, None if type == "any" else type, _config(context).max_entries)
+
+
+@kit.tool(title="Search in files", annotations=_READS)
+@_answers
+def search(
+    context: Context,
+    text: Annotated[
+        str, "what a line must hold: a text as it is, or with regex a regular expression without look-around"
+    ],
+    path: Annotated[str, "directory or single file, relative to the root"] = ".",
+    regex: Annotated[bool, "text is a regular expression"] = False,
+    files: Annotated[str, "glob for the files to search, such as *.py"] = "",
+    ignore_case: bool = False,
+    around: Annotated[int, "how many lines to show before and after each match", Field(ge=0, le=10)] = 0,
+    hidden: Hidden = False,
+    resume: Resume = "",
+) -> searching.Matches:
+    """Search the content of files line by line. Binary files, and directories such as node_modules, are left out."""
+    make = searching.Needle.regex if regex else searching.Needle.text
+    needle = make(text, ignore_case=ignore_case)
+    begin = searching.Position.parse(resume)
+    place = _files(context).roots.locate(path)
+    config = _config(context)
+    walk = _walk(context, place, hidden=hidden, after=begin.names)
+    walk.again = begin.line >= 0
+    job = searching.Search(needle, walk.watch, around, config.max_matches, config.max_read_bytes, begin)
+    with parent(place) as above:
+        kind = kind_of(look(above, place))
+    if kind != "directory":
+        return job.run([Entry(tuple(map(printable, place.parts)), place, "file")], strict=True)
+    return job.run(listing.chosen(walk, files))
+
+
+@kit.tool(title="Read a text file", annotations=_READS)
+@_answers
+def read(
+    context: Context,
+    path: FilePath,
+    start_line: Annotated[
+        int, "first line, from 1; a negative number counts from the end, -50 gives the last 50 lines"
+    ] = 1,
+    end_line: Annotated[int, "last line; 0 for as many as fit", Field(ge=0)] = 0,
+    offset: Annotated[int | None, "begin at this byte, not at a line; for very long lines", Field(ge=0)] = None,
+    encoding: EncodingName = "",
+    line_numbers: Annotated[bool, "put its number before each line"] = False,
+) -> str:
+    """Read a text file, or some of its lines. If not all of it fits, a last line in brackets says how to go on."""
+    place = _files(context).roots.locate(path)
+    budget = _config(context).max_read_bytes
+    if offset is not None:
+        return reading.read_window(place, offset, encoding, budget)
+    return reading.read_lines(
+        place, (start_line, end_line or None), encoding, budget, _watch(context), numbers=line_numbers
+    )
+
+
+@kit.tool(title="Read bytes", annotations=_READS)
+@_answers
+def read_binary(
+    context: Context,
+    path: FilePath,
+    offset: Annotated[int, "first byte, from 0", Field(ge=0)] = 0,
+    length: Annotated[int, "how many bytes; 0 for as many as fit", Field(ge=0)] = 0,
+) -> reading.Bytes:
+    """Read a file, or a range of its bytes, as base64. For text use the tool that reads text."""
+    budget = _config(context).max_read_bytes
+    return reading.read_bytes(_files(context).roots.locate(path), offset, min(length or budget, budget))
+
+
+@kit.tool(title="Write a file", annotations=_CHANGES, enabled=_may_write)
+@_answers
+def write(
+    context: Context,
+    path: FilePath,
+    content: Annotated[str, "the text to write"],
+    mode: Annotated[
+        writing.Mode, "create fails if the file exists; overwrite replaces it; append adds to its end"
+    ] = "create",
+    parents: Annotated[bool, "make the directories above it"] = False,
+    encoding: EncodingName = "",
+) -> writing.Written:
+    """Write a text file as a whole, or add to its end. To change a part of a file, edit it."""
+    place = _files(context).roots.locate_for_change(path)
+    return writing.write(place, content, mode, encoding, parents=parents)
+
+
+@kit.tool(title="Edit a file", annotations=_CHANGES, enabled=_may_write)
+@_answers
+def edit(
+    context: Context,
+    path: FilePath,
+    old_text: Annotated[str, "the text to replace, exactly as it stands in the file; it must occur once"],
+    new_text: Annotated[str, "what to put there"],
+    replace_all: Annotated[bool, "replace it wherever it occurs"] = False,
+    encoding: EncodingName = "",
+) -> writing.Edited:
+    """Replace a text in a file. It must occur exactly once, so give enough around it; or replace all of them."""
+    place = _files(context).roots.locate_for_change(path)
+    return writing.edit(place, old_text, new_text, encoding, everywhere=replace_all)
+
+
+class MadeDirectory(TypedDict):
+    """The directory, and whether it is new."""
+
+    path: str
+    created: bool
+
+
+@kit.tool(title="Make a directory", annotations=_ADDS, enabled=_may_write)
+@_answers
+def make_directory(context: Context, path: DirectoryPath) -> MadeDirectory:
+    """Make a directory, and those above it that are missing. One that exists is left as it is."""
+    place = _files(context).roots.locate_for_change(path)
+    return MadeDirectory(path=place.shown, created=writing.make_directories(place))
+
+
+@kit.tool(title="Move or rename", annotations=_CHANGES, enabled=_may_write)
+@_answers
+def move(
+    context: Context,
+    source: Annotated[str, "file or directory, relative to the root"],
+    destination: Annotated[str, "its whole new path, relative to the root"],
+    overwrite: Annotated[bool, "let a file replace the file at its new path"] = False,
+) -> moving.Moved:
+    """Move or rename a file or directory."""
+    roots = _files(context).roots
+    places = roots.locate_for_change(source), roots.locate_for_change(destination)
+    return moving.move(roots, *places, _watch(context), overwrite=overwrite)
+
+
+@kit.tool(title="Delete", annotations=_CHANGES, enabled=_may_write)
+@_answers
+def delete(
+    context: Context,
+    path: Annotated[str, "file or directory, relative to the root"],
+    recursive: Annotated[bool, "delete a directory with everything in it"] = False,
+) -> moving.Deleted:
+    """Delete a file, or with recursive a directory and everything in it. It cannot be undone."""
+    roots = _files(context).roots
+    return moving.delete(roots, roots.locate_for_change(path), _watch(context), recursive=recursive)

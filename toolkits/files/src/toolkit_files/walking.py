@@ -1,0 +1,143 @@
+"""Walking a directory tree in a fixed order: names sorted, a directory before what is in it. No link is followed.
+
+Only one directory is open at a time, so a deep tree costs no descriptors; each is opened from the root again, which
+takes a few microseconds.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
+
+from toolkit_files.patterns import Globs
+from toolkit_files.problems import Cancelled, FileProblem, printable
+from toolkit_files.roots import Kind, Place, Roots, directory, entries
+from toolkit_files.watch import Watch
+
+__all__ = ["Entry", "Parents", "Walk"]
+
+MAX_DEPTH = 100
+
+
+class Entry(NamedTuple):
+    """Something found on the way; `names` are the components of its place as they are shown."""
+
+    names: tuple[str, ...]
+    place: Place
+    kind: Kind
+
+
+@dataclass(slots=True)
+class Walk:
+    """One walk; iterate over it once.
+
+    Attributes:
+        roots: what is closed there is passed over.
+        start: the directory to begin in, which is not given itself.
+        watch: told of every entry.
+        depth: 1 gives the entries of `start` alone.
+        hidden: gives names that begin with a dot, too.
+        ignore: what matches is not entered, and not given unless `show_ignored`.
+        after: the names, below the same root, of the last entry that is not wanted any more; with `again`, of the first
+            that is wanted.
+        unreadable: how many directories could not be read; this and the next are valid afterwards.
+        closed: how many entries were passed over because the operator closed them.
+        too_deep: directories lie deeper than any walk goes.
+    """
+
+    roots: Roots
+    start: Place
+    watch: Watch
+    depth: int = MAX_DEPTH
+    hidden: bool = False
+    ignore: Globs = field(default_factory=lambda: Globs(()))
+    show_ignored: bool = False
+    after: tuple[str, ...] = ()
+    again: bool = False
+    unreadable: int = 0
+    closed: int = 0
+    too_deep: bool = False
+
+    def __iter__(self) -> Iterator[Entry]:
+        """Give the entries; raises FileProblem when `start` cannot be read, Cancelled when the watch says so."""
+        names = tuple(printable(part) for part in self.start.parts)
+        levels = [iter(self._entries(self.start, names))]
+        while levels:
+            entry = next(levels[-1], None)
+            if entry is None:
+                levels.pop()
+                continue
+            ignored = self.ignore.match_last(entry.names)
+            reached = entry.names > self.after or (self.again and entry.names == self.after)
+            if reached and (self.show_ignored or not ignored):
+                yield entry
+            if entry.kind == "directory" and not ignored and len(levels) < self.depth:
+                if len(levels) < MAX_DEPTH:
+                    levels.append(iter(self._entries_if_readable(entry)))
+                else:
+                    self.too_deep = True
+
+    def _entries_if_readable(self, entry: Entry) -> list[Entry]:
+        try:
+            return self._entries(entry.place, entry.names)
+        except Cancelled:
+            raise
+        except FileProblem:
+            self.unreadable += 1
+            return []
+
+    def _entries(self, place: Place, above: tuple[str, ...]) -> list[Entry]:
+        result: list[Entry] = []
+        with directory(place) as fd, entries(fd, place) as found:
+            for one in found:
+                self.watch.step()
+                names = (*above, printable(one.name))
+                if not self._wanted(names):
+                    continue
+                if self.roots.denies_last(place, names):
+                    self.closed += 1
+                else:
+                    result.append(Entry(names, place.below(one.name), _kind(one)))
+        result.sort(key=lambda entry: entry.names[-1])
+        return result
+
+    def _wanted(self, names: tuple[str, ...]) -> bool:
+        if not self.hidden and names[-1].startswith("."):
+            return False
+        return names > self.after or self.after[: len(names)] == names
+
+
+def _kind(entry: os.DirEntry[str]) -> Kind:
+    if entry.is_symlink():
+        return "symlink"
+    if entry.is_dir(follow_symlinks=False):
+        return "directory"
+    return "file" if entry.is_file(follow_symlinks=False) else "other"
+
+
+class Parents:
+    """Opens the directories that hold a series of places; neighbours share one descriptor."""
+
+    def __init__(self) -> None:
+        """Begin with none open."""
+        self._place: Place | None = None
+        self._fd = -1
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Give itself."""
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        """Close what is open."""
+        self._open.close()
+
+    def of(self, place: Place) -> int:
+        """Give the descriptor of the directory that holds a place; valid until the next call. Raises FileProblem."""
+        if self._place != place.above:
+            self._open.close()
+            self._place = None
+            self._fd = self._open.enter_context(directory(place.above))
+            self._place = place.above
+        return self._fd
