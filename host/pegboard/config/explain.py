@@ -6,7 +6,7 @@ Imported only when something is wrong. Secret values are never repeated.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from datetime import date, time
 from typing import Any, get_args
 
@@ -57,7 +57,12 @@ _LONGEST = 60  # characters of a value that are repeated
 
 
 def explain(
-    error: ValidationError, model: type[BaseModel], data: Mapping[str, Any], sources: Sources, base: KeyPath
+    error: ValidationError,
+    model: type[BaseModel],
+    data: Mapping[str, Any],
+    sources: Sources,
+    base: KeyPath,
+    hidden: Container[KeyPath] = (),
 ) -> list[ConfigProblem]:
     """One problem for each key that is wrong, in the order in which the model looks at keys.
 
@@ -67,31 +72,65 @@ def explain(
         data: what it was given.
         sources: where values came from.
         base: the way to the section.
+        hidden: ways to values that are secret, whatever the names of their keys.
     """
+    explainer = _Explainer(model, data, sources, base, hidden)
     by_path: dict[KeyPath, list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False):
         by_path.setdefault(_way(detail, data), []).append(detail)
-    return [_problem(details, model, sources, base, way) for way, details in by_path.items()]
+    return [explainer.problem(way, details) for way, details in by_path.items()]
 
 
-def _problem(
-    details: list[ErrorDetails], model: type[BaseModel], sources: Sources, base: KeyPath, way: KeyPath
-) -> ConfigProblem:
-    first, path = details[0], (*base, *way)
-    if first["type"] == "extra_forbidden":
-        return locate(sources, "unknown key", path, nearest(str(way[-1]), _keys(_types(model, way[:-1]))))
-    if first["type"] == "missing":
-        return locate(sources, "is required and missing", path)
-    secret = is_secret(path) or bool({SecretStr, SecretBytes} & set(_types(model, way)))
-    words = list(dict.fromkeys(_words(detail, secret=secret) for detail in details))
-    expected = [word.removeprefix("expected ") for word in words if word.startswith("expected ")]
-    value = first["input"]
-    if len(expected) < len(words):
-        return locate(sources, "; ".join(words), path)
-    message = f"expected {' or '.join(expected)}, found {_found(value, secret=secret)}"
-    if expected == ["text"] and isinstance(value, int | float):
-        message += "; put it in quotes"
-    return locate(sources, message, path, _nearest_choice(details, value))
+class _Explainer:
+    def __init__(
+        self, model: type[BaseModel], data: Any, sources: Sources, base: KeyPath, hidden: Container[KeyPath]
+    ) -> None:
+        self.model = model
+        self.sources = sources
+        self.base = base
+        self.hidden = hidden
+        self.secrets = {str(value) for way, value in _leaves(data) if self.is_secret(way)} - {""}
+
+    def is_secret(self, way: KeyPath) -> bool:
+        path = (*self.base, *way)
+        return path in self.hidden or is_secret(path) or bool({SecretStr, SecretBytes} & set(_types(self.model, way)))
+
+    def problem(self, way: KeyPath, details: list[ErrorDetails]) -> ConfigProblem:
+        first, path = details[0], (*self.base, *way)
+        if first["type"] == "extra_forbidden":
+            return locate(self.sources, "unknown key", path, nearest(str(way[-1]), _keys(_types(self.model, way[:-1]))))
+        if first["type"] == "missing":
+            return locate(self.sources, "is required and missing", path)
+        words = list(dict.fromkeys(map(self.words, details)))
+        expected = [word.removeprefix("expected ") for word in words if word.startswith("expected ")]
+        if len(expected) < len(words):
+            return locate(self.sources, "; ".join(words), path)
+        value = first["input"]
+        message = f"expected {' or '.join(expected)}, found {_found(value, secret=self.is_secret(way))}"
+        if expected == ["text"] and isinstance(value, int | float):
+            message += "; put it in quotes"
+        return locate(self.sources, message, path, _nearest_choice(details, value))
+
+    def words(self, detail: ErrorDetails) -> str:
+        kind, context = detail["type"], detail.get("ctx", {})
+        if kind in ("value_error", "assertion_error"):
+            return self.masked(str(context["error"])) or "is not accepted"
+        if kind in ("literal_error", "enum"):
+            return "expected " + str(context["expected"]).replace("'", '"')
+        if kind in _BOUNDS:
+            bound, words = _BOUNDS[kind]
+            return "expected " + words.format(context[bound])
+        if kind.endswith("too_short") and context.get("min_length") == 1:
+            return "must not be empty"
+        if (match := _WRONG_KIND.fullmatch(kind)) and match[1] in _EXPECTED:
+            return f"expected {_EXPECTED[match[1]]}"
+        return re.sub(r"^Input should be ", "expected ", self.masked(detail["msg"]))
+
+    def masked(self, message: str) -> str:
+        """What somebody else's code says, in one line and without secrets."""
+        for secret in self.secrets:
+            message = message.replace(secret, MASK)
+        return without_user_info(" ".join(message.split()))
 
 
 def _way(detail: ErrorDetails, data: Any) -> KeyPath:
@@ -107,21 +146,12 @@ def _way(detail: ErrorDetails, data: Any) -> KeyPath:
     return tuple(way)
 
 
-def _words(detail: ErrorDetails, *, secret: bool) -> str:
-    kind, context = detail["type"], detail.get("ctx", {})
-    if kind in ("value_error", "assertion_error"):
-        return _without(str(context["error"]) or "is not accepted", detail["input"], secret=secret)
-    if kind in ("literal_error", "enum"):
-        return "expected " + str(context["expected"]).replace("'", '"')
-    if kind in _BOUNDS:
-        bound, words = _BOUNDS[kind]
-        return "expected " + words.format(context[bound])
-    if kind.endswith("too_short") and context.get("min_length") == 1:
-        return "must not be empty"
-    if (match := _WRONG_KIND.fullmatch(kind)) and match[1] in _EXPECTED:
-        return f"expected {_EXPECTED[match[1]]}"
-    message = _without(detail["msg"], detail["input"], secret=secret)
-    return re.sub(r"^Input should be ", "expected ", message[:1] + message[1:])
+def _leaves(value: Any, way: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
+    if isinstance(value, Mapping | list):
+        for key, item in value.items() if isinstance(value, Mapping) else enumerate(value):
+            yield from _leaves(item, (*way, key))
+    elif not isinstance(value, bool):
+        yield way, value
 
 
 def _found(value: Any, *, secret: bool) -> str:
@@ -136,10 +166,6 @@ def _found(value: Any, *, secret: bool) -> str:
     if isinstance(value, Mapping):
         return "a table"
     return "a date or time" if isinstance(value, date | time) else f"a value of type {type(value).__name__}"
-
-
-def _without(message: str, value: Any, *, secret: bool) -> str:
-    return message.replace(str(value), MASK) if secret and str(value) else without_user_info(message)
 
 
 def _shortened(text: str) -> str:
@@ -159,7 +185,7 @@ def _types(annotation: Any, way: KeyPath) -> list[Any]:
     for part in way:
         models = [one for one in here if _is_model(one)]
         fields = [field for one in models for name, field in _fields(one) if name == part]
-        if isinstance(part, str) and models:
+        if fields:  # else it is the key of a table of many, or the place in a list
             here = [inner for field in fields for inner in _flat(field)]
     return here
 

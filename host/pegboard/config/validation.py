@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
@@ -41,12 +41,13 @@ def validate_section(
     section, path = config.section(kind, name), (kind, name)
     if model is None:
         return [config.problem("takes no settings", (*path, key)) for key in section] or None
-    missing = {place: ref for place, ref in references(section, path) if ref.value is None}
+    refs = dict(references(section, path))
+    missing = {place: ref for place, ref in refs.items() if ref.value is None}
     problems = [
         config.problem(f'the environment variable "{ref.env}" is missing or empty', place)
         for place, ref in missing.items()
     ]
-    checked = check(model, resolve(section), config.sources, path, {"directory": config.directory})
+    checked = check(model, resolve(section), config.sources, path, {"directory": config.directory}, refs)
     if isinstance(checked, list):
         unset = {dotted(place) for place in missing}
         problems += [problem for problem in checked if problem.key not in unset]
@@ -88,7 +89,12 @@ def unmatched_patterns(
 
 
 def check(
-    model: type[M], data: dict[str, Any], sources: Sources, path: KeyPath, context: Mapping[str, Any]
+    model: type[M],
+    data: dict[str, Any],
+    sources: Sources,
+    path: KeyPath,
+    context: Mapping[str, Any],
+    hidden: Container[KeyPath] = (),
 ) -> M | list[ConfigProblem]:
     """Data as a model, or all that is wrong with it, each with its place.
 
@@ -99,10 +105,10 @@ def check(
     except ValidationError as error:
         again = _with_raw_text(data, error, sources, path)
         if again is not None:
-            return check(model, again, sources, path, context)
+            return check(model, again, sources, path, context, hidden)
         from pegboard.config.explain import explain
 
-        return explain(error, model, data, sources, path)
+        return explain(error, model, data, sources, path, hidden)
 
 
 def locate(sources: Sources, message: str, path: KeyPath, suggestion: str | None = None) -> ConfigProblem:
