@@ -8,6 +8,7 @@ import re
 import shutil
 import stat
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -197,6 +198,12 @@ def test_test_is_check_and_all_tests_and_check_is_lint_format_types_and_requirem
     steps = ["tools.install", "ruff check", "ruff format --check", "mypy", "tools.requirements --check", "-m pytest"]
     assert [step for step in steps if step not in planned] == []
     assert sorted(steps, key=planned.index) == steps
+
+
+def test_every_folder_with_code_is_type_checked() -> None:
+    checked = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]["files"]
+    folders = {path.name for path in ROOT.iterdir() if path.name[0].isalpha() and path.is_dir()} - {"build", "dist"}
+    assert checked == sorted(name for name in folders if any((ROOT / name).rglob("*.py")))
 
 
 def test_continuous_integration_calls_make_test_in_the_checkout(tmp_path: Path) -> None:
