@@ -1,7 +1,7 @@
 """Writes the reference pages in docs/ from the code: hooks, configuration, errors. A test keeps them equal.
 
-    python -m tools.reference           write the pages
-    python -m tools.reference --check   say which of them differ, exit 1 if any does
+python -m tools.reference           write the pages
+python -m tools.reference --check   say which of them differ, exit 1 if any does
 """
 
 from __future__ import annotations
@@ -28,7 +28,11 @@ def hooks_page() -> str:
     for name in HOOKS:
         function = getattr(hookspecs, name)
         signature = str(inspect.signature(function)).replace("'", "")
-        parts += [f"## {name}\n", f"```python\n@hookimpl\ndef {name}{signature}: ...\n```\n", f"{inspect.getdoc(function)}\n"]
+        parts += [
+            f"## {name}\n",
+            f"```python\n@hookimpl\ndef {name}{signature}: ...\n```\n",
+            f"{inspect.getdoc(function)}\n",
+        ]
     return "\n".join(parts)
 
 
@@ -57,8 +61,8 @@ def configuration_page() -> str:
 def _rows(model: type[BaseModel]) -> Iterator[str]:
     meanings = attributes(model)
     for name, field in model.model_fields.items():
-        default = "that of pegboard" if field.default_factory and name == "version" else _toml(field.get_default(call_default_factory=True))
-        yield f"| `{name}` | {default} | {meanings[name]} |"
+        default = "" if field.default_factory else _toml(field.default)
+        yield f"| `{name}` | {default} | {field.description or meanings[name]} |"
 
 
 def attributes(documented: type) -> dict[str, str]:
@@ -83,7 +87,11 @@ def errors_page() -> str:
     """The taxonomy, and what each class means."""
     from pegboard import errors
 
-    parts = ["# Errors\n", _NOTE, inspect.cleandoc(errors.__doc__ or "").replace("\n    MCPError", "\n```\n    MCPError", 1)]
+    parts = [
+        "# Errors\n",
+        _NOTE,
+        inspect.cleandoc(errors.__doc__ or "").replace("\n    MCPError", "\n```\n    MCPError", 1),
+    ]
     # the tree is the one indented block of the docstring
     parts[-1] = re.sub(r"(a service did not answer)\n", r"\1\n```\n", parts[-1], count=1) + "\n"
     parts += ["| class | kind | meaning |", "|---|---|---|"]

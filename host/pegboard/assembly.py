@@ -48,7 +48,6 @@ class Assembly(NamedTuple):
     Attributes:
         tools: by wire name, in the order of names.
         forms: for each tool, every spelling of its name, normalised.
-        states: what each plugin's lifespan yielded, by owner.
     """
 
     tools: Mapping[str, BoundTool]
@@ -58,7 +57,6 @@ class Assembly(NamedTuple):
     middleware: tuple[Middleware, ...]
     transports: Mapping[str, Transport]
     protocols: tuple[StreamProtocol, ...]
-    states: Mapping[str, Any]
     withheld: tuple[Withheld, ...]
     problems: tuple[Problem, ...]
 
@@ -78,7 +76,6 @@ def assemble(config: HostConfig, plugins: Sequence[Loaded]) -> Assembly:
         middleware=assembler.middleware(),
         transports=assembler.transports(),
         protocols=tuple(protocol for plugin in plugins for protocol in plugin.protocols),
-        states={plugin.origin.name: plugin.state for plugin in plugins},
         withheld=tuple(assembler.withheld),
         problems=tuple(assembler.problems),
     )
@@ -160,7 +157,13 @@ class _Assembler:
         secrets = {key: self.secret(key) for key in definition.requires_secrets}
         self.report_missing(plugin, name, [key for key, value in secrets.items() if not value])
         return BoundTool(
-            tool, Function.of(definition.function, inline=definition.inline), signature, plugin.context.config, secrets
+            tool,
+            Function.of(definition.function, inline=definition.inline),
+            signature,
+            plugin.context.config,
+            plugin.state,
+            secrets,
+            self.config.host.user,
         )
 
     def secret(self, name: str) -> str | None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pegboard.contracts import Call, Caller, Client, Notify, RequestId
 from pegboard.errors import ToolDefinitionError
+
+if TYPE_CHECKING:
+    from pegboard.execute import BoundTool
 
 _current: ContextVar[Context] = ContextVar("pegboard.context")
 
@@ -69,23 +72,16 @@ class Context:
         cancelled: True once nobody waits for the result any more; worth a look in long loops of a sync tool.
     """
 
-    __slots__ = ("_call", "_secrets", "arguments", "cancelled", "config", "progress", "state", "tool")
+    __slots__ = ("_call", "_secrets", "_user", "arguments", "cancelled", "config", "progress", "state", "tool")
 
-    def __init__(
-        self,
-        call: Call,
-        tool: str,
-        arguments: Mapping[str, Any],
-        config: Any,
-        state: Any,
-        secrets: Mapping[str, str | None],
-    ) -> None:
+    def __init__(self, call: Call, bound: BoundTool, arguments: Mapping[str, Any]) -> None:
         self._call = call
-        self._secrets = secrets
-        self.tool = tool
+        self._secrets = bound.secrets
+        self._user = bound.user
+        self.tool = bound.tool.name
         self.arguments = arguments
-        self.config = config
-        self.state = state
+        self.config = bound.config
+        self.state = bound.state
         self.progress = Progress(call.notify)
         self.cancelled = False
 
@@ -103,6 +99,11 @@ class Context:
     def client(self) -> Client:
         """The program that asks, as it describes itself."""
         return self._call.client
+
+    @property
+    def user_id(self) -> str | None:
+        """The authenticated user, else the one that the operator configured, else None; never a session."""
+        return self._call.caller.subject or self._user
 
     @property
     def caller(self) -> Caller:

@@ -38,13 +38,22 @@ class Function(NamedTuple):
 
 
 class BoundTool(NamedTuple):
-    """A tool with everything one host knows about it."""
+    """A tool with everything one host knows about it.
+
+    Attributes:
+        config: the validated settings of the plugin that brought it.
+        state: what that plugin's lifespan yielded.
+        secrets: those it declared; None for one that is not set.
+        user: the user id where nobody is authenticated.
+    """
 
     tool: Tool
     function: Function
     signature: Signature
     config: Any
+    state: Any
     secrets: Mapping[str, str | None]
+    user: str | None
 
 
 class BoundResource(NamedTuple):
@@ -139,7 +148,7 @@ def _unexpected(error: BaseException) -> FatalToolError:
     return FatalToolError("It failed unexpectedly.", f"{type(error).__name__}: {error}")
 
 
-async def call_tool(bound: BoundTool, call: Call, state: Any, threads: Threads) -> ToolResult:
+async def call_tool(bound: BoundTool, call: Call, threads: Threads) -> ToolResult:
     """Validate the arguments, run the tool, and check its result.
 
     Raises:
@@ -149,7 +158,7 @@ async def call_tool(bound: BoundTool, call: Call, state: Any, threads: Threads) 
     keywords = bound.signature.bind(arguments)
     if bound.secrets:
         _check_secrets(bound)
-    context = Context(call, bound.tool.name, arguments, bound.config, state, bound.secrets)
+    context = Context(call, bound, arguments)
     if bound.signature.context_parameter is not None:
         keywords[bound.signature.context_parameter] = context
     token = _current.set(context)

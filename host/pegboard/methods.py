@@ -51,7 +51,6 @@ class _Methods:
         self._tools = assembly.tools
         self._resources = assembly.resources
         self._prompts = assembly.prompts
-        self._states = assembly.states
         self._threads = threads
 
     async def call_tool(self, call: Call) -> Outcome:
@@ -61,7 +60,7 @@ class _Methods:
             raise NotFoundError(f"Unknown tool: {name}")
         if not isinstance(call.params.get("arguments"), dict | None):
             raise ProtocolError(INVALID_PARAMS, "params.arguments must be an object")
-        return await call_tool(bound, call, self._states.get(bound.tool.owner), self._threads)
+        return await call_tool(bound, call, self._threads)
 
     async def read_resource(self, call: Call) -> Outcome:
         uri = _text_parameter(call.params, "uri")
