@@ -39,9 +39,9 @@ class KitConfig(PluginConfig):
 class State:
     """What lives as long as the host."""
 
-    started: asyncio.Event = field(default_factory=asyncio.Event)
     released: asyncio.Event = field(default_factory=asyncio.Event)
     gate: threading.Event = field(default_factory=threading.Event)
+    through: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     cancelled: list[str] = field(default_factory=list)
 
 
@@ -197,13 +197,25 @@ async def wait(context: Context, label: str = "wait") -> str:
     """Wait until released or cancelled; progress says when it has begun."""
     state: State = context.state
     context.progress.report(1, message=label)
-    state.started.set()
     try:
         await state.released.wait()
     except asyncio.CancelledError:
         state.cancelled.append(label)
         raise
     return "released"
+
+
+@kit.tool
+async def stubborn(context: Context, label: str = "stubborn") -> str:
+    """Wait, and when cancelled report progress and return all the same."""
+    state: State = context.state
+    context.progress.report(1)
+    try:
+        await state.released.wait()
+    except asyncio.CancelledError:
+        context.progress.report(2, message="still here")
+        state.cancelled.append(label)
+    return "returned all the same"
 
 
 @kit.tool
@@ -223,20 +235,26 @@ async def cancelled(context: Context) -> list[str]:
 
 
 @kit.tool
-def block(context: Context) -> str:
+def block(context: Context, label: str = "block") -> str:
     """Block a thread until the gate opens; progress says when it has begun."""
     state: State = context.state
     context.progress.report(1)
     state.gate.wait()
-    return "cancelled" if context.cancelled else "through"
+    if context.cancelled:
+        state.cancelled.append(label)
+        context.progress.report(2)
+        state.through.release()
+    return "through"
 
 
 @kit.tool
-def open_gate(context: Context) -> str:
-    """Open the gate for all that blocks."""
+def open_gate(context: Context, cancelled: int = 0) -> str:
+    """Open the gate for all that blocks, and wait for as many of them as were cancelled."""
     state: State = context.state
     gate, state.gate = state.gate, threading.Event()
     gate.set()
+    for _ in range(cancelled):
+        assert state.through.acquire(timeout=5)
     return "open"
 
 

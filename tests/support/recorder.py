@@ -27,13 +27,14 @@ RECORDED: Counter[str] = Counter()
 IdKey = tuple[str, Any]
 
 
-@dataclass
+@dataclass(eq=False)
 class Asked:
     """A request of the client."""
 
     method: str
     params: dict[str, Any]
     modern: bool
+    cancelled: bool = False
     progress: list[float] = field(default_factory=list)
 
     @property
@@ -64,10 +65,18 @@ class Conversation:
         except (ValueError, RecursionError):
             return
         for one in message if isinstance(message, list) else [message]:
-            if isinstance(one, dict) and "id" in one and "result" not in one and "error" not in one:
-                params = one.get("params")
-                asked = Asked(str(one.get("method")), params if isinstance(params, dict) else {}, _is_modern(params))
-                self._open.setdefault(id_key(one["id"]), []).append(asked)
+            if isinstance(one, dict) and "result" not in one and "error" not in one:
+                self._note(one)
+
+    def _note(self, message: dict[str, Any]) -> None:
+        params = message.get("params")
+        named = params if isinstance(params, dict) else {}
+        if "id" in message:
+            asked = Asked(str(message.get("method")), named, _is_modern(params))
+            self._open.setdefault(id_key(message["id"]), []).append(asked)
+        elif message.get("method") == "notifications/cancelled":
+            for asked in self._open.get(id_key(named.get("requestId")), ()):
+                asked.cancelled = True  # an answer may still be under way, but its id and token are free again
 
     def received(self, line: bytes) -> Any:
         """Check a line of the host and return what it says.
@@ -97,7 +106,7 @@ class Conversation:
         RECORDED[revision] += 1
 
     def _check_answer(self, kind: str, message: dict[str, Any]) -> str:
-        asked = self._take(message.get("id"))
+        asked = self._take(message.get("id"), newest=kind == "error")
         if asked is None and (kind == "result" or message.get("id") is not None):
             raise SchemaMismatch(f"an answer nobody waits for: {message!r:.200}")
         revision = self._revision_of(asked)
@@ -142,14 +151,20 @@ class Conversation:
 
     def _progressing(self, message: dict[str, Any]) -> Asked:
         token = message.get("params", {}).get("progressToken")
-        for asked in (one for many in self._open.values() for one in many):
+        for asked in sorted((one for many in self._open.values() for one in many), key=lambda one: one.cancelled):
             if token is not None and id_key(asked.token) == id_key(token):
                 return asked
         raise SchemaMismatch(f"progress for {token!r}, which no request in flight gave")
 
-    def _take(self, request_id: Any) -> Asked | None:
-        waiting = self._open.get(id_key(request_id))
-        return waiting.pop(0) if waiting else None
+    def _take(self, request_id: Any, *, newest: bool) -> Asked | None:
+        """The request an answer belongs to. Of two with one id the later is the one that is refused."""
+        waiting = self._open.get(id_key(request_id), [])
+        if not waiting:
+            return None
+        live = [asked for asked in waiting if not asked.cancelled] or waiting
+        asked = live[-1 if newest else 0]
+        waiting.remove(asked)
+        return asked
 
     def _revision_of(self, asked: Asked | None) -> str:
         return MODERN[-1] if asked is not None and asked.modern else self.revision or LEGACY[-1]

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import pytest
+
 from tests.support.peer import modern_meta
 from tests.support.recorder import RECORDED, Conversation, replay
 from tests.support.schemas import LEGACY, SchemaMismatch
@@ -212,7 +213,7 @@ def babbler(said: str) -> list[str]:
 async def test_the_wire_hands_a_wrong_answer_to_the_test_that_waits_for_it() -> None:
     async with Wire(babbler('{"jsonrpc":"2.0","id":0,"result":{"tools":[{"name":"t"}]}}')) as wire:
         with pytest.raises(SchemaMismatch, match="inputSchema"):
-            await wire.request("tools/list")
+            await wire.request("tools/list", id=0)
 
 
 async def test_the_wire_hands_on_a_stray_line() -> None:
@@ -226,7 +227,7 @@ async def test_the_wire_hands_on_a_stray_line() -> None:
 async def test_the_wire_raises_at_its_end_what_no_test_waited_for(said: str) -> None:
     with pytest.raises(SchemaMismatch):
         async with Wire(babbler(said)) as wire:
-            await wire.begin("ping")
+            await wire.begin("ping", id=0)
 
 
 async def test_a_wire_whose_process_dies_says_so() -> None:

@@ -1,0 +1,74 @@
+"""Processes of the host that the tests of one module share: one for each revision, started when first asked for."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tests.support import fixture_kit, hostile_kit
+from tests.support.distributions import make_distribution
+from tests.support.schemas import MODERN
+from tests.support.wire import Wire
+
+CONFIG = """
+[host]
+name = "wire-tests"
+version = "9.8.7"
+title = "Wire tests"
+instructions = "Only for tests."
+website_url = "https://example.invalid/"
+disabled_toolkits = ["files"]
+"""
+"""Names what a client may see of the host, and leaves out the toolkit that the tests' environment has installed."""
+
+
+def make_fixture_site(site: Path) -> Path:
+    """Put the toolkits of the wire tests into a folder, as a distribution that is found there."""
+    make_distribution(
+        site,
+        "fixture-kits",
+        "1.2.3",
+        {"pegboard.toolkits": {"fixture": "fixture_kit:kit", "hostile": "hostile_kit:kit"}},
+        {
+            f"{module.__name__.rpartition('.')[2]}.py": inspect.getsource(module)
+            for module in (fixture_kit, hostile_kit)
+        },
+    )
+    return site
+
+
+class Pool:
+    """Running hosts by revision. One that a test has ended is started anew."""
+
+    def __init__(self, site: Path, config: str = CONFIG) -> None:
+        self._site = site
+        self._config = config
+        self._wires: dict[str, Wire] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for wire in self._wires.values():
+            await wire.__aexit__(kind, error, traceback)
+
+    def new(self, config: str | None = None, *, env: Mapping[str, str] | None = None) -> Wire:
+        """A host of the test's own, to be entered with `async with`."""
+        return Wire(config=self._config if config is None else config, env=env, site=self._site)
+
+    async def get(self, revision: str) -> Wire:
+        """The host that serves this revision: in a session for a legacy one, without any handshake for a modern one."""
+        wire = self._wires.get(revision)
+        if wire is None or wire.process.returncode is not None:
+            wire = self._wires[revision] = await self.new().__aenter__()
+            if revision in MODERN:
+                wire.modern = True
+            else:
+                await wire.initialize(revision)
+                assert wire.conversation.revision == revision
+        return wire
