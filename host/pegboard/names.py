@@ -87,9 +87,6 @@ class Patterns:
     def __bool__(self) -> bool:
         return bool(self.texts)
 
-    def __repr__(self) -> str:
-        return f"Patterns({list(self.texts)!r})"
-
     def match(self, forms: Iterable[str]) -> bool:
         """Whether one of the patterns names what has these normal forms (`spellings`)."""
         return self.which(forms) is not None

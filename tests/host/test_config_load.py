@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import sys
 from collections.abc import Mapping
@@ -131,6 +132,24 @@ def test_the_working_directory_is_the_processs_unless_given(tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     assert HostConfig.load(environ={}).host.name == "here"
     assert HostConfig.load(environ={}).directory == tmp_path
+
+
+def test_without_a_home_there_is_no_users_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nobody)
+    assert HostConfig.load(environ={}, directory=tmp_path).file is None
+    assert problems(tmp_path, path=Path("~/x.toml"), environ={"A": "b"})[0].startswith("~/x.toml: cannot be read")
+
+
+def test_the_home_of_the_processs_user_serves_where_no_variable_names_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named(tmp_path / "home/mine.toml", "mine")
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
+    environ = {"PEGBOARD_CONFIG": "~/mine.toml"}
+    assert HostConfig.load(environ=environ, directory=tmp_path).host.name == "mine"
 
 
 # --- what is wrong with a file ---
@@ -290,6 +309,22 @@ def test_who_named_a_plugin_is_known(tmp_path: Path) -> None:
 def test_a_table_is_the_one_who_wrote_its_header_though_others_add_to_it(tmp_path: Path) -> None:
     config = load(tmp_path, "[plugins.http]\n", {"PEGBOARD__PLUGINS__HTTP__PORT": "1"})
     assert str(config.source("plugins.http")) == "hostconfig.toml:1"
+
+
+def test_the_lists_of_what_is_disabled_are_ready_to_match(tmp_path: Path) -> None:
+    config = load(tmp_path, '[host]\ndisabled_plugins = ["a"]\ndisabled_toolkits = ["b"]\ndisabled_tools = ["c_*"]\n')
+    assert config.disabled_plugins.texts == ("a",)
+    assert config.disabled_toolkits.texts == ("b",)
+    assert config.disabled_tools.texts == ("c_*",)
+
+
+def test_the_version_of_a_pegboard_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    assert load(tmp_path).host.version == importlib.metadata.version("pegboard")
+    monkeypatch.setattr(importlib.metadata, "version", absent)
+    assert load(tmp_path).host.version == "0"
 
 
 # --- what a program gives ---

@@ -120,9 +120,11 @@ def test_a_field_with_an_alias_is_known_by_the_alias(tmp_path: Path) -> None:
 
 
 def test_tables_and_values_in_each_others_place(tmp_path: Path) -> None:
-    assert wrong(tmp_path, "[plugins.acme]\ntls = 1\nhost = {a = 1}\n", Acme) == [
+    assert wrong(tmp_path, "[plugins.acme]\ntls = 1\nhost = {a = 1}\ncolour = true\ncode = 2026-01-02\n", Acme) == [
         "2: plugins.acme.tls: expected a table, found the number 1",
         "3: plugins.acme.host: expected text, found a table",
+        '4: plugins.acme.colour: expected "red" or "blue", found true',
+        "5: plugins.acme.code: expected text, found a date or time",
     ]
 
 
