@@ -1,0 +1,152 @@
+"""The environments that contenders run in: real distributions, installed as a user would, byte code compiled.
+
+They lie in `benchmarks/.cache`, each named after a digest of all that it was made from, and are made again when that
+changes. uv makes them where it is present, venv and pip otherwise. Every environment takes the versions that the
+checkout's lock names, so that both sides run on the same pydantic.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+CACHE = HERE / ".cache"
+SDK = "mcp==2.3.0"
+
+_OURS = (ROOT, ROOT / "toolkits" / "files", HERE / "toolkit")
+_SOURCES = ("pyproject.toml", "README.md", "LICENSE", "host", "plugins", "src")
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """A virtual environment.
+
+    Attributes:
+        folder: where it is.
+        versions: what is installed in it, by distribution.
+    """
+
+    folder: Path
+    versions: dict[str, str]
+
+    @property
+    def python(self) -> str:
+        """Its interpreter."""
+        return str(self.folder / "bin" / "python")
+
+    def command(self, name: str) -> str:
+        """A command that was installed into it."""
+        return str(self.folder / "bin" / name)
+
+
+class Environments:
+    """Makes environments and keeps them.
+
+    Args:
+        python: the interpreter that they are made with.
+        uv: a uv to make them with; None to use venv and pip.
+    """
+
+    def __init__(self, python: str = sys.executable, uv: str | None = None) -> None:
+        self._python = python
+        self._uv = uv
+        self.version = _output(python, "-c", "import sys; print(sys.version.split()[0])").strip()
+        CACHE.mkdir(exist_ok=True)
+        self._constraints = CACHE / "constraints.txt"
+        lock = (ROOT / "requirements-dev.txt").read_text("utf-8")
+        self._constraints.write_text("\n".join(re.findall(r"^[a-z0-9-]+==[^\s;]+", lock, re.MULTILINE)), "utf-8")
+
+    def pegboard(self, toolkit: str) -> Environment:
+        """Pegboard and one toolkit, from wheels of the checkout."""
+        wheels = self._wheels()
+        wanted = [wheel for wheel in wheels if wheel.name.startswith(("pegboard-", f"{toolkit.replace('-', '_')}-"))]
+        return self._environment(toolkit, [str(wheel) for wheel in wanted], wanted)
+
+    def sdk(self) -> Environment:
+        """The official SDK, from the package index."""
+        return self._environment("sdk", [SDK], [])
+
+    def _environment(self, name: str, requirements: Sequence[str], files: Iterable[Path]) -> Environment:
+        key = _digest(files, self.version, *requirements, self._constraints.read_text("utf-8"))
+        folder = CACHE / f"env-{name}-{key}"
+        if not (folder / "complete").exists():
+            _remove(f"env-{name}-*")
+            _say(f"making the environment {folder.name}")
+            self._install(folder, requirements)
+            (folder / "complete").touch()
+        python = str(folder / "bin" / "python")
+        listing = "import importlib.metadata as m; [print(d.name, d.version) for d in m.distributions()]"
+        versions = dict(line.split() for line in _output(python, "-c", listing).splitlines())
+        return Environment(folder, versions)
+
+    def _install(self, folder: Path, requirements: Sequence[str]) -> None:
+        constraints = ("--constraint", str(self._constraints))
+        if self._uv:
+            _run(self._uv, "venv", "--quiet", "--python", self._python, str(folder))
+            python = ("--python", str(folder))
+            _run(self._uv, "pip", "install", "--quiet", "--compile-bytecode", *python, *constraints, *requirements)
+        else:
+            _run(self._python, "-m", "venv", str(folder))
+            pip = (str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
+            _run(*pip, "--compile", *constraints, *requirements)
+
+    def _wheels(self) -> list[Path]:
+        sources = [path for project in _OURS for source in _SOURCES for path in _files(project / source)]
+        folder = CACHE / f"wheels-{_digest(sources)}"
+        if not folder.exists():
+            _remove("wheels-*")
+            _say("building wheels of the checkout")
+            made = folder.with_suffix(".part")
+            for project in _OURS:
+                if self._uv:
+                    _run(self._uv, "build", "--quiet", "--wheel", "--out-dir", str(made), str(project))
+                else:
+                    pip = (self._python, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-deps")
+                    _run(*pip, "--wheel-dir", str(made), str(project))
+            made.rename(folder)
+        return sorted(folder.glob("*.whl"))
+
+
+def find_uv() -> str | None:
+    """The uv on the path, None without one."""
+    return shutil.which("uv")
+
+
+def _files(path: Path) -> Iterable[Path]:
+    if path.is_file():
+        return [path]
+    return sorted(file for file in path.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+
+
+def _digest(files: Iterable[Path], *texts: str) -> str:
+    digest = hashlib.sha256()
+    for text in texts:
+        digest.update(text.encode() + b"\0")
+    for file in files:
+        digest.update(str(file).encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _remove(pattern: str) -> None:
+    for old in CACHE.glob(pattern):
+        shutil.rmtree(old)
+
+
+def _run(*command: str) -> None:
+    subprocess.run(command, cwd=CACHE, check=True, stdout=subprocess.DEVNULL)
+
+
+def _output(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def _say(what: str) -> None:
+    print(f"benchmarks: {what}", file=sys.stderr, flush=True)

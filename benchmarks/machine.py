@@ -1,0 +1,105 @@
+"""What else the machine was doing: figures of a busy machine are worth little, so it is said."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+OTHERS_LIMIT = 0.05
+"""Share of the machine's CPU time that others may take before it is said."""
+STEAL_LIMIT = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The kernel's counters at one moment, in seconds of CPU time."""
+
+    busy: float
+    total: float
+    steal: float
+    own: float
+
+    @classmethod
+    def now(cls) -> Moment:
+        """Read them."""
+        first = Path("/proc/stat").read_text("ascii").split("\n", 1)[0]
+        user, nice, system, idle, wait, interrupt, soft, steal = (int(field) for field in first.split()[1:9])
+        tick = os.sysconf("SC_CLK_TCK")
+        busy = user + nice + system + interrupt + soft
+        own = sum(
+            usage.ru_utime + usage.ru_stime
+            for usage in (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
+        )
+        return cls(busy / tick, (busy + idle + wait + steal) / tick, steal / tick, own)
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What the machine did between two moments, as shares of all its CPU time."""
+
+    others: float
+    steal: float
+
+    @classmethod
+    def between(cls, before: Moment, after: Moment) -> Load:
+        """The work of processes other than ours, and the time that the hypervisor gave to others."""
+        total = max(after.total - before.total, 1e-9)
+        others = (after.busy - before.busy) - (after.own - before.own)
+        return cls(max(others, 0.0) / total, (after.steal - before.steal) / total)
+
+    def warnings(self) -> list[str]:
+        """What a reader has to know."""
+        found = []
+        if self.others > OTHERS_LIMIT:
+            found.append(
+                f"the machine was busy: others took {self.others:.0%} of its CPU time; trust ratios, not figures"
+            )
+        if self.steal > STEAL_LIMIT:
+            found.append(f"the hypervisor took {self.steal:.0%} of the CPU time away (steal)")
+        return found
+
+
+def description() -> dict[str, Any]:
+    """The machine, as far as it matters to a reader."""
+    cpu = next(
+        (line.split(":", 1)[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")), "unknown"
+    )
+    return {
+        "system": f"{platform.system()} {platform.release()}",
+        "processor": cpu,
+        "processors": os.cpu_count(),
+        "load_before": os.getloadavg()[0],
+    }
+
+
+def halves() -> tuple[set[int] | None, set[int] | None]:
+    """Processors for the servers and for the client, apart; None where there is only one."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        return None, None
+    return {cpus[-1]}, {cpus[0]}
+
+
+@contextmanager
+def own_processors(cpus: set[int] | None) -> Iterator[None]:
+    """Keep this process on some processors for a while."""
+    before = os.sched_getaffinity(0)
+    try:
+        if cpus:
+            os.sched_setaffinity(0, cpus)
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return []

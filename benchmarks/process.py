@@ -1,0 +1,126 @@
+"""One server process and what the kernel says about it: messages over its pipes, CPU time, memory.
+
+CPU time is read from the process's own clock (clock_getcpuclockid(3)), in nanoseconds and with all its threads; what
+`/proc/PID/stat` shows of the same account is rounded to ticks of 10 ms.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+TIMEOUT_SECONDS = 60.0
+_CHUNK = 2**16
+
+
+class ServerFailedError(Exception):
+    """The process ended, or did not answer in time; with the end of what it wrote to standard error."""
+
+
+class Server:
+    """A server on a pair of pipes. It runs from construction to `stop`.
+
+    Args:
+        command: what starts it.
+        environ: all its environment variables.
+        cpus: the processors it may use; None for all.
+    """
+
+    def __init__(self, command: Sequence[str], environ: Mapping[str, str], cpus: set[int] | None) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="benchmarks-")
+        self._errors = Path(self._folder.name, "stderr")
+        self._command = command
+        own_cpus = os.sched_getaffinity(0)
+        self._started = time.perf_counter()
+        try:
+            if cpus:
+                os.sched_setaffinity(0, cpus)  # inherited; a hook in the child would forbid the fast way to spawn
+            with self._errors.open("wb") as errors:
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    env=environ,
+                    cwd=self._folder.name,
+                    bufsize=0,
+                )
+        finally:
+            os.sched_setaffinity(0, own_cpus)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._in = self._process.stdin.fileno()
+        self._out = self._process.stdout.fileno()
+        self._clock = (~self._process.pid << 3) | 2
+        self._poll = select.poll()
+        self._poll.register(self._out, select.POLLIN)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def exchange(self, data: bytes, answers: int) -> bytes:
+        """Write lines, fewer than a pipe holds, and wait for as many lines of answer."""
+        os.write(self._in, data)
+        got = os.read(self._out, _CHUNK) if self._poll.poll(TIMEOUT_SECONDS * 1000) else self._fail("no answer")
+        if got.endswith(b"\n") and answers == 1:
+            return got
+        parts = [got]
+        missing = answers - got.count(b"\n")
+        while missing > 0 or not parts[-1].endswith(b"\n"):
+            if not got or not self._poll.poll(TIMEOUT_SECONDS * 1000):
+                self._fail("answers are missing")
+            got = os.read(self._out, _CHUNK)
+            parts.append(got)
+            missing -= got.count(b"\n")
+        return b"".join(parts)
+
+    def tell(self, data: bytes) -> None:
+        """Write a line that has no answer."""
+        os.write(self._in, data)
+
+    def wait_for_line(self) -> bytes:
+        """A line that it writes unasked."""
+        return self.exchange(b"", 1)
+
+    def cpu_seconds(self) -> float:
+        """CPU time used so far, user and system, all threads."""
+        return time.clock_gettime(self._clock)
+
+    def age_seconds(self) -> float:
+        """How long ago it was started."""
+        return time.perf_counter() - self._started
+
+    def memory_mib(self) -> tuple[float, float]:
+        """Resident memory now, and at its peak, in MiB."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text("ascii")
+        sizes = dict(line.split(":", 1) for line in status.splitlines() if line.startswith(("VmRSS", "VmHWM")))
+        now, peak = (int(sizes[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM"))
+        return now, peak
+
+    def stop(self) -> None:
+        """End its input and wait; kill it when it does not end."""
+        for stream in (self._process.stdin, self._process.stdout):
+            assert stream is not None
+            stream.close()
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._folder.cleanup()
+
+    def _fail(self, what: str) -> bytes:
+        errors = self._errors.read_text("utf-8", "replace")[-2000:]
+        raise ServerFailedError(f"{what}: {' '.join(self._command)}\n{errors}")

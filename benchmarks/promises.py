@@ -1,0 +1,67 @@
+"""What the project promises about speed, beside what this run measured. Ratios are of this run's medians."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchmarks import calls, lists, memory, start
+from benchmarks.contenders import FLOOR, FLOOR_TASKS, PEGBOARD, PEGBOARD_FILES, SDK
+from benchmarks.messages import ERAS
+from benchmarks.results import Results
+
+
+def lines(results: Results) -> list[str]:
+    """One line for each promise that was measured."""
+    return [*_start(results), *_memory(results), *_calls(results), *_lists(results)]
+
+
+def _start(results: Results) -> Iterator[str]:
+    for era in ERAS:
+        for name in (PEGBOARD, PEGBOARD_FILES):
+            wall = results.get(start.NAME, era, name, "wall_ms")
+            ratio = results.ratio(start.NAME, era, name, start.PYDANTIC, "wall_ms")
+            if wall and ratio:
+                said = _kept(wall.median <= 150 or ratio <= 1.5)
+                yield f"{said} start of {name}, {era}: {wall.median:.0f} ms, {ratio:.2f} x pydantic (150 ms or 1.5 x)"
+
+
+def _memory(results: Results) -> Iterator[str]:
+    for name in (PEGBOARD, PEGBOARD_FILES):
+        rest = results.get(memory.NAME, memory.CASE, name, "rest_mib")
+        if rest:
+            yield f"{_kept(rest.median < 45)} memory of {name} at rest: {rest.median:.1f} MiB (under 45)"
+    after = results.get(memory.NAME, memory.CASE, PEGBOARD, "after_mib")
+    twice = results.get(memory.NAME, memory.CASE, PEGBOARD, "after_twice_mib")
+    if after and twice:
+        grown = twice.median - after.median
+        yield f"{_kept(grown < 1)} memory: the second half of the load added {grown:.2f} MiB (under 1)"
+
+
+def _calls(results: Results) -> Iterator[str]:
+    for case in results.cases(calls.NAME):
+        peer = results.ratio(calls.NAME, case, SDK, PEGBOARD, "cpu_us")
+        floors = [results.ratio(calls.NAME, case, PEGBOARD, floor, "cpu_us") for floor in (FLOOR, FLOOR_TASKS)]
+        if peer and None not in floors:
+            shown = " and ".join(f"{floor:.2f}" for floor in floors)
+            yield f"{_kept(peer >= 3)} call {case}: {peer:.1f} times faster than {SDK} (several); x floors: {shown}"
+
+
+def _lists(results: Results) -> Iterator[str]:
+    """The bytes have to be copied, however ready they lie: the floor, which keeps them so, is the measure."""
+    few, many = lists.SIZES
+    for era in ERAS:
+        case = f"{era} {many} tools"
+        ratio = results.ratio(lists.NAME, case, PEGBOARD, FLOOR, "cpu_us")
+        ours, floors = (_growth(results, era, name) for name in (PEGBOARD, FLOOR))
+        if ratio and ours and floors:
+            grown = f"{many} tools cost {ours:.1f} x {few}, the floor's ready bytes {floors:.1f} x"
+            yield f"{_kept(ratio <= 2)} list {era}: {ratio:.2f} x floor (within 2); {grown}"
+
+
+def _growth(results: Results, era: str, name: str) -> float | None:
+    costs = [results.get(lists.NAME, f"{era} {size} tools", name, "cpu_us") for size in lists.SIZES]
+    return costs[1].median / costs[0].median if costs[0] and costs[1] else None
+
+
+def _kept(kept: bool) -> str:
+    return "kept  " if kept else "BROKEN"

@@ -1,0 +1,136 @@
+"""Results as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from benchmarks import calls, imports, lists, memory, start
+from benchmarks.contenders import FLOOR, SDK
+from benchmarks.results import Results
+
+NOISY: Final = 1.3
+"""A largest value this many times the least is worth a warning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """How the results of one scenario are shown.
+
+    Attributes:
+        title: what it shows; the case is added.
+        columns: header -> metric.
+        metric: the metric that ratios are made of, and whose least and largest value are shown.
+        bases: the contenders that ratios are taken to.
+    """
+
+    title: str
+    columns: dict[str, str]
+    metric: str
+    bases: tuple[str, ...]
+
+
+TABLES = {
+    calls.NAME: Table(
+        "tools/call over stdio",
+        {"calls/s": "per_second", "p50 ms": "p50_ms", "p99 ms": "p99_ms", "CPU us/call": "cpu_us"},
+        "cpu_us",
+        (FLOOR, SDK),
+    ),
+    start.NAME: Table(
+        "cold start to the first tools/list answer",
+        {"wall ms": "wall_ms", "RSS MiB": "rss_mib", "CPU ms": "cpu_ms"},
+        "cpu_ms",
+        (start.PYDANTIC, SDK),
+    ),
+    imports.NAME: Table(
+        "importing", {"wall ms": "wall_ms", "RSS MiB": "rss_mib", "CPU ms": "cpu_ms"}, "cpu_ms", (start.PYDANTIC,)
+    ),
+    memory.NAME: Table(
+        f"resident memory, MiB; after {memory.CALLS} calls, and after as many again",
+        {"after": "after_mib", "after twice": "after_twice_mib", "peak": "peak_mib", "at rest": "rest_mib"},
+        "rest_mib",
+        (FLOOR, SDK),
+    ),
+    lists.NAME: Table(
+        "tools/list over stdio",
+        {
+            "KiB": "answer_kib",
+            "pages": "pages",
+            "start wall ms": "start_wall_ms",
+            "start CPU ms": "start_cpu_ms",
+            "RSS MiB": "rss_mib",
+            "wall us": "wall_us",
+            "CPU us": "cpu_us",
+        },
+        "cpu_us",
+        (FLOOR, SDK),
+    ),
+}
+
+
+def tables(results: Results) -> list[str]:
+    """A table for each case that was measured."""
+    return [
+        _table(results, scenario, case, table) for scenario, table in TABLES.items() for case in results.cases(scenario)
+    ]
+
+
+def ratios(results: Results) -> list[dict[str, Any]]:
+    """Every contender's median over that of each base, by scenario and case."""
+    found = []
+    for scenario, table in TABLES.items():
+        for case in results.cases(scenario):
+            for contender in results.contenders(scenario, case):
+                to = {base: results.ratio(scenario, case, contender, base, table.metric) for base in table.bases}
+                found.append(
+                    {"scenario": scenario, "case": case, "contender": contender, "metric": table.metric, "to": to}
+                )
+    return found
+
+
+def noise(results: Results) -> list[str]:
+    """A warning where rounds of the same measurement differ much."""
+    found = []
+    for scenario, table in TABLES.items():
+        spreads = {key: one.spread for key, one in results.of(scenario, table.metric).items()}
+        noisy = [key for key, spread in spreads.items() if spread > NOISY]
+        if noisy:
+            worst = max(noisy, key=lambda key: spreads[key])
+            found.append(
+                f"noisy: in {len(noisy)} of {len(spreads)} rows of {scenario!r} the rounds differ by more than"
+                f" {NOISY} times, in {' / '.join(worst)} {spreads[worst]:.1f} times"
+            )
+    return found
+
+
+def _table(results: Results, scenario: str, case: str, table: Table) -> str:
+    contenders = results.contenders(scenario, case)
+    bases = [base for base in table.bases if base in contenders]
+    rows = [["", *table.columns, "min", "max", *(f"x {base}" for base in bases)]]
+    for contender in contenders:
+        row = [contender]
+        for metric in table.columns.values():
+            summary = results.get(scenario, case, contender, metric)
+            row.append(_number(summary.median) if summary else "-")
+        spread = results.get(scenario, case, contender, table.metric)
+        row += [_number(spread.minimum), _number(spread.maximum)] if spread else ["-", "-"]
+        ratios = [results.ratio(scenario, case, contender, base, table.metric) for base in bases]
+        rows.append(row + ["-" if ratio is None else f"{ratio:.2f}" for ratio in ratios])
+    return f"{table.title}: {case}\n{_columns(rows)}"
+
+
+def _number(value: float) -> str:
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 1 else f"{value:.3f}"
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for first, *others in rows:
+        cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        lines.append("  ".join([first.ljust(widths[0]), *cells]).rstrip())
+    return "\n".join(lines)

@@ -1,0 +1,76 @@
+"""Measured values: kept per scenario, case and contender, one for each round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The values of one metric over the rounds."""
+
+    median: float
+    minimum: float
+    maximum: float
+    values: tuple[float, ...]
+
+    @property
+    def spread(self) -> float:
+        """How many times the least the largest is."""
+        return self.maximum / self.minimum if self.minimum > 0 else 1.0
+
+
+@dataclass(slots=True)
+class Results:
+    """All that was measured in one run."""
+
+    _values: dict[Key, dict[str, list[float]]] = field(default_factory=dict)
+
+    def add(self, scenario: str, case: str, contender: str, **metrics: float) -> None:
+        """Keep one round's values."""
+        kept = self._values.setdefault((scenario, case, contender), {})
+        for metric, value in metrics.items():
+            kept.setdefault(metric, []).append(value)
+
+    def get(self, scenario: str, case: str, contender: str, metric: str) -> Summary | None:
+        """One metric; None when it was not measured."""
+        values = self._values.get((scenario, case, contender), {}).get(metric)
+        return Summary(median(values), min(values), max(values), tuple(values)) if values else None
+
+    def cases(self, scenario: str) -> list[str]:
+        """The cases of a scenario, in the order in which they were measured."""
+        return list(dict.fromkeys(case for name, case, _ in self._values if name == scenario))
+
+    def contenders(self, scenario: str, case: str) -> list[str]:
+        """Who was measured in a case."""
+        return [contender for name, one, contender in self._values if (name, one) == (scenario, case)]
+
+    def ratio(self, scenario: str, case: str, contender: str, base: str, metric: str) -> float | None:
+        """How many times a base's median a contender's is, both of this run."""
+        ours, theirs = self.get(scenario, case, contender, metric), self.get(scenario, case, base, metric)
+        return ours.median / theirs.median if ours and theirs and theirs.median else None
+
+    def of(self, scenario: str, metric: str) -> dict[tuple[str, str], Summary]:
+        """One metric of a whole scenario, by case and contender."""
+        return {
+            (case, contender): summary
+            for name, case, contender in self._values
+            if name == scenario and (summary := self.get(name, case, contender, metric))
+        }
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Everything, with the values of each round."""
+        rows = []
+        for (scenario, case, contender), metrics in self._values.items():
+            summaries = {metric: self.get(scenario, case, contender, metric) for metric in metrics}
+            shown = {
+                metric: {"median": one.median, "min": one.minimum, "max": one.maximum, "values": list(one.values)}
+                for metric, one in summaries.items()
+                if one
+            }
+            rows.append({"scenario": scenario, "case": case, "contender": contender, "metrics": shown})
+        return rows

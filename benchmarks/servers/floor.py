@@ -1,0 +1,147 @@
+"""The floor: the least that can answer what is measured, on an asyncio event loop with pydantic's JSON and validation.
+
+It checks no envelope, knows no revision, no error and no cancellation, keeps its list as bytes, writes without looking
+whether there is room, and runs an async tool on the spot. It is a limit, not a server. With `--tasks` each call runs in
+a task of its own, as it must where a slow call may hold up no other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Coroutine
+from functools import partial
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic_core import from_json, to_json
+from typing_extensions import TypedDict
+
+INITIALIZED = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {"tools": {}},
+    "serverInfo": {"name": "floor", "version": "0"},
+}
+
+
+class Numbers(TypedDict):
+    """The arguments of `add`."""
+
+    a: int
+    b: int
+
+
+class Lookup(TypedDict, total=False):
+    """The arguments of the other tools."""
+
+    name: str
+    limit: int
+
+
+async def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+def add_here(a: int, b: int) -> int:
+    """Add two numbers, on the event loop or in a thread."""
+    return a + b
+
+
+class Floor:
+    """Answers messages. What comes in together goes out together."""
+
+    def __init__(self, *, tasks: bool, more_tools: int) -> None:
+        self._tasks = tasks
+        self._loop = asyncio.get_running_loop()
+        self._queued: list[bytes] = []
+        self._running: set[asyncio.Task[None]] = set()
+        self._rest = b""
+        self.ended = self._loop.create_future()
+        numbers = TypeAdapter(Numbers)
+        self._validate = numbers.validator.validate_python
+        self._list = to_json({"tools": _tools(numbers, more_tools), "resultType": "complete"})
+
+    def readable(self) -> None:
+        """Take what is there and answer it."""
+        chunk = os.read(0, 2**16)
+        if not chunk:
+            self.ended.set_result(None)
+            return
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        for line in lines:
+            self._message(from_json(line))
+        if self._tasks:
+            self._loop.call_soon(self._flush)  # behind the first step of every task
+        else:
+            self._flush()
+
+    def _message(self, message: dict[str, Any]) -> None:
+        method = message["method"]
+        if method == "tools/call":
+            call = self._call(message["id"], message["params"])
+            if self._tasks or message["params"]["name"] == "add_thread":
+                task = self._loop.create_task(call)
+                self._running.add(task)
+                task.add_done_callback(self._running.discard)
+            else:
+                _run_on_the_spot(call)
+        elif method == "tools/list":
+            self._queued.append(b'{"jsonrpc":"2.0","id":%d,"result":%b}\n' % (message["id"], self._list))
+        elif method == "initialize":
+            self._answer(message["id"], INITIALIZED)
+
+    async def _call(self, number: int, params: dict[str, Any]) -> None:
+        arguments = self._validate(params["arguments"])
+        name = params["name"]
+        if name == "add":
+            total = await add(**arguments)
+        elif name == "add_inline":
+            total = add_here(**arguments)
+        else:
+            total = await self._loop.run_in_executor(None, partial(add_here, **arguments))
+            if not self._queued:
+                self._loop.call_soon(self._flush)
+        content = [{"type": "text", "text": str(total)}]
+        self._answer(number, {"content": content, "structuredContent": {"result": total}, "isError": False})
+
+    def _answer(self, number: int, result: dict[str, Any]) -> None:
+        self._queued.append(to_json({"jsonrpc": "2.0", "id": number, "result": result}) + b"\n")
+
+    def _flush(self) -> None:
+        if self._queued:
+            os.write(1, b"".join(self._queued))
+            self._queued.clear()
+
+
+def _run_on_the_spot(call: Coroutine[Any, Any, None]) -> None:
+    try:
+        call.send(None)
+    except StopIteration:
+        return
+    raise RuntimeError("the tool was to be one that waits for nothing")
+
+
+def _tools(numbers: TypeAdapter[Numbers], more: int) -> list[dict[str, Any]]:
+    schema = numbers.json_schema()
+    tools = [
+        {"name": name, "description": "Add two numbers.", "inputSchema": schema}
+        for name in ("add", "add_inline", "add_thread")
+    ]
+    for number in range(more):
+        schema = TypeAdapter(Lookup).json_schema()
+        description = f"Look a name up in table {number}."
+        tools.append({"name": f"lookup_{number:04}", "description": description, "inputSchema": schema})
+    return tools
+
+
+async def main(*, tasks: bool) -> None:
+    """Serve standard input and output until the input ends."""
+    floor = Floor(tasks=tasks, more_tools=int(os.environ.get("BENCH_MORE_TOOLS", "0")))
+    asyncio.get_running_loop().add_reader(0, floor.readable)
+    await floor.ended
+
+
+if __name__ == "__main__":
+    asyncio.run(main(tasks="--tasks" in sys.argv))

@@ -1,0 +1,49 @@
+"""Cold start: from starting the process to the first answer to `tools/list`, beside what importing pydantic takes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from benchmarks.bench import Bench, first_list
+from benchmarks.contenders import FLOOR, PEGBOARD, PEGBOARD_FILES, SDK, Contender
+from benchmarks.messages import ERAS, result_of
+from benchmarks.process import Server
+
+NAME: Final = "start"
+PYDANTIC: Final = "pydantic"
+PYTHON: Final = "python"
+BASELINES: Final = {
+    PYTHON: "pass",
+    PYDANTIC: "from pydantic import BaseModel\nclass Model(BaseModel):\n    number: int",
+}
+"""What `python -c` runs in pegboard's environment; it ends with a line on standard output, which is waited for."""
+
+
+def run(bench: Bench) -> None:
+    """Measure. Every contender starts once before, so that nobody's files are cold."""
+    for name in (PEGBOARD, PEGBOARD_FILES, SDK, FLOOR):
+        if name in bench.names:
+            with bench.start(bench.contenders.get(name)) as server:
+                first_list(server, ERAS[0])
+    for contender in bench.turns(NAME, (PEGBOARD, PEGBOARD_FILES, SDK, FLOOR)):
+        for era in ERAS:
+            with bench.start(contender) as server:
+                answer = first_list(server, era)
+                _add(bench, server, era, contender.name)
+            assert result_of(answer)["result"]["tools"]
+        if contender.name == PEGBOARD:
+            for era in ERAS:
+                _baselines(bench, contender, era)
+
+
+def _baselines(bench: Bench, contender: Contender, era: str) -> None:
+    for name, code in BASELINES.items():
+        with Server(contender.python(code), contender.environ(), bench.cpus) as server:
+            server.wait_for_line()
+            _add(bench, server, era, name)
+
+
+def _add(bench: Bench, server: Server, era: str, name: str) -> None:
+    wall, cpu = server.age_seconds(), server.cpu_seconds()
+    now, _ = server.memory_mib()
+    bench.results.add(NAME, era, name, wall_ms=wall * 1e3, cpu_ms=cpu * 1e3, rss_mib=now)
