@@ -1,0 +1,153 @@
+"""One call: who asks, what for, and what it comes to. The same whatever protocol and transport it came by."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from pegboard.contracts.catalogue import Prompt, Resource, Tool
+
+if TYPE_CHECKING:
+    from pegboard.errors import MCPError
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+"""The empty mapping that absent parameters and capabilities share."""
+
+RequestId: TypeAlias = str | int
+"""A JSON-RPC request id as MCP allows it: a string or an integer, never null."""
+
+
+class Caller(NamedTuple):
+    """The person or program behind a call, as far as the transport can vouch for it.
+
+    Attributes:
+        subject: a stable id of the authenticated user, None when nobody is authenticated.
+    """
+
+    subject: str | None = None
+
+
+ANONYMOUS = Caller()
+
+
+class Client(NamedTuple):
+    """The program that speaks to us, as it describes itself; never a basis for trust.
+
+    Attributes:
+        name: its own name, "" when it gave none.
+        version: its own version, "" when it gave none.
+        revision: the protocol revision this call is served in, such as "2025-11-25".
+        capabilities: what it says it can do (MCP ClientCapabilities).
+    """
+
+    name: str = ""
+    version: str = ""
+    revision: str = ""
+    capabilities: Mapping[str, Any] = NOTHING
+
+
+UNKNOWN_CLIENT = Client()
+
+Notify: TypeAlias = Callable[[str, dict[str, Any]], None]
+"""Sends a notification (method, params) on the call's own stream; returns at once."""
+
+
+class Call(NamedTuple):
+    """One request, the same whatever protocol and transport it came by.
+
+    Attributes:
+        method: an MCP method name such as "tools/call".
+        params: its parameters, as decoded JSON.
+        caller: who is behind it.
+        client: which program sent it.
+        request_id: the protocol's id of the request, None where there is none.
+        session_id: the session it belongs to, None where there is none; not a proof of identity.
+        notify: how to reach the client while the call runs, None where that is impossible.
+    """
+
+    method: str
+    params: Mapping[str, Any] = NOTHING
+    caller: Caller = ANONYMOUS
+    client: Client = UNKNOWN_CLIENT
+    request_id: RequestId | None = None
+    session_id: str | None = None
+    notify: Notify | None = None
+
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """The request's `_meta`, empty when it has none."""
+        meta = self.params.get("_meta")
+        return meta if isinstance(meta, dict) else NOTHING
+
+
+class ToolResult(NamedTuple):
+    """What a tool gave.
+
+    Attributes:
+        value: any JSON-ready value; text where the tool returns text.
+        structured: `value` follows the tool's output schema and is sent as structured content too.
+    """
+
+    value: Any
+    structured: bool = False
+
+
+class ResourceResult(NamedTuple):
+    """What a resource holds: text, or bytes for anything binary."""
+
+    uri: str
+    content: str | bytes
+    mime_type: str | None = None
+
+
+class PromptMessage(NamedTuple):
+    """One message of a prompt."""
+
+    text: str
+    role: Literal["user", "assistant"] = "user"
+
+
+class PromptResult(NamedTuple):
+    """The messages of a prompt."""
+
+    messages: tuple[PromptMessage, ...]
+    description: str | None = None
+
+
+class Listing:
+    """One page of a list. Compared by identity, so that protocols may keep what they encoded of it.
+
+    Args:
+        kind: what is listed; "templates" for resource templates.
+        items: the page, in the order of names.
+        next_cursor: where the next page begins, None on the last.
+    """
+
+    __slots__ = ("items", "kind", "next_cursor")
+
+    def __init__(
+        self,
+        kind: Literal["tools", "resources", "templates", "prompts"],
+        items: tuple[Tool | Resource | Prompt, ...],
+        next_cursor: str | None = None,
+    ) -> None:
+        self.kind = kind
+        self.items = items
+        self.next_cursor = next_cursor
+
+
+class Failure(NamedTuple):
+    """What a call came to that raised: an error fit for strangers.
+
+    Attributes:
+        error: the typed error; anything unexpected has been replaced by a masked one.
+        error_id: finds the full story in the log, None when there is no more to tell.
+    """
+
+    error: MCPError
+    error_id: str | None = None
+
+
+Outcome: TypeAlias = ToolResult | ResourceResult | PromptResult | Listing | Failure
+CallNext: TypeAlias = Callable[[Call], Awaitable[Outcome]]

@@ -1,0 +1,79 @@
+"""What a host lists, as clients see it, and how it introduces itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+Kind: TypeAlias = Literal["tools", "resources", "prompts"]
+"""The three things a host lists."""
+
+
+class ToolAnnotations(NamedTuple):
+    """Hints about a tool's behaviour (MCP ToolAnnotations); None leaves a hint out.
+
+    Attributes:
+        title: a name for people.
+        read_only: the tool changes nothing.
+        destructive: what it changes may be lost; meaningful when not read-only.
+        idempotent: calling it again with the same arguments changes nothing more.
+        open_world: it reaches beyond this host, to the web for example.
+    """
+
+    title: str | None = None
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+    open_world: bool | None = None
+
+
+class Tool(NamedTuple):
+    """A tool as clients see it.
+
+    Attributes:
+        name: its name on the wire, 1 to 64 characters of `[A-Za-z0-9_-]`.
+        description: what it does, for the model.
+        input_schema: JSON Schema 2020-12 with an object at its root.
+        output_schema: JSON Schema 2020-12 of the structured result, None when the result is text.
+        title: a name for people.
+        annotations: hints about its behaviour.
+        owner: the plugin or toolkit that brought it.
+    """
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+    output_schema: Mapping[str, Any] | None = None
+    title: str | None = None
+    annotations: ToolAnnotations | None = None
+    owner: str = ""
+
+
+class Resource(NamedTuple):
+    """A resource as clients see it. `uri` is absolute (RFC 3986)."""
+
+    uri: str
+    name: str
+    title: str | None = None
+    description: str | None = None
+    mime_type: str | None = None
+    owner: str = ""
+
+
+class Prompt(NamedTuple):
+    """A prompt as clients see it."""
+
+    name: str
+    title: str | None = None
+    description: str | None = None
+    owner: str = ""
+
+
+class Identity(NamedTuple):
+    """How the host introduces itself (MCP Implementation, and instructions for the model)."""
+
+    name: str
+    version: str
+    title: str | None = None
+    instructions: str | None = None
+    website_url: str | None = None

@@ -1,0 +1,73 @@
+"""The seam between transports of message streams and the protocols spoken on them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Awaitable, Callable
+from typing import Protocol, TypeAlias
+
+from pegboard.contracts.calls import Call, Caller, Outcome
+from pegboard.contracts.catalogue import Identity, Kind
+
+
+class Connection(Protocol):
+    """A peer's message stream, as a transport sees it.
+
+    Attributes:
+        peer: who is at the other end, for logs.
+        caller: who that is, for the tools.
+    """
+
+    peer: str
+    caller: Caller
+
+    def send(self, message: bytes) -> None:
+        """Queue one JSON-RPC message; framing is the transport's. Never blocks; a closed connection drops it."""
+
+    async def drain(self) -> None:
+        """Wait until the peer has taken enough of what was queued for more to be sent."""
+
+    async def close(self) -> None:
+        """End the connection."""
+
+
+Serve: TypeAlias = Callable[[Connection, AsyncIterable[bytes]], Awaitable[None]]
+"""Answers the messages of one connection; returns when they end, having cancelled what was still running."""
+
+
+class Transport(Protocol):
+    """Brings connections to the host."""
+
+    name: str
+
+    async def run(self, serve: Serve) -> None:
+        """Open the channel and serve its connections, until cancelled or until its input ends.
+
+        Raises:
+            TransportError: the channel cannot be opened; the message tells the operator why.
+        """
+
+
+class ProtocolHost(Protocol):
+    """The host as a protocol sees it."""
+
+    @property
+    def identity(self) -> Identity:
+        """How the host introduces itself."""
+        ...
+
+    def offers(self, kind: Kind) -> bool:
+        """Whether there is anything of that kind to list."""
+        ...
+
+    def dispatch(self, call: Call) -> Awaitable[Outcome]:
+        """Run one call through middleware to its end. Never raises, but for `asyncio.CancelledError`."""
+        ...
+
+
+class StreamProtocol(Protocol):
+    """Speaks a protocol of messages over a connection."""
+
+    name: str
+
+    async def serve(self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost) -> None:
+        """Answer every message until they end; then cancel what is still running."""
