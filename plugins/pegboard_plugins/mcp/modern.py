@@ -26,11 +26,13 @@ def is_modern(params: Mapping[str, Any]) -> bool:
 
 
 def client_of(meta: Mapping[str, Any]) -> Client:
-    """Who asks, from a request's `_meta`; the checks come in the order that the specification's error codes need.
+    """Who asks, from a request's `_meta`. Whether the revision is served is the next question, `require_served`.
 
     Raises:
-        ProtocolError: a required member is missing or of the wrong type, or the revision is not served.
+        ProtocolError: a required member is missing or of the wrong type.
     """
+    if PROTOCOL_VERSION not in meta:
+        raise _bad(PROTOCOL_VERSION, "is missing")
     revision = meta[PROTOCOL_VERSION]
     capabilities = meta.get(CLIENT_CAPABILITIES)
     if type(revision) is not str:
@@ -42,10 +44,18 @@ def client_of(meta: Mapping[str, Any]) -> Client:
         raise _bad(CLIENT_INFO, "must be an object with name and version")
     if LOG_LEVEL in meta and meta[LOG_LEVEL] not in LOG_LEVELS:
         raise _bad(LOG_LEVEL, "is not a log level")
-    if revision not in MODERN:
-        data = {"supported": list(SUPPORTED), "requested": revision}
-        raise ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data)
     return Client(info.get("name", ""), info.get("version", ""), revision, capabilities)
+
+
+def require_served(client: Client) -> None:
+    """Refuse a revision that this era does not have.
+
+    Raises:
+        ProtocolError: with the revisions that are served.
+    """
+    if client.revision not in MODERN:
+        data = {"supported": list(SUPPORTED), "requested": client.revision}
+        raise ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data)
 
 
 def _is_implementation(info: object) -> bool:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Callable, Mapping
+from collections.abc import AsyncIterable, Callable
+from functools import partial
 from threading import get_ident
 from typing import Any
 
@@ -16,30 +17,26 @@ from pegboard import (
     Client,
     Connection,
     MCPError,
-    Notify,
     ProtocolError,
     ProtocolHost,
     RequestId,
     decode,
     has_duplicate_keys,
     jsonrpc_error,
-    jsonrpc_notification,
     jsonrpc_result,
 )
 from pegboard_plugins.mcp.envelope import (
     INTERNAL_ERROR,
-    INVALID_PARAMS,
     INVALID_REQUEST,
-    METHOD_NOT_FOUND,
     PARSE_ERROR,
     is_request_id,
     params_of,
     readable_id,
     shape,
 )
-from pegboard_plugins.mcp.modern import client_of, is_modern
-from pegboard_plugins.mcp.results import Encoder
-from pegboard_plugins.mcp.revisions import GATES, MODERN, SUPPORTED
+from pegboard_plugins.mcp.modern import client_of, is_modern, require_served
+from pegboard_plugins.mcp.revisions import SUPPORTED
+from pegboard_plugins.mcp.service import Service
 from pegboard_plugins.mcp.session import negotiate
 
 CLEANUP_SECONDS = 0.5
@@ -60,15 +57,11 @@ class McpProtocol:
 
     def __init__(self, list_ttl_ms: int, max_batch: int) -> None:
         self._list_ttl_ms = list_ttl_ms
-        self.max_batch = max_batch
+        self._max_batch = max_batch
 
     async def serve(self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost) -> None:
         """Answer every message until they end; then cancel what is still running."""
-        capabilities: dict[str, Any] = {kind: {} for kind in ("tools", "resources", "prompts") if host.offers(kind)}
-        encoders = {
-            revision: Encoder(revision, host.identity, capabilities, self._list_ttl_ms) for revision in SUPPORTED
-        }
-        conversation = Conversation(connection, host, encoders, capabilities, self.max_batch)
+        conversation = Conversation(connection, Service(host, self._list_ttl_ms), self._max_batch)
         try:
             async for message in messages:
                 conversation.receive(message)
@@ -79,18 +72,9 @@ class McpProtocol:
 class Conversation:
     """What is kept of one connection: the session, if one was opened, and the requests in flight."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        host: ProtocolHost,
-        encoders: Mapping[str, Encoder],
-        capabilities: Mapping[str, Any],
-        max_batch: int,
-    ) -> None:
+    def __init__(self, connection: Connection, service: Service, max_batch: int) -> None:
         self._connection = connection
-        self._host = host
-        self._encoders = encoders
-        self._capabilities = capabilities
+        self._service = service
         self._max_batch = max_batch
         self._loop = asyncio.get_running_loop()
         self._thread = get_ident()
@@ -157,8 +141,9 @@ class Conversation:
 
     def _modern_request(self, request_id: RequestId, method: str, params: Any, reply: Reply) -> None:
         client = client_of(params["_meta"])
+        require_served(client)
         if method == "server/discover":
-            reply(self._encoders[MODERN[0]].discovery(request_id))
+            reply(self._service.discovery(request_id))
         else:
             self._start(request_id, method, params, client, reply)
 
@@ -166,7 +151,7 @@ class Conversation:
         if self._session is not None:
             raise ProtocolError(INVALID_REQUEST, "This session is initialized already.")
         self._session = negotiate(params)
-        reply(self._encoders[self._session.revision].handshake(request_id))
+        reply(self._service.handshake(request_id, self._session))
 
     def _notification(self, method: str, params: Any) -> None:
         """Act on a cancellation; whatever else there is, known or not, needs nothing done."""
@@ -181,11 +166,8 @@ class Conversation:
     # --- calls ---
 
     def _start(self, request_id: RequestId, method: str, params: Any, client: Client, reply: Reply) -> None:
-        if GATES.get(method) not in self._capabilities:
-            raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {method}")
-        call = Call(
-            method, params, self._connection.caller, client, request_id, None, self._notify(request_id, params, client)
-        )
+        send = partial(self._send_while_running, request_id)
+        call = self._service.call(request_id, method, params, client, self._connection.caller, send)
         self._running[request_id] = self._loop.create_task(self._answer(call, request_id, reply))
 
     async def _answer(self, call: Call, request_id: RequestId, reply: Reply) -> None:
@@ -193,8 +175,7 @@ class Conversation:
         task = asyncio.current_task()
         response = None
         try:
-            outcome = await self._host.dispatch(call)
-            response = self._encoders[call.client.revision].answer(request_id, call.method, outcome)
+            response = self._service.response(call, await self._service.host.dispatch(call))
         except BaseException as error:
             if self._running.get(request_id) is task:
                 response = jsonrpc_error(INTERNAL_ERROR, "Internal error", request_id)
@@ -206,28 +187,10 @@ class Conversation:
         else:
             reply(None)
 
-    def _notify(self, request_id: RequestId, params: Mapping[str, Any], client: Client) -> Notify | None:
-        """How the call reaches its client while it runs: only by progress, and only where the client asked for it."""
-        meta = params.get("_meta")
-        if type(meta) is not dict or "progressToken" not in meta:
-            return None
-        token = meta["progressToken"]
-        if not is_request_id(token):
-            raise ProtocolError(INVALID_PARAMS, "params._meta.progressToken must be a string or an integer")
-
-        def send(method: str, detail: dict[str, Any]) -> None:
-            if client.revision == "2024-11-05":
-                detail.pop("message", None)
-            message = jsonrpc_notification(method, {"progressToken": token, **detail})
-            if get_ident() == self._thread:
-                self._send_while_running(request_id, message)
-            else:
-                self._loop.call_soon_threadsafe(self._send_while_running, request_id, message)
-
-        return send
-
     def _send_while_running(self, request_id: RequestId, message: bytes) -> None:
-        if request_id in self._running:
+        if get_ident() != self._thread:
+            self._loop.call_soon_threadsafe(self._send_while_running, request_id, message)
+        elif request_id in self._running:
             self._connection.send(message)
 
     def _send(self, response: bytes | None) -> None:
