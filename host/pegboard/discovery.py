@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import importlib_metadata
 
 from pegboard.config import HostConfig
 from pegboard.contracts import NOTHING
-from pegboard.names import matches_plugin
-from pegboard.plugins import GROUPS, Choice, Origin, PluginKind
+from pegboard.names import Patterns, normalise
+from pegboard.plugins import GROUPS, Choice, Origin, PluginKind, Problem
 
 OWN_DISTRIBUTION = "pegboard"
+_WILD = set("*?[")
+
+
+class _Readable(Protocol):
+    def read_text(self, filename: str) -> str | None: ...
 
 
 class Selection(NamedTuple):
@@ -39,29 +44,77 @@ class Given(NamedTuple):
     toolkits: Mapping[str, Any] = NOTHING
 
 
+class Found(NamedTuple):
+    """What there is, and what could not be read of it."""
+
+    origins: tuple[Origin, ...]
+    problems: tuple[Problem, ...] = ()
+
+
 def own_version() -> str:
     """The version of pegboard, "0" where it is not installed as a distribution."""
     try:
-        return importlib_metadata.version(OWN_DISTRIBUTION)
+        return _name_and_version(importlib_metadata.distribution(OWN_DISTRIBUTION))[1]
     except importlib_metadata.PackageNotFoundError:
         return "0"
 
 
-def find(given: Given | None = None) -> list[Origin]:
+def find(given: Given | None = None) -> Found:
     """Every plugin and toolkit there is, sorted by name, then distribution: the same order on every machine."""
+    entries, problems = _entry_points()
+    names: dict[int, tuple[str, str]] = {}
     origins = []
     for group, kind in GROUPS.items():
-        for entry in importlib_metadata.entry_points(group=group):
-            distribution = entry.dist
-            name, version = (distribution.name, distribution.version) if distribution else ("", "")
-            origins.append(Origin(kind, entry.name, entry.value, name, version, entry))
+        for entry in entries.select(group=group):
+            owner = entry.dist
+            if id(owner) not in names:
+                names[id(owner)] = _name_and_version(owner)
+            origins.append(Origin(kind, entry.name, entry.value, *names[id(owner)], entry))
     handed: Sequence[tuple[PluginKind, Mapping[str, Any]]] = (
         ("plugin", given.plugins if given else {}),
         ("toolkit", given.toolkits if given else {}),
     )
     for kind, targets in handed:
         origins += [Origin(kind, name, _target(target), given=target) for name, target in targets.items()]
-    return sorted(origins, key=lambda origin: (origin.name, origin.distribution))
+    return Found(tuple(sorted(origins, key=lambda origin: (origin.name, origin.distribution))), tuple(problems))
+
+
+def _entry_points() -> tuple[importlib_metadata.EntryPoints, list[Problem]]:
+    """The entry points of every distribution, but for those whose file of them cannot be read."""
+    try:
+        return importlib_metadata.entry_points(), []
+    except Exception:  # noqa: BLE001 - one damaged file of anybody's would hide everybody's
+        return _readable_entry_points()
+
+
+def _readable_entry_points() -> tuple[importlib_metadata.EntryPoints, list[Problem]]:
+    entries: dict[str, list[importlib_metadata.EntryPoint]] = {}
+    problems = []
+    for distribution in importlib_metadata.distributions():
+        name, version = _name_and_version(distribution)
+        if name in entries:
+            continue
+        try:
+            entries[name] = list(distribution.entry_points)
+        except Exception as error:  # noqa: BLE001 - see above
+            cause = f"{type(error).__name__}: {error}"
+            problems.append(Problem("find", f"the entry points of {name} {version} cannot be read: {cause}"))
+    return importlib_metadata.EntryPoints(entry for some in entries.values() for entry in some), problems
+
+
+def _name_and_version(distribution: _Readable) -> tuple[str, str]:
+    """Read by hand: the library's way takes the parser of e-mails, which costs milliseconds at every start."""
+    fields: dict[str, str] = {}
+    try:
+        text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
+    except (OSError, ValueError):
+        text = ""
+    for line in text.splitlines():
+        key, colon, value = line.partition(":")
+        if not colon:
+            break
+        fields.setdefault(key.lower(), value.strip())
+    return fields.get("name") or "an unnamed distribution", fields.get("version") or "?"
 
 
 def _target(target: object) -> str:
@@ -85,47 +138,54 @@ def defaults() -> Mapping[str, Any]:
     return {}
 
 
-def choose(origins: Iterable[Origin], config: HostConfig, selection: Selection) -> list[Choice]:
+def choose(origins: Sequence[Origin], config: HostConfig, selection: Selection) -> list[Choice]:
     """For each plugin, whether it runs and by whose word."""
-    return [_choose(origin, config, selection) for origin in origins]
+    built_in = {normalise(origin.name) for origin in origins if _is_built_in(origin)}
+    return [_choose(origin, config, selection, built_in) for origin in origins]
 
 
-def _choose(origin: Origin, config: HostConfig, selection: Selection) -> Choice:
-    section = f"{origin.kind}s"
-    by_default = (
-        origin.kind == "plugin"
-        and origin.distribution == OWN_DISTRIBUTION
-        and origin.name in defaults().get("plugins", {})
-    )
+def _is_built_in(origin: Origin) -> bool:
+    return origin.kind == "plugin" and origin.distribution == OWN_DISTRIBUTION
+
+
+def _choose(origin: Origin, config: HostConfig, selection: Selection, built_in: Container[str]) -> Choice:
+    by_default = _is_built_in(origin) and origin.name in defaults().get("plugins", {})
     if selection.safe:
-        return Choice(
-            origin, by_default, "on by default" if by_default else "--safe starts with the built-in defaults alone"
-        )
-    disabled = config.disabled_plugins if origin.kind == "plugin" else config.disabled_toolkits
-    if pattern := disabled.which_plugin(origin.name, origin.distribution):
-        where = config.source(("host", f"disabled_{section}"))
-        return Choice(origin, False, f"disabled by {pattern!r} in [host] disabled_{section} ({where})")
-    if (
-        selection.only
-        and origin.kind == "toolkit"
-        and not matches_plugin(selection.only, origin.name, origin.distribution)
-    ):
+        reason = "on by default" if by_default else "--safe starts with the built-in defaults alone"
+        return Choice(origin, by_default, reason)
+    if disabled := _disabled_by(origin, config):
+        return Choice(origin, False, disabled)
+    if origin.kind == "plugin" and not _is_built_in(origin) and normalise(origin.name) in built_in:
+        return Choice(origin, False, "it bears the name of a built-in plugin, and is refused", refused=True)
+    pattern = Patterns(selection.only).which_plugin(origin.name, origin.distribution)
+    if selection.only and origin.kind == "toolkit" and pattern is None:
         return Choice(origin, False, "left out by --only")
-    if source := _named_by(origin, config):
+    if source := _named_by(origin, config, pattern):
         return Choice(origin, True, source, named=True)
-    if origin.given is not None:
-        return Choice(origin, True, "handed over by the program", named=True)
+    return _unnamed(origin, config, by_default)
+
+
+def _unnamed(origin: Origin, config: HostConfig, by_default: bool) -> Choice:
     if by_default:
         return Choice(origin, True, "on by default")
-    if origin.kind == "toolkit" and config.host.autoload:
+    if origin.kind == "plugin":
+        return Choice(origin, False, f"no section [plugins.{origin.name}] and no list in [host] names it")
+    if config.host.autoload:
         return Choice(origin, True, "installed")
-    if origin.kind == "toolkit":
-        return Choice(origin, False, f"[host] autoload is false; a section [toolkits.{origin.name}] turns it on")
-    return Choice(origin, False, f"no section [plugins.{origin.name}] and no list in [host] names it")
+    return Choice(origin, False, f"[host] autoload is false; a section [toolkits.{origin.name}] turns it on")
 
 
-def _named_by(origin: Origin, config: HostConfig) -> str | None:
-    """The operator's word for a plugin: a section, an entry of a list, or `required`."""
+def _disabled_by(origin: Origin, config: HostConfig) -> str | None:
+    key = f"disabled_{origin.kind}s"
+    patterns: Patterns = getattr(config, key)
+    pattern = patterns.which_plugin(origin.name, origin.distribution)
+    if pattern is None:
+        return None
+    return f"disabled by {pattern!r} in [host] {key} ({config.source(('host', key))})"
+
+
+def _named_by(origin: Origin, config: HostConfig, pattern: str | None) -> str | None:
+    """The operator's word for a plugin: a section, an entry of a list, a name in --only, or the program's own hand."""
     section = (f"{origin.kind}s", origin.name)
     if (source := config.source(section)).by_operator:
         return f"named by [{'.'.join(section)}] ({source})"
@@ -139,4 +199,6 @@ def _named_by(origin: Origin, config: HostConfig) -> str | None:
     for key, names in lists.items():
         if origin.name in names:
             return f"named by [host] {key} ({config.source(('host', key))})"
-    return None
+    if origin.kind == "toolkit" and pattern is not None and not set(pattern) & _WILD:
+        return "named by --only"
+    return None if origin.entry_point else "handed over by the program"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import pluggy
 
+from pegboard import hookspecs
 from pegboard.contracts import Middleware, PluginContext, PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.errors import PluginError
 from pegboard.names import nearest
@@ -41,19 +42,23 @@ Implementation = tuple[str, Callable[..., Any], tuple[str, ...]]
 """A hook's name, a function that implements it, and the parameters that function takes."""
 
 
-def check_hooks(manager: pluggy.PluginManager, instance: object, name: str) -> list[Implementation]:
-    """Register a plugin and return its implementations.
+def check_hooks(instance: object, name: str) -> list[Implementation]:
+    """The hooks that a plugin implements.
+
+    Each plugin is registered with a pluggy manager of its own, so that one plugin's hooks never meet another's.
 
     Raises:
-        PluginError: a hook is unknown or misspelt, lacks the marker, takes a parameter that the hook does not have, is
-            `async`, a wrapper, or carries an ordering marker.
+        PluginError: a hook is unknown or misspelt, lacks the marker, is no function, takes a parameter that the hook
+            does not have, is `async`, a wrapper, or carries an ordering marker.
     """
+    manager = pluggy.PluginManager("pegboard")
+    manager.add_hookspecs(hookspecs)
     if not isinstance(instance, Toolkit):
         _check_markers(instance)
     try:
         manager.register(instance, name)
-    except (pluggy.PluginValidationError, ValueError) as error:
-        raise PluginError(" ".join(str(error).split())) from None
+    except pluggy.PluginValidationError as error:
+        raise PluginError(_wrong_parameters(manager, instance) or " ".join(str(error).split())) from None
     found: list[Implementation] = []
     for caller in manager.get_hookcallers(instance) or ():
         if not caller.has_spec():
@@ -61,17 +66,35 @@ def check_hooks(manager: pluggy.PluginManager, instance: object, name: str) -> l
             hint = f"; did you mean {close!r}?" if close else ""
             raise PluginError(f"there is no hook {caller.name!r}{hint}")
         for impl in caller.get_hookimpls():
-            if impl.plugin is instance:
-                _check_implementation(caller.name, impl)
-                found.append((caller.name, impl.function, tuple(impl.argnames)))
+            _check_implementation(caller.name, impl)
+            found.append((caller.name, impl.function, tuple(impl.argnames)))
     return found
 
 
 def _check_markers(instance: object) -> None:
     for hook in HOOKS:
-        function = inspect.getattr_static(instance, hook, None)
-        if function is not None and callable(function) and not hasattr(function, "pegboard_impl"):
+        found = inspect.getattr_static(instance, hook, None)
+        function = found.__func__ if isinstance(found, staticmethod | classmethod) else found
+        if not callable(function):
+            continue
+        if not hasattr(function, "pegboard_impl"):
             raise PluginError(f"{hook!r} is the name of a hook, but the function lacks the marker @hookimpl")
+        if not inspect.isroutine(function):
+            raise PluginError(f"{hook!r} is an object of {type(function).__name__}; write it with `def`")
+
+
+def _wrong_parameters(manager: pluggy.PluginManager, instance: object) -> str | None:
+    """The first parameter that a hook does not have, in words; None when there is none."""
+    for name in dir(instance):
+        options = manager.parse_hookimpl_opts(instance, name)
+        hook = (options.get("specname") or name) if options is not None else None
+        if hook not in HOOKS:
+            continue
+        known = inspect.signature(getattr(hookspecs, hook)).parameters
+        for parameter in inspect.signature(getattr(instance, name)).parameters.values():
+            if parameter.name not in known and parameter.default is parameter.empty:
+                return f"{hook!r} has no parameter {parameter.name!r}; it has: {', '.join(known)}"
+    return None
 
 
 def _check_implementation(hook: str, impl: pluggy.HookImpl) -> None:
@@ -82,7 +105,8 @@ def _check_implementation(hook: str, impl: pluggy.HookImpl) -> None:
     if inspect.iscoroutinefunction(inspect.unwrap(impl.function)):
         raise PluginError(f"{hook!r} is async; hooks are plain functions that return what the plugin contributes")
     if inspect.isasyncgenfunction(impl.function):
-        raise PluginError(f"{hook!r} is an async generator; put @contextlib.asynccontextmanager on it")
+        advice = "put @contextlib.asynccontextmanager on it" if hook == "lifespan" else "return a list"
+        raise PluginError(f"{hook!r} is an async generator; {advice}")
 
 
 def contributions(
@@ -95,29 +119,33 @@ def contributions(
     """
     available = {"context": context}
     result = function(*(available[parameter] for parameter in parameters))
-    if isinstance(result, tuple) and type(result) is not tuple:
-        raise PluginError(f"{hook!r} returned one {type(result).__name__}, not a list")
     if inspect.iscoroutine(result):
         result.close()
-        raise PluginError(
-            f"{hook!r} returned a coroutine; hooks are plain functions that return what the plugin contributes"
-        )
-    if hook == "lifespan":
-        items = [result]
-    elif isinstance(result, Iterable) and not isinstance(result, str | bytes | dict):
-        items = list(result)
-    elif result is None:
-        items = []
-    else:
-        raise PluginError(f"{hook!r} returned {type(result).__name__}, not a list of contributions")
+        raise PluginError(f"{hook!r} is async; hooks are plain functions that return what the plugin contributes")
+    items = [result] if hook == "lifespan" else _items(hook, result)
     for item in items:
         if complaint := _misfit(item, HOOKS[hook].contribution):
             raise PluginError(f"{hook!r} returned {complaint}")
     return items
 
 
+def _items(hook: str, result: object) -> list[Any]:
+    if result is None:
+        return []
+    single = isinstance(result, tuple) and type(result) is not tuple  # the records of contracts.py are tuples
+    if single or not isinstance(result, Iterable) or isinstance(result, str | bytes | Mapping):
+        raise PluginError(f"{hook!r} returned one {type(result).__name__}, not a list of contributions")
+    return list(result)
+
+
 def _misfit(item: object, contribution: type | tuple[str, ...]) -> str | None:
+    kind = type(item).__name__
     if isinstance(contribution, type):
-        return None if isinstance(item, contribution) else f"{type(item).__name__}, not {contribution.__name__}"
-    lacking = [name for name in contribution if not hasattr(item, name)]
-    return f"{type(item).__name__}, which lacks {', '.join(lacking)}" if lacking else None
+        return None if isinstance(item, contribution) else f"{kind}, not {contribution.__name__}"
+    if inspect.isclass(item):
+        return f"the class {item.__name__}, not an instance of it"
+    if lacking := [name for name in contribution if not hasattr(item, name)]:
+        return f"{kind}, which lacks {', '.join(lacking)}"
+    if "name" in contribution and not isinstance(getattr(item, "name"), str):  # noqa: B009 - of any type
+        return f"{kind}, whose name is no text"
+    return None

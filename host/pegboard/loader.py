@@ -11,17 +11,17 @@ import logging
 import time
 from collections.abc import Iterable, Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
-import pluggy
+from pydantic import BaseModel
 
 from pegboard import hookspecs
-from pegboard.config import HostConfig, unknown_sections, validate_section
+from pegboard.config import ConfigProblem, HostConfig, unknown_sections, unmatched_patterns, validate_section
 from pegboard.contracts import Plugin, PluginContext
-from pegboard.discovery import OWN_DISTRIBUTION, Given, Selection, choose, find
+from pegboard.discovery import Found, Given, Selection, choose, find
 from pegboard.errors import PluginError
 from pegboard.hook_rules import HOOKS, check_hooks, contributions
-from pegboard.names import nearest
+from pegboard.names import Patterns, nearest
 from pegboard.plugins import SECTIONS, Choice, Loaded, LoadReport, Origin, Problem
 from pegboard.process_guard import watched
 from pegboard.toolkit import Toolkit
@@ -29,19 +29,11 @@ from pegboard.toolkit import Toolkit
 logger = logging.getLogger("pegboard.loader")
 
 
-class _StageError(Exception):
-    """A plugin failed at a stage; the message is for the operator."""
-
-    def __init__(self, stage: str, message: str) -> None:
-        super().__init__(message)
-        self.stage = stage
-
-
 def load(config: HostConfig, selection: Selection | None = None, given: Given | None = None) -> LoadReport:
     """Load every plugin that is to run.
 
     Failures never raise: they are in the report, and `fatal` where the operator named the plugin, where `--strict`
-    asks for it, and where configuration is wrong.
+    asks for it, and where the configuration names what is not there.
     """
     return _Loader(config, selection or Selection()).load(find(given))
 
@@ -50,31 +42,23 @@ class _Loader:
     def __init__(self, config: HostConfig, selection: Selection) -> None:
         self.config = config
         self.selection = selection
-        self.manager = pluggy.PluginManager("pegboard")
-        self.manager.add_hookspecs(hookspecs)
         self.problems: list[Problem] = []
 
-    def load(self, origins: Sequence[Origin]) -> LoadReport:
-        choices = choose(self.without_impostors(origins), self.config, self.selection)
+    def load(self, found: Found) -> LoadReport:
+        for problem in found.problems:
+            self.problems.append(problem._replace(fatal=self.selection.strict))
+        choices = choose(found.origins, self.config, self.selection)
+        for choice in choices:
+            if choice.refused:
+                self.report(choice.origin, "find", choice.reason, named=choice.origin.entry_point is None)
         running = [choice for choice in choices if choice.on]
         twice = self.report_duplicates(running)
         if not self.selection.safe:
-            self.report_unknown_names(origins)
+            self.report_unknown_names(choices)
         plugins = [self.attempt(choice) for choice in running if (choice.origin.kind, choice.origin.name) not in twice]
         return LoadReport(tuple(choices), tuple(plugin for plugin in plugins if plugin), tuple(self.problems))
 
     # --- which ---
-
-    def without_impostors(self, origins: Sequence[Origin]) -> list[Origin]:
-        """Without those of a foreign distribution that bear a built-in plugin's name."""
-        own = {origin.name for origin in origins if origin.distribution == OWN_DISTRIBUTION}
-        kept = []
-        for origin in origins:
-            if origin.kind == "plugin" and origin.name in own and origin.distribution != OWN_DISTRIBUTION:
-                self.report(origin, "find", "this is the name of a built-in plugin; it is refused")
-            else:
-                kept.append(origin)
-        return kept
 
     def report_duplicates(self, running: Iterable[Choice]) -> set[tuple[str, str]]:
         seen: dict[tuple[str, str], list[Origin]] = {}
@@ -82,119 +66,157 @@ class _Loader:
             seen.setdefault((choice.origin.kind, choice.origin.name), []).append(choice.origin)
         twice = {key: origins for key, origins in seen.items() if len(origins) > 1}
         for (kind, name), origins in twice.items():
-            sources = " and ".join(origin.distribution or "the program" for origin in origins)
-            message = (
-                f"{sources} both bring a {kind} called {name!r}; disable one: "
-                f'[host] disabled_{kind}s = ["{origins[-1].distribution}:{name}"]'
-            )
-            self.problems.append(Problem("find", message, fatal=True))
+            for origin in origins:
+                others = " and ".join(_source(other) for other in origins if other is not origin)
+                remedy = f'[host] disabled_{kind}s = ["{origin.distribution}:{name}"]'
+                self.report(
+                    origin, "find", f"{others} has a {kind} of this name too; disable one: {remedy}", named=True
+                )
         return set(twice)
 
-    def report_unknown_names(self, origins: Sequence[Origin]) -> None:
-        for kind in ("plugins", "toolkits"):
-            known = [origin.name for origin in origins if f"{origin.kind}s" == kind]
-            self.problems += [
-                Problem("config", str(problem), fatal=True) for problem in unknown_sections(self.config, kind, known)
-            ]
-        names = {origin.name for origin in origins}
-        for key in ("plugins", "required"):
-            for name in getattr(self.config.host, key):
-                if name not in names:
-                    close = nearest(name, names)
-                    hint = f'; did you mean "{close}"?' if close else ""
-                    self.problems.append(
-                        Problem("config", f"[host] {key}: nothing installed is called {name!r}{hint}", fatal=True)
-                    )
+    def report_unknown_names(self, choices: Sequence[Choice]) -> None:
+        for kind, section in SECTIONS.items():
+            origins = [choice.origin for choice in choices if choice.origin.kind == kind]
+            known = [origin.name for origin in origins]
+            self.wrong_config(unknown_sections(self.config, section, known))
+            self.report_unmatched(f"disabled_{section}", origins)
+        toolkits = [choice.origin for choice in choices if choice.origin.kind == "toolkit"]
+        for text in Patterns(self.selection.only).unmatched_plugins(map(_pair, toolkits)):
+            hint = _hint(text, (origin.name for origin in toolkits))
+            self.problems.append(Problem("find", f"--only: no installed toolkit is called {text!r}{hint}", fatal=True))
+        self.report_absent("plugins", choices)
+        self.report_absent("required", choices)
+
+    def report_unmatched(self, key: Any, origins: Sequence[Origin]) -> None:
+        patterns: Patterns = getattr(self.config, key)
+        unmatched = patterns.unmatched_plugins(map(_pair, origins))
+        problems = unmatched_patterns(self.config, key, unmatched, (origin.name for origin in origins))
+        self.problems += [Problem("config", str(problem), level="warning") for problem in problems]
+
+    def report_absent(self, key: str, choices: Sequence[Choice]) -> None:
+        """What a list names must be installed, and what is required must not be disabled as well."""
+        for place, name in enumerate(getattr(self.config.host, key)):
+            named = [choice for choice in choices if choice.origin.name == name]
+            if not named:
+                close = nearest(name, (choice.origin.name for choice in choices))
+                message = f"nothing of this name is installed: {name!r}"
+                self.wrong_config([self.config.problem(message, ("host", key, place), close)])
+            elif key == "required" and not any(choice.on for choice in named):
+                message = f"{name!r} is required, but {named[0].reason}"
+                self.wrong_config([self.config.problem(message, ("host", key, place))])
+
+    def wrong_config(self, problems: Iterable[ConfigProblem]) -> None:
+        self.problems += [Problem("config", str(problem), fatal=True) for problem in problems]
 
     # --- one plugin ---
 
     def attempt(self, choice: Choice) -> Loaded | None:
-        """Load one plugin whole, or report why not and leave nothing of it behind."""
+        """Load one plugin whole, or report why not and keep nothing of it."""
         origin = choice.origin
         changed: list[str] = []
+        attempt = _Attempt(self.config, origin)
         loaded = None
+        logger.debug("loading %s (%s)", origin, origin.target)
         try:
             with watched(str(origin), changed):
-                loaded = self.load_one(origin)
-        except _StageError as error:
-            self.report(origin, error.stage, str(error), named=choice.named)
-        for what in changed:
-            self.problems.append(
-                Problem("process", f"it changed {what} of the process while it was loaded", origin, level="warning")
-            )
-        return loaded
-
-    def load_one(self, origin: Origin) -> Loaded:
-        started = time.perf_counter()
-        logger.debug("loading %s (%s)", origin, origin.target)
-        target = _guarded("import", self.target, origin)
-        _check_target(target)
-        config = self.configured(origin, target)
-        instance = _guarded("config", target, config) if inspect.isclass(target) else target
-        name = f"{origin.kind}:{origin.name}"
-        try:
-            impls = check_hooks(self.manager, instance, name)
-            context = PluginContext(origin.name, config, logging.getLogger(f"pegboard.{origin.kind}s.{origin.name}"))
-            loaded = Loaded(origin, instance, context)
-            for hook, function, parameters in impls:
-                gathered = _guarded("contribute", contributions, hook, function, parameters, context)
-                getattr(loaded, HOOKS[hook].field).extend(gathered)
-        except PluginError as error:
-            self.forget(instance)
-            raise _StageError("hooks", str(error)) from None
-        except _StageError:
-            self.forget(instance)
+                loaded = attempt.run()
+        except KeyboardInterrupt:
             raise
-        loaded.import_seconds = time.perf_counter() - started
+        except _SettingsError as error:
+            for problem in error.problems:
+                self.report(origin, attempt.stage, str(problem), named=choice.named)
+        except BaseException as error:  # whatever a plugin raises is its own failure
+            logger.debug("%s failed", origin, exc_info=True)
+            self.report(origin, attempt.stage, _in_words(error), named=choice.named)
+        for what in changed:
+            message = f"it changed {what} of the process while it was loaded"
+            self.problems.append(Problem("process", message, origin, level="warning"))
         return loaded
-
-    def target(self, origin: Origin) -> Any:
-        return origin.given if origin.entry_point is None else origin.entry_point.load()
-
-    def configured(self, origin: Origin, target: Any) -> Any:
-        """The plugin's validated settings."""
-        kind = SECTIONS[origin.kind]
-        model = getattr(target, "Config", None)
-        if model is None and getattr(self.config, kind).get(origin.name):
-            raise _StageError("config", f"[{kind}.{origin.name}] has settings, but this {origin.kind} takes none")
-        if model is None:
-            return None
-        result = validate_section(self.config, kind, origin.name, model)
-        if isinstance(result, list):
-            self.problems += [Problem("config", str(problem), fatal=True) for problem in result]
-            raise _StageError("config", "its settings are wrong")
-        return result
-
-    def forget(self, instance: object) -> None:
-        if self.manager.is_registered(instance):
-            self.manager.unregister(instance)
 
     def report(self, origin: Origin, stage: str, message: str, *, named: bool = False) -> None:
         self.problems.append(Problem(stage, message, origin, fatal=named or self.selection.strict))
 
 
-def _guarded(stage: str, function: Any, *arguments: Any) -> Any:
-    """Call into a plugin; whatever it raises, but for the operator's Ctrl-C, is told in one line."""
-    try:
-        return function(*arguments)
-    except (KeyboardInterrupt, PluginError, _StageError):
-        raise
-    except BaseException as error:
-        logger.debug("the plugin failed", exc_info=True)
-        text = " ".join(str(error).split())
-        raise _StageError(stage, f"{type(error).__name__}: {text}" if text else type(error).__name__) from error
+class _Attempt:
+    """One plugin on its way from its entry point to its contributions; `stage` tells how far it has come."""
+
+    def __init__(self, config: HostConfig, origin: Origin) -> None:
+        self.config = config
+        self.origin = origin
+        self.stage = "import"
+
+    def run(self) -> Loaded:
+        started = time.perf_counter()
+        origin = self.origin
+        target = origin.given if origin.entry_point is None else origin.entry_point.load()
+        _check_target(target)
+        self.stage = "config"
+        config = self.configured(target)
+        self.stage = "create"
+        instance = cast("type[Plugin]", target)(config) if inspect.isclass(target) else target
+        self.stage = "hooks"
+        implementations = check_hooks(instance, f"{origin.kind}:{origin.name}")
+        self.stage = "contribute"
+        context = PluginContext(origin.name, config, logging.getLogger(f"pegboard.{origin.kind}s.{origin.name}"))
+        loaded = Loaded(origin, instance, context)
+        for hook, function, parameters in implementations:
+            getattr(loaded, HOOKS[hook].field).extend(contributions(hook, function, parameters, context))
+        loaded.import_seconds = time.perf_counter() - started
+        return loaded
+
+    def configured(self, target: Any) -> Any:
+        """The plugin's validated settings, None when it takes none."""
+        model = getattr(target, "Config", None)
+        if model is not None and not (inspect.isclass(model) and issubclass(model, BaseModel)):
+            raise PluginError("its `Config` is no model; it must be a subclass of pegboard.PluginConfig")
+        if model is not None and model.model_config.get("extra") != "forbid":
+            raise PluginError("its `Config` lets unknown keys pass; it must be a subclass of pegboard.PluginConfig")
+        result = validate_section(self.config, SECTIONS[self.origin.kind], self.origin.name, model)
+        if isinstance(result, list):
+            raise _SettingsError(result)
+        return result
+
+
+class _SettingsError(Exception):
+    """A section is not what the plugin's model asks for."""
+
+    def __init__(self, problems: list[ConfigProblem]) -> None:
+        super().__init__()
+        self.problems = problems
 
 
 def _check_target(target: Any) -> None:
-    if inspect.isclass(target):
-        fits = issubclass(target, Plugin)
-    else:
-        fits = isinstance(target, (ModuleType, Toolkit, Plugin))
-    if not fits:
-        raise _StageError("import", "the target must be a Plugin subclass, a module with hooks, or a Toolkit")
+    is_plugin = inspect.isclass(target) and issubclass(target, Plugin)
+    if not (is_plugin or isinstance(target, ModuleType | Toolkit | Plugin)):
+        raise PluginError("the target must be a Plugin subclass, a module with hooks, or a Toolkit")
     wanted = getattr(target, "host_api", hookspecs.HOST_API)
+    if not isinstance(wanted, int):
+        raise PluginError(f"its `host_api` must be a number, such as {hookspecs.HOST_API}, not {wanted!r}")
     if wanted != hookspecs.HOST_API:
         advice = "upgrade pegboard" if wanted > hookspecs.HOST_API else "upgrade the plugin"
-        raise _StageError(
-            "import", f"it is written for host API {wanted}, this host has {hookspecs.HOST_API}; {advice}"
-        )
+        raise PluginError(f"it is written for host API {wanted}, this host has {hookspecs.HOST_API}; {advice}")
+
+
+def _in_words(error: BaseException) -> str:
+    """What a plugin raised, in one line that no terminal obeys."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001 - its own code, too
+        text = ""
+    text = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+    if isinstance(error, PluginError):
+        return text
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _source(origin: Origin) -> str:
+    return f"{origin.distribution} {origin.version}" if origin.distribution else "the program"
+
+
+def _pair(origin: Origin) -> tuple[str, str]:
+    return origin.name, origin.distribution
+
+
+def _hint(name: str, candidates: Iterable[str]) -> str:
+    close = nearest(name, candidates)
+    return f"; did you mean {close!r}?" if close else ""

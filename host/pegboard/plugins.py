@@ -62,19 +62,22 @@ class Choice(NamedTuple):
         on: whether it runs.
         reason: why, for `pegboard why`.
         named: the operator named it, so that it must load.
+        refused: it would run, were its name not that of a built-in plugin.
     """
 
     origin: Origin
     on: bool
     reason: str
     named: bool = False
+    refused: bool = False
 
 
 class Problem(NamedTuple):
     """Something that went wrong while the host was put together.
 
     Attributes:
-        stage: "find", "import", "config", "hooks", "contribute", "lifespan", "assemble" or "process".
+        stage: how far it had come: "find", "import", "config", "create", "hooks", "contribute", "assemble", "lifespan";
+            "process" when it changed the process on its way.
         message: what, for the operator.
         origin: whose doing, None when it is nobody's in particular.
         fatal: the host does not start with it.

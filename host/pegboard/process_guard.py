@@ -5,11 +5,13 @@ A plugin that changes the process changes it for every other plugin and for the 
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
 import sys
 import warnings
+from _locale import LC_ALL, setlocale  # what `locale` is made of, without the rest of it
 from asyncio import events
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,22 +48,19 @@ def _working_directory() -> str | None:
         return None
 
 
-def _locale() -> str | None:
-    # the module `locale` is imported by whoever changes it; without it nothing can have changed
-    module = sys.modules.get("locale")
-    return None if module is None else str(module.setlocale(module.LC_ALL))
-
-
 def _snapshot() -> dict[str, Any]:
     root = logging.getLogger()
     return {
         "the standard descriptors": _descriptors(),
         "the working directory": _working_directory(),
+        "the locale": setlocale(LC_ALL),
+        "sys.stdin": sys.stdin,
         "sys.stdout": sys.stdout,
         "sys.stderr": sys.stderr,
         "signal handlers": tuple(signal.getsignal(number) for number in _WATCHED_SIGNALS),
         "the root logger": (root.level, tuple(root.handlers)),
         "the warning filters": tuple(warnings.filters),
+        "the garbage collector": (gc.isenabled(), gc.get_threshold()),
         "the event loop policy": events._event_loop_policy,  # type: ignore[attr-defined]  # the getter would create one
         "sys.path": tuple(sys.path),
     }
@@ -73,7 +72,6 @@ def watched(name: str, changed: list[str]) -> Iterator[None]:
     timer = Timer(SLOW_SECONDS, logger.warning, ("%s is still loading after %s s", name, SLOW_SECONDS))
     timer.daemon = True
     timer.start()
-    locale_before = _locale()
     before = _snapshot()
     try:
         yield
@@ -81,5 +79,3 @@ def watched(name: str, changed: list[str]) -> Iterator[None]:
         timer.cancel()
         after = _snapshot()
         changed.extend(what for what in before if before[what] != after[what])
-        if locale_before is not None and _locale() != locale_before:
-            changed.append("the locale")

@@ -11,6 +11,7 @@ from pegboard.errors import TransportError
 
 FIRST_DELAY_SECONDS = 0.5
 LONGEST_DELAY_SECONDS = 30.0
+"""The delay doubles up to this; a transport that ran for longer than this begins with the first delay again."""
 
 logger = logging.getLogger("pegboard.transports")
 
@@ -33,19 +34,20 @@ async def run_all(transports: Sequence[Transport], serve: Serve) -> None:
 
 
 async def _keep_running(transport: Transport, serve: Serve) -> None:
-    delay = FIRST_DELAY_SECONDS
-    first = True
+    clock = asyncio.get_running_loop().time
+    cause: BaseException
+    delay = 0.0
     while True:
+        started = clock()
         try:
-            await transport.run(serve)
-        except TransportError:
-            if first:
+            return await transport.run(serve)
+        except TransportError as error:
+            if not delay:
                 raise
-            logger.exception("transport %s cannot be opened again; next try in %s s", transport.name, delay)
-        except Exception:
-            logger.exception("transport %s died; it is started again in %s s", transport.name, delay)
-        else:
-            return
-        first = False
+            cause, what = error, "cannot be opened again"
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - it is logged below
+            cause, what = error, "died"
+        lasted = clock() - started > LONGEST_DELAY_SECONDS
+        delay = FIRST_DELAY_SECONDS if lasted or not delay else min(delay * 2, LONGEST_DELAY_SECONDS)
+        logger.error("transport %s %s; it is started again in %s s", transport.name, what, delay, exc_info=cause)
         await asyncio.sleep(delay)
-        delay = min(delay * 2, LONGEST_DELAY_SECONDS)
