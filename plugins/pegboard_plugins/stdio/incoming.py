@@ -13,13 +13,12 @@ from collections import deque
 from typing import Self
 
 from pegboard import jsonrpc_error
+from pegboard_plugins.stdio.hang_up import HangUpWatch
 from pegboard_plugins.stdio.lines import Splitter
 from pegboard_plugins.stdio.outgoing import Outbox
 
 CHUNK_BYTES = 64 * 1024
 """Read at once; also what a pipe holds."""
-AHEAD_BYTES = 256 * 1024
-"""Read though nobody takes the messages yet: more than a pipe holds, so that the end of input is noticed behind it."""
 LAST_TURNS = 8
 """Turns of the event loop between the end of input and the end of the messages: replies that wait for nothing still go
 out, so that `echo '{...}' | pegboard stdio` shows one."""
@@ -98,15 +97,18 @@ class WatchedInput(Incoming):
 
     def __init__(self, descriptor: int, outbox: Outbox, limit: int) -> None:
         super().__init__(descriptor, outbox, limit)
-        self._ahead = 0
         self._watching = False
         self._at_end = False
+        self._hang_up: HangUpWatch | None = None
+        self._hung_up = False
 
     async def _wait(self) -> None:
-        idle = not self._messages and self._outbox.ready
-        if idle and not self._watching and not self._at_end:
-            self._loop.add_reader(self._descriptor, self._readable)
-            self._watching = True
+        if self._hung_up and not self._outbox.ready:
+            # it takes no replies and will send nothing more: there is nobody to wait for
+            self._outbox.end()
+            return
+        if self._idle and not self._at_end:
+            self._resume()
         self._waiter = self._loop.create_future()
         try:
             await self._waiter
@@ -118,18 +120,42 @@ class WatchedInput(Incoming):
         if self._watching:
             self._loop.remove_reader(self._descriptor)
             self._watching = False
+        if self._hang_up is not None:
+            self._hang_up.close()
+            self._hang_up = None
+
+    @property
+    def _idle(self) -> bool:
+        """Whether all that was read has been taken, and replies are taken too."""
+        return not self._messages and self._outbox.ready
+
+    def _resume(self) -> None:
+        if not self._watching:
+            self.close()
+            self._loop.add_reader(self._descriptor, self._readable)
+            self._watching = True
+
+    def _pause(self) -> None:
+        self.close()
+        self._hang_up = HangUpWatch(self._loop, self._descriptor, self._on_hang_up)
+
+    def _on_hang_up(self) -> None:
+        self._hung_up = True
+        if not self._outbox.ready:
+            self._outbox.end()
 
     def _readable(self) -> None:
+        if not self._idle:
+            self._pause()
+            return
         try:
             data = os.read(self._descriptor, CHUNK_BYTES)
         except (BlockingIOError, InterruptedError):
             return
         except OSError:
             data = _EMPTY  # a connection that was reset, a terminal that is gone
-        idle = not self._messages and self._outbox.ready
-        self._ahead = 0 if idle else self._ahead + len(data)
         self._at_end = not data
-        if self._at_end or self._ahead > AHEAD_BYTES:
+        if self._at_end:
             self.close()
         count = self._take(data)
         if count:

@@ -119,6 +119,8 @@ class Journal:
 
         A thread that is stuck in a write when the interpreter ends makes it abort.
         """
+        if sys.__stderr__ is None:
+            return True
         poll = select.poll()
         poll.register(2, select.POLLOUT)
         while not poll.poll(0 if self._hurry else ROOM_MILLISECONDS):

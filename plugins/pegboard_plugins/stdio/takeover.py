@@ -123,19 +123,9 @@ def _descriptor(number: int, stand_in: int) -> Iterator[int]:
 def _standard_error_apart(empty: int) -> Iterator[None]:
     """Silence standard error where it is the very pipe to the client (`2>&1`), which would read the log as messages.
 
-    A terminal is left alone, as a person reads both. A closed descriptor 2 is filled, or the next file to be opened
-    would get what is written to standard error.
+    A terminal is left alone, as a person reads both.
     """
-    try:
-        error, output = os.fstat(2), os.fstat(1)
-    except OSError:
-        os.dup2(empty, 2)
-        try:
-            yield
-        finally:
-            os.close(2)
-        return
-    if os.path.samestat(error, output) and not os.isatty(1):
+    if sys.__stderr__ is not None and os.path.samestat(os.fstat(1), os.fstat(2)) and not os.isatty(1):
         with _descriptor(2, empty):
             yield
     else:

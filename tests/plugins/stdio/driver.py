@@ -1,0 +1,157 @@
+"""Runs the stdio transport without the host, started as a process of its own: `python driver.py SCENE`.
+
+What a test wants to know is written to standard error, one `report NAME JSON` a line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import json
+import logging
+import os
+import resource
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import AsyncIterable
+from typing import Any
+
+from pegboard import Connection, TransportError
+from pegboard_plugins.stdio.running import RunningTools
+from pegboard_plugins.stdio.transport import StdioTransport
+
+LIMIT = 1024 * 1024
+
+
+def report(name: str, value: Any) -> None:
+    os.write(2, f"report {name} {json.dumps(value)}\n".encode())
+
+
+async def echo(connection: Connection, messages: AsyncIterable[bytes]) -> None:
+    async for message in messages:
+        connection.send(message)
+
+
+async def count(connection: Connection, messages: AsyncIterable[bytes]) -> None:
+    """Answer nothing."""
+    report("count", len([message async for message in messages]))
+
+
+async def repeat(connection: Connection, messages: AsyncIterable[bytes]) -> None:
+    """Send as many times a line as a message says."""
+    async for message in messages:
+        for _ in range(int(message)):
+            connection.send(b"x" * 1000)
+
+
+async def late(connection: Connection, messages: AsyncIterable[bytes]) -> None:
+    """Answer at the end of input, which is too late."""
+    async for message in messages:
+        report("received", message.decode())
+    connection.send(b'"too late"')
+    await connection.drain()
+    await connection.close()
+
+
+async def one(connection: Connection, messages: AsyncIterable[bytes]) -> None:
+    """Serve one message and end."""
+    async for message in messages:
+        connection.send(message)
+        return
+
+
+async def prints(connection: Connection, messages: AsyncIterable[bytes]) -> None:
+    """Print each message, then echo it: a message says how."""
+    async for message in messages:
+        way, _, text = json.loads(message).partition(" ")
+        WAYS[way](text)
+        connection.send(message)
+
+
+def fork(text: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # from Python 3.12 on: there are threads, which is the point of it
+        child = os.fork()
+    if child == 0:
+        print(text)
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def thread(text: str) -> None:
+    printing = threading.Thread(target=print, args=(text,))
+    printing.start()
+    printing.join()
+
+
+WAYS: dict[str, Any] = {
+    "print": print,
+    "bytes": lambda text: sys.stdout.buffer.write(text.encode() + b"\xff\n"),
+    "former": lambda text: print(text, file=sys.__stdout__),
+    "descriptor": lambda text: os.write(1, text.encode() + b"\n"),
+    "incomplete": lambda text: os.write(1, text.encode()),
+    "c": lambda text: ctypes.CDLL(None).puts(text.encode()),
+    "child": lambda text: subprocess.run(["echo", text], check=True),
+    "fork": fork,
+    "thread": thread,
+    "surrogate": lambda text: print(text + "\ud83d"),
+    "megabyte": lambda text: print("\n".join([text * 100] * (10_000 // len(text)))),
+    "long": lambda text: print(text * 1_000_000),
+    "logged": lambda text: logging.getLogger("a.library").warning("%s", text),
+    "stderr": lambda text: os.write(2, text.encode() + b"\n"),
+    "close": lambda text: sys.stdout.close(),
+    "input": lambda text: report("input", [sys.stdin.read(), os.read(0, 100).decode()]),
+}
+
+
+async def run(serve: Any) -> None:
+    await StdioTransport(RunningTools(), LIMIT).run(serve)
+
+
+async def scene(name: str) -> None:
+    if name == "refused":
+        try:
+            await run(echo)
+        except TransportError as error:
+            report("refused", str(error))
+    elif name == "twice":
+        await run(one)
+        await run(one)
+    elif name == "both":
+        first = asyncio.create_task(run(echo))
+        await asyncio.sleep(0)
+        try:
+            await run(echo)
+        except TransportError as error:
+            report("refused", str(error))
+        await first
+    elif name == "restored":
+        before = state()
+        await run(echo)
+        report("restored", before == state())
+        print("on standard output again")
+    else:
+        await run(globals()[name])
+
+
+def state() -> Any:
+    """What the transport changes while it runs."""
+    places = [(os.fstat(number).st_dev, os.fstat(number).st_ino) for number in (0, 1, 2)]
+    flags = [(os.get_blocking(number), os.get_inheritable(number)) for number in (0, 1, 2)]
+    names = [entry for entry in os.listdir("/proc/self/fd") if int(entry) < 20]
+    return places, flags, names, sys.stdin, sys.stdout, sys.stdout.line_buffering, threading.active_count()
+
+
+def main() -> None:
+    where = sys.stdout if "--log-to-stdout" in sys.argv else sys.stderr
+    if sys.stderr is not None:
+        logging.basicConfig(stream=where, format="%(levelname)s %(name)s: %(message)s")
+    asyncio.run(scene(sys.argv[1]))
+    if "--memory" in sys.argv:
+        report("memory", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""Starts `driver.py` on real descriptors and reads what came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+DRIVER = Path(__file__).with_name("driver.py")
+Stream = int | IO[Any] | None
+
+
+class Driven(subprocess.Popen[bytes]):
+    """A scene that runs. At the end of a `with` block it is killed, if it has not ended."""
+
+    stdin: IO[bytes]
+    stdout: IO[bytes]
+    stderr: IO[bytes]
+
+    def __exit__(self, *exc: object) -> None:
+        if self.poll() is None:
+            self.kill()
+        for stream in (self.stdin, self.stdout, self.stderr):
+            if stream is not None:
+                stream.close()
+        self.wait()
+
+    def call(self, message: str) -> None:
+        """Send a message of the scene `prints` and wait for its echo, which must be all that comes."""
+        data = json.dumps(message).encode() + b"\n"
+        self.stdin.write(data)
+        assert self.read(len(data)) == data
+
+    def read(self, size: int) -> bytes:
+        """So many bytes of the wire, or all there are."""
+        received = b""
+        while len(received) < size and (chunk := self.stdout.read(size - len(received))):
+            received += chunk
+        return received
+
+    def finish(self) -> str:
+        """End the input and wait: standard error. Nothing more may come over the wire."""
+        out, err = self.communicate()
+        assert (self.returncode, out or b"") == (0, b""), (err or b"").decode()
+        return (err or b"").decode()
+
+
+def start(
+    *arguments: str,
+    stdin: Stream = subprocess.PIPE,
+    stdout: Stream = subprocess.PIPE,
+    stderr: Stream = subprocess.PIPE,
+    shell: str = "",
+    env: dict[str, str] | None = None,
+) -> Driven:
+    """Start a scene; `shell` is a redirection to add, such as `2>&1`."""
+    command = [sys.executable, str(DRIVER), *arguments]
+    if shell:
+        command = ["sh", "-c", f'exec "$0" "$@" {shell}', *command]
+    return Driven(command, stdin=stdin, stdout=stdout, stderr=stderr, bufsize=0, env=os.environ | (env or {}))
+
+
+def converse(scene: str, data: bytes, *arguments: str, **options: Any) -> tuple[list[bytes], str]:
+    """Send data, end the input, and wait for the end: the lines on the wire, and standard error."""
+    with start(scene, *arguments, **options) as process:
+        out, err = process.communicate(data)
+    assert process.returncode == 0, err.decode()
+    return out.splitlines(), (err or b"").decode()
+
+
+def reported(err: str, name: str) -> Any:
+    """What a scene reported by that name."""
+    for line in err.splitlines():
+        if line.startswith(f"report {name} "):
+            return json.loads(line.split(" ", 2)[2])
+    raise AssertionError(f"no report {name!r} in: {err}")

@@ -1,0 +1,154 @@
+"""Replies: coalesced, held back by a client that does not read, dropped once the conversation has ended."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import socket
+import subprocess
+from threading import Thread
+
+from pegboard_plugins.stdio.incoming import CHUNK_BYTES
+from pegboard_plugins.stdio.outgoing import HIGH_WATER_BYTES, Outbox
+from tests.plugins.stdio.driving import Driven, converse, reported, start
+
+PIPE_BYTES = 64 * 1024
+STUCK_SECONDS = 2.0
+"""After how long without any progress a client counts as stuck; too short makes the test easier, not wrong."""
+PAGE = b'"%s"\n' % (b"x" * 4093)
+"""A pipe takes whole pages, so only whole lines get through."""
+PAGES = PAGE * 5_000
+BOUND = 2 * PIPE_BYTES + HIGH_WATER_BYTES + 4 * CHUNK_BYTES
+"""Two pipes, and what the process holds between them."""
+
+
+async def test_what_is_sent_in_one_turn_goes_out_in_one_write() -> None:
+    # a socket that keeps the bounds of writes
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        outbox = Outbox(theirs.fileno())
+        ours.setblocking(False)
+        outbox.expect(3)
+        for number in (1, 2, 3):
+            outbox.send(b"%d" % number)
+        await asyncio.sleep(0)
+        assert ours.recv(1000) == b"1\n2\n3\n"
+        await outbox.close()
+
+
+async def test_the_reply_to_a_single_request_does_not_wait() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        outbox = Outbox(theirs.fileno())
+        ours.setblocking(False)
+        outbox.expect(1)
+        outbox.send(b"at once")
+        assert ours.recv(1000) == b"at once\n"
+        await outbox.close()
+
+
+async def test_drain_waits_for_the_client_and_close_drops_the_rest() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.setblocking(False)
+        outbox = Outbox(theirs.fileno())
+        await outbox.drain()
+        outbox.send(b"x" * 4 * HIGH_WATER_BYTES)
+        draining = asyncio.create_task(outbox.drain())
+        await asyncio.sleep(0)
+        assert (outbox.ready, draining.done()) == (False, False)
+        received = 0
+        while not draining.done():
+            received += len(await asyncio.get_running_loop().sock_recv(ours, 1 << 20))
+        assert (outbox.ready, draining.done()) == (True, True)
+        assert received >= 3 * HIGH_WATER_BYTES
+        outbox.send(b"y" * 4 * HIGH_WATER_BYTES)
+        waiting = [asyncio.create_task(outbox.drain()) for _ in range(2)]
+        await asyncio.sleep(0)
+        await outbox.close()
+        await asyncio.gather(*waiting)
+        outbox.send(b"too late")
+        await outbox.close()
+
+
+def stuff(process: Driven, data: bytes) -> int:
+    """Write as much as a client can get rid of that reads nothing."""
+    os.set_blocking(process.stdin.fileno(), False)
+    written = 0
+    while written < len(data) and select.select([], [process.stdin], [], STUCK_SECONDS)[1]:
+        written += os.write(process.stdin.fileno(), data[written : written + PIPE_BYTES])
+    os.set_blocking(process.stdin.fileno(), True)
+    return written
+
+
+def test_a_client_that_does_not_read_is_not_read_from() -> None:
+    with start("echo") as process:
+        written = stuff(process, PAGES)
+        assert written <= BOUND
+        # nothing is lost when it reads again
+        assert process.read(written) == PAGES[:written]
+        process.finish()
+
+
+def test_the_end_is_noticed_though_the_client_does_not_read() -> None:
+    with start("echo") as process:
+        stuff(process, PAGES)
+        process.stdin.close()
+        assert process.wait() == 0
+
+
+def test_a_client_that_stops_reading_for_good_is_gone() -> None:
+    with start("repeat") as process:
+        process.stdin.write(b"10000\n")
+        process.read(1)
+        process.stdout.close()
+        assert process.wait() == 0
+        assert process.stderr.read() == b""
+
+
+def test_nothing_is_written_after_the_end_of_input() -> None:
+    out, err = converse("late", b'"request"\n')
+    assert reported(err, "received") == '"request"'
+    assert out == []
+
+
+def test_a_hundred_megabytes_pass_through_a_small_process() -> None:
+    line = b'"%s"\n' % (b"x" * 125)
+    block = line * 1024
+    blocks = 100_000_000 // len(block)
+    with start("echo", "--memory") as process:
+        writing = Thread(target=lambda: [process.stdin.write(block) for _ in range(blocks)])
+        writing.start()
+        for _ in range(blocks):
+            assert process.read(len(block)) == block
+        writing.join()
+        err = process.finish()
+    # kilobytes, against a process that got nothing
+    assert reported(err, "memory") < reported(converse("echo", b"", "--memory")[1], "memory") + 8 * 1024
+
+
+def test_the_pipe_stays_blocking_for_others_that_hold_it() -> None:
+    reading, writing = os.pipe()
+    with start("echo", stdout=writing) as process:
+        process.stdin.write(b'"one"\n')
+        assert os.read(reading, 100) == b'"one"\n'
+        assert os.get_blocking(writing)
+        os.close(writing)
+        process.finish()
+    assert os.read(reading, 100) == b""
+    os.close(reading)
+
+
+def test_standard_error_in_the_same_pipe_is_kept_off_the_wire() -> None:
+    with start("prints", shell="2>&1", stderr=subprocess.DEVNULL) as process:
+        for message in ("stderr complaint", "print to the log", "child to the log"):
+            process.call(message)
+        process.finish()
+
+
+def test_a_closed_standard_error_is_no_way_to_the_wire() -> None:
+    with start("prints", shell="2>&-") as process:
+        for message in ("print to the log", "descriptor to the log", "child to the log"):
+            process.call(message)
+        process.finish()
