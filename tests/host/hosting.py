@@ -1,0 +1,77 @@
+"""Hosts in the process of the test, with what the test gives them and nothing that happens to be installed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pegboard import Call, Failure, Host, Middleware, Outcome, Plugin, ToolDefinition, ToolResult, hookimpl
+from pegboard.toolkit import Toolkit
+
+WAIT = 10.0
+"""Seconds that anything may take before a test fails."""
+
+
+async def until(true: Callable[[], bool]) -> None:
+    """Give the loop turns until something that is no event of the loop has come about."""
+    async with asyncio.timeout(WAIT):
+        while not true():  # noqa: ASYNC110 - what is waited for may happen in a thread
+            await asyncio.sleep(0)
+
+
+def make_host(
+    *kits: Toolkit,
+    plugins: Mapping[str, Any] | None = None,
+    config: Mapping[str, Any] | None = None,
+    **host: Any,
+) -> Host:
+    """A host, not started, of these toolkits and plugins.
+
+    Args:
+        kits: toolkits, known by their own names.
+        plugins: plugins by name.
+        config: sections beside `[host]`.
+        host: keys of `[host]`.
+    """
+    disabled = ["pegboard:*", *host.pop("disabled_plugins", [])]
+    section = {"autoload": False, "disabled_plugins": disabled, **host}
+    return Host({"host": section, **(config or {})}, plugins=plugins, toolkits={kit.name: kit for kit in kits})
+
+
+async def call(host: Host, name: str, arguments: Mapping[str, Any] | None = None, **fields: Any) -> Outcome:
+    """What a call of a tool comes to; `fields` are those of `Call`."""
+    return await host.dispatch(Call("tools/call", {"name": name, "arguments": dict(arguments or {})}, **fields))
+
+
+async def value(host: Host, name: str, arguments: Mapping[str, Any] | None = None, **fields: Any) -> Any:
+    """What a tool gave that must go well."""
+    outcome = await call(host, name, arguments, **fields)
+    assert isinstance(outcome, ToolResult), outcome
+    return outcome.value
+
+
+async def failure(host: Host, name: str, arguments: Mapping[str, Any] | None = None, **fields: Any) -> Failure:
+    """How a tool failed that must fail."""
+    outcome = await call(host, name, arguments, **fields)
+    assert isinstance(outcome, Failure), outcome
+    return outcome
+
+
+def plugin_of(*, tools: Any = (), middleware: Any = (), stores: Any = ()) -> type[Plugin]:
+    """A plugin that contributes these."""
+
+    class Contributor(Plugin):
+        @hookimpl
+        def register_tools(self) -> list[ToolDefinition]:
+            return list(tools)
+
+        @hookimpl
+        def register_middleware(self) -> list[Middleware]:
+            return list(middleware)
+
+        @hookimpl
+        def register_secret_stores(self) -> list[Any]:
+            return list(stores)
+
+    return Contributor

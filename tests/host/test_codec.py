@@ -1,0 +1,268 @@
+"""JSON in, strictly; JSON out, always."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import decimal
+import json
+import math
+import uuid
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegboard import decode, encode, has_duplicate_keys
+from pegboard.codec import MAX_DEPTH
+
+TEXT = st.text(st.characters(codec="utf-8"))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner),
+    max_leaves=30,
+)
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()) | st.binary(),
+    lambda inner: st.lists(inner) | st.tuples(inner) | st.dictionaries(st.text(st.characters()), inner) | st.sets(TEXT),
+    max_leaves=20,
+)
+
+# --- in
+
+
+@given(JSON)
+def test_what_is_written_is_read_back(value: Any) -> None:
+    assert decode(encode(value)) == value
+
+
+@given(JSON)
+def test_what_others_write_is_read_as_they_read_it(value: Any) -> None:
+    assert decode(json.dumps(value).encode()) == value
+
+
+@given(JSON)
+def test_others_read_what_is_written_and_it_is_one_line(value: Any) -> None:
+    written = encode(value)
+    assert json.loads(written) == value
+    assert b"\n" not in written
+    assert b"\r" not in written
+
+
+@given(st.binary())
+def test_any_bytes_are_read_or_refused_with_a_value_error(data: bytes) -> None:
+    with contextlib.suppress(ValueError):
+        decode(data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"NaN",
+        b"[NaN]",
+        b"Infinity",
+        b"-Infinity",
+        b"1e400",
+        b"-1e400",
+        b'{"a": [1, {"b": 1e400}]}',
+        b"1" + b"0" * 400 + b".0",
+        b"9" * 5000,
+        b"-" + b"9" * 5000,
+        b"01",
+        b"1.",
+        b".5",
+        b"+1",
+        b"0x10",
+        b"[1,]",
+        b'{"a":1,}',
+        b"{'a':1}",
+        b"{a:1}",
+        b"{} {}",
+        b"",
+        b" ",
+        b"tru",
+        b'"a\nb"',
+        b"\x00",
+        b"// no\n1",
+        b'"\\ud800"',
+        b'"\\udc00\\ud800"',
+        b'"\\x41"',
+        b'"\xff"',
+        b'"\xed\xa0\x80"',
+        b"\xef\xbb\xbf{}",
+        "{}".encode("utf-16"),
+        "{}".encode("utf-32"),
+    ],
+)
+def test_what_json_does_not_have_is_refused(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"\S"):
+        decode(data)
+
+
+def test_a_refusal_tells_nothing_of_the_interpreter() -> None:
+    with pytest.raises(ValueError, match="number out of range") as caught:
+        decode(b"9" * 5000)
+    assert "set_int_max_str_digits" not in str(caught.value)
+
+
+@pytest.mark.parametrize("digits", ["9" * 4300, "-" + "9" * 400, str(2**64), "0", "-0"])
+def test_integers_are_exact(digits: str) -> None:
+    read = decode(digits.encode())
+    assert type(read) is int
+    assert read == int(digits)
+
+
+def test_a_pair_of_surrogates_is_one_character() -> None:
+    assert decode(b'"\\ud83d\\ude00"') == "😀"
+
+
+@pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}"), (b'[{"a":', b"}]")])
+def test_nesting_is_read_as_deep_as_the_limit_says_and_no_deeper(opening: bytes, closing: bytes) -> None:
+    levels = MAX_DEPTH // len(closing)
+    assert decode(opening * levels + b"1" + closing * levels)
+    deeper = levels + 1
+    with pytest.raises(ValueError, match="recursion limit"):
+        decode(opening * deeper + b"1" + closing * deeper)
+
+
+def test_the_limit_is_the_documented_one() -> None:
+    assert MAX_DEPTH == 200
+
+
+@pytest.mark.parametrize("data", [b"[" * 100_000, b"[" * 100_000 + b"]" * 100_000, b'{"a":' * 100_000])
+def test_absurd_nesting_is_refused_and_nothing_breaks(data: bytes) -> None:
+    with pytest.raises(ValueError, match="recursion limit"):
+        decode(data)
+
+
+# --- members named twice
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"id":1,"id":2}',
+        b'{"id":1,"method":"a","id":1}',
+        b'{"method":"a","params":{},"method":"b"}',
+        b'{"params":{},"params":[]}',
+        b'{"jsonrpc":"2.0","jsonrpc":"1.0"}',
+        b'{"id" :1,"id"\t:2}',
+        b'{"id":1,"i\\u0064":2}',
+        b'{"\\u0069\\u0064":1,"id":2}',
+        b'{"\\u0069\\u0064":1,"\\u0069\\u0064":2}',
+        b'{"\\u006Dethod":"a","m\\u0065thod":"b"}',
+        b'{"\\u006dethod":"a","x":"\\u00e9","method":"b"}',
+        b'{"id":1,"params":{"id":[{"id":1}]},"id":2}',
+    ],
+)
+def test_an_envelope_that_names_a_member_twice_is_noticed(data: bytes) -> None:
+    assert has_duplicate_keys(data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"{}",
+        b'{"jsonrpc":"2.0","id":1,"method":"a","params":{}}',
+        b'{"id":1,"params":{"id":2,"method":"b","params":{"id":3}}}',
+        b'{"params":{"a":{"id":1,"id":2}},"id":1}',
+        b'{"params":{"i\\u0064":1,"id":2},"id":1}',
+        b'{"id":"\\"id\\"","method":"\\"id\\" \\"method\\""}',
+        b'{"id":1,"x":"\\u0061"}',
+        b'{"id":1,"x":"\\\\u0061"}',
+        b'"id"',
+        b"1",
+    ],
+)
+def test_an_envelope_that_names_each_member_once_is_in_order(data: bytes) -> None:
+    assert not has_duplicate_keys(data)
+
+
+# --- out
+
+
+@given(ANYTHING)
+def test_there_is_always_an_answer_and_it_is_json(value: Any) -> None:
+    json.loads(encode(value), parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_numbers_that_json_lacks_become_null(number: float) -> None:
+    assert encode({"a": [number, 1.5]}) == b'{"a":[null,1.5]}'
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("\ud800", "\ufffd"),
+        ("half \ud83d of it", "half \ufffd of it"),
+        ("\udc00\ud800", "\ufffd\ufffd"),
+        ("\ud83d\ude00", "😀"),
+        ({"\ud800": ["\udfff", {"a": ("\udc80",)}]}, {"\ufffd": ["\ufffd", {"a": ["\ufffd"]}]}),
+        ({"a": "\ud800", "b": b"x", "c": math.nan}, {"a": "\ufffd", "b": "eA==", "c": None}),
+    ],
+)
+def test_half_characters_become_the_replacement_character(value: Any, written: Any) -> None:
+    assert json.loads(encode(value)) == written
+
+
+@pytest.mark.parametrize("value", [{"\ud800"}, frozenset(("\ud800",)), {"a": [{"\udc00"}]}])
+def test_half_characters_are_replaced_wherever_they_hide(value: Any) -> None:
+    assert "\ufffd" in encode(value).decode()
+
+
+def test_bytes_become_base64() -> None:
+    assert json.loads(encode({"a": b"\xff\xfe\xfb"})) == {"a": "//77"}
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (datetime.date(2026, 7, 28), '"2026-07-28"'),
+        (uuid.UUID(int=1), '"00000000-0000-0000-0000-000000000001"'),
+        (decimal.Decimal("1.50"), '"1.50"'),
+        ((1, 2), "[1,2]"),
+        ({1: 2}, '{"1":2}'),
+        (2**64, "18446744073709551616"),
+        ("\x00\n\u2028", '"\\u0000\\n\u2028"'),
+        ("é", '"é"'),
+    ],
+)
+def test_common_values_have_their_usual_form(value: Any, written: str) -> None:
+    assert encode(value).decode() == written
+
+
+class Opaque:
+    """JSON has no form for it."""
+
+
+def loop() -> list[Any]:
+    items: list[Any] = []
+    items.append(items)
+    return items
+
+
+def chain(levels: int, end: Any) -> Any:
+    for _ in range(levels):
+        end = [end]
+    return end
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Opaque(),
+        [{"a": Opaque()}],
+        {Opaque()},
+        len,
+        loop(),
+        chain(10_000, 1),
+        chain(10_000, "\ud800"),
+        ["\ud800", loop()],
+    ],
+    ids=["object", "nested", "in a set", "function", "loop", "deep", "deep with half a character", "loop and half"],
+)
+def test_what_has_no_json_form_is_a_type_error(value: Any) -> None:
+    with pytest.raises(TypeError):
+        encode(value)

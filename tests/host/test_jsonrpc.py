@@ -1,0 +1,31 @@
+"""JSON-RPC messages as bytes."""
+
+from __future__ import annotations
+
+import json
+
+from pegboard import jsonrpc_error, jsonrpc_notification, jsonrpc_result
+
+
+def test_an_error_names_its_request_or_null() -> None:
+    assert json.loads(jsonrpc_error(-32700, "no JSON")) == {
+        "jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "no JSON"},
+    }  # fmt: skip
+    assert json.loads(jsonrpc_error(-32602, "no", "id \"1\"", {"a": [1]})) == {
+        "jsonrpc": "2.0", "id": "id \"1\"", "error": {"code": -32602, "message": "no", "data": {"a": [1]}},
+    }  # fmt: skip
+
+
+def test_an_error_with_half_a_character_is_still_an_answer() -> None:
+    assert json.loads(jsonrpc_error(1, "half \ud83d", 7))["error"]["message"] == "half \ufffd"
+
+
+def test_a_result_is_put_around_json_that_is_there_already() -> None:
+    assert jsonrpc_result(7, b'{"a":1}') == b'{"jsonrpc":"2.0","id":7,"result":{"a":1}}'
+    assert json.loads(jsonrpc_result('"\n', b"{}")) == {"jsonrpc": "2.0", "id": '"\n', "result": {}}
+
+
+def test_a_notification_has_no_id() -> None:
+    assert json.loads(jsonrpc_notification("notifications/progress", {"progress": 1})) == {
+        "jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": 1},
+    }  # fmt: skip
