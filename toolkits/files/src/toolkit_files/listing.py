@@ -13,9 +13,9 @@ from toolkit_files.problems import FileProblem
 from toolkit_files.reading import opened
 from toolkit_files.roots import Kind, Place, directory, entries, kind_of, look, parent
 from toolkit_files.text import choose, decode_part, head
-from toolkit_files.walking import Entry, Parents, Walk
+from toolkit_files.walking import MAX_DEPTH, Entry, Parents, Walk
 
-__all__ = ["Details", "Found", "Item", "Listed", "chosen", "details", "find", "list_directory", "when"]
+__all__ = ["Details", "Found", "Item", "Listed", "chosen", "details", "find", "left_out", "list_directory", "when"]
 
 
 class Item(TypedDict):
@@ -118,9 +118,17 @@ def _note(walk: Walk, limit: int) -> str:
         parts.append("The time is over. Call again with the same arguments and this resume.")
     elif limit:
         parts.append(f"These are {limit}; there are more. Call again with the same arguments and this resume.")
+    return " ".join([*parts, *left_out(walk)])
+
+
+def left_out(walk: Walk) -> list[str]:
+    """Say, in sentences, what a walk could not look at."""
+    parts = []
     if walk.unreadable:
         parts.append(f"Directories that could not be read: {walk.unreadable}.")
-    return " ".join(parts)
+    if walk.too_deep:
+        parts.append(f"What is more than {MAX_DEPTH} directories down was left out.")
+    return parts
 
 
 def _item(parents: Parents, entry: Entry) -> Item | None:

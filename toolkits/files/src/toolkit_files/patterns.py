@@ -74,7 +74,8 @@ def _unfolded(pattern: str) -> int:
         elif sign == ")" and len(groups) > 1:
             last = groups.pop()
             groups[-1] += last
-        elif sign == "{" and (count := _count(pattern, at)):
+        elif sign == "{" and (found := _count(pattern, at)):
+            count, step = found
             groups[-1] += last * (count - 1)
             last *= count
         elif sign not in "*+?|":
@@ -97,12 +98,14 @@ def _class_length(pattern: str, start: int) -> int:
     return at - start
 
 
-def _count(pattern: str, start: int) -> int:
+def _count(pattern: str, start: int) -> tuple[int, int] | None:
+    """Give the larger number of `{2,5}` and how many characters it takes; None where a brace is no repeat."""
     inside, found, _ = pattern[start + 1 :].partition("}")
     numbers = [part.strip() for part in inside.split(",")]
     if not found or len(numbers) > 2 or not all(part == "" or (part.isascii() and part.isdigit()) for part in numbers):
-        return 0
-    return max((int(part[:9]) for part in numbers if part), default=0)
+        return None
+    count = max((int(part[:9]) for part in numbers if part), default=0)
+    return (count, len(inside) + 2) if count else None
 
 
 def compile_glob(pattern: str, *, ignore_case: bool = False) -> Matcher:

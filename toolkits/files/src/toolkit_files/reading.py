@@ -55,7 +55,7 @@ def read_bytes(place: Place, offset: int, length: int) -> Bytes:
     """Read `length` bytes from `offset` on, fewer at the end of the file."""
     with opened(place) as fd:
         data = _pread(fd, length, offset)
-        size = max(os.fstat(fd).st_size, offset + len(data))  # files of /proc say 0
+        size = max(os.fstat(fd).st_size, offset + len(data) if data else 0)  # files of /proc say 0
     if offset > size:
         raise FileProblem(f"{quoted(place.shown)} has {size} bytes; there is nothing at offset {offset}.")
     encoded = b2a_base64(data, newline=False).decode()
@@ -83,13 +83,13 @@ def read_window(place: Place, offset: int, encoding: str, budget: int) -> str:
         if found.name == "utf-8":
             skipped = next((at for at, byte in enumerate(data[:4]) if byte & 0xC0 != 0x80), 0)
             offset, data = offset + skipped, data[skipped:]
-        size = max(os.fstat(fd).st_size, offset + len(data))
+        size = max(os.fstat(fd).st_size, offset + len(data) if data else 0)
     if not data:
         raise FileProblem(f"{quoted(place.shown)} has {size} bytes; there is no text at offset {offset}.")
     text, used = decode_part(data, found, offset, place.shown, final=offset + len(data) >= size)
     end = offset + used
-    rest = f"of {size}. Continue with offset={end}." if end < size else "the end of the file."
-    return _with_note(_shown(text), f"Bytes {offset} to {end}, {rest}")
+    rest = f" of {size}. Continue with offset={end}." if end < size else ", the end of the file."
+    return _with_note(_shown(text), f"Bytes {offset} to {end}{rest}")
 
 
 @dataclass(slots=True)

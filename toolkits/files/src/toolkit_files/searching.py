@@ -180,17 +180,17 @@ class Search:
             found = choose(head(fd), "", entry.place.shown)
             stream = binary_stream(fd)
             stream.seek(len(found.mark))
-            if self._may_match(stream, found, entry.place.shown):
+            if self._may_match(stream, found, entry):
                 stream.seek(len(found.mark))
                 self._lines(stream, found, entry)
 
-    def _may_match(self, stream: BufferedReader, found: Encoding, path: str) -> bool:
+    def _may_match(self, stream: BufferedReader, found: Encoding, entry: Entry) -> bool:
         if found.newline != b"\n":
             return True
         for block in _blocks(stream, self.needle):
             self.watch.check()
             if self.watch.late:
-                self._give_up(path)
+                self._stop_before(entry)
                 return False
             if found.name == "utf-8" and self.needle.raw not in block:
                 continue
@@ -198,9 +198,12 @@ class Search:
                 return True
         return False
 
-    def _give_up(self, path: str) -> None:
-        """Leave out a file that takes more than the time of one search, so that the next does not begin with it."""
-        self._too_large = f" {quoted(path)} is too large to be searched to its end."
+    def _stop_before(self, entry: Entry) -> None:
+        """Leave a file to the next search, unless this one began with it: then it takes more than one search's time."""
+        if self.watch.files:
+            self._stopped = Position(entry.names)
+        else:
+            self._too_large = f" {quoted(entry.place.shown)} is too large to be searched to its end."
 
     def _lines(self, stream: BufferedReader, found: Encoding, entry: Entry) -> None:
         done = self.begin.line if self.begin.names == entry.names else 0
@@ -219,7 +222,7 @@ class Search:
                 self.budget -= around.other(line)
             if self.watch.late:
                 if number <= done:
-                    self._give_up(entry.place.shown)
+                    self._stop_before(entry)
                 else:
                     self._stopped = Position(entry.names, number)
                 return

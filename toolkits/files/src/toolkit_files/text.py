@@ -98,7 +98,7 @@ def _canonical(requested: str) -> str:
 
 def _binary(start: bytes, path: str) -> FileProblem:
     odd, even = start[1::2].count(0), start[::2].count(0)
-    if max(odd, even) * 3 > len(start) and min(odd, even) * 20 < len(start):
+    if len(start) >= 8 and max(odd, even) * 3 > len(start) and min(odd, even) * 20 < len(start):
         guess = "utf-16-le" if odd > even else "utf-16-be"
         return FileProblem(f"{quoted(path)} looks like UTF-16 without a mark; try encoding='{guess}'.")
     return FileProblem(f"{quoted(path)} is not text: it holds NUL bytes. Read it as binary, or name its encoding.")

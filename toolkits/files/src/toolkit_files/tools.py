@@ -183,7 +183,10 @@ def search(
         kind = kind_of(look(above, place))
     if kind != "directory":
         return job.run([Entry(tuple(map(printable, place.parts)), place, "file")], strict=True)
-    return job.run(listing.chosen(walk, files))
+    result = job.run(listing.chosen(walk, files))
+    if notes := listing.left_out(walk):
+        result["note"] = " ".join([*([result["note"]] if "note" in result else []), *notes])
+    return result
 
 
 @kit.tool(title="Read a text file", annotations=_READS)

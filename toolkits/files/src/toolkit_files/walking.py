@@ -15,7 +15,7 @@ from toolkit_files.problems import Cancelled, FileProblem, printable
 from toolkit_files.roots import Kind, Place, Roots, directory, entries
 from toolkit_files.watch import Watch
 
-__all__ = ["Entry", "Parents", "Walk"]
+__all__ = ["MAX_DEPTH", "Entry", "Parents", "Walk"]
 
 MAX_DEPTH = 100
 
@@ -49,7 +49,7 @@ class Walk:
     roots: Roots
     start: Place
     watch: Watch
-    depth: int = MAX_DEPTH
+    depth: int = MAX_DEPTH + 1
     hidden: bool = False
     ignore: Globs = field(default_factory=lambda: Globs(()))
     show_ignored: bool = False

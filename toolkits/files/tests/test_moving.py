@@ -1,0 +1,214 @@
+"""Moving and deleting: what is refused, what replaces what, and that nothing outside is touched."""
+
+import errno
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolkit_files.moving import Deleted, Moved, delete, move
+from toolkit_files.problems import Cancelled, FileProblem
+from toolkit_files.roots import Roots
+from toolkit_files.watch import Watch
+
+
+def moved(roots: Roots, source: str, destination: str, *, overwrite: bool = False) -> Moved:
+    places = roots.locate_for_change(source), roots.locate_for_change(destination)
+    return move(roots, *places, Watch(), overwrite=overwrite)
+
+
+def deleted(roots: Roots, path: str, *, recursive: bool = False) -> Deleted:
+    return delete(roots, roots.locate_for_change(path), Watch(), recursive=recursive)
+
+
+def test_a_file_is_renamed_and_moved(root: Path, roots: Roots) -> None:
+    (root / "a").write_text("x")
+    (root / "d").mkdir()
+    assert moved(roots, "a", "b") == {"path": "a", "to": "b", "type": "file"}
+    assert moved(roots, "b", "d/c")["to"] == "d/c"
+    assert (root / "d/c").read_text() == "x"
+    assert os.listdir(root) == ["d"]
+    assert (root / "d/c").stat().st_nlink == 1
+
+
+def test_a_directory_is_moved_with_what_is_in_it(root: Path, roots: Roots) -> None:
+    (root / "a/b").mkdir(parents=True)
+    (root / "a/b/c").write_text("x")
+    assert moved(roots, "a", "z") == {"path": "a", "to": "z", "type": "directory"}
+    assert (root / "z/b/c").read_text() == "x"
+    assert not (root / "a").exists()
+
+
+def test_something_is_moved_to_another_root(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "second").mkdir()
+    (root / "a").write_text("x")
+    roots = Roots([str(root), str(tmp_path / "second")])
+    assert moved(roots, "a", f"{tmp_path}/second/b")["to"] == f"{tmp_path}/second/b"
+    assert (tmp_path / "second/b").read_text() == "x"
+
+
+def test_a_file_replaces_a_file_only_when_asked(root: Path, roots: Roots) -> None:
+    (root / "a").write_text("new")
+    (root / "b").write_text("old")
+    with pytest.raises(FileProblem, match="'b' already exists; set overwrite"):
+        moved(roots, "a", "b")
+    assert (root / "b").read_text() == "old"
+    moved(roots, "a", "b", overwrite=True)
+    assert (root / "b").read_text() == "new"
+    assert os.listdir(root) == ["b"]
+
+
+def test_nothing_replaces_a_directory_or_goes_into_it_by_itself(root: Path, roots: Roots) -> None:
+    (root / "a").write_text("x")
+    (root / "d").mkdir()
+    (root / "e").mkdir()
+    for overwrite in (False, True):
+        with pytest.raises(FileProblem, match="'d' is a directory; give the whole new path"):
+            moved(roots, "a", "d", overwrite=overwrite)
+        with pytest.raises(FileProblem, match="'d' already exists"):
+            moved(roots, "e", "d", overwrite=overwrite)
+        with pytest.raises(FileProblem, match="'a' already exists"):
+            moved(roots, "e", "a", overwrite=overwrite)
+
+
+def test_a_directory_is_not_moved_into_itself(root: Path, roots: Roots) -> None:
+    (root / "a/b").mkdir(parents=True)
+    for destination in ("a", "a/c", "a/b/c"):
+        with pytest.raises(FileProblem, match="'a' cannot be moved into itself"):
+            moved(roots, "a", destination)
+    (root / "f").write_text("")
+    with pytest.raises(FileProblem, match="'f' is already there"):
+        moved(roots, "f", "f", overwrite=True)
+
+
+def test_another_name_of_the_same_file_is_taken_as_a_new_spelling(
+    root: Path, roots: Roots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "readme").write_text("x")
+    real_stat = os.stat
+
+    def without_case(path: Any, *args: Any, **kwargs: Any) -> os.stat_result:
+        return real_stat("readme" if path == "README" else path, *args, **kwargs)
+
+    monkeypatch.setattr(os, "stat", without_case)
+    moved(roots, "readme", "README")
+    monkeypatch.undo()
+    assert os.listdir(root) == ["README"]
+
+
+@pytest.mark.parametrize("name", ["link", "to_file", "dangling", "pipe"])
+def test_links_and_special_files_are_left_alone(root: Path, roots: Roots, outside: Path, name: str) -> None:
+    (root / "link").symlink_to(outside)
+    (root / "to_file").symlink_to(outside / "secret.txt")
+    (root / "dangling").symlink_to("nowhere")
+    os.mkfifo(root / "pipe")
+    (root / "a").write_text("x")
+    for act in (
+        lambda: moved(roots, name, "new"),
+        lambda: moved(roots, "a", name, overwrite=True),
+        lambda: deleted(roots, name, recursive=True),
+    ):
+        with pytest.raises(FileProblem):
+            act()
+    for act in (lambda: moved(roots, "link/secret.txt", "new"), lambda: moved(roots, "a", "link/new")):
+        with pytest.raises(FileProblem, match="symbolic link"):
+            act()
+    assert os.listdir(outside) == ["secret.txt"]
+    assert sorted(os.listdir(root)) == ["a", "dangling", "link", "pipe", "to_file"]
+
+
+@pytest.mark.parametrize("path", [".", "", "./", "/"])
+def test_a_root_is_neither_moved_nor_deleted(root: Path, roots: Roots, path: str) -> None:
+    name = str(root) if path == "/" else path
+    with pytest.raises(FileProblem, match="is a root"):
+        deleted(roots, name, recursive=True)
+    with pytest.raises(FileProblem, match="is a root"):
+        moved(roots, name, "x")
+
+
+def test_what_holds_another_root_is_neither_moved_nor_deleted(root: Path) -> None:
+    (root / "a/inner").mkdir(parents=True)
+    roots = Roots([str(root), str(root / "a/inner")])
+    with pytest.raises(FileProblem, match="or holds one"):
+        deleted(roots, "a", recursive=True)
+
+
+def test_a_file_is_deleted(root: Path, roots: Roots) -> None:
+    (root / "a").write_text("x")
+    assert deleted(roots, "a") == {"path": "a", "type": "file", "count": 1}
+    assert os.listdir(root) == []
+    with pytest.raises(FileProblem, match="There is no 'a'"):
+        deleted(roots, "a")
+
+
+def test_a_directory_is_deleted_only_when_asked(root: Path, roots: Roots, outside: Path) -> None:
+    (root / "a/b").mkdir(parents=True)
+    (root / "a/b/c").write_text("x")
+    (root / "a/link").symlink_to(outside)
+    (root / "empty").mkdir()
+    for name in ("a", "empty"):
+        with pytest.raises(FileProblem, match=f"'{name}' is a directory; set recursive"):
+            deleted(roots, name)
+    assert deleted(roots, "a", recursive=True) == {"path": "a", "type": "directory", "count": 4}
+    assert os.listdir(root) == ["empty"]
+    assert os.listdir(outside) == ["secret.txt"]
+
+
+@pytest.mark.parametrize(("name", "reason"), [(".env", "close to these tools"), (".git", "protect")])
+@pytest.mark.parametrize("depth", ["a", "a/b/c"])
+def test_what_the_operator_closed_or_protected_keeps_the_directories_above_it(
+    root: Path, name: str, reason: str, depth: str
+) -> None:
+    (root / depth).mkdir(parents=True)
+    (root / depth / name).write_text("x")
+    roots = Roots([str(root)], deny=[".env"], protect=[".git"])
+    for act in (lambda: deleted(roots, "a", recursive=True), lambda: moved(roots, "a", "z")):
+        with pytest.raises(FileProblem, match=reason):
+            act()
+    assert (root / depth / name).exists()
+
+
+def test_a_tree_that_cannot_be_looked_through_is_kept(root: Path, roots: Roots) -> None:
+    (root / ("d/" * 120)).mkdir(parents=True)
+    with pytest.raises(FileProblem, match="too many within each other"):
+        deleted(roots, "d", recursive=True)
+    assert (root / ("d/" * 120)).exists()
+
+
+def test_a_deletion_that_stops_says_how_far_it_came(root: Path, roots: Roots, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "a").mkdir()
+    for name in ("x", "y", "z"):
+        (root / "a" / name).write_text("")
+    real, calls = os.unlink, iter([True, False])
+
+    def unlinking(*args: Any, **kwargs: Any) -> None:
+        if next(calls):
+            return real(*args, **kwargs)
+        raise OSError(errno.EACCES, "no")
+
+    monkeypatch.setattr(os, "unlink", unlinking)
+    with pytest.raises(
+        FileProblem, match=r"'a' was deleted only in part, 1 entries of it\. The host has no permission"
+    ):
+        deleted(roots, "a", recursive=True)
+
+
+def test_a_move_to_another_file_system_is_explained(root: Path, roots: Roots, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "a").write_text("x")
+
+    def linking(*args: Any, **kwargs: Any) -> None:
+        raise OSError(errno.EXDEV, "no")
+
+    monkeypatch.setattr(os, "link", linking)
+    with pytest.raises(FileProblem, match="'a' is on another file system"):
+        moved(roots, "a", "b")
+
+
+def test_a_cancelled_deletion_stops(root: Path, roots: Roots) -> None:
+    (root / "a").mkdir()
+    for number in range(600):
+        (root / f"a/{number}").write_text("")
+    with pytest.raises(Cancelled):
+        delete(roots, roots.locate("a"), Watch(cancelled=lambda: True), recursive=True)
+    assert len(os.listdir(root / "a")) == 600

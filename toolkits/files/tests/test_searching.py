@@ -1,0 +1,232 @@
+"""Searching: what is found, in which order, how much of it, and how to go on."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolkit_files.patterns import Globs
+from toolkit_files.problems import Cancelled, FileProblem
+from toolkit_files.roots import Roots
+from toolkit_files.searching import Match, Matches, Needle, Position, Search
+from toolkit_files.walking import Walk
+from toolkit_files.watch import Watch
+
+
+def search(
+    roots: Roots,
+    text: str,
+    *,
+    regex: bool = False,
+    ignore_case: bool = False,
+    around: int = 0,
+    most: int = 100,
+    budget: int = 100_000,
+    resume: str = "",
+    watch: Watch | None = None,
+    **walk: Any,
+) -> Matches:
+    watch = watch or Watch()
+    begin = Position.parse(resume)
+    needle = (Needle.regex if regex else Needle.text)(text, ignore_case=ignore_case)
+    one = Walk(roots, roots.locate("."), watch, after=begin.names, again=begin.line >= 0, **walk)
+    return Search(needle, watch, around, most, budget, begin).run(one)
+
+
+def places(result: Matches) -> list[tuple[str, int]]:
+    return [(match["path"], match["line"]) for match in result["matches"]]
+
+
+def test_lines_that_hold_a_text(root: Path, roots: Roots) -> None:
+    (root / "b.txt").write_text("one\nneedle (1)\ntwo\nthe needle (1) again")
+    (root / "a").mkdir()
+    (root / "a/c.txt").write_bytes(b"needle (1)\r\nnot\r\n")
+    (root / "d.txt").write_text("Needle (1)\n")
+    assert search(roots, "needle (1)") == {
+        "matches": [
+            {"path": "a/c.txt", "line": 1, "text": "needle (1)"},
+            {"path": "b.txt", "line": 2, "text": "needle (1)"},
+            {"path": "b.txt", "line": 4, "text": "the needle (1) again"},
+        ],
+        "files_searched": 3,
+    }
+    assert ("d.txt", 1) in places(search(roots, "needle (1)", ignore_case=True))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "lines"),
+    [
+        ("^b", [2]),
+        ("b$", [1, 3]),
+        (r"\Ab", [2]),
+        (r"b\z", [1, 3]),
+        (r"(?-m)^b", [2]),
+        (r"(?i)BC", [2, 4]),
+        (r"\bbc\b", [2]),
+        (r"a.*b$", [1]),
+        (r"c\s+x", []),
+        ("^$", [5]),
+        (r"[^a]c", [2, 4]),
+    ],
+)
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_patterns_are_for_one_line_at_a_time(
+    root: Path, roots: Roots, pattern: str, lines: list[int], ends: str
+) -> None:
+    (root / "a").write_bytes(ends.join(["a b", "bc", "xb", "abcd", "", "a"]).encode())
+    assert [line for _, line in places(search(roots, pattern, regex=True))] == lines
+
+
+def test_case_is_ignored_in_patterns_too(root: Path, roots: Roots) -> None:
+    (root / "a").write_text("def Main():\nDEF main():\n")
+    assert len(places(search(roots, "def main", regex=True, ignore_case=True))) == 2
+
+
+def test_lines_around_a_match_are_given_once(root: Path, roots: Roots) -> None:
+    (root / "a").write_text("".join(f"{number}{' x' if number in (4, 6, 12) else ''}\n" for number in range(1, 14)))
+    assert search(roots, "x", around=2)["matches"] == [
+        Match(path="a", line=4, text="4 x", before=["2", "3"], after=["5"]),
+        Match(path="a", line=6, text="6 x", after=["7", "8"]),
+        Match(path="a", line=12, text="12 x", before=["10", "11"], after=["13"]),
+    ]
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 4])
+def test_every_match_comes_once_by_following_resume(root: Path, roots: Roots, most: int) -> None:
+    for name in ("a.txt", "b/a:1.txt", "b/c.txt", "d.txt"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text("x\nno\nx\nx\n")
+    whole = places(search(roots, "x"))
+    assert len(whole) == 12
+    collected: list[tuple[str, int]] = []
+    resume = ""
+    for _ in range(20):
+        result = search(roots, "x", most=most, resume=resume)
+        collected += places(result)
+        if "resume" not in result:
+            break
+        assert "There may be more" in result["note"]
+        resume = result["resume"]
+    assert collected == whole
+
+
+def test_as_much_text_as_fits_is_given(root: Path, roots: Roots) -> None:
+    (root / "a").write_text(("x" * 100 + "\n") * 50)
+    result = search(roots, "x", budget=1000)
+    assert len(result["matches"]) == 10
+    assert result["resume"] == "10:a"
+
+
+@pytest.mark.parametrize("resume", ["a", ":", "x:a", "-1:a", "1:", "²:a"])
+def test_a_resume_that_no_search_gave_is_refused(roots: Roots, resume: str) -> None:
+    with pytest.raises(FileProblem, match="resume is what an earlier search gave"):
+        search(roots, "x", resume=resume)
+
+
+def test_binary_files_are_passed_over(root: Path, roots: Roots) -> None:
+    (root / "a").write_bytes(b"x\0y needle\n")
+    (root / "b").write_text("needle\n")
+    assert places(search(roots, "needle")) == [("b", 1)]
+
+
+def test_links_hidden_and_ignored_names_are_passed_over(root: Path, roots: Roots, outside: Path) -> None:
+    (root / "link").symlink_to(outside / "secret.txt")
+    (root / "directory").symlink_to(outside)
+    for name in (".hidden", "node_modules", "src"):
+        (root / name).mkdir()
+        (root / name / "a").write_text("secret\n")
+    ignore = Globs(["node_modules"])
+    assert places(search(roots, "secret", ignore=ignore)) == [("src/a", 1)]
+    assert places(search(roots, "secret", ignore=ignore, hidden=True)) == [(".hidden/a", 1), ("src/a", 1)]
+
+
+def test_what_is_denied_is_not_searched(root: Path) -> None:
+    (root / ".env").write_text("TOKEN=1\n")
+    (root / "a").write_text("TOKEN\n")
+    assert places(search(Roots([str(root)], deny=[".env"]), "TOKEN", hidden=True)) == [("a", 1)]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_files_with_a_mark_are_searched_in_their_encoding(root: Path, roots: Roots, encoding: str) -> None:
+    (root / "a").write_bytes("one\nnädel\n".encode(encoding))
+    assert search(roots, "nädel")["matches"] == [Match(path="a", line=2, text="nädel")]
+    assert places(search(roots, "^on", regex=True)) == [("a", 1)]
+
+
+def test_text_that_is_not_utf_8_is_searched_as_far_as_it_goes(root: Path, roots: Roots) -> None:
+    (root / "a").write_bytes(b"caf\xe9 needle\n")
+    assert search(roots, "needle")["matches"][0]["text"] == "caf\ufffd needle"
+
+
+@pytest.mark.parametrize("regex", [False, True])
+def test_a_long_line_is_cut_to_what_is_around_the_match(root: Path, roots: Roots, regex: bool) -> None:
+    (root / "a").write_text("x" * 5000 + "needle" + "y" * 5000 + "\n")
+    text = search(roots, "needle", regex=regex)["matches"][0]["text"]
+    assert len(text) == 406
+    assert text.startswith("...x")
+    assert "needle" in text
+    assert text.endswith("y...")
+
+
+def test_a_text_is_found_across_the_blocks_in_which_a_file_is_read(root: Path, roots: Roots) -> None:
+    (root / "a").write_text("first\n" + "x" * ((1 << 20) - 8) + "needle\nlast needle\n")
+    assert places(search(roots, "needle")) == [("a", 2), ("a", 3)]
+
+
+def test_a_pattern_is_found_in_every_block(root: Path, roots: Roots) -> None:
+    (root / "a").write_text("".join(f"line {number}\n" for number in range(50_000)))
+    assert places(search(roots, "^line 4999[0-9]$", regex=True)) == [("a", 49_991 + number) for number in range(10)]
+    (root / "b").write_text("x" * 100_000 + "needle\nneedle\n")
+    assert places(search(roots, "needle", regex=True)) == [("b", 1), ("b", 2)]
+
+
+@pytest.mark.parametrize("text", ["", "two\nlines"])
+def test_what_cannot_be_in_a_line_is_refused(roots: Roots, text: str) -> None:
+    with pytest.raises(FileProblem, match="one line"):
+        search(roots, text)
+
+
+def test_a_search_without_time_goes_on_from_where_it_was(root: Path, roots: Roots) -> None:
+    for name in ("a", "b", "c"):
+        (root / name).write_text("x\n")
+    collected: list[tuple[str, int]] = []
+    resume = ""
+    for _ in range(10):
+        result = search(roots, "x", resume=resume, watch=Watch(seconds=2, clock=iter(range(100)).__next__))
+        collected += places(result)
+        if "resume" not in result:
+            break
+        assert "The time is over." in result["note"]
+        resume = result["resume"]
+    assert collected == [("a", 1), ("b", 1), ("c", 1)]
+
+
+def test_a_file_too_large_for_the_time_is_left_out_and_named(root: Path, roots: Roots) -> None:
+    (root / "a").write_text("y\n" * 100_000 + "x\n")
+    (root / "b").write_text("x\n")
+    result = search(roots, "x", regex=True, watch=Watch(seconds=3, clock=iter(range(100)).__next__))
+    assert result["matches"] == []
+    assert "'a' is too large" in result["note"]
+    assert places(search(roots, "x", resume=result["resume"])) == [("b", 1)]
+
+
+def test_a_search_within_a_large_file_goes_on_in_it(root: Path, roots: Roots) -> None:
+    (root / "a").write_text("x\n" + "y\n" * 3000 + "x\n")
+    result = search(roots, "x", watch=Watch(seconds=4, clock=iter(range(100)).__next__))
+    assert places(result) == [("a", 1)]
+    assert result["resume"].endswith(":a")
+    assert places(search(roots, "x", resume=result["resume"])) == [("a", 3002)]
+
+
+def test_progress_tells_the_files_searched(root: Path, roots: Roots) -> None:
+    for number in range(520):
+        (root / f"{number}").write_text("y")
+    reports: list[int] = []
+    search(roots, "x", watch=Watch(report=lambda steps, files: reports.append(files)))
+    assert reports == [256, 512]
+
+
+def test_a_cancelled_search_ends_even_inside_one_file(root: Path, roots: Roots) -> None:
+    (root / "a").write_text("y\n" * 100_000)
+    with pytest.raises(Cancelled):
+        search(roots, "x", watch=Watch(cancelled=lambda: True))
