@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -220,6 +221,18 @@ class Peer:
     def epitaph(self) -> str:
         """What is known about the other end, for the message of a failed wait."""
         return ""
+
+
+class SocketPeer(Peer):
+    """The client's end of a Unix socket: `async with SocketPeer(path) as peer`."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+
+    async def __aenter__(self) -> Self:
+        self.attach(*await asyncio.open_unix_connection(self._path, limit=LIMIT))
+        return self
 
 
 def _id_of(line: bytes) -> Any:

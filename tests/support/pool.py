@@ -1,4 +1,4 @@
-"""Processes of the host that the tests of one module share: one for each revision, started when first asked for."""
+"""Processes of the host that tests share: one for each revision, started when first asked for."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class Conversation:
         RECORDED[revision] += 1
 
     def _check_answer(self, kind: str, message: dict[str, Any]) -> str:
-        asked = self._take(message.get("id"), newest=kind == "error")
+        asked = self._take(message.get("id"))
         if asked is None and (kind == "result" or message.get("id") is not None):
             raise SchemaMismatch(f"an answer nobody waits for: {message!r:.200}")
         revision = self._revision_of(asked)
@@ -156,13 +156,13 @@ class Conversation:
                 return asked
         raise SchemaMismatch(f"progress for {token!r}, which no request in flight gave")
 
-    def _take(self, request_id: Any, *, newest: bool) -> Asked | None:
-        """The request an answer belongs to. Of two with one id the later is the one that is refused."""
+    def _take(self, request_id: Any) -> Asked | None:
+        """The request an answer belongs to: the last with its id. An earlier one was refused nameless, or waits on."""
         waiting = self._open.get(id_key(request_id), [])
         if not waiting:
             return None
         live = [asked for asked in waiting if not asked.cancelled] or waiting
-        asked = live[-1 if newest else 0]
+        asked = live[-1]
         waiting.remove(asked)
         return asked
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -234,3 +236,21 @@ async def test_a_wire_whose_process_dies_says_so() -> None:
     async with Wire([sys.executable, "-I", "-c", "raise SystemExit('out of order')"]) as wire:
         with pytest.raises(EOFError, match="out of order"):
             await wire.request("ping")
+
+
+# --- and nothing passes beside it
+
+SPEAKING = re.compile(r"""["'](initialize|server/discover)["']|io\.modelcontextprotocol/protocolVersion""")
+"""What every client says first, in one era or the other."""
+RECORDED_BY = re.compile(r"from tests\.support\.(peer|pool|recorder|rules|sdk|wire) import")
+TESTS = Path(__file__).parent.parent
+EXEMPT = (TESTS / "support", TESTS / "clients" / "scripts")  # the recorder itself; and what runs behind the tee
+
+
+def test_no_test_talks_to_the_host_past_the_recorder() -> None:
+    """A test that opens a conversation with the host by itself would have messages that nobody checks."""
+    files = [*TESTS.rglob("*.py"), *TESTS.parent.glob("toolkits/*/tests/**/*.py")]
+    texts = {file: file.read_text(encoding="utf-8") for file in files if not set(EXEMPT) & set(file.parents)}
+    speaking = [file for file, text in texts.items() if SPEAKING.search(text)]
+    assert TESTS / "wire" / "test_initialize.py" in speaking
+    assert [file for file in speaking if not RECORDED_BY.search(texts[file])] == []

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
 from tests.support.schemas import FAULTS, REVISIONS, SchemaMismatch, check, definitions, methods, official
 
 MEANT_AS_INTEGERS = {

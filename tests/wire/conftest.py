@@ -1,4 +1,7 @@
-"""Hosts for the tests of the wire: shared within a module, one process for each revision."""
+"""Hosts for the tests of the wire: one process for each revision, shared by all that leave nothing behind in it.
+
+A test that ends its host, or needs one of its own, takes `pool.new()`.
+"""
 
 from __future__ import annotations
 
@@ -19,38 +22,38 @@ def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_fixture_site(tmp_path_factory.mktemp("site"))
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def pool(fixture_site: Path) -> AsyncIterator[Pool]:
-    """The hosts of this module."""
+    """The hosts that tests share."""
     async with Pool(fixture_site) as pool:
         yield pool
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def legacy(pool: Pool) -> Wire:
     """A session of the newest legacy revision."""
     return await pool.get(LEGACY[-1])
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def modern(pool: Pool) -> Wire:
     """A host without a session, whose requests carry their revision."""
     return await pool.get(MODERN[-1])
 
 
-@pytest_asyncio.fixture(loop_scope="module", params=(LEGACY[-1], MODERN[-1]))
+@pytest_asyncio.fixture(loop_scope="session", params=(LEGACY[-1], MODERN[-1]))
 async def wire(pool: Pool, request: pytest.FixtureRequest) -> Wire:
     """The newest revision of either era."""
     return await pool.get(request.param)
 
 
-@pytest_asyncio.fixture(loop_scope="module", params=LEGACY)
+@pytest_asyncio.fixture(loop_scope="session", params=LEGACY)
 async def session(pool: Pool, request: pytest.FixtureRequest) -> Wire:
     """A session of each legacy revision."""
     return await pool.get(request.param)
 
 
-@pytest_asyncio.fixture(loop_scope="module", params=REVISIONS)
+@pytest_asyncio.fixture(loop_scope="session", params=REVISIONS)
 async def every(pool: Pool, request: pytest.FixtureRequest) -> Wire:
     """Each revision there is."""
     return await pool.get(request.param)

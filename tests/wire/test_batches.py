@@ -12,7 +12,7 @@ from tests.support.pool import Pool
 from tests.support.schemas import REVISIONS
 from tests.support.wire import Wire
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 def request(request_id: Any, method: str = "ping", **params: Any) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def notification(method: str, **params: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "method": method, "params": params}
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def batching(pool: Pool) -> Wire:
     """A session of the one revision with batches."""
     return await pool.get("2025-03-26")

@@ -12,7 +12,7 @@ from tests.support.hostile_kit import CANARY, OUTBURSTS
 from tests.support.pool import CONFIG, Pool
 from tests.support.wire import Wire
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 LEAKS = ("pydantic", "Traceback", "errors.pydantic.dev", "fixture_kit", "hostile_kit", ".py", "File ", "<", "http")
 

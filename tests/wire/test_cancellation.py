@@ -10,7 +10,7 @@ import pytest
 from tests.support.pool import Pool
 from tests.support.wire import Wire
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def began(wire: Wire, tool: str, request_id: Any, **arguments: Any) -> None:

@@ -12,7 +12,7 @@ from tests.support.fixture_kit import CANARY
 from tests.support.pool import Pool
 from tests.support.wire import Wire
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def test_a_text_is_read(every: Wire) -> None:

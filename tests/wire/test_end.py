@@ -12,7 +12,7 @@ import pytest
 from tests.support.pool import Pool
 from tests.support.wire import Wire
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PATIENCE = 2.0
 """Seconds that clients give a server to end by itself (clients.md 2)."""

@@ -7,7 +7,7 @@ import pytest
 from tests.support.pool import Pool
 from tests.support.wire import Wire
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def test_a_modern_request_is_served_within_a_session(pool: Pool) -> None:

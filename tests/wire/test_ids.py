@@ -10,7 +10,7 @@ from tests.support.peer import modern_meta
 from tests.support.pool import Pool
 from tests.support.wire import Wire
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tests.support.pool import Pool
 from tests.support.schemas import LEGACY, MODERN
 from tests.support.wire import Wire
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CLIENT = {"capabilities": {}, "clientInfo": {"name": "wire", "version": "1"}}
 

@@ -12,7 +12,7 @@ from tests.support.peer import modern_meta
 from tests.support.pool import CONFIG, Pool
 from tests.support.wire import Wire
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 LEAKS = ("pydantic", "Traceback", "jiter", "line 1 column", "int_max_str", "sys.", ".py", "validation error", "http")
 """What the answer to nonsense must not betray of the machinery (A-2, A-8, D-4)."""
@@ -204,7 +204,8 @@ async def test_ten_megabytes_in_one_argument_are_served_and_given_back(pool: Poo
         before = resident(wire)
         for _ in range(5):
             assert (await wire.call("fixture_length", text=big, modern=modern))["content"][0]["text"] == "10000000"
-        assert resident(wire) - before < 25
+        await wire.settle()
+        assert resident(wire) - before < 25  # the C library keeps up to twice the size of what was freed
 
 
 async def test_a_line_beyond_the_limit_is_refused_and_the_next_one_served(wire: Wire) -> None:

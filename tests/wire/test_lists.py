@@ -13,21 +13,21 @@ from tests.support.pool import CONFIG, Pool
 from tests.support.schemas import LEGACY, MODERN, definitions
 from tests.support.wire import Wire
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 LISTS = {"tools/list": "tools", "resources/list": "resources", "prompts/list": "prompts"}
 DEFINITIONS = {"tools": "Tool", "resources": "Resource", "prompts": "Prompt"}
 IDENTIFIERS = {"tools": "name", "resources": "uri", "prompts": "name"}
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def short_pages(fixture_site: Path) -> AsyncIterator[Pool]:
     """Hosts with two items on a page."""
     async with Pool(fixture_site, CONFIG + "page_size = 2\n") as pool:
         yield pool
 
 
-@pytest_asyncio.fixture(loop_scope="module", params=(LEGACY[-1], MODERN[-1]))
+@pytest_asyncio.fixture(loop_scope="session", params=(LEGACY[-1], MODERN[-1]))
 async def paged(short_pages: Pool, request: pytest.FixtureRequest) -> Wire:
     """A host with two items on a page, in either era."""
     return await short_pages.get(request.param)

@@ -11,7 +11,7 @@ from tests.support.pool import Pool
 from tests.support.schemas import LEGACY, MODERN
 from tests.support.wire import Wire
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SERVED = [*MODERN, *reversed(LEGACY)]
 """Every revision that is served, the modern one first."""

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.wire import Wire
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def told(wire: Wire, tool: str, token: Any = "token", **arguments: Any) -> list[dict[str, Any]]:
@@ -16,7 +16,7 @@ async def told(wire: Wire, tool: str, token: Any = "token", **arguments: Any) ->
     params = {"name": f"fixture_{tool}", "arguments": arguments, "_meta": {"progressToken": token}}
     before = len(wire.messages)
     answer = await wire.request("tools/call", params)
-    heard = wire.messages[before : wire.messages.index(answer)]
+    heard = wire.messages[before : wire.messages.index(answer, before)]
     assert [await wire.receive() for _ in heard] == heard
     assert await wire.settle() == []
     return [message["params"] for message in heard]

@@ -11,12 +11,12 @@ from tests.support.hostile_kit import SAID
 from tests.support.pool import Pool
 from tests.support.wire import Wire
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PRINTING = ["say", "say_unflushed", "write_descriptor", "write_from_c", "run_child"]
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def wire(pool: Pool) -> AsyncIterator[Wire]:
     """A host of the test's own, in a session."""
     async with pool.new() as wire:

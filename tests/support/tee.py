@@ -1,0 +1,46 @@
+"""Stands between a foreign client and a server and writes down what each says: `tee.py RECORD COMMAND [ARGUMENT ...]`.
+
+A script on its own, without imports from here: it runs in the client's environment. Each line of the record is `>` or
+`<`, for the client and the server, and the line that it said; the last one is `=` and the server's exit code.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from threading import Thread
+from typing import IO
+
+
+def forward(source: IO[bytes], target: IO[bytes], record: IO[bytes], mark: bytes) -> None:
+    """Pass lines on until there are no more; each is in the record before the other side can answer it."""
+    reachable = True
+    for line in iter(source.readline, b""):
+        record.write(mark + line.rstrip(b"\n") + b"\n")  # one write to an unbuffered file: whole among the others
+        if reachable:
+            try:
+                target.write(line)
+                target.flush()
+            except OSError:
+                reachable = False
+    with suppress(OSError):
+        target.close()
+
+
+def main(path: str, command: list[str]) -> int:
+    """Run the command with its streams tapped; its exit code."""
+    with open(path, "ab", buffering=0) as record:
+        server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert server.stdin is not None
+        assert server.stdout is not None
+        Thread(target=forward, args=(sys.stdin.buffer, server.stdin, record, b">"), daemon=True).start()
+        forward(server.stdout, sys.stdout.buffer, record, b"<")
+        code = server.wait()
+        record.write(b"=%d\n" % code)
+        return code
+
+
+if __name__ == "__main__":
+    os._exit(main(sys.argv[1], sys.argv[2:]))  # the thread that waits for the client must not hold up the end
