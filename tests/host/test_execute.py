@@ -526,7 +526,7 @@ async def test_a_prompt_gives_text_or_messages() -> None:
     ]
 
 
-@pytest.mark.parametrize("given", [None, 5, {"a": 1}, ["text"], object()], ids=str)
+@pytest.mark.parametrize("given", [None, 5, {"a": 1}, ["text"], object], ids=str)
 async def test_content_of_a_wrong_kind_is_masked(given: Any) -> None:
     kit = Toolkit("x")
 

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-
 import pytest
 
 from pegboard import Call, Context, Host, Listing, PluginConfig, ToolAnnotations, Toolkit
