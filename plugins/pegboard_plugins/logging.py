@@ -9,7 +9,10 @@ import logging
 from collections.abc import Iterable
 from time import perf_counter
 
-from pegboard import Call, CallNext, Failure, Middleware, Outcome, Plugin, ToolkitError, hookimpl
+from pegboard import Call, CallNext, Failure, MCPError, Middleware, Outcome, Plugin, ToolkitError, hookimpl
+
+LONGEST = 200
+"""How many characters of a name that a client chose are logged."""
 
 logger = logging.getLogger("pegboard.calls")
 
@@ -31,12 +34,25 @@ async def log_call(call: Call, call_next: CallNext) -> Outcome:
     ended = "cancelled"
     try:
         outcome = await call_next(call)
-        ended = type(outcome.error).__name__ if isinstance(outcome, Failure) else "ok"
+        ended = _kind(outcome.error) if isinstance(outcome, Failure) else "ok"
         return outcome
     except Exception as error:
-        ended = error.kind.value if isinstance(error, ToolkitError) else type(error).__name__
+        ended = _kind(error)
         raise
     finally:
-        what = call.params.get("name") or call.params.get("uri") or ""
-        client = call.client.name or "unknown client"
-        logger.info("%s %s for %s: %s in %.1f ms", call.method, what, client, ended, (perf_counter() - started) * 1000)
+        what = _shown(call.params.get("name") or call.params.get("uri"))
+        client = _shown(call.client.name) or "unknown client"
+        milliseconds = (perf_counter() - started) * 1000
+        logger.info("%s%s for %s: %s in %.1f ms", call.method, what and f" {what}", client, ended, milliseconds)
+
+
+def _kind(error: Exception | MCPError) -> str:
+    return error.kind.value if isinstance(error, ToolkitError) else type(error).__name__
+
+
+def _shown(text: object) -> str:
+    """What a client chose, on one line and not at any length; "" for what is no text."""
+    if not isinstance(text, str):
+        return ""
+    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    return text if text.isprintable() else ascii(text)

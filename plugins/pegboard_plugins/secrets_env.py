@@ -5,10 +5,13 @@ The file is looked for in the working directory and upward, no further than the 
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
+
+from pydantic import ValidationInfo, field_validator
 
 from pegboard import Plugin, PluginConfig, SecretStore, hookimpl
 
@@ -16,15 +19,29 @@ RESERVED = frozenset(("ARCADE_API_KEY", "ARCADE_WORKER_SECRET"))
 """Secrets of the host itself, which no tool may read; nor may it read what begins with one of `RESERVED_PREFIXES`."""
 RESERVED_PREFIXES = ("MCP_", "PEGBOARD_", "_")
 
+logger = logging.getLogger("pegboard.plugins.secrets_env")
+
 
 class SecretsEnvConfig(PluginConfig):
     """`[plugins.secrets_env]`.
 
     Attributes:
-        env_file: a file of `KEY=value` lines instead of the nearest `.env`; "" for none.
+        env_file: a file of `KEY=value` lines instead of the nearest `.env`; "" for none. A relative path is relative to
+            the configuration file.
     """
 
     env_file: str | None = None
+
+    @field_validator("env_file")
+    @classmethod
+    def _is_there(cls, name: str | None, info: ValidationInfo) -> str | None:
+        if not name:
+            return name
+        directory = (info.context or {}).get("directory", Path())
+        path = Path(directory, Path(name).expanduser())
+        if not path.is_file():
+            raise ValueError(f"there is no file {path}")
+        return str(path)
 
 
 class SecretsEnvPlugin(Plugin):
@@ -39,7 +56,11 @@ class SecretsEnvPlugin(Plugin):
 
 
 class EnvironmentStore:
-    """Looks secrets up by name; reads the file when the first secret is not in the environment."""
+    """Looks secrets up by name; reads the file when the first secret is not in the environment.
+
+    Args:
+        env_file: the file; None for the nearest `.env`, "" for none.
+    """
 
     name = "secrets_env"
 
@@ -54,12 +75,21 @@ class EnvironmentStore:
 
     @cached_property
     def _file(self) -> Mapping[str, str | None]:
-        path = find_env_file(Path.cwd()) if self._env_file is None else Path(self._env_file)
-        if self._env_file == "" or path is None or not path.is_file():
+        if self._env_file == "":
             return {}
-        from dotenv import dotenv_values
+        path: Path | str = "the nearest .env"
+        try:
+            found = find_env_file(Path.cwd()) if self._env_file is None else Path(self._env_file)
+            if found is None:
+                return {}
+            from dotenv import dotenv_values
 
-        return dotenv_values(path)
+            path = found
+            return dotenv_values(path)
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            logger.warning("%s cannot be read, so no secret comes from it: %s", path, reason)
+            return {}
 
 
 def find_env_file(start: Path) -> Path | None:
