@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from toolkit_files import watch
 from toolkit_files.roots import Roots
 
 SECRET = "the secret that lies outside"
@@ -22,6 +23,13 @@ def outside(tmp_path: Path) -> Path:
     path.mkdir()
     (path / "secret.txt").write_text(SECRET)
     return path
+
+
+@pytest.fixture
+def looking_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long work looks up after every fourth step and reports after every sixteenth, so that a few files are many."""
+    monkeypatch.setattr(watch, "LOOK_EVERY", 4)
+    monkeypatch.setattr(watch, "TELL_EVERY", 16)
 
 
 @pytest.fixture

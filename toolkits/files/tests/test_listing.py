@@ -170,8 +170,9 @@ def test_find_by_kind_and_below_a_directory(root: Path, roots: Roots) -> None:
     assert found(roots, "test/*", "src")["paths"] == ["src/test/test_a.py"]
 
 
+@pytest.mark.usefixtures("looking_often")
 def test_a_find_without_time_goes_on_from_where_it_was(root: Path, roots: Roots) -> None:
-    make(root, *(f"{number:04}" for number in range(600)))
+    make(root, *(f"{number:04}" for number in range(12)))
     late = Watch(seconds=0, clock=iter(range(100)).__next__)
     first = found(roots, "*1", watch=late, limit=1000)
     assert first["resume"] == "0000"
@@ -179,10 +180,20 @@ def test_a_find_without_time_goes_on_from_where_it_was(root: Path, roots: Roots)
     assert found(roots, "*1", resume=first["resume"], limit=1000)["paths"][0] == "0001"
 
 
+@pytest.mark.usefixtures("looking_often")
 def test_a_cancelled_walk_ends(root: Path, roots: Roots) -> None:
-    make(root, *(f"d/{number}" for number in range(600)))
+    make(root, *(f"d/{number}" for number in range(12)))
     with pytest.raises(Cancelled):
         found(roots, "*", watch=Watch(cancelled=lambda: True))
+
+
+def test_the_walk_knows_the_kinds(root: Path, roots: Roots, outside: Path) -> None:
+    make(root, "a/", "b")
+    (root / "c").symlink_to(outside)
+    (root / "d").symlink_to(outside / "secret.txt")
+    os.mkfifo(root / "e")
+    kinds = [entry.kind for entry in Walk(roots, roots.locate("."), Watch())]
+    assert kinds == ["directory", "file", "symlink", "symlink", "other"]
 
 
 def test_what_is_listed_must_be_a_directory(root: Path, roots: Roots) -> None:
@@ -200,11 +211,12 @@ def test_a_tree_deeper_than_any_walk_says_so(root: Path, roots: Roots) -> None:
     assert walk.too_deep
 
 
+@pytest.mark.usefixtures("looking_often")
 def test_progress_is_reported_while_walking(root: Path, roots: Roots) -> None:
-    make(root, *(f"{number:04}" for number in range(4200)))
+    make(root, *(f"{number:04}" for number in range(20)))
     reports: list[tuple[int, int]] = []
     found(roots, "x", watch=Watch(report=lambda steps, files: reports.append((steps, files))))
-    assert reports == [(4096, 0)]
+    assert reports == [(16, 0)]
 
 
 @pytest.mark.parametrize(

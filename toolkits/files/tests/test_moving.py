@@ -205,10 +205,21 @@ def test_a_move_to_another_file_system_is_explained(root: Path, roots: Roots, mo
         moved(roots, "a", "b")
 
 
+@pytest.mark.usefixtures("looking_often")
 def test_a_cancelled_deletion_stops(root: Path, roots: Roots) -> None:
     (root / "a").mkdir()
-    for number in range(600):
+    for number in range(12):
         (root / f"a/{number}").write_text("")
     with pytest.raises(Cancelled):
         delete(roots, roots.locate("a"), Watch(cancelled=lambda: True), recursive=True)
-    assert len(os.listdir(root / "a")) == 600
+    assert len(os.listdir(root / "a")) == 12
+
+
+@pytest.mark.usefixtures("looking_often")
+def test_a_deletion_that_is_cancelled_on_its_way_stops_there(root: Path, roots: Roots) -> None:
+    (root / "a").mkdir()
+    for number in range(12):
+        (root / f"a/{number}").write_text("")
+    with pytest.raises(Cancelled):
+        delete(roots, roots.locate("a"), Watch(cancelled=lambda: len(os.listdir(root / "a")) < 12), recursive=True)
+    assert 0 < len(os.listdir(root / "a")) < 12
