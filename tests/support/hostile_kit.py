@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from pegboard import Toolkit
+from pegboard import Context, PromptMessage, ProtocolError, RetryableToolError, ToolExecutionError, Toolkit
 
 CANARY = "canary-7f3a91"
 """Stands in every exception that no client may see the text of."""
@@ -86,6 +86,84 @@ def unserialisable() -> Any:
 def broken_promise() -> Point:
     """Give something else than promised."""
     return "no point"  # type: ignore[return-value]  # that is the point of it
+
+
+# --- errors that are wrong themselves
+
+
+class Speechless(Exception):
+    """Fails when asked what it is."""
+
+    def __str__(self) -> str:
+        raise RuntimeError(CANARY)
+
+
+WRONG: Any = object()
+ERRORS: dict[str, Exception] = {
+    "speechless": Speechless(),
+    "message": ToolExecutionError(WRONG),
+    "advice": RetryableToolError("again", additional_prompt_content=WRONG),
+    "delay": RetryableToolError("again", retry_after_ms=WRONG),
+    "surrogate": ToolExecutionError("half \ud83d"),
+    "code": ProtocolError(WRONG, "no code"),
+    "data": ProtocolError(-32602, "no data", {"what": WRONG}),
+}
+
+
+@kit.tool
+def misreport(kind: str) -> str:
+    """Raise an error that is wrong itself."""
+    raise ERRORS[kind]
+
+
+ODD_NUMBERS: dict[str, Any] = {
+    "nan": float("nan"),
+    "infinity": float("inf"),
+    "text": "50%",
+    "true": True,
+    "none": None,
+    "complex": 1j,
+}
+
+
+@kit.tool
+def odd_progress(context: Context, kind: str) -> str:
+    """Report progress that is no number."""
+    context.progress.report(ODD_NUMBERS[kind])
+    return "reported"
+
+
+@kit.tool
+def odd_total(context: Context, kind: str) -> str:
+    """Report a total that is no number."""
+    context.progress.report(1, total=ODD_NUMBERS[kind])
+    return "reported"
+
+
+@kit.tool
+def odd_message(context: Context) -> str:
+    """Report a message that is no text."""
+    context.progress.report(1, message=WRONG)
+    return "reported"
+
+
+@kit.prompt
+def odd_role() -> list[PromptMessage]:
+    """Speak in a role that there is not."""
+    role: Any = "system"
+    return [PromptMessage("x", role=role)]
+
+
+@kit.prompt
+def odd_text() -> list[PromptMessage]:
+    """Say something that is no text."""
+    return [PromptMessage(WRONG)]
+
+
+@kit.prompt
+def odd_messages() -> Any:
+    """Give no messages at all."""
+    return 5
 
 
 # --- the streams

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Self
 
 from tests.support import fixture_kit, hostile_kit
@@ -25,19 +25,22 @@ disabled_toolkits = ["files"]
 """Names what a client may see of the host, and leaves out the toolkit that the tests' environment has installed."""
 
 
-def make_fixture_site(site: Path) -> Path:
-    """Put the toolkits of the wire tests into a folder, as a distribution that is found there."""
+def make_site(site: Path, kits: Mapping[str, ModuleType]) -> Path:
+    """Put toolkits, by name, into a folder as one distribution; each is the `kit` of a module, which is copied."""
+    modules = {name: module.__name__.rpartition(".")[2] for name, module in kits.items()}
     make_distribution(
         site,
         "fixture-kits",
         "1.2.3",
-        {"pegboard.toolkits": {"fixture": "fixture_kit:kit", "hostile": "hostile_kit:kit"}},
-        {
-            f"{module.__name__.rpartition('.')[2]}.py": inspect.getsource(module)
-            for module in (fixture_kit, hostile_kit)
-        },
+        {"pegboard.toolkits": {name: f"{module}:kit" for name, module in modules.items()}},
+        {f"{modules[name]}.py": inspect.getsource(module) for name, module in kits.items()},
     )
     return site
+
+
+def make_fixture_site(site: Path) -> Path:
+    """Put the toolkits that most tests call into a folder."""
+    return make_site(site, {"fixture": fixture_kit, "hostile": hostile_kit})
 
 
 class Pool:

@@ -81,6 +81,14 @@ async def test_what_is_no_message_within_a_batch_gets_an_error_of_its_own(batchi
     assert [answer["error"]["code"] for answer in answers if answer.get("id") is None] == [-32600] * 4
 
 
+async def test_a_member_that_stands_twice_is_refused_in_a_batch_too(batching: Wire) -> None:
+    await batching.send_raw(
+        b'[{"jsonrpc":"2.0","id":70,"method":"ping"},{"jsonrpc":"2.0","id":71,"id":72,"method":"ping"}]\n'
+    )
+    answer = await batching.receive()
+    assert [one for one in answer if "error" in one] if isinstance(answer, list) else answer["error"]
+
+
 async def test_the_handshake_may_not_be_in_a_batch(batching: Wire) -> None:
     await batching.send([request(1, "initialize", protocolVersion="2025-03-26", capabilities={}), request(2)])
     answers = {answer["id"]: answer for answer in await batching.receive()}

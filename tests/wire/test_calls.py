@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.hostile_kit import CANARY, OUTBURSTS
+from tests.support.hostile_kit import CANARY, ERRORS, OUTBURSTS
 from tests.support.pool import CONFIG, Pool
 from tests.support.wire import Wire
 
@@ -197,6 +197,23 @@ async def test_what_no_tool_should_raise_loses_that_call_only(wire: Wire, tool: 
     assert await wire.settle() == []
     await wire.call("fixture_release")
     assert text((await wire.answer(waiting))["result"]) == "released"
+
+
+@pytest.mark.parametrize("kind", ERRORS)
+async def test_an_error_that_is_wrong_itself_is_still_answered_with_one(wire: Wire, kind: str) -> None:
+    """The recorder sees that it is a right one. What a tool raises stays the tool's failure where it can."""
+    answer = await wire.request("tools/call", {"name": "hostile_misreport", "arguments": {"kind": kind}})
+    assert CANARY not in json.dumps(answer)
+    if kind in {"code", "data"}:
+        assert "error" in answer
+    else:
+        assert answer["result"]["isError"] is True
+
+
+async def test_a_task_is_not_asked_for_by_those_who_may(wire: Wire) -> None:
+    """Sections 10.2 and 10.3: without the capability a request for a task is served as if it were none."""
+    params = {"name": "fixture_echo", "arguments": {"text": "x"}, "task": {"ttl": 1000}}
+    assert text(await wire.result("tools/call", params)) == "x"
 
 
 async def test_the_call_knows_itself(every: Wire) -> None:

@@ -98,6 +98,9 @@ async def test_malformed_arguments_of_a_prompt_are_refused(every: Wire, argument
     [
         ("resources/read", {"uri": "fixture://broken"}),
         ("prompts/get", {"name": "fixture_broken_prompt"}),
+        ("prompts/get", {"name": "hostile_odd_role"}),
+        ("prompts/get", {"name": "hostile_odd_text"}),
+        ("prompts/get", {"name": "hostile_odd_messages"}),
     ],
 )
 async def test_content_that_fails_is_an_internal_error_and_tells_nothing(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.hostile_kit import ODD_NUMBERS
 from tests.support.wire import Wire
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -43,6 +44,21 @@ async def test_a_message_goes_with_it_where_the_revision_knows_one(every: Wire) 
 
 async def test_progress_that_does_not_increase_is_not_told(every: Wire) -> None:
     assert [one["progress"] for one in await told(every, "stumble")] == [1, 2]
+
+
+@pytest.mark.parametrize("kind", ODD_NUMBERS)
+@pytest.mark.parametrize("part", ["progress", "total"])
+async def test_progress_that_is_no_number_harms_nothing(wire: Wire, part: str, kind: str) -> None:
+    """The recorder sees that nothing goes out that no client could read; the call is answered in any case."""
+    params = {"name": f"hostile_odd_{part}", "arguments": {"kind": kind}, "_meta": {"progressToken": 1}}
+    assert "content" in await wire.result("tools/call", params)
+    await wire.settle()
+
+
+async def test_a_message_of_progress_that_is_no_text_harms_nothing(wire: Wire) -> None:
+    params = {"name": "hostile_odd_message", "arguments": {}, "_meta": {"progressToken": 1}}
+    assert "content" in await wire.result("tools/call", params)
+    await wire.settle()
 
 
 @pytest.mark.parametrize("meta", [{}, {"com.example/x": 1}])
