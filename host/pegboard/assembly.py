@@ -15,6 +15,7 @@ from pegboard.contracts import (
     Middleware,
     Prompt,
     Resource,
+    Route,
     SecretStore,
     StreamProtocol,
     Tool,
@@ -47,6 +48,7 @@ class Assembly(NamedTuple):
 
     Attributes:
         tools: by wire name, in the order of names.
+        routes: by path, then by method.
         forms: for each tool, every spelling of its name, normalised.
     """
 
@@ -57,6 +59,7 @@ class Assembly(NamedTuple):
     middleware: tuple[Middleware, ...]
     transports: Mapping[str, Transport]
     protocols: tuple[StreamProtocol, ...]
+    routes: Mapping[str, Mapping[str, Route]]
     withheld: tuple[Withheld, ...]
     problems: tuple[Problem, ...]
 
@@ -76,6 +79,7 @@ def assemble(config: HostConfig, plugins: Sequence[Loaded]) -> Assembly:
         middleware=assembler.middleware(),
         transports=assembler.transports(),
         protocols=tuple(protocol for plugin in plugins for protocol in plugin.protocols),
+        routes=assembler.routes(),
         withheld=tuple(assembler.withheld),
         problems=tuple(assembler.problems),
     )
@@ -248,6 +252,15 @@ class _Assembler:
         return self.unique(
             "transport", ((item.name, plugin.origin, item) for plugin in self.plugins for item in plugin.transports)
         )
+
+    def routes(self) -> dict[str, dict[str, Route]]:
+        owned = [(plugin.origin, route) for plugin in self.plugins for route in plugin.routes]
+        paths: dict[str, dict[str, Route]] = {}
+        for route in self.unique(
+            "route", ((f"{one.method} {one.path}", origin, one) for origin, one in owned)
+        ).values():
+            paths.setdefault(route.path, {})[route.method] = route
+        return paths
 
     def report_unmatched(self) -> None:
         for pattern in self.disabled.unmatched(self.known_forms):

@@ -150,6 +150,8 @@ def _is_built_in(origin: Origin) -> bool:
 
 def _choose(origin: Origin, config: HostConfig, selection: Selection, built_in: Container[str]) -> Choice:
     by_default = _is_built_in(origin) and origin.name in defaults().get("plugins", {})
+    if selection.safe and _is_built_in(origin) and origin.name in config.host.transports:
+        return Choice(origin, True, "the transport that was asked for", named=True)
     if selection.safe:
         reason = "on by default" if by_default else "--safe starts with the built-in defaults alone"
         return Choice(origin, by_default, reason)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pluggy
 
 from pegboard import hookspecs
-from pegboard.contracts import Middleware, PluginContext, PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard.contracts import Middleware, PluginContext, PromptDefinition, ResourceDefinition, Route, ToolDefinition
 from pegboard.errors import PluginError
 from pegboard.names import nearest
 from pegboard.toolkit import Toolkit
@@ -34,6 +34,7 @@ HOOKS = {
     "register_middleware": Hook("middleware", Middleware),
     "register_transports": Hook("transports", ("name", "run")),
     "register_protocols": Hook("protocols", ("name", "serve")),
+    "register_routes": Hook("routes", Route),
     "register_secret_stores": Hook("stores", ("name", "get")),
     "lifespan": Hook("lifespans", ("__aenter__", "__aexit__")),
 }

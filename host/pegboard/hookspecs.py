@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         PluginContext,
         PromptDefinition,
         ResourceDefinition,
+        Route,
         SecretStore,
         StreamProtocol,
         ToolDefinition,
@@ -75,6 +76,15 @@ def register_transports(context: PluginContext) -> Iterable[Transport]:
 @hookspec
 def register_protocols(context: PluginContext) -> Iterable[StreamProtocol]:
     """Contribute the protocol that answers on message streams. There must be exactly one when a transport runs."""
+    raise NotImplementedError
+
+
+@hookspec
+def register_routes(context: PluginContext) -> Iterable[Route]:
+    """Contribute HTTP routes. Every HTTP server of the host serves all of them, behind the same checks.
+
+    Of two with one method and path neither is served, and both owners are named.
+    """
     raise NotImplementedError
 
 

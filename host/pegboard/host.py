@@ -9,19 +9,32 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterable, Iterable, Mapping
+from collections.abc import AsyncIterable, Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
 from pegboard.assembly import Assembly, assemble
 from pegboard.config import HostConfig
-from pegboard.contracts import Call, CallNext, Connection, Failure, Identity, Kind, Lifespan, Outcome
+from pegboard.contracts import (
+    ANONYMOUS,
+    Call,
+    CallNext,
+    Connection,
+    EventStream,
+    Failure,
+    Identity,
+    Kind,
+    Lifespan,
+    Outcome,
+    Request,
+    Response,
+)
 from pegboard.discovery import Given, Selection, defaults
 from pegboard.errors import ConfigError, MCPError, PluginError, ProtocolError, ServerError, ToolkitError, TransportError
 from pegboard.execute import Threads
 from pegboard.jsonrpc import METHOD_NOT_FOUND
 from pegboard.loader import load
-from pegboard.methods import method_table
+from pegboard.methods import may_use, method_table
 from pegboard.names import nearest
 from pegboard.plugins import Loaded, LoadReport, Problem
 from pegboard.supervise import run_all
@@ -60,6 +73,8 @@ class Host:
         self._in_flight = 0
         self._idle = asyncio.Event()
         self._idle.set()
+        self._stopping = asyncio.Event()
+        self.on_opened: Callable[[str], None] | None = None
         self.report = LoadReport((), (), ())
         self._assembly: Assembly | None = None
         section = self.config.host
@@ -172,7 +187,8 @@ class Host:
         return True
 
     async def drain(self, grace: float) -> bool:
-        """Wait for the calls in flight, `grace` seconds at most; whether all of them ended."""
+        """Begin nothing new and wait for the calls in flight, `grace` seconds at most; whether all of them ended."""
+        self._stopping.set()
         try:
             async with asyncio.timeout(grace):
                 await self._idle.wait()
@@ -212,7 +228,7 @@ class Host:
         for name in names:
             if name not in available:
                 raise TransportError(f"no plugin that runs brings a transport {name!r}")
-        await run_all([available[name] for name in names], self.serve)
+        await run_all([available[name] for name in names], self)
 
     async def serve(self, connection: Connection, messages: AsyncIterable[bytes]) -> None:
         """Answer the messages of one connection until they end, then close it.
@@ -230,6 +246,41 @@ class Host:
             logger.exception("the connection of %s ended by a fault", connection.peer)
         finally:
             await connection.close()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the host is about to end."""
+        return self._stopping.is_set()
+
+    async def wait_stopping(self) -> None:
+        """Wait until the host is about to end."""
+        await self._stopping.wait()
+
+    def opened(self, address: str, *, trusted: bool = True) -> None:
+        """A transport's channel is open; `on_opened` is told, and the log when some tools are not for its callers."""
+        withheld = [name for name, bound in self.assembly.tools.items() if not may_use(ANONYMOUS, bound)]
+        if withheld and not trusted:
+            names = ", ".join(withheld)
+            logger.warning("not served at %s, as they use secrets and anybody may call: %s", address, names)
+        if self.on_opened is not None:
+            self.on_opened(address)
+
+    async def respond(self, request: Request) -> Response | EventStream:
+        """Answer one HTTP request by the route it belongs to. Never raises, but for `asyncio.CancelledError`."""
+        methods = self.assembly.routes.get(request.path)
+        if methods is None:
+            return Response(404, b"There is nothing here.\n", "text/plain")
+        route = methods.get(request.method)
+        if route is None:
+            return Response(405, headers={"Allow": ", ".join(sorted(methods))})
+        try:
+            return await route.handler(request, self)
+        except asyncio.CancelledError:
+            raise
+        except BaseException:
+            error_id = secrets.token_hex(4)
+            logger.exception("error %s in %s %s", error_id, request.method, request.path)
+            return Response(500, f"Internal error {error_id}\n".encode(), "text/plain")
 
     async def dispatch(self, call: Call) -> Outcome:
         """Run one call through middleware to its end. Never raises, but for `asyncio.CancelledError`.

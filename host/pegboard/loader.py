@@ -128,8 +128,8 @@ class _Loader:
         except BaseException as error:  # whatever a plugin raises is its own failure
             logger.debug("%s failed", origin, exc_info=True)
             self.report(origin, attempt.stage, _in_words(error), named=choice.named)
-        for what in changed:
-            message = f"it changed {what} of the process while it was loaded"
+        if changed:
+            message = f"it changed the process while it was loaded: {', '.join(changed)}"
             self.problems.append(Problem("process", message, origin, level="warning"))
         return loaded
 

@@ -9,22 +9,26 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from pegboard.assembly import Assembly
-from pegboard.contracts import Call, CallNext, Listing, Middleware, Outcome, Prompt, Resource, Tool
+from pegboard.contracts import ANONYMOUS, Call, Caller, CallNext, Listing, Middleware, Outcome, Prompt, Resource, Tool
 from pegboard.errors import NotFoundError, ProtocolError
-from pegboard.execute import Threads, call_tool, get_prompt, read_resource
+from pegboard.execute import BoundTool, Threads, call_tool, get_prompt, read_resource
 from pegboard.jsonrpc import INVALID_PARAMS
 
 
 def method_table(assembly: Assembly, threads: Threads, page_size: int) -> dict[str, CallNext]:
     """Every method by name, wrapped in the middleware that asked for it, outermost first."""
     methods = _Methods(assembly, threads)
+    resources = {uri: resource for uri, (resource, _) in assembly.resources.items()}
+    prompts = {name: prompt for name, (prompt, _) in assembly.prompts.items()}
     table: dict[str, CallNext] = {
         "tools/call": methods.call_tool,
+        "tools/list": _ToolPages(assembly, page_size).list,
+        "resources/list": _Pages("resources", resources, page_size).list,
+        "resources/templates/list": _Pages("templates", {}, page_size).list,
         "resources/read": methods.read_resource,
+        "prompts/list": _Pages("prompts", prompts, page_size).list,
         "prompts/get": methods.get_prompt,
     }
-    for method, pages in _lists(assembly, page_size).items():
-        table[method] = pages.list
     return {method: _wrapped(handler, method, assembly.middleware) for method, handler in table.items()}
 
 
@@ -56,7 +60,7 @@ class _Methods:
     async def call_tool(self, call: Call) -> Outcome:
         name = _text_parameter(call.params, "name")
         bound = self._tools.get(name)
-        if bound is None:
+        if bound is None or not may_use(call.caller, bound):
             raise NotFoundError(f"Unknown tool: {name}")
         if not isinstance(call.params.get("arguments"), dict | None):
             raise ProtocolError(INVALID_PARAMS, "params.arguments must be an object")
@@ -75,16 +79,23 @@ class _Methods:
         return await get_prompt(self._prompts[name][1], self._threads)
 
 
-def _lists(assembly: Assembly, page_size: int) -> dict[str, _Pages]:
-    tools = {name: bound.tool for name, bound in assembly.tools.items()}
-    resources = {uri: resource for uri, (resource, _) in assembly.resources.items()}
-    prompts = {name: prompt for name, (prompt, _) in assembly.prompts.items()}
-    return {
-        "tools/list": _Pages("tools", tools, page_size),
-        "resources/list": _Pages("resources", resources, page_size),
-        "resources/templates/list": _Pages("templates", {}, page_size),
-        "prompts/list": _Pages("prompts", prompts, page_size),
-    }
+def may_use(caller: Caller, bound: BoundTool) -> bool:
+    """Whether a caller sees a tool: one that uses the operator's secrets is not for everybody who can reach us."""
+    return not bound.secrets or caller.trusted or caller.subject is not None
+
+
+class _ToolPages:
+    """The list of tools, as callers see it who may use all of them, and as others do."""
+
+    def __init__(self, assembly: Assembly, page_size: int) -> None:
+        tools = assembly.tools.items()
+        self._all = _Pages("tools", {name: bound.tool for name, bound in tools}, page_size)
+        open_to_all = {name: bound.tool for name, bound in tools if may_use(ANONYMOUS, bound)}
+        self._open = _Pages("tools", open_to_all, page_size) if len(open_to_all) < len(tools) else self._all
+
+    async def list(self, call: Call) -> Outcome:
+        trusted = call.caller.trusted or call.caller.subject is not None
+        return await (self._all if trusted else self._open).list(call)
 
 
 class _Pages:

@@ -11,6 +11,7 @@ from pegboard.contracts import (
     PluginContext,
     PromptDefinition,
     ResourceDefinition,
+    Route,
     SecretStore,
     StreamProtocol,
     ToolDefinition,
@@ -110,6 +111,7 @@ class Loaded:
     middleware: list[Middleware] = field(default_factory=list)
     transports: list[Transport] = field(default_factory=list)
     protocols: list[StreamProtocol] = field(default_factory=list)
+    routes: list[Route] = field(default_factory=list)
     stores: list[SecretStore] = field(default_factory=list)
     lifespans: list[Lifespan] = field(default_factory=list)
     state: Any = None

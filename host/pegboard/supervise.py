@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from pegboard.contracts import Serve, Transport
+from pegboard.contracts import Transport, TransportHost
 from pegboard.errors import TransportError
 
 FIRST_DELAY_SECONDS = 0.5
@@ -16,13 +16,13 @@ LONGEST_DELAY_SECONDS = 30.0
 logger = logging.getLogger("pegboard.transports")
 
 
-async def run_all(transports: Sequence[Transport], serve: Serve) -> None:
+async def run_all(transports: Sequence[Transport], host: TransportHost) -> None:
     """Run transports until one of them ends of itself, then end the others.
 
     Raises:
         TransportError: one cannot be opened at all.
     """
-    tasks = [asyncio.create_task(_keep_running(transport, serve), name=transport.name) for transport in transports]
+    tasks = [asyncio.create_task(_keep_running(transport, host), name=transport.name) for transport in transports]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
@@ -33,14 +33,14 @@ async def run_all(transports: Sequence[Transport], serve: Serve) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _keep_running(transport: Transport, serve: Serve) -> None:
+async def _keep_running(transport: Transport, host: TransportHost) -> None:
     clock = asyncio.get_running_loop().time
     cause: BaseException
     delay = 0.0
     while True:
         started = clock()
         try:
-            return await transport.run(serve)
+            return await transport.run(host)
         except TransportError as error:
             if not delay:
                 raise

@@ -24,7 +24,7 @@ def run_call(options: Namespace) -> int:
     except ValueError as error:
         say(str(error))
         return USAGE
-    outcome = asyncio.run(_call(make_host(options), options.tool, arguments))
+    outcome = asyncio.run(_call(make_host(options, ()), options.tool, arguments))
     return _print(outcome, as_json=options.json)
 
 

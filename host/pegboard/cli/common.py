@@ -15,18 +15,19 @@ from pegboard.discovery import Selection, defaults
 from pegboard.host import Host
 
 
-def load_config(options: Namespace) -> HostConfig:
-    """The configuration that the command line asks for.
+def load_config(options: Namespace, transports: Sequence[str] | None = None) -> HostConfig:
+    """The configuration that the command line asks for, with other transports where the command decides about them.
 
     Raises:
         ConfigError: it is wrong.
     """
-    return HostConfig.load(options.config, environ=os.environ, defaults=defaults())
+    overrides = {} if transports is None else {"host": {"transports": list(transports)}}
+    return HostConfig.load(options.config, environ=os.environ, defaults=defaults(), overrides=overrides)
 
 
-def make_host(options: Namespace) -> Host:
+def make_host(options: Namespace, transports: Sequence[str] | None = None) -> Host:
     """A host that is not started, with logging set up as it says."""
-    config = load_config(options)
+    config = load_config(options, transports)
     set_up_logging(config.host.log_level, options.verbose)
     return Host(config, selection=Selection(tuple(options.only), options.safe, options.strict))
 

@@ -12,10 +12,10 @@ import os
 import signal
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from functools import partial
 
 from pegboard.cli import OK
-from pegboard.cli.common import make_host
+from pegboard.cli.common import make_host, say
 from pegboard.errors import ConfigError
 from pegboard.host import Host
 
@@ -30,7 +30,7 @@ _COLLECT_AFTER = 50_000
 
 def run_stdio(options: Namespace) -> int:
     """Serve one client over standard input and output."""
-    return _run(make_host(options), ["stdio"])
+    return _run(make_host(options, ["stdio"]))
 
 
 def run_serve(options: Namespace) -> int:
@@ -40,21 +40,35 @@ def run_serve(options: Namespace) -> int:
         raise ConfigError(
             ["[host] transports lists nothing to serve by; for a client that starts the server: pegboard stdio"]
         )
-    return _run(host, host.config.host.transports)
+    host.on_opened = partial(_announce, host)
+    return _run(host)
 
 
-def _run(host: Host, transports: Sequence[str]) -> int:
+def _announce(host: Host, address: str) -> None:
+    """Where the host is reached, what is on, and what to do next."""
+    tools = len(host.assembly.tools)
+    owners = sorted({bound.tool.owner for bound in host.assembly.tools.values()})
+    endpoint = next((path for path, methods in host.assembly.routes.items() if "POST" in methods), "")
+    url = f"{address}{endpoint}" if address.startswith("http") else address
+    say(
+        f"{host.identity.name} {host.identity.version} serves {tools} tools ({', '.join(owners) or 'no toolkit'}) at {url}"
+    )
+    if "://" in url:
+        say(f"next: give that URL to an MCP client, or try: curl {address}/healthz   (Ctrl-C ends)")
+
+
+def _run(host: Host) -> int:
     gc.disable()
-    return asyncio.run(_serve(host, transports))
+    return asyncio.run(_serve(host))
 
 
-async def _serve(host: Host, transports: Sequence[str]) -> int:
+async def _serve(host: Host) -> int:
     stopping = _stop_on_signals()
     await host.start()
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER, 20, 100)
     gc.enable()
-    serving = asyncio.create_task(host.run(transports))
+    serving = asyncio.create_task(host.run())
     try:
         await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
         if stopping.done():

@@ -7,6 +7,7 @@ records all the same: name their fields, and change one with `record._replace(..
 
 from pegboard.contracts.calls import (
     ANONYMOUS,
+    LOCAL,
     NOTHING,
     UNKNOWN_CLIENT,
     Call,
@@ -31,6 +32,7 @@ from pegboard.contracts.catalogue import (
     Tool,
     ToolAnnotations,
 )
+from pegboard.contracts.http import EventStream, Headers, Request, Response, Route, RouteHandler
 from pegboard.contracts.plugins import (
     Lifespan,
     Middleware,
@@ -44,13 +46,14 @@ from pegboard.contracts.plugins import (
 from pegboard.contracts.streams import (
     Connection,
     ProtocolHost,
-    Serve,
     StreamProtocol,
     Transport,
+    TransportHost,
 )
 
 __all__ = [
     "ANONYMOUS",
+    "LOCAL",
     "NOTHING",
     "UNKNOWN_CLIENT",
     "Call",
@@ -58,7 +61,9 @@ __all__ = [
     "Caller",
     "Client",
     "Connection",
+    "EventStream",
     "Failure",
+    "Headers",
     "Identity",
     "Kind",
     "Lifespan",
@@ -73,16 +78,20 @@ __all__ = [
     "PromptMessage",
     "PromptResult",
     "ProtocolHost",
+    "Request",
     "RequestId",
     "Resource",
     "ResourceDefinition",
     "ResourceResult",
+    "Response",
+    "Route",
+    "RouteHandler",
     "SecretStore",
-    "Serve",
     "StreamProtocol",
     "Tool",
     "ToolAnnotations",
     "ToolDefinition",
     "ToolResult",
     "Transport",
+    "TransportHost",
 ]

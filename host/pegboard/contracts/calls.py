@@ -23,12 +23,18 @@ class Caller(NamedTuple):
 
     Attributes:
         subject: a stable id of the authenticated user, None when nobody is authenticated.
+        trusted: the channel is one that only this machine's user has, such as standard input or a loopback port.
     """
 
     subject: str | None = None
+    trusted: bool = False
 
 
 ANONYMOUS = Caller()
+"""Somebody, from anywhere."""
+
+LOCAL = Caller(trusted=True)
+"""This machine's user, or the program that embeds the host."""
 
 
 class Client(NamedTuple):
@@ -68,7 +74,7 @@ class Call(NamedTuple):
 
     method: str
     params: Mapping[str, Any] = NOTHING
-    caller: Caller = ANONYMOUS
+    caller: Caller = LOCAL
     client: Client = UNKNOWN_CLIENT
     request_id: RequestId | None = None
     session_id: str | None = None

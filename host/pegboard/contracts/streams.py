@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Awaitable, Callable
-from typing import Protocol, TypeAlias
+from collections.abc import AsyncIterable, Awaitable
+from typing import Protocol
 
 from pegboard.contracts.calls import Call, Caller, Outcome
 from pegboard.contracts.catalogue import Identity, Kind
+from pegboard.contracts.http import EventStream, Request, Response
 
 
 class Connection(Protocol):
@@ -30,8 +31,34 @@ class Connection(Protocol):
         """End the connection."""
 
 
-Serve: TypeAlias = Callable[[Connection, AsyncIterable[bytes]], Awaitable[None]]
-"""Answers the messages of one connection; returns when they end, having cancelled what was still running."""
+class TransportHost(Protocol):
+    """The host as a transport sees it."""
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the host is about to end: what is in flight goes on, nothing new should begin."""
+        ...
+
+    async def wait_stopping(self) -> None:
+        """Wait until the host is about to end."""
+
+    def opened(self, address: str, *, trusted: bool = True) -> None:
+        """Say that the channel is open.
+
+        Args:
+            address: where it is reached, for people: a URL or a path.
+            trusted: whether only this machine's user reaches it.
+        """
+
+    async def serve(self, connection: Connection, messages: AsyncIterable[bytes]) -> None:
+        """Answer the messages of one connection.
+
+        Returns when they end, having cancelled what was still running and closed the connection.
+        """
+
+    async def respond(self, request: Request) -> Response | EventStream:
+        """Answer one HTTP request by the route it belongs to. Never raises, but for `asyncio.CancelledError`."""
+        ...
 
 
 class Transport(Protocol):
@@ -39,7 +66,7 @@ class Transport(Protocol):
 
     name: str
 
-    async def run(self, serve: Serve) -> None:
+    async def run(self, host: TransportHost) -> None:
         """Open the channel and serve its connections, until cancelled or until its input ends.
 
         Raises:
@@ -49,6 +76,11 @@ class Transport(Protocol):
 
 class ProtocolHost(Protocol):
     """The host as a protocol sees it."""
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the host is about to end."""
+        ...
 
     @property
     def identity(self) -> Identity:

@@ -32,7 +32,9 @@ def client_of(meta: Mapping[str, Any]) -> Client:
         ProtocolError: a required member is missing or of the wrong type.
     """
     if PROTOCOL_VERSION not in meta:
-        raise _bad(PROTOCOL_VERSION, "is missing")
+        raise ProtocolError(
+            INVALID_PARAMS, f"params._meta: {PROTOCOL_VERSION} is missing", {"supported": list(SUPPORTED)}
+        )
     revision = meta[PROTOCOL_VERSION]
     capabilities = meta.get(CLIENT_CAPABILITIES)
     if type(revision) is not str:

@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from pegboard import ANONYMOUS
+from pegboard import LOCAL
 from pegboard_plugins.stdio.sink import open_sink
 
 HIGH_WATER_BYTES = 256 * 1024
@@ -29,7 +29,7 @@ class Outbox:
     """
 
     peer = "stdio"
-    caller = ANONYMOUS
+    caller = LOCAL
 
     def __init__(self, descriptor: int) -> None:
         self._sink = open_sink(descriptor)

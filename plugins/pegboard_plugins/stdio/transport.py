@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pegboard import Serve
+from pegboard import TransportHost
 from pegboard_plugins.stdio.running import RunningTools
 
 
@@ -18,7 +18,7 @@ class StdioTransport:
         self._running = running
         self._max_message_bytes = max_message_bytes
 
-    async def run(self, serve: Serve) -> None:
+    async def run(self, host: TransportHost) -> None:
         """Serve the client until it closes standard input, or its end of standard output.
 
         Raises:
@@ -32,7 +32,7 @@ class StdioTransport:
             outbox = Outbox(outgoing)
             messages = open_incoming(incoming, outbox, self._max_message_bytes)
             try:
-                await serve(outbox, messages)
+                await host.serve(outbox, messages)
             finally:
                 messages.close()
                 await outbox.close()

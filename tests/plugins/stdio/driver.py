@@ -13,6 +13,7 @@ import os
 import resource
 import subprocess
 import sys
+from types import SimpleNamespace
 import threading
 import warnings
 from collections.abc import AsyncIterable
@@ -107,7 +108,8 @@ WAYS: dict[str, Any] = {
 
 
 async def run(serve: Any) -> None:
-    await StdioTransport(RunningTools(), LIMIT).run(serve)
+    host: Any = SimpleNamespace(serve=serve, opened=lambda address: None)
+    await StdioTransport(RunningTools(), LIMIT).run(host)
 
 
 async def scene(name: str) -> None:

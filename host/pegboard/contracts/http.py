@@ -1,0 +1,96 @@
+"""The seam between HTTP servers and those who answer requests: routes, and neutral requests and responses.
+
+A server knows nothing of what is served, a route's handler nothing of the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+
+from pegboard.contracts.calls import ANONYMOUS, NOTHING, Caller
+
+if TYPE_CHECKING:
+    from pegboard.contracts.streams import ProtocolHost
+
+
+class Headers(Protocol):
+    """A message's header fields; names in any case."""
+
+    def get(self, key: str, /) -> str | None:
+        """The first field of that name."""
+        ...
+
+    def getall(self, key: str, /, default: Sequence[str]) -> Sequence[str]:
+        """Every field of that name, in order."""
+        ...
+
+
+class Request(NamedTuple):
+    """An HTTP request whose body has been read, within the server's limits.
+
+    Attributes:
+        method: "GET", "POST" and so on.
+        path: the path, percent-decoded, without the query.
+        query: the query's parameters, the first of each name.
+        headers: the header fields.
+        body: the whole body.
+        caller: who sent it, as far as the server can vouch for it.
+        peer: the address it came from, for logs.
+    """
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    headers: Headers
+    body: bytes = b""
+    caller: Caller = ANONYMOUS
+    peer: str = ""
+
+
+class Response(NamedTuple):
+    """A whole response.
+
+    Attributes:
+        status: the status code.
+        body: the body, empty for none.
+        content_type: its media type.
+        headers: further header fields.
+    """
+
+    status: int = 200
+    body: bytes = b""
+    content_type: str = "application/json"
+    headers: Mapping[str, str] = NOTHING
+
+
+class EventStream(NamedTuple):
+    """A response of server-sent events, begun at once and ended by the end of its messages.
+
+    Attributes:
+        messages: the `data` of each event, without line breaks. The server closes it when the peer is gone.
+        headers: further header fields.
+    """
+
+    messages: AsyncIterator[bytes]
+    headers: Mapping[str, str] = NOTHING
+
+
+RouteHandler: TypeAlias = "Callable[[Request, ProtocolHost], Awaitable[Response | EventStream]]"
+"""Answers a request; cancelled when the peer is gone before the response has begun."""
+
+
+class Route(NamedTuple):
+    """What answers at a path.
+
+    Attributes:
+        method: the HTTP method.
+        path: the exact path, such as "/mcp".
+        handler: answers it.
+        auth: the policy that admits callers; "mcp" is that of the MCP endpoint, "public" admits everybody.
+    """
+
+    method: str
+    path: str
+    handler: RouteHandler
+    auth: str = "mcp"

@@ -1,0 +1,104 @@
+"""An HTTP server, on aiohttp: serves routes, whoever contributed them, and guards every one of them alike.
+
+This module only describes the plugin; aiohttp is imported when the transport runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from pegboard import Plugin, PluginConfig, ProtocolHost, Request, Response, Route, Transport, hookimpl
+
+
+class HttpConfig(PluginConfig):
+    """`[plugins.http]`.
+
+    Attributes:
+        host: the address to listen at; anything but loopback opens the server to others.
+        port: the port; 0 for any that is free.
+        socket: a Unix socket's path, instead of host and port.
+        certificate: a file with the TLS certificate chain (PEM); with it the server speaks HTTPS.
+        key: a file with the certificate's private key, when the certificate's file does not hold it.
+        allowed_hosts: values of the Host header that are served, beside the loopback names when listening at loopback;
+            needed behind a proxy and for any other name.
+        cors_origins: web origins whose pages may use the server, such as `https://app.example`; "*" for all, without
+            credentials.
+        cors_credentials: whether those pages may send cookies and the like.
+        cors_methods: the methods that those pages may use.
+        cors_headers: the request headers that those pages may send, beside those of MCP.
+        trusted_proxies: addresses or networks of proxies whose forwarded headers are believed.
+        max_body_bytes: the largest request body.
+        max_header_bytes: the largest single header field.
+        max_requests: how many requests are served at once; more are told to come back.
+        header_seconds: how long a client may take to send a request's headers.
+        body_seconds: how long it may take to send the body.
+        call_seconds: how long a request may take before its response begins; 0 for no limit.
+        idle_seconds: how long a connection may stay open between requests.
+        stream_ping_seconds: how often a silent event stream says that it is alive.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=8000, ge=0, le=65535)
+    socket: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    cors_origins: tuple[str, ...] | str = ()
+    cors_credentials: bool = False
+    cors_methods: tuple[str, ...] = ("GET", "POST", "DELETE")
+    cors_headers: tuple[str, ...] = ()
+    trusted_proxies: tuple[str, ...] = ()
+    max_body_bytes: int = Field(default=4 * 1024 * 1024, ge=1024)
+    max_header_bytes: int = Field(default=8190, ge=1024)
+    max_requests: int = Field(default=1000, ge=1)
+    header_seconds: float = Field(default=10, gt=0)
+    body_seconds: float = Field(default=30, gt=0)
+    call_seconds: float = Field(default=0, ge=0)
+    idle_seconds: float = Field(default=75, gt=0)
+    stream_ping_seconds: float = Field(default=15, gt=0)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.key is not None and self.certificate is None:
+            raise ValueError("key needs a certificate")
+        if "*" in self.origins and self.cors_credentials:
+            raise ValueError("credentials cannot be allowed to every origin; list the origins in cors_origins")
+        return self
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """The allowed web origins."""
+        given = (self.cors_origins,) if isinstance(self.cors_origins, str) else self.cors_origins
+        return frozenset(origin.rstrip("/").lower() for origin in given if origin)
+
+
+class HttpPlugin(Plugin):
+    """The transport, and the two routes by which it is watched."""
+
+    Config = HttpConfig
+
+    @hookimpl
+    def register_transports(self) -> Iterable[Transport]:
+        """The HTTP server."""
+        from pegboard_plugins.http.transport import HttpTransport
+
+        return [HttpTransport(self.config)]
+
+    @hookimpl
+    def register_routes(self) -> Iterable[Route]:
+        """Health and readiness."""
+        return [Route("GET", "/healthz", _healthy, auth="public"), Route("GET", "/readyz", _ready, auth="public")]
+
+
+async def _healthy(request: Request, host: ProtocolHost) -> Response:
+    return Response(body=b"ok\n", content_type="text/plain")
+
+
+async def _ready(request: Request, host: ProtocolHost) -> Response:
+    if host.stopping:
+        return Response(503, b"stopping\n", "text/plain")
+    return Response(body=b"ready\n", content_type="text/plain")

@@ -1,0 +1,32 @@
+"""The MCP endpoint as a route sees it. What answers is imported with the first request: no other run pays for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pegboard import EventStream, ProtocolHost, Request, Response
+
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp import McpConfig
+    from pegboard_plugins.mcp.streamable_http import StreamableHttp
+
+
+class Endpoint:
+    """One handler for every method."""
+
+    def __init__(self, config: McpConfig) -> None:
+        self._config = config
+        self._http: StreamableHttp | None = None
+
+    async def answer(self, request: Request, host: ProtocolHost) -> Response | EventStream:
+        """Answer a request at the endpoint."""
+        if self._http is None:
+            from pegboard_plugins.mcp.sessions import Sessions
+            from pegboard_plugins.mcp.streamable_http import StreamableHttp
+
+            config = self._config
+            sessions = Sessions(config.max_sessions, config.session_idle_seconds)
+            self._http = StreamableHttp(config.list_ttl_ms, config.max_batch, sessions)
+        if request.method == "POST":
+            return await self._http.post(request, host)
+        return await (self._http.delete if request.method == "DELETE" else self._http.get)(request, host)

@@ -1,0 +1,78 @@
+"""The HTTP headers of MCP: which revision is asked for, and the parts of the body that are mirrored (2026-07-28)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pegboard import Headers, ProtocolError
+
+PROTOCOL_VERSION_HEADER: Final = "MCP-Protocol-Version"
+SESSION_HEADER: Final = "Mcp-Session-Id"
+HEADER_MISMATCH: Final = -32020
+
+_NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""The methods whose `Mcp-Name` must be there, and the parameter that it mirrors."""
+
+_PLAIN = re.compile(r"[\t\x20-\x7e]*")
+_ENCODED = re.compile(r"=\?base64\?(.*)\?=", re.DOTALL)
+
+
+def check_mirrored(headers: Headers, revision: str, method: str, params: Mapping[str, Any]) -> None:
+    """Refuse a request whose headers say something other than its body: some intermediary saw another request.
+
+    Raises:
+        ProtocolError: -32020, naming the header.
+    """
+    check_revision(headers, revision)
+    _same(headers, "Mcp-Method", method)
+    source = _NAMED_BY.get(method)
+    if source is not None:
+        value = params.get(source)
+        _same(headers, "Mcp-Name", value if isinstance(value, str) else "", encoded=True)
+
+
+def check_revision(headers: Headers, revision: str) -> None:
+    """Refuse a request whose header names another revision than its body.
+
+    Raises:
+        ProtocolError: -32020.
+    """
+    _same(headers, PROTOCOL_VERSION_HEADER, revision)
+
+
+def _same(headers: Headers, name: str, expected: str, *, encoded: bool = False) -> None:
+    values = headers.getall(name, ())
+    if len(values) != 1:
+        raise _mismatch(f"{name} is {'missing' if not values else 'given more than once'}")
+    value = values[0].strip(" \t")
+    if not _PLAIN.fullmatch(value):
+        raise _mismatch(f"{name} holds characters that a header cannot carry")
+    if (decoded(value) if encoded else value) != expected:
+        raise _mismatch(f"the value of {name} is not that of the body")
+
+
+def decoded(value: str) -> str:
+    """A header's value, out of its base64 form if it has one.
+
+    Raises:
+        ProtocolError: the base64 is not sound, or not the only way to write what it stands for.
+    """
+    match = _ENCODED.fullmatch(value)
+    if match is None:
+        return value
+    try:
+        raw = base64.b64decode(match[1], validate=True)
+        text = raw.decode()
+    except (binascii.Error, ValueError):
+        raise _mismatch("a value is not base64 of UTF-8") from None
+    if base64.b64encode(raw).decode() != match[1]:
+        raise _mismatch("a value is not canonical base64")
+    return text
+
+
+def _mismatch(what: str) -> ProtocolError:
+    return ProtocolError(HEADER_MISMATCH, f"Header mismatch: {what}")

@@ -1,0 +1,73 @@
+"""Sessions over HTTP (2025-03-26 to 2025-11-25): small objects in a table of bounded size."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections import OrderedDict
+
+from pegboard import Caller, Client, RequestId
+
+
+class Session:
+    """What a handshake settled, and the requests in flight."""
+
+    __slots__ = ("caller", "client", "id", "last_used", "running")
+
+    def __init__(self, client: Client, caller: Caller, now: float) -> None:
+        self.id = secrets.token_urlsafe(24)
+        self.client = client
+        self.caller = caller
+        self.last_used = now
+        self.running: dict[RequestId, asyncio.Task[bytes]] = {}
+
+
+class Sessions:
+    """Every session of a host. A session that was idle for too long is forgotten.
+
+    Args:
+        most: how many there may be.
+        idle_seconds: after how long without a request one is forgotten.
+    """
+
+    def __init__(self, most: int, idle_seconds: float) -> None:
+        self._most = most
+        self._idle_seconds = idle_seconds
+        self._sessions: OrderedDict[str, Session] = OrderedDict()  # least recently used first
+
+    def open(self, client: Client, caller: Caller) -> Session | None:
+        """A new session; None when there are too many."""
+        now = time.monotonic()
+        self._forget_idle(now)
+        if len(self._sessions) >= self._most:
+            return None
+        session = Session(client, caller, now)
+        self._sessions[session.id] = session
+        return session
+
+    def get(self, session_id: str, caller: Caller) -> Session | None:
+        """A session of this very caller; another's is as unknown as none."""
+        session = self._sessions.get(session_id)
+        if session is None or session.caller != caller:
+            return None
+        now = time.monotonic()
+        if now - session.last_used > self._idle_seconds and not session.running:
+            self.close(session)
+            return None
+        session.last_used = now
+        self._sessions.move_to_end(session_id)
+        return session
+
+    def close(self, session: Session) -> None:
+        """Forget a session and cancel what runs in it."""
+        self._sessions.pop(session.id, None)
+        for task in session.running.values():
+            task.cancel()
+
+    def _forget_idle(self, now: float) -> None:
+        for session in list(self._sessions.values()):
+            if now - session.last_used <= self._idle_seconds:
+                return
+            if not session.running:
+                self.close(session)

@@ -1,0 +1,266 @@
+"""MCP over Streamable HTTP: one path, both eras, each request in its own.
+
+It knows requests and responses, and no HTTP server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from pegboard import (
+    Call,
+    EventStream,
+    MCPError,
+    ProtocolError,
+    ProtocolHost,
+    Request,
+    RequestId,
+    Response,
+    decode,
+    has_duplicate_keys,
+    jsonrpc_error,
+    jsonrpc_result,
+)
+from pegboard_plugins.mcp.envelope import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    is_request_id,
+    params_of,
+    readable_id,
+    shape,
+)
+from pegboard_plugins.mcp.exchange import Exchange
+from pegboard_plugins.mcp.headers import PROTOCOL_VERSION_HEADER, SESSION_HEADER, check_mirrored, check_revision
+from pegboard_plugins.mcp.media import unacceptable
+from pegboard_plugins.mcp.modern import client_of, is_modern, require_served
+from pegboard_plugins.mcp.revisions import LEGACY, MODERN, SUPPORTED
+from pegboard_plugins.mcp.service import Service
+from pegboard_plugins.mcp.session import negotiate
+from pegboard_plugins.mcp.sessions import Session, Sessions
+
+BATCH_REVISION = "2025-03-26"
+ACCEPTED = Response(202)
+
+
+class StreamableHttp:
+    """The handlers of the MCP endpoint."""
+
+    def __init__(self, list_ttl_ms: int, max_batch: int, sessions: Sessions) -> None:
+        self._list_ttl_ms = list_ttl_ms
+        self._max_batch = max_batch
+        self._sessions = sessions
+        self._made: Service | None = None
+
+    def _service(self, host: ProtocolHost) -> Service:
+        if self._made is None or self._made.host is not host:
+            self._made = Service(host, self._list_ttl_ms)
+        return self._made
+
+    # --- methods of HTTP ---
+
+    async def get(self, request: Request, host: ProtocolHost) -> Response:
+        """There is no stream to open outside of a request: nothing is sent that no request asked for."""
+        return Response(405, headers={"Allow": "POST, DELETE"})
+
+    async def delete(self, request: Request, host: ProtocolHost) -> Response:
+        """End a session."""
+        if _revision_header(request) in MODERN:
+            return Response(405, headers={"Allow": "POST"})
+        session = self._session(request)
+        if isinstance(session, Response):
+            return session
+        self._sessions.close(session)
+        return Response(204)
+
+    async def post(self, request: Request, host: ProtocolHost) -> Response | EventStream:
+        """Take a message, or a batch in the one revision that has them."""
+        if (refusal := unacceptable(request.headers)) is not None:
+            return refusal
+        try:
+            message = decode(request.body)
+        except ValueError:
+            return _error(400, None, PARSE_ERROR, "The body is not valid JSON (UTF-8, no NaN, at most 200 levels).")
+        try:
+            if type(message) is list:
+                return await self._batch(message, request, self._service(host))
+            if has_duplicate_keys(request.body):
+                raise ProtocolError(INVALID_REQUEST, "A member of the message is named twice.")
+            return await self._message(message, shape(message), request, self._service(host))
+        except MCPError as error:
+            return _refusal(error, readable_id(message))
+
+    async def _message(
+        self, message: dict[str, Any], kind: str, request: Request, service: Service
+    ) -> Response | EventStream:
+        params = params_of(message)
+        revision = _revision_header(request)
+        if kind == "request" and (is_modern(params) or not (revision is None or revision in LEGACY)):
+            return await self._modern(message["id"], message["method"], params, request, service)
+        if revision is not None and revision not in LEGACY:
+            return _without_answer(kind, revision)
+        if kind == "request" and message["method"] == "initialize":
+            return self._initialize(message["id"], params, request, service)
+        session = self._session(request, readable_id(message))
+        if isinstance(session, Response):
+            return session
+        if kind == "request":
+            return await self._in_session(message["id"], message["method"], params, session, service)
+        if kind == "notification":
+            _notification(session, message["method"], params)
+        return ACCEPTED
+
+    # --- 2026-07-28 ---
+
+    async def _modern(
+        self, request_id: RequestId, method: str, params: Any, request: Request, service: Service
+    ) -> Response | EventStream:
+        """The checks in the order that the specification's codes need; all of them before anything is sent."""
+        meta = params.get("_meta")
+        client = client_of(meta if type(meta) is dict else {})
+        check_revision(request.headers, client.revision)
+        require_served(client)
+        check_mirrored(request.headers, client.revision, method, params)
+        if method == "server/discover":
+            return Response(body=service.discovery(request_id))
+        exchange = Exchange()
+        call = service.call(request_id, method, params, client, request.caller, exchange.send)
+        if call.notify is None:
+            return Response(body=service.response(call, await service.host.dispatch(call)))
+        task = asyncio.create_task(_answer(service, call))
+        return await exchange.respond(task, cancel_with_peer=True)
+
+    # --- sessions ---
+
+    def _initialize(self, request_id: RequestId, params: Any, request: Request, service: Service) -> Response:
+        client = negotiate(params)
+        session = self._sessions.open(client, request.caller)
+        if session is None:
+            busy = _error(503, request_id, INTERNAL_ERROR, "There are too many sessions; try again later.")
+            return busy._replace(headers={"Retry-After": "60"})
+        return Response(body=service.handshake(request_id, client), headers={SESSION_HEADER: session.id})
+
+    def _session(self, request: Request, request_id: RequestId | None = None) -> Session | Response:
+        """The session that a request belongs to, or the refusal."""
+        session_id = request.headers.get(SESSION_HEADER)
+        if session_id is None:
+            message = f"{SESSION_HEADER} is missing: send initialize first, or the protocol version in params._meta."
+            return _error(400, request_id, INVALID_REQUEST, message, {"supported": list(SUPPORTED)})
+        session = self._sessions.get(session_id, request.caller)
+        return session or _error(404, request_id, INVALID_REQUEST, "There is no such session.")
+
+    async def _in_session(
+        self, request_id: RequestId, method: str, params: Any, session: Session, service: Service
+    ) -> Response | EventStream:
+        try:
+            started = self._start(request_id, method, params, session, service)
+        except MCPError as error:
+            # inside a session an error is an answer: clients take any other status for the end of the session
+            return _refusal(error, request_id)._replace(status=200)
+        if isinstance(started, bytes):
+            return Response(body=started)
+        task, exchange = started
+        try:
+            return await exchange.respond(task, cancel_with_peer=False)
+        except asyncio.CancelledError:
+            if task.cancelled():
+                return ACCEPTED  # cancelled by its client, to whom nothing may be sent any more
+            raise
+
+    def _start(
+        self, request_id: RequestId, method: str, params: Any, session: Session, service: Service
+    ) -> bytes | tuple[asyncio.Task[bytes], Exchange]:
+        """The answer, or the call that will bring it: a task of its own, as it goes on when the peer is gone.
+
+        Raises:
+            ProtocolError: the request is refused.
+        """
+        if method == "ping":
+            return jsonrpc_result(request_id, b"{}")
+        if method == "initialize":
+            raise ProtocolError(INVALID_REQUEST, "initialize must not be part of a batch.")
+        if request_id in session.running:
+            raise ProtocolError(INVALID_REQUEST, "A request with this id is still in flight.")
+        exchange = Exchange()
+        call = service.call(request_id, method, params, session.client, session.caller, exchange.send, session.id)
+        task = asyncio.create_task(_answer(service, call))
+        session.running[request_id] = task
+        task.add_done_callback(lambda _: session.running.pop(request_id, None))
+        return task, exchange
+
+    # --- batches (2025-03-26, basic) ---
+
+    async def _batch(self, messages: list[Any], request: Request, service: Service) -> Response:
+        if _revision_header(request) in MODERN:
+            raise ProtocolError(INVALID_REQUEST, f"Batches belong to revision {BATCH_REVISION} alone.")
+        session = self._session(request)
+        if isinstance(session, Response):
+            return session
+        if session.client.revision != BATCH_REVISION:
+            raise ProtocolError(INVALID_REQUEST, f"Batches belong to revision {BATCH_REVISION} alone.")
+        if not 0 < len(messages) <= self._max_batch:
+            raise ProtocolError(INVALID_REQUEST, f"A batch holds 1 to {self._max_batch} messages.")
+        answers = await asyncio.gather(*[self._batched(message, session, service) for message in messages])
+        responses = [answer for answer in answers if answer is not None]
+        return Response(body=b"[" + b",".join(responses) + b"]") if responses else ACCEPTED
+
+    async def _batched(self, message: Any, session: Session, service: Service) -> bytes | None:
+        """The response to one message of a batch, if it has one. What it says on its way is not sent."""
+        try:
+            kind = shape(message)
+            if kind == "notification":
+                _notification(session, message["method"], message.get("params"))
+            if kind != "request":
+                return None
+            if is_modern(params := params_of(message)):
+                raise ProtocolError(INVALID_REQUEST, "This revision has no batches.")
+            started = self._start(message["id"], message["method"], params, session, service)
+        except MCPError as error:
+            return _refusal(error, readable_id(message)).body
+        if isinstance(started, bytes):
+            return started
+        await asyncio.wait((started[0],))
+        return None if started[0].cancelled() else started[0].result()
+
+
+def _answer(service: Service, call: Call) -> Coroutine[Any, Any, bytes]:
+    async def answer() -> bytes:
+        return service.response(call, await service.host.dispatch(call))
+
+    return answer()
+
+
+def _notification(session: Session, method: str, params: Any) -> None:
+    """Act on a cancellation; whatever else there is, known or not, needs nothing done."""
+    if method == "notifications/cancelled" and isinstance(params, dict):
+        request_id = params.get("requestId")
+        if isinstance(request_id, str | int) and is_request_id(request_id) and request_id in session.running:
+            session.running.pop(request_id).cancel()
+
+
+def _revision_header(request: Request) -> str | None:
+    value = request.headers.get(PROTOCOL_VERSION_HEADER)
+    return None if value is None else value.strip(" \t")
+
+
+def _without_answer(kind: str, revision: str) -> Response:
+    """Notifications and responses outside of sessions: in 2026-07-28 the first do nothing, the second do not exist."""
+    if revision not in MODERN:
+        data = {"supported": list(SUPPORTED), "requested": revision}
+        return _error(400, None, INVALID_REQUEST, f"{PROTOCOL_VERSION_HEADER} names no revision served here.", data)
+    if kind == "notification":
+        return ACCEPTED
+    return _error(400, None, INVALID_REQUEST, "This revision has no responses from clients.")
+
+
+def _refusal(error: MCPError, request_id: RequestId | None) -> Response:
+    """What is refused before anything runs: 404 for a method that is not there, 400 for all else."""
+    code, data = (error.code, error.data) if isinstance(error, ProtocolError) else (INTERNAL_ERROR, None)
+    return _error(404 if code == METHOD_NOT_FOUND else 400, request_id, code, error.message, data)
+
+
+def _error(status: int, request_id: RequestId | None, code: int, message: str, data: Any = None) -> Response:
+    return Response(status, jsonrpc_error(code, message, request_id, data))
