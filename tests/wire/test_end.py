@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.peer import modern_meta
 from tests.support.pool import Pool
-from tests.support.wire import PEGBOARD, Wire, client_environment
+from tests.support.wire import Wire
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -71,26 +67,6 @@ async def test_a_client_that_no_longer_reads_does_not_keep_the_process(pool: Poo
         await wire.begin("tools/call", {"name": "fixture_large", "arguments": {"size": 1_000_000}})
         assert await ended(wire) in {0, 1}
         assert "Traceback" not in wire.stderr
-
-
-def test_a_client_that_leaves_without_having_read_does_not_keep_the_process(fixture_site: Path, tmp_path: Path) -> None:
-    """The pipe is full of an answer that nobody takes; the end of input is the end all the same."""
-    arguments = {"name": "fixture_large", "arguments": {"size": 3_000_000}, "_meta": modern_meta()}
-    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments}
-    environment = client_environment(tmp_path, {"PYTHONPATH": str(fixture_site)})
-    with subprocess.Popen(
-        [PEGBOARD, "stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path, env=environment
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(json.dumps(asked).encode() + b"\n")
-        process.stdin.flush()
-        assert process.stdout.read(1) == b"{"  # the answer has begun, and fills the pipe
-        process.stdin.close()
-        try:
-            assert process.wait(PATIENCE) == 0
-        finally:
-            process.kill()
 
 
 @pytest.mark.parametrize("opened", [False, True])
