@@ -2,5 +2,9 @@
 
 from toolkit_github.config import GithubConfig
 from toolkit_github.kit import kit
+from toolkit_github.tools import account, actions, changing, files, issues, pulls, releases, repositories, reviews
 
 __all__ = ["GithubConfig", "kit"]
+
+_TOOLS = (account, actions, changing, files, issues, pulls, releases, repositories, reviews)
+"""Importing them has put their tools into the kit."""

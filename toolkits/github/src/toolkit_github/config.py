@@ -1,6 +1,5 @@
 """The settings of `[toolkits.github]`."""
 
-from ipaddress import ip_address
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -31,7 +30,9 @@ class GithubConfig(PluginConfig):
     ] = 64 << 20
     cache_bytes: Annotated[
         int,
-        Field(ge=0, le=1 << 30, description="how much is kept of answers that GitHub may say are unchanged; 0 for none"),
+        Field(
+            ge=0, le=1 << 30, description="how much is kept of answers that GitHub may say are unchanged; 0 for none"
+        ),
     ] = 8 << 20
 
     @field_validator("base_url")
@@ -57,6 +58,8 @@ class GithubConfig(PluginConfig):
 
 def is_loopback(host: str) -> bool:
     """Whether a host name or address stands for this very machine."""
+    from ipaddress import ip_address
+
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:

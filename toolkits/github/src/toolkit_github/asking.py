@@ -1,0 +1,47 @@
+"""What the tools share: parameters with their descriptions, and one line to ask GitHub."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from pegboard import Context
+from toolkit_github.client import JSON, Answer, Ask, Client
+from toolkit_github.kit import TOKEN
+from toolkit_github.paths import Query, shown
+
+__all__ = ["Chars", "Number", "PageNumber", "PerPage", "Repo", "client", "get", "numbered", "send"]
+
+Repo = Annotated[str, "owner/name, such as octocat/hello-world"]
+Number = Annotated[int, "its number in the repository", Field(ge=1, le=2**31 - 1)]
+PageNumber = Annotated[int, "next_page of the last answer, to go on", Field(ge=1, le=10_000)]
+PerPage = Annotated[int, "how many a page", Field(ge=1, le=100)]
+Chars = Annotated[int, "cut each long text after this many characters", Field(ge=0, le=100_000)]
+
+_NOTHING: Query = {}
+
+
+async def get(
+    context: Context, what: str, path: str, query: Query = _NOTHING, *, accept: str = JSON, limit: int = 0
+) -> Answer:
+    """Ask for something; `what` is the beginning of the sentence that says it was not found."""
+    return await client(context).ask(Ask(what, path, query, accept=accept, limit=limit), context.get_secret(TOKEN))
+
+
+async def send(
+    context: Context, what: str, path: str, body: Mapping[str, Any] | None = None, *, method: str = "POST"
+) -> Answer:
+    """Change something; members of `body` that are None are left out."""
+    given = None if body is None else {key: value for key, value in body.items() if value is not None}
+    return await client(context).ask(Ask(what, path, method=method, body=given), context.get_secret(TOKEN))
+
+
+def numbered(kind: str, number: int, repo: str) -> str:
+    """Name an issue or the like for a sentence."""
+    return f"{kind} {number} of {shown(repo)}"
+
+
+def client(context: Context) -> Client:
+    """The host's way to GitHub."""
+    state: Client = context.state
+    return state

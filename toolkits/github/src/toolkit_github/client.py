@@ -1,0 +1,244 @@
+"""One host's way to GitHub: requests with the token to the configured API, and nowhere else. It knows no tools.
+
+aiohttp takes long to import, so that happens with the first request.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pegboard import FatalToolError, NetworkTransportError, ToolExecutionError, decode, encode
+from toolkit_github.cache import Cache, Kept
+from toolkit_github.config import GithubConfig
+from toolkit_github.pages import next_page
+from toolkit_github.paths import Query, query_string
+from toolkit_github.problems import Refused, no_answer, not_fetched, not_understood, refusal, too_large
+from toolkit_github.redirects import elsewhere, inside
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse, ClientSession
+
+__all__ = ["API_VERSION", "JSON", "Answer", "Ask", "Client"]
+
+API_VERSION = "2022-11-28"
+"""The version of the REST API that the tools speak; GitHub's Enterprise Servers know it as well."""
+JSON = "application/vnd.github+json"
+"""The media type of GitHub's JSON."""
+
+_CONNECTIONS = 16
+_CONNECT_SECONDS = 10.0
+_REDIRECTIONS = 3
+_NOTHING: Query = {}
+
+
+class Ask(NamedTuple):
+    """A request.
+
+    Attributes:
+        what: what is asked for, the beginning of a sentence: "Issue 5 of 'octocat/hello'".
+        path: below the API's base, percent-encoded.
+        body: JSON to send, None for none.
+        limit: the largest answer in bytes, that of the settings when 0.
+    """
+
+    what: str
+    path: str
+    query: Query = _NOTHING
+    method: str = "GET"
+    body: Mapping[str, Any] | None = None
+    accept: str = JSON
+    limit: int = 0
+
+    @property
+    def label(self) -> str:
+        """How the log names it."""
+        return f"{self.method} {self.path}"
+
+    @property
+    def changes(self) -> bool:
+        """Whether it may change something."""
+        return self.method != "GET"
+
+
+class Answer(NamedTuple):
+    """An answer of success: its JSON, None for an empty one."""
+
+    label: str
+    data: Any
+    next_page: int | None
+
+
+class _Reply(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Client:
+    """Asks one API with one HTTP session, which is opened by the first request."""
+
+    def __init__(self, config: GithubConfig) -> None:
+        """Keep the settings; open nothing yet."""
+        self._config = config
+        self._base = config.base_url
+        self._cache = Cache(config.cache_bytes)
+        self._session: ClientSession | None = None
+        self._closed = False
+
+    async def close(self) -> None:
+        """Close the session; no other is opened."""
+        self._closed = True
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def ask(self, ask: Ask, token: str) -> Answer:
+        """Send a request and read the answer. One that GitHub calls unchanged is taken from what is kept.
+
+        Raises:
+            UpstreamError: GitHub refuses, or what answers is not GitHub.
+            UpstreamRateLimitError: GitHub asks to wait.
+            NetworkTransportError: there was no answer, or not all of it.
+            RetryableToolError: the answer is too large.
+        """
+        token = _checked(token)
+        url = self._base + ask.path + query_string(ask.query)
+        key = Cache.key(token, ask.accept, url)
+        kept = None if ask.changes else self._cache.get(key)
+        reply = await self._follow(ask, token, url, kept)
+        if reply.status == 304 and kept is not None:
+            reply = reply._replace(body=kept.body)
+            link = kept.link
+        elif 200 <= reply.status < 300:
+            link = reply.headers.get("link", "")
+            etag = reply.headers.get("etag", "")
+            if etag and not ask.changes:
+                self._cache.put(key, Kept(etag, link, reply.body))
+        else:
+            raise refusal(Refused(ask.what, ask.label, token, *reply))
+        return Answer(ask.label, _decoded(ask, reply.body), next_page(link))
+
+    async def location(self, ask: Ask, token: str) -> str:
+        """Send a request that is answered with the place of a file elsewhere; give the place.
+
+        Raises:
+            ToolRuntimeError: as `ask`; also when the place is none that is safe to ask.
+        """
+        token = _checked(token)
+        url = self._base + ask.path
+        reply = await self._follow(ask, token, url, None, statuses=(301, 307, 308))
+        if reply.status != 302 and not 200 <= reply.status < 300:
+            raise refusal(Refused(ask.what, ask.label, token, *reply))
+        place = elsewhere(self._base, url, reply.headers.get("location", "")) if reply.status == 302 else None
+        if place is None:
+            raise not_understood(ask.label)
+        return place
+
+    @asynccontextmanager
+    async def read_elsewhere(self, place: str, what: str) -> AsyncIterator[AsyncIterator[bytes]]:
+        """Read a file from the place that GitHub gave, without the token, piece by piece.
+
+        Raises:
+            UpstreamError, NetworkTransportError: it is not to be had, or not all of it.
+        """
+        session = await self._opened()
+        from aiohttp import ClientError
+        from yarl import URL
+
+        try:
+            async with session.get(URL(place, encoded=True), allow_redirects=False) as response:
+                if response.status != 200:
+                    raise not_fetched(what, response.status)
+                yield response.content.iter_any()
+        except (ClientError, OSError) as error:
+            raise _no_answer(error, "GET of a file elsewhere", "") from None
+
+    async def _follow(
+        self, ask: Ask, token: str, url: str, kept: Kept | None, statuses: tuple[int, ...] | None = None
+    ) -> _Reply:
+        """Send a request, and again to where it is redirected within the API."""
+        if statuses is None:
+            statuses = (307, 308) if ask.changes else (301, 302, 307, 308)
+        reply = await self._exchange(ask, token, url, kept)
+        for _ in range(_REDIRECTIONS):
+            target = inside(self._base, url, reply.headers.get("location", "")) if reply.status in statuses else None
+            if target is None:
+                break
+            url = target
+            reply = await self._exchange(ask, token, url, kept)
+        return reply
+
+    async def _exchange(self, ask: Ask, token: str, url: str, kept: Kept | None) -> _Reply:
+        session = await self._opened()
+        from aiohttp import ClientError
+        from yarl import URL
+
+        headers = {"Accept": ask.accept, "Authorization": f"Bearer {token}", "X-GitHub-Api-Version": API_VERSION}
+        data = None
+        if kept is not None:
+            headers["If-None-Match"] = kept.etag
+        if ask.body is not None:
+            headers["Content-Type"] = "application/json"
+            data = encode(ask.body)
+        try:
+            async with session.request(
+                ask.method, URL(url, encoded=True), data=data, headers=headers, allow_redirects=False
+            ) as response:
+                body = await _read(response, ask.limit or self._config.max_answer_bytes)
+                return _Reply(response.status, response.headers, body)
+        except (ClientError, OSError) as error:
+            raise _no_answer(error, ask.label, token, changes=ask.changes) from None
+
+    async def _opened(self) -> "ClientSession":
+        if self._session is None:
+            await asyncio.to_thread(import_module, "aiohttp")
+        if self._closed:
+            raise ToolExecutionError("The host is stopping.")
+        if self._session is None:
+            from importlib.metadata import version
+
+            from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+
+            self._session = ClientSession(
+                connector=TCPConnector(limit=_CONNECTIONS),
+                cookie_jar=DummyCookieJar(),
+                headers={"User-Agent": f"toolkit-github/{version('toolkit-github')}"},
+                timeout=ClientTimeout(total=self._config.timeout_seconds, sock_connect=_CONNECT_SECONDS),
+            )
+        return self._session
+
+
+async def _read(response: "ClientResponse", limit: int) -> bytes:
+    body = bytearray()
+    async for chunk in response.content.iter_any():
+        body += chunk
+        if len(body) > limit:
+            raise too_large(limit)
+    return bytes(body)
+
+
+def _no_answer(error: Exception, label: str, token: str, *, changes: bool = False) -> NetworkTransportError:
+    """Without `error` as the cause: some of aiohttp's exceptions hold the headers of the request."""
+    from aiohttp import ClientConnectorError, ConnectionTimeoutError
+
+    sent = not isinstance(error, ClientConnectorError | ConnectionTimeoutError)
+    said = str(error).replace(token, "(token)") if token else str(error)
+    return no_answer(error, f"{label}: {type(error).__name__}: {said}", changes=changes, sent=sent)
+
+
+def _decoded(ask: Ask, body: bytes) -> Any:
+    if not body:
+        return None
+    try:
+        return decode(body)
+    except ValueError:
+        raise not_understood(ask.label, changes=ask.changes) from None
+
+
+def _checked(token: str) -> str:
+    token = token.strip()
+    if not token.isascii() or not token.isprintable() or " " in token or not token:
+        raise FatalToolError("The secret GITHUB_TOKEN is not a token: it holds characters that none has.")
+    return token

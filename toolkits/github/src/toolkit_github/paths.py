@@ -1,0 +1,110 @@
+"""URLs below the API's base, made so that nothing a caller says leaves its place in them. It does no I/O."""
+
+import re
+from collections.abc import Mapping
+from urllib.parse import quote
+
+from pegboard import RetryableToolError
+
+__all__ = ["Query", "below", "in_repository", "login", "query_string", "repository_path", "revision", "shown"]
+
+Query = Mapping[str, str | int | bool | None]
+"""Parameters of a query; those that are None or "" are left out."""
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+_LOGIN = re.compile(r"[A-Za-z0-9_-]{1,100}(\[bot\])?")
+
+
+def in_repository(repo: str, *segments: str | int) -> str:
+    """Give a path below `/repos/owner/name`; each segment becomes exactly one segment of the path.
+
+    Raises:
+        RetryableToolError: `repo` is not `owner/name`, or a segment cannot stand in a path.
+    """
+    owner, slash, name = repo.partition("/")
+    if not slash or not _LOGIN.fullmatch(owner) or not _NAME.fullmatch(name) or name in (".", ".."):
+        raise RetryableToolError(
+            f"{shown(repo)} is not a repository; name it as owner/name, such as octocat/hello-world."
+        )
+    return below("repos", owner, name, *segments)
+
+
+def below(*segments: str | int) -> str:
+    """Give a path of segments, each percent-encoded whole.
+
+    Raises:
+        RetryableToolError: a segment cannot stand in a path.
+    """
+    return "".join("/" + _encoded(str(segment)) for segment in segments)
+
+
+def repository_path(path: str) -> tuple[str, ...]:
+    """Give the segments of a path inside a repository; none for its top.
+
+    Raises:
+        RetryableToolError: the path leaves the repository, or is none.
+    """
+    names = path.removesuffix("/").split("/") if path not in ("", ".", "/") else []
+    if any(name in ("", ".", "..") for name in names):
+        raise RetryableToolError(
+            f"{shown(path)} is not a path in a repository; write it from the top, without a / at its start, "
+            "such as src/main.py."
+        )
+    return tuple(names)
+
+
+def revision(name: str) -> str:
+    """Check the name of a branch or tag, or the SHA of a commit, that is to stand in a path.
+
+    Raises:
+        RetryableToolError: git knows no such names.
+    """
+    if ".." in name or "." in name.split("/") or "" in name.split("/"):
+        raise RetryableToolError(f"{shown(name)} is not the name of a branch, tag or commit.")
+    return name
+
+
+def login(name: str) -> str:
+    """Check the name of a user or an organization.
+
+    Raises:
+        RetryableToolError: GitHub knows no such names.
+    """
+    if not _LOGIN.fullmatch(name):
+        raise RetryableToolError(f"{shown(name)} is not the name of a user or an organization.")
+    return name
+
+
+def query_string(query: Query) -> str:
+    """Give the query of a URL with its `?`, or nothing.
+
+    Raises:
+        RetryableToolError: a text is not valid Unicode.
+    """
+    parts = []
+    for key, value in query.items():
+        if value is None or value == "":
+            continue
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        parts.append(f"{key}={_quoted(text)}")
+    return "?" + "&".join(parts) if parts else ""
+
+
+def shown(text: str, limit: int = 100) -> str:
+    """Put a text between quotes for a sentence: shortened, without control characters."""
+    if len(text) > limit:
+        text = text[:limit] + "..."
+    return "'" + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text) + "'"
+
+
+def _encoded(segment: str) -> str:
+    if segment in ("", ".", "..") or any(c < " " or c == "\x7f" for c in segment):
+        raise RetryableToolError(f"{shown(segment)} cannot be part of a name on GitHub.")
+    return _quoted(segment)
+
+
+def _quoted(text: str) -> str:
+    try:
+        return quote(text, safe="")
+    except UnicodeEncodeError:
+        raise RetryableToolError(f"{shown(text)} is not valid Unicode.") from None

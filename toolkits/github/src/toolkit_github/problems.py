@@ -1,0 +1,213 @@
+"""What goes wrong with GitHub, in sentences that a model can act on. It does no I/O.
+
+Of what GitHub says only a cleaned and shortened sentence is repeated, and only where it tells what to mend.
+"""
+
+import re
+from collections.abc import Mapping
+from time import time
+from typing import Any, NamedTuple
+
+from pegboard import (
+    ErrorKind,
+    NetworkTransportError,
+    RetryableToolError,
+    ToolRuntimeError,
+    UpstreamError,
+    UpstreamRateLimitError,
+    decode,
+)
+
+__all__ = ["Refused", "no_answer", "not_fetched", "not_understood", "refusal", "too_large"]
+
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://\S*", re.IGNORECASE)
+_PERMISSIONS = re.compile(r"[a-z_]+=(?:read|write|admin)(?:[,;] ?[a-z_]+=(?:read|write|admin))*")
+_SECONDARY_MS = 60_000
+"""How long to wait where GitHub does not say: its documentation asks for a minute."""
+_LONGEST_MS = 24 * 3600 * 1000
+
+
+class Refused(NamedTuple):
+    """An answer with an error status: what was asked for, in words and as method and path without values, and the rest.
+
+    `headers` is looked up without regard to case.
+    """
+
+    what: str
+    request: str
+    token: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def refusal(refused: Refused) -> ToolRuntimeError:
+    """Give the error for an answer whose status is not one of success."""
+    if (wait := _wait_ms(refused)) is not None:
+        return _rate_limit(wait)
+    status = refused.status
+    if status in (400, 405, 409, 422):
+        return UpstreamError(_explained(refused), status_code=status)
+    detail = f"{refused.request} -> {status}, request id {_id(refused)}"
+    if status == 404:
+        return UpstreamError(
+            f"{refused.what} was not found: it does not exist, or the token cannot see it. Check the names.",
+            status_code=status,
+        )
+    return UpstreamError(_sentence(refused), detail, status_code=status)
+
+
+def _sentence(refused: Refused) -> str:
+    status = refused.status
+    if status == 401:
+        return "GitHub does not accept the token: it is wrong or has expired. The operator must renew GITHUB_TOKEN."
+    if status == 403 and refused.headers.get("x-github-sso", "").startswith("required"):
+        return "The organization asks for single sign-on: the operator must authorize GITHUB_TOKEN for it."
+    if status == 403:
+        needed = refused.headers.get("x-accepted-github-permissions", "")
+        needs = f" It needs {needed}." if _PERMISSIONS.fullmatch(needed) else ""
+        return f"GitHub forbids this: the token may not do it, or the repository does not allow it.{needs}"
+    if status == 410:
+        return f"{refused.what} is gone, or this feature is switched off for the repository."
+    if status == 451:
+        return f"{refused.what} is not to be had for legal reasons."
+    if status >= 500:
+        return f"GitHub has a problem of its own (status {status}). Try again later."
+    if status < 400:
+        return f"{refused.what} may have moved: GitHub redirects (status {status}) to where the tools do not follow."
+    return f"GitHub refuses the request (status {status})."
+
+
+def _explained(refused: Refused) -> str:
+    body = _object(refused.body)
+    parts = [_clean(body.get("message"), refused.token, 200)]
+    errors = body.get("errors")
+    if isinstance(errors, list):
+        parts += [_field(error, refused.token) for error in errors[:5]]
+    told = "; ".join(part.rstrip(".") for part in parts if part)
+    lead = "This is in conflict with what is there" if refused.status == 409 else "GitHub refuses this"
+    return f"{lead}: {told}." if told else f"{lead} (status {refused.status})."
+
+
+def _field(error: object, token: str) -> str:
+    if not isinstance(error, dict):
+        return _clean(error, token, 120)
+    where = _clean(error.get("field"), token, 60)
+    said = _clean(error.get("message") or error.get("code"), token, 120)
+    return f"{where}: {said}" if where and said else where or said
+
+
+def _clean(text: object, token: str, limit: int) -> str:
+    """Give a text of GitHub's as one short line without URLs, or nothing."""
+    if not isinstance(text, str):
+        return ""
+    text = _URL.sub("(URL)", text.replace(token, "(token)"))
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= limit else line[:limit] + "..."
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        value = decode(body)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _id(refused: Refused) -> str:
+    found = refused.headers.get("x-github-request-id", "")
+    return found if re.fullmatch(r"[A-Za-z0-9:-]{1,80}", found) else "unknown"
+
+
+def _wait_ms(refused: Refused) -> int | None:
+    """How long GitHub asks to wait, None when this is no rate limit.
+
+    The secondary limit comes first: it can be met while the primary one is used up too, and says exactly how long.
+    """
+    if refused.status not in (403, 429):
+        return None
+    headers = refused.headers
+    if after := headers.get("retry-after", ""):
+        seconds = float(after) if after.isascii() and after.isdigit() else _seconds_until(after, headers)
+        return _SECONDARY_MS if seconds is None else _bounded(seconds)
+    reset = headers.get("x-ratelimit-reset", "")
+    if headers.get("x-ratelimit-remaining") == "0" and reset.isascii() and reset.isdigit():
+        return _bounded(float(reset) - _now(headers) + 1)
+    said = _object(refused.body).get("message")
+    limited = refused.status == 429 or (isinstance(said, str) and "rate limit" in said.lower())
+    return _SECONDARY_MS if limited else None
+
+
+def _seconds_until(date: str, headers: Mapping[str, str]) -> float | None:
+    time_of_date = _seconds(date)
+    return None if time_of_date is None else time_of_date - _now(headers)
+
+
+def _now(headers: Mapping[str, str]) -> float:
+    """The time by GitHub's clock where it tells it: ours may be wrong."""
+    told = _seconds(headers.get("date", ""))
+    return time() if told is None else told
+
+
+def _seconds(date: str) -> float | None:
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return parsedate_to_datetime(date).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _bounded(seconds: float) -> int:
+    return int(min(max(seconds * 1000, 1000), _LONGEST_MS))
+
+
+def _rate_limit(wait_ms: int) -> UpstreamRateLimitError:
+    seconds = -(-wait_ms // 1000)
+    span = f"{seconds} seconds" if seconds < 120 else f"{-(-seconds // 60)} minutes"
+    return UpstreamRateLimitError(f"GitHub's rate limit is reached. Try again in {span}, not before.", wait_ms)
+
+
+def no_answer(error: Exception, detail: str, *, changes: bool, sent: bool) -> NetworkTransportError:
+    """Give the error for a request that got no answer, or not all of it.
+
+    Args:
+        error: what happened.
+        detail: the same for the log.
+        changes: the request may have changed something, so that it must not be repeated blindly.
+        sent: GitHub may have got the request.
+    """
+    kind = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE
+    message = "GitHub cannot be reached."
+    if isinstance(error, TimeoutError):
+        kind, message = ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT, "GitHub did not answer in time."
+    elif sent:
+        kind, message = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED, "The connection to GitHub broke off."
+    uncertain = changes and sent
+    if uncertain:
+        message += " What was asked for may have been done all the same: look before you try again."
+    return NetworkTransportError(message, detail, kind=kind, can_retry=not uncertain)
+
+
+def not_understood(request: str, *, changes: bool = False) -> UpstreamError:
+    """Give the error for an answer that is not what GitHub's API answers."""
+    message = "The answer is not one of GitHub's API; the operator should check base_url and what is in between."
+    if changes:
+        message += " What was asked for may have been done all the same: look before you try again."
+    error = UpstreamError(
+        message, f"{request}: the answer has another form than the API's description", status_code=502
+    )
+    error.can_retry = not changes
+    return error
+
+
+def not_fetched(what: str, status: int) -> UpstreamError:
+    """Give the error for a file that is not where GitHub says."""
+    return UpstreamError(
+        f"{what} could not be fetched from where GitHub keeps it (status {status}).", status_code=status
+    )
+
+
+def too_large(limit: int) -> RetryableToolError:
+    """Give the error for an answer that is larger than the settings allow."""
+    return RetryableToolError(f"GitHub's answer is larger than {limit} bytes. Ask for less, such as fewer a page.")

@@ -1,0 +1,99 @@
+"""From GitHub's long answers to the short ones that a model needs: what all kinds of things have in common.
+
+An answer that is not of the form that GitHub's description gives it is an error, never half a result.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, NotRequired, TypeVar, cast
+
+from typing_extensions import TypedDict
+
+from toolkit_github.client import Answer
+from toolkit_github.problems import not_understood
+
+__all__ = ["Page", "Raw", "clip", "first_line", "lean", "listed", "names", "one", "part", "who"]
+
+T = TypeVar("T")
+
+Raw = Any
+"""An object as GitHub sends it."""
+
+
+class Page(TypedDict, Generic[T]):
+    """One page; `next_page` is there when there are more, `total` counts all where GitHub does."""
+
+    items: list[T]
+    next_page: NotRequired[int]
+    total: NotRequired[int]
+
+
+def one(answer: Answer, trim: Callable[[Raw], T], *, changes: bool = False) -> T:
+    """Trim an answer that is one object.
+
+    Raises:
+        UpstreamError: it has another form.
+    """
+    if isinstance(answer.data, dict):
+        try:
+            return trim(answer.data)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            pass  # said below, without the answer's content
+    raise not_understood(answer.label, changes=changes)
+
+
+def listed(answer: Answer, trim: Callable[[Raw], T], key: str = "") -> Page[T]:
+    """Trim an answer that is a list, or an object that has one as `key`.
+
+    Raises:
+        UpstreamError: it has another form.
+    """
+    try:
+        raw = answer.data[key] if key else answer.data
+        result = Page(items=[trim(item) for item in _list(raw)])
+        if key and "total_count" in answer.data:
+            result["total"] = int(answer.data["total_count"])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise not_understood(answer.label) from None
+    if answer.next_page is not None:
+        result["next_page"] = answer.next_page
+    return result
+
+
+def _list(raw: object) -> Sequence[Any]:
+    if not isinstance(raw, list):
+        raise TypeError
+    return raw
+
+
+def lean(item: T) -> T:
+    """Leave out what is None, False, or an empty text or list, to save tokens; a number is never left out."""
+    kept = {key: value for key, value in cast(dict[str, Any], item).items() if value or isinstance(value, int | float)}
+    return cast(T, {key: value for key, value in kept.items() if value is not False})
+
+
+def who(user: Raw | None) -> str:
+    """Give the login of a user; GitHub calls one that is no more `ghost`, and so do we."""
+    return str(user["login"]) if user else "ghost"
+
+
+def part(raw: Raw, key: str, inner: str) -> Any:
+    """Give a member of an object that may be missing, None when it is."""
+    return (raw.get(key) or {}).get(inner)
+
+
+def names(items: Sequence[Any] | None, key: str) -> list[str]:
+    """Give one value of each object, such as the names of labels; some lists hold the names themselves."""
+    return [item if isinstance(item, str) else str(item[key]) for item in items or ()]
+
+
+def clip(text: str | None, limit: int) -> str:
+    """Cut a text after `limit` characters and say so."""
+    if not text or len(text) <= limit:
+        return text or ""
+    return text[:limit] + f"\n[cut: {limit} of {len(text)} characters]" if limit else ""
+
+
+def first_line(text: str, limit: int = 200) -> str:
+    """Give the first line of a text, shortened."""
+    line = text.partition("\n")[0].rstrip("\r")
+    return line if len(line) <= limit else line[:limit] + "..."

@@ -1,0 +1,101 @@
+"""Tools that change the files of a repository, each change a commit, and make branches for it."""
+
+from base64 import b64encode
+from typing import Annotated, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from pegboard import Context, RetryableToolError
+from toolkit_github.asking import Repo, get, send
+from toolkit_github.kit import adds, changes
+from toolkit_github.paths import in_repository, repository_path, revision, shown
+from toolkit_github.shapes import Raw, lean, one, part
+from toolkit_github.tools.repositories import Branch
+
+__all__ = ["Written", "create_branch", "delete_file", "write_file"]
+
+Path = Annotated[str, "from the top of the repository, such as src/main.py", Field(min_length=1)]
+Message = Annotated[str, "message of the commit", Field(min_length=1)]
+BranchName = Annotated[str, "the default branch when left out"]
+
+
+class Written(TypedDict):
+    """The commit that was made; `sha` is that of the file as it is now."""
+
+    path: str
+    sha: NotRequired[str]
+    commit: str
+    url: NotRequired[str]
+
+
+@changes("Write a file")
+async def write_file(
+    context: Context,
+    repo: Repo,
+    path: Path,
+    content: Annotated[str, "the whole text"],
+    message: Message,
+    branch: BranchName = "",
+    sha: Annotated[str, "sha of the file as you read it, to replace it; left out for a new file"] = "",
+) -> Written:
+    """Create a file, or replace one, by a commit on a branch."""
+    try:
+        encoded = b64encode(content.encode()).decode()
+    except UnicodeEncodeError:
+        raise RetryableToolError("The content is not valid Unicode.") from None
+    given = {"message": message, "content": encoded, "branch": branch or None, "sha": sha or None}
+    answer = await send(context, _what(repo, path, branch), _place(repo, path), given, method="PUT")
+    return one(answer, lambda raw: _written(raw, path), changes=True)
+
+
+@changes("Delete a file")
+async def delete_file(
+    context: Context,
+    repo: Repo,
+    path: Path,
+    sha: Annotated[str, "sha of the file as you read it", Field(min_length=1)],
+    message: Message,
+    branch: BranchName = "",
+) -> Written:
+    """Delete a file by a commit on a branch."""
+    given = {"message": message, "sha": sha, "branch": branch or None}
+    answer = await send(context, _what(repo, path, branch), _place(repo, path), given, method="DELETE")
+    return one(answer, lambda raw: _written(raw, path), changes=True)
+
+
+@adds("Create a branch")
+async def create_branch(
+    context: Context,
+    repo: Repo,
+    name: Annotated[str, "such as fix/typo", Field(min_length=1)],
+    source: Annotated[str, "branch, tag or SHA to begin at; the default branch when left out"] = "",
+) -> Branch:
+    """Create a branch."""
+    begin = in_repository(repo, "commits", revision(source or "HEAD"))
+    what = f"{shown(source)} of {shown(repo)}" if source else f"The repository {shown(repo)}"
+    sha = one(await get(context, what, begin, {"per_page": 1}), lambda raw: str(raw["sha"]))
+    given = {"ref": f"refs/heads/{revision(name)}", "sha": sha}
+    answer = await send(context, f"The repository {shown(repo)}", in_repository(repo, "git", "refs"), given)
+    return one(answer, lambda raw: Branch(name=name, sha=raw["object"]["sha"]), changes=True)
+
+
+def _place(repo: str, path: str) -> str:
+    names = repository_path(path)
+    if not names:
+        raise RetryableToolError("The path names no file.")
+    return in_repository(repo, "contents", *names)
+
+
+def _what(repo: str, path: str, branch: str) -> str:
+    return f"{shown(path)} or the branch in {shown(repo)}" if branch else f"{shown(path)} of {shown(repo)}"
+
+
+def _written(raw: Raw, path: str) -> Written:
+    item = Written(
+        path=part(raw, "content", "path") or path,
+        sha=part(raw, "content", "sha"),
+        commit=raw["commit"]["sha"],
+        url=raw["commit"].get("html_url"),
+    )
+    return lean(item)

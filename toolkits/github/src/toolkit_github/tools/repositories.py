@@ -1,0 +1,273 @@
+"""Tools about repositories: finding them, what they are, their branches and commits."""
+
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from pegboard import Context
+from toolkit_github.asking import Chars, PageNumber, PerPage, Repo, get
+from toolkit_github.kit import reads
+from toolkit_github.paths import Query, below, in_repository, login, revision, shown
+from toolkit_github.shapes import Page, Raw, clip, first_line, lean, listed, names, one, part, who
+
+__all__ = [
+    "Branch",
+    "ChangedFile",
+    "Commit",
+    "CommitLine",
+    "Repository",
+    "RepositoryLine",
+    "changed_file",
+    "get_commit",
+    "get_repository",
+    "list_branches",
+    "list_commits",
+    "list_repositories",
+    "search_repositories",
+]
+
+
+class RepositoryLine(TypedDict):
+    """A repository; `pushed_at` is the time of its last push."""
+
+    repo: str
+    description: NotRequired[str]
+    private: NotRequired[bool]
+    fork: NotRequired[bool]
+    archived: NotRequired[bool]
+    language: NotRequired[str]
+    stars: int
+    pushed_at: NotRequired[str]
+
+
+class Repository(RepositoryLine):
+    """A repository with what the list leaves out; `parent` is what it was forked from."""
+
+    url: str
+    default_branch: str
+    homepage: NotRequired[str]
+    topics: NotRequired[list[str]]
+    license: NotRequired[str]
+    forks: int
+    open_issues: int
+    parent: NotRequired[str]
+    permissions: NotRequired[list[str]]
+    has_issues: NotRequired[bool]
+
+
+class Branch(TypedDict):
+    """A branch and its last commit."""
+
+    name: str
+    sha: str
+    protected: NotRequired[bool]
+
+
+class CommitLine(TypedDict):
+    """A commit; `title` is the first line of its message."""
+
+    sha: str
+    title: str
+    author: str
+    date: NotRequired[str]
+
+
+class ChangedFile(TypedDict):
+    """A file that was changed; GitHub gives no `patch` of binary and very large files."""
+
+    path: str
+    previous_path: NotRequired[str]
+    status: str
+    additions: int
+    deletions: int
+    patch: NotRequired[str]
+
+
+class Commit(TypedDict):
+    """A commit with its files; `next_page` is there when it changed more of them."""
+
+    sha: str
+    message: str
+    author: str
+    date: NotRequired[str]
+    url: str
+    parents: NotRequired[list[str]]
+    additions: NotRequired[int]
+    deletions: NotRequired[int]
+    files: NotRequired[list[ChangedFile]]
+    next_page: NotRequired[int]
+
+
+@reads("Search repositories")
+async def search_repositories(
+    context: Context,
+    query: Annotated[str, "in GitHub's syntax, such as 'http client language:python stars:>100'", Field(min_length=1)],
+    sort: Literal["best", "stars", "forks", "updated"] = "best",
+    per_page: PerPage = 20,
+    page: PageNumber = 1,
+) -> Page[RepositoryLine]:
+    """Search repositories on all of GitHub; the first 1000 found can be listed."""
+    asked: Query = {"q": query, "sort": None if sort == "best" else sort, "per_page": per_page, "page": page}
+    return listed(await get(context, "The search", "/search/repositories", asked), _repository_line, "items")
+
+
+@reads("List repositories")
+async def list_repositories(
+    context: Context,
+    owner: Annotated[str, "a user or organization, whose public ones are listed; left out: all the token can see"] = "",
+    sort: Literal["pushed", "updated", "created", "full_name"] = "pushed",
+    per_page: PerPage = 30,
+    page: PageNumber = 1,
+) -> Page[RepositoryLine]:
+    """List repositories, those pushed to last first."""
+    path = below("users", login(owner), "repos") if owner else "/user/repos"
+    direction = "asc" if sort == "full_name" else "desc"
+    asked: Query = {"sort": sort, "direction": direction, "per_page": per_page, "page": page}
+    return listed(await get(context, f"The user or organization {shown(owner)}", path, asked), _repository_line)
+
+
+@reads("Get a repository")
+async def get_repository(context: Context, repo: Repo) -> Repository:
+    """Describe a repository: default branch, topics, license, counts, and what the token may do there."""
+    return one(await get(context, f"The repository {shown(repo)}", in_repository(repo)), _repository)
+
+
+def _repository_line(raw: Raw) -> RepositoryLine:
+    return lean(
+        RepositoryLine(
+            repo=raw["full_name"],
+            description=raw["description"],
+            private=raw["private"],
+            fork=raw["fork"],
+            archived=raw.get("archived"),
+            language=raw.get("language"),
+            stars=raw.get("stargazers_count", 0),
+            pushed_at=raw.get("pushed_at"),
+        )
+    )
+
+
+def _repository(raw: Raw) -> Repository:
+    permissions = raw.get("permissions") or {}
+    return lean(
+        Repository(
+            **_repository_line(raw),
+            url=raw["html_url"],
+            default_branch=raw["default_branch"],
+            homepage=raw.get("homepage"),
+            topics=raw.get("topics"),
+            license=part(raw, "license", "spdx_id"),
+            forks=raw["forks_count"],
+            open_issues=raw["open_issues_count"],
+            parent=part(raw, "parent", "full_name"),
+            permissions=[name for name, held in permissions.items() if held],
+            has_issues=raw["has_issues"],
+        )
+    )
+
+
+@reads("List branches")
+async def list_branches(
+    context: Context,
+    repo: Repo,
+    protected: Annotated[bool, "protected ones only"] = False,
+    per_page: PerPage = 50,
+    page: PageNumber = 1,
+) -> Page[Branch]:
+    """List the branches of a repository, each with its last commit."""
+    asked: Query = {"protected": protected or None, "per_page": per_page, "page": page}
+    return listed(await get(context, f"The repository {shown(repo)}", in_repository(repo, "branches"), asked), _branch)
+
+
+def _branch(raw: Raw) -> Branch:
+    return lean(Branch(name=raw["name"], sha=raw["commit"]["sha"], protected=raw["protected"]))
+
+
+@reads("List commits")
+async def list_commits(
+    context: Context,
+    repo: Repo,
+    ref: Annotated[str, "branch, tag or SHA to begin at; the default branch when left out"] = "",
+    path: Annotated[str, "only commits that changed this file or directory"] = "",
+    author: Annotated[str, "login or e-mail address"] = "",
+    since: Annotated[str, "time such as 2026-01-31T00:00:00Z"] = "",
+    until: Annotated[str, "time such as 2026-01-31T00:00:00Z"] = "",
+    per_page: PerPage = 30,
+    page: PageNumber = 1,
+) -> Page[CommitLine]:
+    """List commits, newest first."""
+    asked: Query = {
+        "sha": ref,
+        "path": path,
+        "author": author,
+        "since": since,
+        "until": until,
+        "per_page": per_page,
+        "page": page,
+    }
+    what = f"{shown(ref)} of {shown(repo)}" if ref else f"The repository {shown(repo)}"
+    return listed(await get(context, what, in_repository(repo, "commits"), asked), _commit_line)
+
+
+def _commit_line(raw: Raw) -> CommitLine:
+    item = CommitLine(
+        sha=raw["sha"],
+        title=first_line(raw["commit"]["message"]) or "(no message)",
+        author=_author(raw),
+        date=part(raw["commit"], "author", "date"),
+    )
+    return lean(item)
+
+
+def _author(raw: Raw) -> str:
+    """The login of a commit's author; the name in the commit where GitHub knows no such user."""
+    name = part(raw["commit"], "author", "name") or "unknown"
+    return who(raw["author"]) if raw["author"] else str(name)
+
+
+@reads("Get a commit")
+async def get_commit(
+    context: Context,
+    repo: Repo,
+    commit: Annotated[str, "SHA, or a branch or tag for its last commit"],
+    max_chars: Chars = 4000,
+    per_page: PerPage = 50,
+    page: PageNumber = 1,
+) -> Commit:
+    """Get a commit with the files it changed and their patches; max_chars=0 leaves the patches out."""
+    path = in_repository(repo, "commits", revision(commit))
+    answer = await get(context, f"{shown(commit)} of {shown(repo)}", path, {"per_page": per_page, "page": page})
+    result = one(answer, lambda raw: _commit(raw, max_chars))
+    if answer.next_page is not None:
+        result["next_page"] = answer.next_page
+    return result
+
+
+def _commit(raw: Raw, limit: int) -> Commit:
+    item = Commit(
+        sha=raw["sha"],
+        message=raw["commit"]["message"] or "(no message)",
+        author=_author(raw),
+        date=part(raw["commit"], "author", "date"),
+        url=raw["html_url"],
+        parents=names(raw["parents"], "sha"),
+        additions=part(raw, "stats", "additions"),
+        deletions=part(raw, "stats", "deletions"),
+        files=[changed_file(file, limit) for file in raw.get("files") or ()],
+    )
+    return lean(item)
+
+
+def changed_file(raw: Raw, limit: int) -> ChangedFile:
+    """Trim a file of a commit or pull request, its patch to `limit` characters."""
+    return lean(
+        ChangedFile(
+            path=raw["filename"],
+            previous_path=raw.get("previous_filename"),
+            status=raw["status"],
+            additions=raw["additions"],
+            deletions=raw["deletions"],
+            patch=clip(raw.get("patch"), limit),
+        )
+    )
