@@ -1,0 +1,428 @@
+"""Every hook, by its effect: a plugin is handed to a host, the host is driven, and what comes out is what it gave."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from pegboard import (
+    ANONYMOUS,
+    Call,
+    Caller,
+    CallNext,
+    Connection,
+    Context,
+    EventStream,
+    Middleware,
+    Outcome,
+    Plugin,
+    PluginConfig,
+    PluginContext,
+    PromptDefinition,
+    PromptMessage,
+    PromptResult,
+    ProtocolHost,
+    Request,
+    ResourceDefinition,
+    ResourceResult,
+    Response,
+    Route,
+    SecretStore,
+    StreamProtocol,
+    ToolDefinition,
+    ToolResult,
+    Transport,
+    TransportError,
+    TransportHost,
+    hookimpl,
+)
+from tests.host.hosting import make_host, value
+
+
+class Settings(PluginConfig):
+    word: str = "hello"
+
+
+def greet(context: Context, name: str) -> str:
+    """Greet somebody."""
+    return f"{context.config.word} {name}"
+
+
+class Peer:
+    """One end of a connection that is only a list."""
+
+    def __init__(self) -> None:
+        self.peer = "the test"
+        self.caller: Caller = ANONYMOUS
+        self.sent: list[bytes] = []
+        self.closed = False
+
+    def send(self, message: bytes) -> None:
+        self.sent.append(message)
+
+    async def drain(self) -> None:
+        return
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+async def messages(*lines: bytes) -> AsyncIterator[bytes]:
+    for line in lines:
+        yield line
+
+
+class Shouting:
+    """A protocol that answers each message in capitals."""
+
+    name = "shouting"
+
+    async def serve(self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost) -> None:
+        async for message in messages:
+            connection.send(message.upper() + host.identity.name.encode())
+
+
+class OneConnection:
+    """A transport that serves one connection and ends."""
+
+    name = "one"
+
+    def __init__(self) -> None:
+        self.peer = Peer()
+
+    async def run(self, host: TransportHost) -> None:
+        host.opened("a list")
+        await host.serve(self.peer, messages(b"a", b"b"))
+
+
+async def test_hook_register_tools() -> None:
+    class Giving(Plugin):
+        Config = Settings
+
+        @hookimpl
+        def register_tools(self, context: PluginContext) -> Iterable[ToolDefinition]:
+            return [ToolDefinition(greet, name=f"greet_{context.config.word}")]
+
+    async with make_host(plugins={"p": Giving}, config={"plugins": {"p": {"word": "moin"}}}) as host:
+        assert await value(host, "greet_moin", {"name": "you"}) == "moin you"
+        assert host.assembly.tools["greet_moin"].tool.owner == "p"
+
+
+async def test_hook_register_resources() -> None:
+    class Giving(Plugin):
+        @hookimpl
+        def register_resources(self) -> Iterable[ResourceDefinition]:
+            return [ResourceDefinition("docs://a", lambda: "the a", mime_type="text/x")]
+
+    async with make_host(plugins={"p": Giving}) as host:
+        assert await host.dispatch(Call("resources/read", {"uri": "docs://a"})) == ResourceResult(
+            "docs://a", "the a", "text/x"
+        )
+        assert host.offers("resources")
+
+
+async def test_hook_register_prompts() -> None:
+    class Giving(Plugin):
+        @hookimpl
+        def register_prompts(self) -> Iterable[PromptDefinition]:
+            return [PromptDefinition(lambda: "What is it?", name="ask", description="Ask.")]
+
+    async with make_host(plugins={"p": Giving}) as host:
+        assert await host.dispatch(Call("prompts/get", {"name": "ask"})) == PromptResult(
+            (PromptMessage("What is it?"),), "Ask."
+        )
+        assert host.offers("prompts")
+
+
+async def test_hook_register_middleware() -> None:
+    async def shout(call: Call, call_next: CallNext) -> Outcome:
+        outcome = await call_next(call)
+        assert isinstance(outcome, ToolResult)
+        return ToolResult(outcome.value.upper())
+
+    class Giving(Plugin):
+        Config = Settings
+
+        @hookimpl
+        def register_tools(self) -> Iterable[ToolDefinition]:
+            return [ToolDefinition(greet)]
+
+        @hookimpl
+        def register_middleware(self) -> Iterable[Middleware]:
+            return [Middleware(shout, methods=frozenset(("tools/call",)))]
+
+    async with make_host(plugins={"p": Giving}) as host:
+        assert await value(host, "greet", {"name": "you"}) == "HELLO YOU"
+
+
+class Carrying(Plugin):
+    """Brings a transport and a protocol of its own."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self.transport = OneConnection()
+
+    @hookimpl
+    def register_transports(self) -> Iterable[Transport]:
+        return [self.transport]
+
+    @hookimpl
+    def register_protocols(self) -> Iterable[StreamProtocol]:
+        return [Shouting()]
+
+
+async def test_hook_register_transports() -> None:
+    async with make_host(plugins={"p": Carrying}, transports=["one"]) as host:
+        opened: list[str] = []
+        host.on_opened = opened.append
+        await host.run()
+        transport = host.assembly.transports["one"]
+    assert isinstance(transport, OneConnection)
+    assert opened == ["a list"]
+    assert transport.peer.sent
+    assert transport.peer.closed
+
+
+async def test_a_transport_that_nobody_brings_cannot_run() -> None:
+    async with make_host(plugins={"p": Carrying}) as host:
+        with pytest.raises(TransportError, match="'two'"):
+            await host.run(["two"])
+
+
+async def test_hook_register_protocols() -> None:
+    async with make_host(plugins={"p": Carrying}, name="!") as host:
+        peer = Peer()
+        await host.serve(peer, messages(b"a", b"b"))
+    assert peer.sent == [b"A!", b"B!"]
+    assert peer.closed
+
+
+@pytest.mark.parametrize("count", [0, 2])
+async def test_message_streams_need_exactly_one_protocol(count: int) -> None:
+    class Speaking(Plugin):
+        @hookimpl
+        def register_protocols(self) -> Iterable[StreamProtocol]:
+            return [Shouting()] * count
+
+    async with make_host(plugins={"p": Speaking}) as host:
+        with pytest.raises(
+            TransportError, match="exactly one protocol; there are: " + ("shouting" if count else "none")
+        ):
+            await host.serve(Peer(), messages())
+
+
+async def test_a_protocol_that_falls_over_loses_its_connection_alone(caplog: pytest.LogCaptureFixture) -> None:
+    class Falling:
+        name = "falling"
+
+        async def serve(self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost) -> None:
+            async for message in messages:
+                if message == b"fall":
+                    raise ValueError("the protocol fell over")
+                connection.send(message)
+
+    class Speaking(Plugin):
+        @hookimpl
+        def register_protocols(self) -> Iterable[StreamProtocol]:
+            return [Falling()]
+
+    async with make_host(plugins={"p": Speaking}) as host:
+        first, second = Peer(), Peer()
+        await host.serve(first, messages(b"fall", b"a"))
+        await host.serve(second, messages(b"b"))
+    assert (first.sent, first.closed) == ([], True)
+    assert (second.sent, second.closed) == ([b"b"], True)
+    assert "the protocol fell over" in caplog.text
+
+
+class NoHeaders(dict[str, str]):
+    """Header fields of a request that has none."""
+
+    def getall(self, name: str, default: Any) -> Any:
+        return default
+
+
+async def test_hook_register_routes() -> None:
+    async def answer(request: Request, host: ProtocolHost) -> Response | EventStream:
+        if request.body == b"crash":
+            raise KeyError("canary-7f3a91")
+        return Response(201, host.identity.name.encode() + request.body)
+
+    class Routing(Plugin):
+        @hookimpl
+        def register_routes(self) -> Iterable[Route]:
+            return [Route("POST", "/made", answer)]
+
+    async with make_host(plugins={"p": Routing}, name="n") as host:
+
+        async def respond(method: str, path: str, body: bytes = b"") -> Response:
+            found = await host.respond(Request(method, path, {}, NoHeaders(), body))
+            assert isinstance(found, Response)
+            return found
+
+        assert await respond("POST", "/made", b"!") == Response(201, b"n!")
+        assert (await respond("GET", "/made")).status == 405
+        assert (await respond("GET", "/made")).headers["Allow"] == "POST"
+        assert (await respond("POST", "/other")).status == 404
+        crashed = await respond("POST", "/made", b"crash")
+        assert crashed.status == 500
+        assert b"canary" not in crashed.body
+        assert (await respond("POST", "/made", b"?")).body == b"n?"
+
+
+async def test_hook_register_secret_stores() -> None:
+    class Vault:
+        name = "vault"
+
+        def get(self, name: str) -> str | None:
+            return f"the {name}" if name == "KEY" else None
+
+    def use(context: Context) -> str:
+        """Use the key."""
+        return context.get_secret("KEY")
+
+    class Keeping(Plugin):
+        @hookimpl
+        def register_secret_stores(self) -> Iterable[SecretStore]:
+            return [Vault()]
+
+        @hookimpl
+        def register_tools(self) -> Iterable[ToolDefinition]:
+            return [ToolDefinition(use, requires_secrets=("KEY",))]
+
+    async with make_host(plugins={"p": Keeping}) as host:
+        assert await value(host, "use") == "the KEY"
+
+
+async def test_hook_lifespan() -> None:
+    story: list[str] = []
+
+    def state(context: Context) -> str:
+        """Say the state."""
+        return str(context.state)
+
+    class Living(Plugin):
+        Config = Settings
+
+        @hookimpl
+        @asynccontextmanager
+        async def lifespan(self, context: PluginContext) -> AsyncIterator[str]:
+            story.append("enter")
+            yield f"{context.name} says {context.config.word}"
+            story.append("leave")
+
+        @hookimpl
+        def register_tools(self) -> Iterable[ToolDefinition]:
+            return [ToolDefinition(state)]
+
+    async with make_host(plugins={"p": Living}) as host:
+        assert await value(host, "state") == "p says hello"
+        assert story == ["enter"]
+    assert story == ["enter", "leave"]
+
+
+# --- the order of it all
+
+
+class Everything(Plugin):
+    """Implements every hook, and says when it is called."""
+
+    called: list[str]
+
+    def note(self, hook: str, context: PluginContext) -> list[Any]:
+        self.called.append(f"{context.name} {hook}")
+        return []
+
+    @hookimpl
+    def register_tools(self, context: PluginContext) -> Any:
+        return self.note("register_tools", context)
+
+    @hookimpl
+    def register_resources(self, context: PluginContext) -> Any:
+        return self.note("register_resources", context)
+
+    @hookimpl
+    def register_prompts(self, context: PluginContext) -> Any:
+        return self.note("register_prompts", context)
+
+    @hookimpl
+    def register_middleware(self, context: PluginContext) -> Any:
+        return self.note("register_middleware", context)
+
+    @hookimpl
+    def register_transports(self, context: PluginContext) -> Any:
+        return self.note("register_transports", context)
+
+    @hookimpl
+    def register_protocols(self, context: PluginContext) -> Any:
+        return self.note("register_protocols", context)
+
+    @hookimpl
+    def register_routes(self, context: PluginContext) -> Any:
+        return self.note("register_routes", context)
+
+    @hookimpl
+    def register_secret_stores(self, context: PluginContext) -> Any:
+        return self.note("register_secret_stores", context)
+
+    @hookimpl
+    @asynccontextmanager
+    async def lifespan(self, context: PluginContext) -> AsyncIterator[None]:
+        self.called.append(f"{context.name} enters")
+        yield
+        self.called.append(f"{context.name} leaves")
+
+
+async def test_hooks_are_called_once_for_each_plugin_in_the_order_of_names_and_before_any_lifespan() -> None:
+    from pegboard.hook_rules import HOOKS
+
+    called: list[str] = []
+    Everything.called = called
+    host = make_host(plugins={"b": Everything, "a": Everything})
+    async with host:
+        assert called[-2:] == ["a enters", "b enters"]
+        contributed = called[:-2]
+        await host.dispatch(Call("tools/list"))
+        assert called[-2:] == ["a enters", "b enters"]
+    assert called[-2:] == ["b leaves", "a leaves"]
+    registering = [hook for hook in HOOKS if hook != "lifespan"]
+    assert sorted(contributed) == sorted(f"{name} {hook}" for name in "ab" for hook in registering)
+    assert [line[0] for line in contributed] == ["a"] * len(registering) + ["b"] * len(registering)
+
+
+def test_a_module_can_be_a_plugin() -> None:
+    import types
+
+    module = types.ModuleType("a_module")
+
+    @hookimpl
+    def register_tools() -> list[ToolDefinition]:
+        return [ToolDefinition(greet)]
+
+    module.register_tools = register_tools  # type: ignore[attr-defined]
+    host = make_host(plugins={"m": module})
+    assert list(host.load().tools) == ["greet"]
+
+
+@pytest.mark.parametrize("hook", ["register_tools", "register_middleware", "register_secret_stores"])
+async def test_a_hook_that_raises_costs_its_plugin_everything_and_no_other_plugin_anything(hook: str) -> None:
+    def fail(self: Any) -> Any:
+        raise OSError("no disk")
+
+    def tools(self: Any) -> list[ToolDefinition]:
+        return [ToolDefinition(greet, name="of_the_broken")]
+
+    members = {"register_tools": hookimpl(tools), hook: hookimpl(fail)}
+    fail.__name__ = hook
+    broken = type("Broken", (Plugin,), members)
+    host = make_host(plugins={"broken": broken, "good": Carrying})
+    host.load()
+    assert list(host.assembly.tools) == []
+    assert list(host.assembly.transports) == ["one"]
+    (problem,) = host.problems
+    assert "no disk" in problem.message
+    assert problem.origin is not None
+    assert problem.origin.name == "broken"

@@ -1,0 +1,62 @@
+"""The project's own modules as syntax trees: what each imports when it runs, and what only for its types."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+HOST_INIT = ROOT / "host" / "pegboard" / "__init__.py"
+
+
+class Import(NamedTuple):
+    """One imported name.
+
+    Attributes:
+        module: the module that is named, such as "pegboard.errors".
+        name: the name taken from it, None for `import module`.
+        line: where.
+        typing_only: under `if TYPE_CHECKING`.
+        level: how many dots stand before it; 0 for an absolute import.
+    """
+
+    module: str
+    name: str | None
+    line: int
+    typing_only: bool
+    level: int
+
+    @property
+    def top(self) -> str:
+        """The distribution's package, such as "pegboard"."""
+        return self.module.partition(".")[0]
+
+
+def modules(folder: str) -> dict[str, Path]:
+    """Every module below a folder that lies on the module path, by its dotted name."""
+    found = {}
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        parts = path.relative_to(ROOT / folder).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(text: str) -> Iterator[Import]:
+    """Everything that a module imports, wherever in it."""
+    tree = ast.parse(text)
+    for_types = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(alias.name, None, node.lineno, id(node) in for_types, 0)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                yield Import(node.module or "", alias.name, node.lineno, id(node) in for_types, node.level)

@@ -1,0 +1,103 @@
+"""What an import costs: nothing is loaded that it does not need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+COUNT = """
+import sys
+before = set(sys.modules)
+{statement}
+sys.stdout.write("\\n".join(sorted(set(sys.modules) - before)))
+"""
+HEAVY = {
+    "pydantic", "pydantic_core", "typing_extensions", "importlib_metadata", "importlib.metadata", "asyncio", "json",
+    "logging", "pathlib", "concurrent", "dataclasses", "argparse", "email", "subprocess", "socket", "threading",
+}  # fmt: skip
+AUTHORS = "Context, Toolkit, ToolAnnotations, ToolExecutionError, RetryableToolError, PromptMessage"
+
+
+def loaded_by(statement: str) -> set[str]:
+    """The modules that a statement loads in a new process."""
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT.format(statement=statement)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return set(done.stdout.splitlines())
+
+
+def of_pegboard(modules: set[str]) -> set[str]:
+    """The rooms among the modules; the parts of `contracts` count as one."""
+    return {".".join(name.split(".")[:2]) for name in modules if name.startswith(("pegboard.", "pegboard_plugins"))}
+
+
+def third_parties(modules: set[str]) -> set[str]:
+    tops = {name.partition(".")[0] for name in modules}
+    return {top for top in tops if not top.startswith("_")} - sys.stdlib_module_names - {"pegboard"}
+
+
+def test_the_package_alone_loads_nothing_of_its_own_and_of_no_one_else() -> None:
+    loaded = loaded_by("import pegboard")
+    assert of_pegboard(loaded) == set()
+    assert third_parties(loaded) == set()
+    assert loaded & HEAVY == set()
+
+
+@pytest.mark.parametrize(
+    ("names", "rooms", "others"),
+    [
+        ("Toolkit", {"pegboard.contracts", "pegboard.hookspecs", "pegboard.toolkit"}, {"pluggy"}),
+        (
+            AUTHORS,
+            {"pegboard.contracts", "pegboard.hookspecs", "pegboard.toolkit", "pegboard.context", "pegboard.errors"},
+            {"pluggy"},
+        ),
+        ("Plugin, Middleware, Transport, hookimpl", {"pegboard.contracts", "pegboard.hookspecs"}, {"pluggy"}),
+        ("hookimpl", {"pegboard.hookspecs"}, {"pluggy"}),
+        ("ToolExecutionError, McpError", {"pegboard.errors"}, set()),
+        ("Call, Connection, ToolResult", {"pegboard.contracts"}, set()),
+        ("Context", {"pegboard.contracts", "pegboard.context", "pegboard.errors"}, set()),
+    ],
+    ids=["Toolkit", "a toolkit's", "a plugin's", "hookimpl", "errors", "contracts", "Context"],
+)
+def test_what_authors_import_is_light(names: str, rooms: set[str], others: set[str]) -> None:
+    loaded = loaded_by(f"from pegboard import {names}")
+    assert of_pegboard(loaded) == rooms
+    assert third_parties(loaded) == others
+    assert loaded & HEAVY == set()
+
+
+def test_defining_tools_loads_nothing_more() -> None:
+    more = """
+from pegboard import Toolkit
+kit = Toolkit("x")
+@kit.tool
+def work(a: int) -> str:
+    "Work."
+@kit.resource("x://y")
+def resource() -> str: ...
+@kit.prompt
+def prompt() -> str: ...
+"""
+    assert of_pegboard(loaded_by(more)) == of_pegboard(loaded_by("from pegboard import Toolkit"))
+
+
+def test_settings_need_pydantic_and_no_host() -> None:
+    loaded = loaded_by("from pegboard import PluginConfig")
+    assert of_pegboard(loaded) <= {"pegboard.config", "pegboard.errors", "pegboard.names"}
+    assert loaded & {"asyncio", "logging", "importlib_metadata", "tomli", "pluggy", "pegboard.config.explain"} == set()
+
+
+@pytest.mark.parametrize("plugin", ["logging", "mcp", "secrets_env", "stdio"])
+def test_a_plugins_entry_point_is_thin(plugin: str) -> None:
+    loaded = loaded_by(f"import pegboard_plugins.{plugin}")
+    assert of_pegboard(loaded) & {"pegboard.host", "pegboard.loader", "pegboard.assembly", "pegboard.cli"} == set()
+    assert third_parties(loaded) - {"pegboard_plugins"} <= {
+        "pluggy", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection", "annotated_types",
+    }  # fmt: skip
