@@ -1,4 +1,4 @@
-"""Notices that the other end of a descriptor is gone while nothing is read from it. Linux only; elsewhere it is silent."""
+"""Notices that the other end of a descriptor is gone while nothing is read from it. On Linux; silent elsewhere."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from typing import Self
 
-from pegboard import jsonrpc_error
+from pegboard import decode, jsonrpc_error
 from pegboard_plugins.stdio.hang_up import HangUpWatch
 from pegboard_plugins.stdio.lines import Splitter
 from pegboard_plugins.stdio.outgoing import Outbox
@@ -70,7 +70,7 @@ class Incoming(ABC):
 
     def _take(self, data: bytes) -> int:
         """Queue the messages in what was read; how many. No data is the end of input."""
-        found = self._splitter.feed(data) if data else self._splitter.end()
+        found = self._splitter.feed(data) if data else [line for line in self._splitter.end() if _is_whole(line)]
         self._messages.extend(found)
         for _ in range(self._splitter.take_refused()):
             self._outbox.send(jsonrpc_error(PARSE_ERROR, f"The message is longer than {self._limit} bytes."))
@@ -90,6 +90,15 @@ class Incoming(ABC):
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a last line without a line break is a message, and not the beginning of one that was never finished."""
+    try:
+        decode(line)
+    except ValueError:
+        return False
+    return True
 
 
 class WatchedInput(Incoming):

@@ -21,6 +21,11 @@ def test_a_pipe_with_all_sorts_of_lines() -> None:
     assert (out, err) == ([b'{"a":1}', b'{"b":2}', b'{"last":3}'], "")
 
 
+@pytest.mark.parametrize("rest", [b'{"cut', b'"cut', b"\xff", b"[" * 100])
+def test_a_line_that_was_never_finished_is_no_message(rest: bytes) -> None:
+    assert converse("echo", b'{"a":1}\n' + rest) == ([b'{"a":1}'], "")
+
+
 def test_a_message_comes_in_any_number_of_pieces() -> None:
     with start("echo") as process:
         for message in (b'"' + b"x" * (LIMIT - 10) + b'"\n', b'"short"\n'):
