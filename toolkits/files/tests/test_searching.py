@@ -30,7 +30,7 @@ def search(
     begin = Position.parse(resume)
     needle = (Needle.regex if regex else Needle.text)(text, ignore_case=ignore_case)
     one = Walk(roots, roots.locate("."), watch, after=begin.names, again=begin.line >= 0, **walk)
-    return Search(needle, watch, around, most, budget, begin).run(one)
+    return Search(needle, watch, around=around, most=most, budget=budget, begin=begin).run(one)
 
 
 def places(result: Matches) -> list[tuple[str, int]]:
@@ -169,8 +169,10 @@ def test_a_long_line_is_cut_to_what_is_around_the_match(root: Path, roots: Roots
 
 
 def test_a_text_is_found_across_the_blocks_in_which_a_file_is_read(root: Path, roots: Roots) -> None:
-    (root / "a").write_text("first\n" + "x" * ((1 << 20) - 8) + "needle\nlast\n")
-    assert places(search(roots, "needle")) == [("a", 2)]
+    block = Needle.text("x").piece
+    (root / "a").write_text("x" * (2 * block - 3) + "needle\nlast\n")
+    (root / "b").write_text("first\n" + "x" * (block - 9) + "needle\nlast\n")
+    assert places(search(roots, "needle")) == [("a", 1), ("b", 2)]
 
 
 def test_a_pattern_is_found_in_every_block(root: Path, roots: Roots) -> None:

@@ -9,9 +9,8 @@ import os
 from binascii import b2a_base64
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from io import BytesIO
-from typing import NotRequired
+from typing import NamedTuple, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -92,8 +91,7 @@ def read_window(place: Place, offset: int, encoding: str, budget: int) -> str:
     return _with_note(_shown(text), f"Bytes {offset} to {end}{rest}")
 
 
-@dataclass(slots=True)
-class _Taken:
+class _Taken(NamedTuple):
     """Lines that were taken: the number of the first, where it begins in the file, and what to say of the rest."""
 
     first: int
@@ -130,43 +128,38 @@ def read_lines(
 def _range(fd: int, found: Encoding, wanted: tuple[int, int | None], budget: int, path: str, watch: Watch) -> _Taken:
     start, end = wanted
     stream = binary_stream(fd)
-    position = stream.seek(len(found.mark))
+    position = begin = stream.seek(len(found.mark))
     number, room = 1, budget
-    taken = _Taken(start, position, [])
+    raw: list[bytes] = []
     for piece in lines(stream, found, budget // 4 * 4 + 4, path):  # so a longer line is never taken for one that fits
         watch.step()
         if number >= start:
             if end is not None and number > end:
-                return taken
-            if not taken.raw:
-                taken.offset = position
+                break
             if len(piece) > room:
-                return _cut(taken, piece[:room], number, found, os.fstat(fd).st_size, path)
-            taken.raw.append(piece)
+                return _cut(_Taken(start, begin, raw), piece[:room], number, found, os.fstat(fd).st_size, path)
+            raw.append(piece)
             room -= len(piece)
         position += len(piece)
+        if not raw:
+            begin = position
         number += piece.endswith(found.newline)
     if position == len(found.mark):
-        taken.note = "The file is empty."
-    elif not taken.raw:
+        return _Taken(start, begin, raw, "The file is empty.")
+    if not raw:
         count = number - 1 if _ends_line(fd, position, found) else number
         raise FileProblem(f"{quoted(path)} has {count} lines; there is no line {start}.")
-    return taken
+    return _Taken(start, begin, raw)
 
 
 def _cut(taken: _Taken, piece: bytes, number: int, found: Encoding, size: int, path: str) -> _Taken:
     """Say how to go on after as much as fits: at a line, or inside one that is too long by itself."""
     if taken.raw:
-        taken.note = (
-            f"Lines {taken.first} to {number - 1} of a file of {size} bytes. Continue with start_line={number}."
-        )
-        return taken
+        range_ = f"Lines {taken.first} to {number - 1} of a file of {size} bytes."
+        return taken._replace(note=f"{range_} Continue with start_line={number}.")
     _, used = decode_part(piece, found, taken.offset, path, final=False)
-    taken.raw = [piece[:used]]
-    taken.note = (
-        f"The beginning of line {number}, which is too long for one answer. Continue with offset={taken.offset + used}."
-    )
-    return taken
+    part = f"The beginning of line {number}, which is too long for one answer."
+    return taken._replace(raw=[piece[:used]], note=f"{part} Continue with offset={taken.offset + used}.")
 
 
 def _ends_line(fd: int, position: int, found: Encoding) -> bool:
@@ -176,24 +169,22 @@ def _ends_line(fd: int, position: int, found: Encoding) -> bool:
 def _last(fd: int, found: Encoding, count: int, budget: int, path: str, watch: Watch) -> _Taken:
     mark, size = len(found.mark), os.fstat(fd).st_size
     begin = max(mark, size - budget) if found.newline == b"\n" else mark
-    first = 1 + _newlines(fd, mark, begin, watch)
+    number = 1 + _newlines(fd, mark, begin, watch)
     pieces = list(lines(BytesIO(_pread(fd, size - begin, begin)), found, MAX_WIDE, path))
-    skip = 1 if begin > mark and pieces and not _ends_line(fd, begin, found) else 0  # it began before what was read
+    if not pieces:
+        return _Taken(1, mark, [], "The file is empty.")
+    skip = 1 if begin > mark and not _ends_line(fd, begin, found) else 0  # it began before what was read
     skip = max(skip, len(pieces) - count)
     while sum(map(len, pieces[skip:])) > budget:
         skip += 1
-    if pieces and skip == len(pieces):
+    if skip == len(pieces):
         raise FileProblem(
             f"The last line of {quoted(path)} is too long for one answer; read it with offset={size - budget}."
         )
-    taken = _Taken(first + skip, begin + sum(map(len, pieces[:skip])), pieces[skip:])
-    if not pieces:
-        taken.note = "The file is empty."
-    elif len(taken.raw) < count and taken.first > 1:
-        taken.note = (
-            f"Lines {taken.first} to {taken.first + len(taken.raw) - 1}, the end of the file; more did not fit."
-        )
-    return taken
+    first, last = number + skip, number + len(pieces) - 1
+    short = len(pieces) - skip < count and first > 1
+    note = f"Lines {first} to {last}, the end of the file; more did not fit." if short else ""
+    return _Taken(first, begin + sum(map(len, pieces[:skip])), pieces[skip:], note)
 
 
 def _newlines(fd: int, begin: int, end: int, watch: Watch) -> int:

@@ -9,8 +9,7 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from toolkit_files.patterns import Globs
 from toolkit_files.problems import FileProblem, explain, printable, quoted
@@ -32,8 +31,7 @@ _OTHER = "{} is a device, pipe or socket; only files and directories can be used
 _LINK = "{} is a symbolic link; links are not followed."
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
+class Root(NamedTuple):
     """A directory below which everything happens; its own links were resolved once, when the host started.
 
     Attributes:
@@ -52,8 +50,7 @@ class Root:
         return "/" + "/".join(self.parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Something at or below a root that may or may not exist: a root and the components below it."""
 
     root: Root

@@ -9,9 +9,8 @@ import re
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from io import BufferedReader
-from typing import NotRequired
+from typing import NamedTuple, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -25,8 +24,8 @@ from toolkit_files.watch import Watch
 __all__ = ["Match", "Matches", "Needle", "Search"]
 
 MAX_LINE = 400
-_REGEX_PIECE = 16 << 10
-_TEXT_PIECE = 1 << 20
+_REGEX_PIECE = 8 << 10
+_TEXT_PIECE = 128 << 10
 _LONGEST_LINE = 16 << 20
 _ABSOLUTE = re.compile(r"\\[Az]|\(\?[A-Za-z]*-")  # what means something else in a block than in a line
 
@@ -50,8 +49,7 @@ class Matches(TypedDict):
     resume: NotRequired[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Needle:
+class Needle(NamedTuple):
     """What is searched for.
 
     Attributes:
@@ -94,8 +92,7 @@ class Needle:
         return cls(matches, in_block, b"", _REGEX_PIECE, _REGEX_PIECE)
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """How far a search came: to a line of a file, or to its end.
 
     Attributes:
@@ -121,28 +118,34 @@ class Position:
         return f"{self.line if self.line >= 0 else ''}:{'/'.join(self.names)}"
 
 
-@dataclass(slots=True)
+_BEGINNING = Position()
+
+
 class Search:
-    """One search; `run` it once.
+    """One search; `run` it once."""
 
-    Attributes:
-        needle: what is searched for.
-        watch: told of lines and files.
-        context: how many lines are given before and after each match.
-        most: the most matches.
-        budget: the most characters of text.
-        begin: where an earlier search stopped.
-    """
+    def __init__(
+        self, needle: Needle, watch: Watch, *, around: int, most: int, budget: int, begin: Position = _BEGINNING
+    ) -> None:
+        """Prepare it.
 
-    needle: Needle
-    watch: Watch
-    context: int
-    most: int
-    budget: int
-    begin: Position = field(default_factory=Position)
-    _found: list[Match] = field(default_factory=list)
-    _stopped: Position | None = None
-    _too_large: str = ""
+        Args:
+            needle: what is searched for.
+            watch: told of lines and files.
+            around: how many lines are given before and after each match.
+            most: the most matches.
+            budget: the most characters of text.
+            begin: where an earlier search stopped.
+        """
+        self._needle = needle
+        self._watch = watch
+        self._around = around
+        self._most = most
+        self._budget = budget
+        self._begin = begin
+        self._found: list[Match] = []
+        self._stopped: Position | None = None
+        self._too_large = ""
 
     def run(self, files: Iterable[Entry], *, strict: bool = False) -> Matches:
         """Search the files among the entries, in their order.
@@ -161,14 +164,14 @@ class Search:
             except FileProblem:
                 if strict:
                     raise
-            self.watch.file_done()
-            if self._stopped is None and self.watch.late:
+            self._watch.file_done()
+            if self._stopped is None and self._watch.late:
                 self._stopped = Position(entry.names, -1)
             if self._stopped is not None:
                 break
-        result = Matches(matches=self._found, files_searched=self.watch.files)
+        result = Matches(matches=self._found, files_searched=self._watch.files)
         if self._stopped is not None:
-            reason = "The time is over." if self.watch.late else "There may be more."
+            reason = "The time is over." if self._watch.late else "There may be more."
             result["note"] = (
                 f"{reason}{self._too_large} Call again with the same arguments and this resume, or narrow the search."
             )
@@ -187,40 +190,40 @@ class Search:
     def _may_match(self, stream: BufferedReader, found: Encoding, entry: Entry) -> bool:
         if found.newline != b"\n":
             return True
-        for block in _blocks(stream, self.needle):
-            self.watch.check()
-            if self.watch.late:
+        for block in _blocks(stream, self._needle):
+            self._watch.check()
+            if self._watch.late:
                 self._stop_before(entry)
                 return False
-            if found.name == "utf-8" and self.needle.raw not in block:
+            if found.name == "utf-8" and self._needle.raw not in block:
                 continue
-            if self.needle.in_block(block.decode(found.name, "replace").replace("\r\n", "\n")):
+            if self._needle.in_block(block.decode(found.name, "replace").replace("\r\n", "\n")):
                 return True
         return False
 
     def _stop_before(self, entry: Entry) -> None:
         """Leave a file to the next search, unless this one began with it: then it takes more than one search's time."""
-        if self.watch.files:
+        if self._watch.files:
             self._stopped = Position(entry.names)
         else:
             self._too_large = f" {quoted(entry.place.shown)} is too large to be searched to its end."
 
     def _lines(self, stream: BufferedReader, found: Encoding, entry: Entry) -> None:
-        done = self.begin.line if self.begin.names == entry.names else 0
-        around = _Around(self.context)
+        done = self._begin.line if self._begin.names == entry.names else 0
+        around = _Around(self._around)
         number = 1
-        for raw in lines(stream, found, self.needle.longest, entry.place.shown):
-            self.watch.step()
+        for raw in lines(stream, found, self._needle.longest, entry.place.shown):
+            self._watch.step()
             line = raw.decode(found.name, "replace").removesuffix("\n").removesuffix("\r")
-            if number > done and self.needle.in_line(line):
-                if len(self._found) >= self.most or self.budget <= 0:
+            if number > done and self._needle.in_line(line):
+                if len(self._found) >= self._most or self._budget <= 0:
                     self._stopped = Position(entry.names, number - 1)
                     return
-                self._found.append(around.match(entry.place.shown, number, _excerpt(line, self.needle)))
-                self.budget -= len(self._found[-1]["text"])
+                self._found.append(around.match(entry.place.shown, number, _excerpt(line, self._needle)))
+                self._budget -= len(self._found[-1]["text"])
             else:
-                self.budget -= around.other(line)
-            if self.watch.late:
+                self._budget -= around.other(line)
+            if self._watch.late:
                 if number <= done:
                     self._stop_before(entry)
                 else:

@@ -1,9 +1,8 @@
 """The tools as models see them: parameters, limits and errors. What they do to files is in the other modules."""
 
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from functools import wraps
-from typing import Annotated, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, ParamSpec, TypeVar
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -58,8 +57,7 @@ def _answers(function: Callable[P, R]) -> Callable[P, R]:
     return answering
 
 
-@dataclass(frozen=True, slots=True)
-class _Files:
+class _Files(NamedTuple):
     """What one host's tools share: its roots, and what searches pass over."""
 
     roots: Roots
@@ -90,9 +88,9 @@ def _watch(context: Context) -> Watch:
     return Watch(seconds=seconds, cancelled=lambda: context.cancelled, report=report)
 
 
-def _walk(context: Context, path: Place, *, hidden: bool, after: tuple[str, ...]) -> Walk:
+def _walk(context: Context, start: Place, **options: Any) -> Walk:
     files = _files(context)
-    return Walk(files.roots, path, _watch(context), hidden=hidden, ignore=files.ignore, after=after)
+    return Walk(files.roots, start, _watch(context), ignore=files.ignore, **options)
 
 
 class RootsAnswer(TypedDict):
@@ -121,9 +119,8 @@ def list_directory(
     resume: Resume = "",
 ) -> listing.Listed:
     """List a directory by name, with type, size in bytes and time of change (UTC). Links are shown, never followed."""
-    walk = _walk(context, _files(context).roots.locate(path), hidden=hidden, after=_names(resume))
-    walk.depth = depth
-    walk.show_ignored = True
+    start = _files(context).roots.locate(path)
+    walk = _walk(context, start, depth=depth, hidden=hidden, show_ignored=True, after=_names(resume))
     return listing.list_directory(walk, pattern, _config(context).max_entries)
 
 
@@ -176,9 +173,9 @@ def search(
     begin = searching.Position.parse(resume)
     place = _files(context).roots.locate(path)
     config = _config(context)
-    walk = _walk(context, place, hidden=hidden, after=begin.names)
-    walk.again = begin.line >= 0
-    job = searching.Search(needle, walk.watch, around, config.max_matches, config.max_read_bytes, begin)
+    walk = _walk(context, place, hidden=hidden, after=begin.names, again=begin.line >= 0)
+    limits = {"around": around, "most": config.max_matches, "budget": config.max_read_bytes}
+    job = searching.Search(needle, walk.watch, begin=begin, **limits)
     with parent(place) as above:
         kind = kind_of(look(above, place))
     if kind != "directory":

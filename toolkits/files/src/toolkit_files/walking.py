@@ -7,7 +7,6 @@ takes a few microseconds.
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
 from toolkit_files.patterns import Globs
@@ -28,36 +27,58 @@ class Entry(NamedTuple):
     kind: Kind
 
 
-@dataclass(slots=True)
+_NONE = Globs(())
+
+
 class Walk:
     """One walk; iterate over it once.
 
     Attributes:
-        roots: what is closed there is passed over.
-        start: the directory to begin in, which is not given itself.
+        start: the directory it begins in, which is not given itself.
         watch: told of every entry.
-        depth: 1 gives the entries of `start` alone.
-        hidden: gives names that begin with a dot, too.
-        ignore: what matches is not entered, and not given unless `show_ignored`.
-        after: the names, below the same root, of the last entry that is not wanted any more; with `again`, of the first
-            that is wanted.
         unreadable: how many directories could not be read; this and the next are valid afterwards.
         closed: how many entries were passed over because the operator closed them.
         too_deep: directories lie deeper than any walk goes.
     """
 
-    roots: Roots
-    start: Place
-    watch: Watch
-    depth: int = MAX_DEPTH + 1
-    hidden: bool = False
-    ignore: Globs = field(default_factory=lambda: Globs(()))
-    show_ignored: bool = False
-    after: tuple[str, ...] = ()
-    again: bool = False
-    unreadable: int = 0
-    closed: int = 0
-    too_deep: bool = False
+    def __init__(
+        self,
+        roots: Roots,
+        start: Place,
+        watch: Watch,
+        *,
+        depth: int = MAX_DEPTH + 1,
+        hidden: bool = False,
+        ignore: Globs = _NONE,
+        show_ignored: bool = False,
+        after: tuple[str, ...] = (),
+        again: bool = False,
+    ) -> None:
+        """Prepare it.
+
+        Args:
+            roots: what is closed there is passed over.
+            start: the directory to begin in.
+            watch: told of every entry.
+            depth: 1 gives the entries of `start` alone.
+            hidden: gives names that begin with a dot, too.
+            ignore: what matches is not entered, and not given unless `show_ignored`.
+            show_ignored: gives what is not entered.
+            after: the names, below the same root, of the last entry that is not wanted any more.
+            again: that entry is wanted once more.
+        """
+        self._roots = roots
+        self.start = start
+        self.watch = watch
+        self._depth = depth
+        self._hidden = hidden
+        self._ignore = ignore
+        self._show_ignored = show_ignored
+        self._after = after
+        self._again = again
+        self.unreadable = 0
+        self.closed = 0
+        self.too_deep = False
 
     def __iter__(self) -> Iterator[Entry]:
         """Give the entries; raises FileProblem when `start` cannot be read, Cancelled when the watch says so."""
@@ -68,11 +89,11 @@ class Walk:
             if entry is None:
                 levels.pop()
                 continue
-            ignored = self.ignore.match_last(entry.names)
-            reached = entry.names > self.after or (self.again and entry.names == self.after)
-            if reached and (self.show_ignored or not ignored):
+            ignored = self._ignore.match_last(entry.names)
+            reached = entry.names > self._after or (self._again and entry.names == self._after)
+            if reached and (self._show_ignored or not ignored):
                 yield entry
-            if entry.kind == "directory" and not ignored and len(levels) < self.depth:
+            if entry.kind == "directory" and not ignored and len(levels) < self._depth:
                 if len(levels) < MAX_DEPTH:
                     levels.append(iter(self._entries_if_readable(entry)))
                 else:
@@ -95,7 +116,7 @@ class Walk:
                 names = (*above, printable(one.name))
                 if not self._wanted(names):
                     continue
-                if self.roots.denies_last(place, names):
+                if self._roots.denies_last(place, names):
                     self.closed += 1
                 else:
                     result.append(Entry(names, place.below(one.name), _kind(one)))
@@ -103,9 +124,9 @@ class Walk:
         return result
 
     def _wanted(self, names: tuple[str, ...]) -> bool:
-        if not self.hidden and names[-1].startswith("."):
+        if not self._hidden and names[-1].startswith("."):
             return False
-        return names > self.after or self.after[: len(names)] == names
+        return names > self._after or self._after[: len(names)] == names
 
 
 def _kind(entry: os.DirEntry[str]) -> Kind:
