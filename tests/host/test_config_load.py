@@ -275,6 +275,14 @@ def test_command_line_over_environment_over_file_over_defaults(tmp_path: Path) -
     ]
 
 
+def test_what_is_given_rightly_arrives(tmp_path: Path) -> None:
+    text = '[host]\ntransports = ["http", "stdio"]\nmiddleware = ["b", "a"]\nwebsite_url = "https://example.com"\n'
+    host = load(tmp_path, text).host
+    assert (host.transports, host.middleware) == (("http", "stdio"), ("b", "a"))
+    assert host.website_url == "https://example.com"
+    assert HostConfig.of({"host": {"website_url": None}}).host.website_url is None
+
+
 def test_sections_are_merged_and_lists_replaced(tmp_path: Path) -> None:
     defaults = {"plugins": {"http": {"port": 1, "hosts": ["a"], "tls": {"on": True, "key": "k"}}, "mcp": {}}}
     text = '[plugins.http]\nhosts = ["b", "c"]\ntls.key = "file"\n[plugins.acme]\n'
@@ -295,7 +303,7 @@ def test_a_value_may_take_the_place_of_a_table_and_back(tmp_path: Path) -> None:
 
 def test_who_named_a_plugin_is_known(tmp_path: Path) -> None:
     text = "[plugins.http]\n[toolkits.files]\nroots = ['.']\n"
-    environ = {"PEGBOARD__TOOLKITS__MATH__DIGITS": "3"}
+    environ = {"PEGBOARD__TOOLKITS__MATH__DIGITS": "3", "PEGBOARD__TOOLKITS__A__B": "3"}
     config = load(tmp_path, text, environ, defaults={"plugins": {"mcp": {}, "http": {"port": 1}}})
     assert str(config.source(("plugins", "http"))) == "hostconfig.toml:1"
     assert config.source(("plugins", "http")).by_operator

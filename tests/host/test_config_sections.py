@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Literal
+from uuid import UUID
 
 import pytest
 from pydantic import BaseModel, Field, SecretStr, ValidationInfo, field_validator, model_validator
@@ -117,6 +118,47 @@ def test_a_field_with_an_alias_is_known_by_the_alias(tmp_path: Path) -> None:
     assert wrong(tmp_path, "[plugins.acme]\nallow = ['a']\n", Acme) == [
         '2: plugins.acme.allow: unknown key; did you mean "allowed"?'
     ]
+
+
+def test_a_field_with_an_alias_for_reading_only(tmp_path: Path) -> None:
+    class Config(PluginConfig):
+        inner: Annotated[Tls | None, Field(validation_alias="nested")] = None
+
+    assert wrong(tmp_path, "[plugins.acme]\nnsted = {}\nnested = {cret = 'x', cert = 'c'}\n", Config) == [
+        '2: plugins.acme.nsted: unknown key; did you mean "nested"?',
+        '3: plugins.acme.nested.cret: unknown key; did you mean "cert"?',
+    ]
+
+
+def test_what_is_wrong_in_a_table_is_told_and_not_what_else_could_stand_there(tmp_path: Path) -> None:
+    class Config(PluginConfig):
+        tls: Tls | bool = False
+        port: int = 0
+
+    assert wrong(tmp_path, "[plugins.acme]\ntls = {key = 'x'}\n", Config) == [
+        "2: plugins.acme.tls.cert: is required and missing",
+    ]
+    assert wrong(tmp_path, "[plugins.acme]\ntls = 'x'\nport = []\n", Config) == [
+        '2: plugins.acme.tls: expected a table or true or false, found text "x"',
+        "3: plugins.acme.port: expected a whole number, found a list",
+    ]
+
+
+def test_what_there_are_no_words_for_is_said_as_the_model_says_it(tmp_path: Path) -> None:
+    class Config(PluginConfig):
+        id: UUID | None = None
+        pair: Annotated[tuple[int, ...], Field(min_length=2)] = (1, 2)
+        odd: int = 1
+
+        @field_validator("odd")
+        @classmethod
+        def _say_nothing(cls, odd: int) -> int:
+            raise ValueError
+
+    lines = wrong(tmp_path, "[plugins.acme]\nid = 'x'\npair = [1]\nodd = 2\n", Config)
+    assert lines[0].startswith("2: plugins.acme.id: expected a valid UUID")
+    assert lines[1].startswith("3: plugins.acme.pair: Tuple should have at least 2 items")
+    assert lines[2] == "4: plugins.acme.odd: is not accepted"
 
 
 def test_tables_and_values_in_each_others_place(tmp_path: Path) -> None:

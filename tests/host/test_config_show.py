@@ -51,6 +51,7 @@ def test_every_value_is_shown_with_its_source_and_no_secret(tmp_path: Path) -> N
     assert view.file == str(tmp_path / "hostconfig.toml")
     assert list(view.values) == ["host", "plugins", "toolkits"]
     assert view.values["host"]["name"] == "x"
+    assert view.values["host"]["title"] is None
     assert view.values["host"]["missing_secrets"] == "warn"
     assert view.values["host"]["disabled_tools"] == ["a", "b"]
     assert view.values["plugins"] == {
@@ -77,7 +78,9 @@ def test_with_the_settings_of_what_runs_their_defaults_are_shown_too(tmp_path: P
     config = load(tmp_path, TEXT, ENVIRON)
     settings = validate_section(config, "plugins", "acme", Acme)
     assert isinstance(settings, Acme)
-    view = config_show(config, {"plugins": {"acme": settings, "mcp": None}, "toolkits": {"math": Inner()}})
+    view = config_show(
+        config, {"plugins": {"acme": settings, "mcp": None, "bare": None}, "toolkits": {"math": Inner()}}
+    )
     assert view.values["plugins"]["acme"] == {
         "url": "https://**********@example.com/",
         "token": {"env": "TOKEN"},
@@ -87,6 +90,7 @@ def test_with_the_settings_of_what_runs_their_defaults_are_shown_too(tmp_path: P
         "names": [{"env": "NAME"}],
     }
     assert view.values["toolkits"] == {"files": {}, "math": {"path": "a/b"}}
+    assert list(view.values["plugins"]) == ["acme", "mcp"]
     sources = {key: str(source) for key, source in view.sources.items()}
     assert sources["plugins.acme.inner.path"] == sources["toolkits.math.path"] == "default"
     assert sources["plugins.acme.pin"] == "environment variable PEGBOARD__PLUGINS__ACME__PIN"
@@ -102,6 +106,13 @@ def test_dates_and_nested_tables_can_be_shown(tmp_path: Path) -> None:
         "t": {"secrets": {"a": "**********", "on": True}},
     }
     assert str(view.sources['plugins."a.b".t.secrets.a']) == "hostconfig.toml:3"
+
+
+def test_a_plugin_called_env_and_a_key_called_env_are_no_references(tmp_path: Path) -> None:
+    config = HostConfig.of({"plugins": {"env": {"env": "prod"}}}, directory=tmp_path)
+    view = config_show(config)
+    assert view.values["plugins"] == {"env": {"env": "prod"}}
+    assert str(view.sources["plugins.env.env"]) == "given by the program"
 
 
 # --- the checkout's own file ---

@@ -78,7 +78,11 @@ def explain(
     by_path: dict[KeyPath, list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False):
         by_path.setdefault(_way(detail, data), []).append(detail)
-    return [explainer.problem(way, details) for way, details in by_path.items()]
+    return [
+        explainer.problem(way, details)
+        for way, details in by_path.items()
+        if not (any(one[: len(way)] == way != one for one in by_path) and _is_other_branch(details))
+    ]
 
 
 class _Explainer:
@@ -144,6 +148,11 @@ def _way(detail: ErrorDetails, data: Any) -> KeyPath:
         elif detail["type"] == "missing" and part == detail["loc"][-1]:
             way.append(part)
     return tuple(way)
+
+
+def _is_other_branch(details: Iterable[ErrorDetails]) -> bool:
+    """Whether these errors only say that a table or list was not one of the other things that it might have been."""
+    return all(_WRONG_KIND.fullmatch(one["type"]) and isinstance(one["input"], dict | list) for one in details)
 
 
 def _leaves(value: Any, way: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:

@@ -48,7 +48,7 @@ def read(path: Path, directory: Path, named_by: str | None = None) -> Layer | Co
     try:
         data = path.read_bytes()
     except OSError as error:
-        reason = "there is no such file" if isinstance(error, FileNotFoundError) else (error.strerror or str(error))
+        reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror
         return ConfigProblem(f"cannot be read: {reason}" + (f" (named by {named_by})" if named_by else ""), file=shown)
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")

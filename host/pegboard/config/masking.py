@@ -19,9 +19,9 @@ _USER_INFO = re.compile(r"(?<=://)[^/\s]+(?=@)")
 
 
 def is_secret(path: KeyPath) -> bool:
-    """Whether a key's name says that its value is secret. Nothing in `[host]` is."""
+    """Whether a key's name says that its value is secret. No key of `[host]` is so named as to count."""
     names = [_HUMPS.sub("_", part).casefold().replace("-", "_") for part in path[2:] if isinstance(part, str)]
-    return path[0] != "host" and any(_SECRET_WORD.search(name) for name in names)
+    return any(_SECRET_WORD.search(name) for name in names)
 
 
 def shown(value: Any, path: KeyPath) -> Any:

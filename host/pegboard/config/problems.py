@@ -70,4 +70,4 @@ def step(value: Any, part: str | int) -> Any:
 
 def in_order(problems: Iterable[ConfigProblem]) -> list[ConfigProblem]:
     """Problems as a person meets them: what is in no file first, then line by line."""
-    return sorted(problems, key=lambda problem: (problem.file or "", problem.line or 0))
+    return sorted(problems, key=lambda problem: problem.line or 0)

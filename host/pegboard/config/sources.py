@@ -153,7 +153,7 @@ class Sources:
 
     def _own_table(self, path: KeyPath, layer: Layer) -> None:
         """A table is its first operator's, who wrote its header."""
-        if self._owners[path][0].kind == "defaults" and layer.kind != "defaults":
+        if self._owners[path][0].kind == "defaults":
             self._owners[path] = (layer, path)
 
     def _add(self, tree: dict[str, Any], key: str, items: list[Any], path: KeyPath, layer: Layer) -> None:

@@ -134,6 +134,6 @@ def _with_raw_text(
 
 def _replace(value: Any, path: KeyPath, new: Any) -> Any:
     """A copy of nested dicts with one value replaced."""
-    if not path or not isinstance(value, dict):
+    if not path:
         return new
     return {**value, path[0]: _replace(value.get(path[0]), path[1:], new)}
