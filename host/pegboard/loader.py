@@ -70,7 +70,7 @@ class _Loader:
                 others = " and ".join(_source(other) for other in origins if other is not origin)
                 remedy = f'[host] disabled_{kind}s = ["{origin.distribution}:{name}"]'
                 self.report(
-                    origin, "find", f"{others} has a {kind} of this name too; disable one: {remedy}", named=True
+                    origin, "find", f"{others} brings a {kind} of this name too; disable one: {remedy}", named=True
                 )
         return set(twice)
 

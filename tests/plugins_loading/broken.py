@@ -1,0 +1,129 @@
+"""What each broken sample is to be reported with."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Broken(NamedTuple):
+    """One entry point that cannot be loaded.
+
+    Attributes:
+        name: the entry point's name.
+        source: its distribution and version.
+        target: its value.
+        stage: how far it comes.
+        cause: what is said about it.
+    """
+
+    name: str
+    source: str
+    target: str
+    stage: str
+    cause: str
+
+    def line(self, kind: str) -> str:
+        """The one line about it."""
+        return f"{kind} {self.name!r} from {self.source} ({self.target}), {self.stage}: {self.cause}"
+
+
+def _imports(name: str, target: str, cause: str) -> Broken:
+    return Broken(name, "broken-imports 0.0.1", target, "import", cause)
+
+
+def _hooks(name: str, stage: str, cause: str, target: str | None = None) -> Broken:
+    words = "".join(part.capitalize() for part in name.split("_"))
+    return Broken(name, "broken-hooks 0.0.2", target or f"broken_hooks:{words}", stage, cause)
+
+
+ASYNC = "'register_tools' is async; hooks are plain functions that return what the plugin contributes"
+
+IMPORTS = (
+    _imports(
+        "absent_library",
+        "broken_imports.absent_library:kit",
+        "ModuleNotFoundError: No module named 'library_that_nobody_has'",
+    ),
+    _imports(
+        "absent_module", "broken_imports.nowhere:kit", "ModuleNotFoundError: No module named 'broken_imports.nowhere'"
+    ),
+    _imports(
+        "absent_object", "broken_imports:nothing", "AttributeError: module 'broken_imports' has no attribute 'nothing'"
+    ),
+    _imports("falls_over", "broken_imports.falls_over:kit", "Catastrophe: in the first line and in the second"),
+    _imports(
+        "from_the_future",
+        "broken_imports.from_the_future:FuturePlugin",
+        "it is written for host API 99, this host has 1; upgrade pegboard",
+    ),
+    _imports(
+        "half_written",
+        "broken_imports_half_written:kit",
+        "SyntaxError: '(' was never closed (broken_imports_half_written.py, line 3)",
+    ),
+    _imports(
+        "no_plugin",
+        "broken_imports:kit",
+        "the target must be a Plugin subclass, a module with hooks, or a Toolkit",
+    ),
+    _imports("quits", "broken_imports.quits:kit", "SystemExit: 0"),
+)
+"""Toolkits whose target cannot be had."""
+
+HOOKS = (
+    _hooks("asynchronous", "hooks", ASYNC),
+    _hooks("crashing", "contribute", "RuntimeError: the cable is missing"),
+    _hooks("hidden_async", "hooks", ASYNC),
+    _hooks("misnamed", "hooks", "'register_tools' has no parameter 'host'; it has: context"),
+    _hooks(
+        "misspelt",
+        "hooks",
+        "there is no hook 'regsiter_tools'; did you mean 'register_tools'?",
+        target="broken_hooks.misspelt",
+    ),
+    _hooks("pushy", "hooks", "'register_tools' asks for an order; order is the operator's, in [host]"),
+    _hooks("quitting", "contribute", "SystemExit: I quit"),
+    _hooks("rubbish", "contribute", "'register_tools' returned str, not ToolDefinition"),
+    _hooks("single", "contribute", "'register_tools' returned one ToolDefinition, not a list of contributions"),
+    _hooks("unbuildable", "create", "FileNotFoundError: no such model file"),
+    _hooks("unmarked", "hooks", "'register_tools' is the name of a hook, but the function lacks the marker @hookimpl"),
+    _hooks("wrapping", "hooks", "'register_tools' is a wrapper; hooks of pegboard cannot be wrapped"),
+)
+"""Plugins with a fault in or around their hooks; each is there as a toolkit too, which is on without being named."""
+
+LIFELESS = _hooks("lifeless", "lifespan", "ConnectionError: the database is away")
+"""The same, but it fails only when the host starts."""
+
+WEATHER = Broken(
+    "weather",
+    "toolkit-weather 3.1.4",
+    "toolkit_weather:kit",
+    "config",
+    "toolkits.weather.station: is required and missing",
+)
+"""A toolkit that needs a setting which nobody gave."""
+
+IMPOSTOR = Broken(
+    "stdio",
+    "acme-stdio 6.6.6",
+    "acme_stdio:Impostor",
+    "find",
+    "it bears the name of a built-in plugin, and is refused",
+)
+"""A foreign plugin with a built-in's name."""
+
+SLOPPY = {
+    "tool 'undocumented'": "it has no description; write a docstring that tells a model what it does",
+    "tool 'many'": "parameter 'numbers' takes any number of arguments; name each one that callers may give",
+    "tool 'anything'": "parameter 'options' takes any number of arguments; name each one that callers may give",
+    "tool 'unannotated'": "parameter 'value' has no type annotation; write one, such as `value: str`",
+    "tool 'unresolvable'": "an annotation cannot be resolved: name 'Nowhere' is not defined",
+    f"tool '{'very_' * 13}long'": f"its name on the wire, 'sloppy_{'very_' * 13}long', is no good: "
+    "it has 76 characters, the limit is 64",
+    "tool 'huge'": "its schema has 300125 bytes, the limit is 262144",
+    "tool 'stream'": "it is a generator; return a list, and report progress with `context.progress.report`",
+    "tool 'async_stream'": "it is a generator; return a list, and report progress with `context.progress.report`",
+    "resource 'no scheme'": "its URI is not absolute, such as docs://readme (RFC 3986)",
+    "prompt 'questions'": "its function takes parameters; content is fixed",
+}
+"""The definitions of toolkit-sloppy that are wrong, and why."""

@@ -1,0 +1,176 @@
+"""The samples of strangers, built as wheels and installed beside pegboard in environments without the checkout."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import subprocess
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from signal import Signals
+from types import TracebackType
+from typing import Any, Self
+
+from tests.support.environments import built_wheels, executable, make_environment
+from tests.support.peer import WAIT, SocketPeer
+from tests.support.wire import Wire, client_environment
+from tools.install import ROOT
+
+SAMPLES = ROOT / "tests" / "samples"
+TWINS = ("twin_blue", "twin_red")
+"""Two distributions that cannot be on together; they have an environment of their own."""
+
+NO_IMPOSTOR = 'disabled_plugins = ["acme-stdio:stdio"]'
+"""A line of `[host]` for tests that want no complaint at all."""
+TIMEOUT = 60
+"""Seconds after which a command counts as hanging."""
+
+CANNOT_START = 3
+
+
+def sample_folders() -> list[Path]:
+    """Each sample's folder."""
+    return sorted(path.parent for path in SAMPLES.glob("*/pyproject.toml"))
+
+
+def project(folder: Path) -> dict[str, Any]:
+    """What a sample's `pyproject.toml` says of the distribution."""
+    project: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
+    return project
+
+
+@cache
+def samples() -> Path:
+    """The environment with pegboard and all samples but the twins."""
+    folders = [folder for folder in sample_folders() if folder.name not in TWINS]
+    return _environment("samples", folders)
+
+
+@cache
+def twins() -> Path:
+    """The environment with pegboard and the twins."""
+    return _environment("twins", [SAMPLES / name for name in TWINS])
+
+
+def _environment(name: str, folders: list[Path]) -> Path:
+    names = [project(folder)["name"] for folder in folders]
+    return make_environment(name, "pegboard", *names, wheels=built_wheels(*folders))
+
+
+def pegboard(
+    environment: Path,
+    *arguments: str,
+    config: str | None = None,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run the installed command to its end, with nothing on its standard input, away from the checkout."""
+    with tempfile.TemporaryDirectory(prefix="samples-") as folder:
+        place = Path(folder) if cwd is None else cwd
+        if config is not None:
+            (place / "hostconfig.toml").write_text(config, encoding="utf-8")
+        return subprocess.run(
+            [executable(environment, "pegboard"), *arguments],
+            cwd=place,
+            env=client_environment(Path(folder), env),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+
+
+def json_of(environment: Path, *arguments: str, config: str | None = None) -> Any:
+    """What a command prints with `--json`; it must go well."""
+    done = pegboard(environment, *arguments, "--json", config=config)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def imported_by(environment: Path, *arguments: str, config: str | None = None) -> set[str]:
+    """The modules that a run of the command imports."""
+    done = pegboard(environment, *arguments, config=config, env={"PYTHONVERBOSE": "1"})
+    assert done.returncode == 0, done.stderr
+    return set(re.findall(r"^import '?([\w.]+)'? #", done.stderr, re.MULTILINE))
+
+
+def complaints(stderr: str) -> list[str]:
+    """The lines about problems, without what a log or the command puts before them."""
+    marks = ("ERROR pegboard: ", "WARNING pegboard: ", "pegboard: error: ", "pegboard: warning: ", "pegboard: ")
+    return [
+        line.removeprefix(next(mark for mark in (*marks, "") if line.startswith(mark))) for line in stderr.splitlines()
+    ]
+
+
+def stdio(environment: Path, config: str | None = None, *arguments: str, env: Mapping[str, str] | None = None) -> Wire:
+    """A client of the installed `pegboard stdio`."""
+    return Wire([executable(environment, "pegboard"), "stdio"], arguments, config=config, env=env)
+
+
+class Service:
+    """A running `pegboard serve`, whose standard error tells when it is ready: `async with Service(...) as service`.
+
+    It runs in a folder of its own with a short name, as the path of a Unix socket must be short.
+    """
+
+    def __init__(self, environment: Path, config: str, *arguments: str) -> None:
+        self._command = [str(executable(environment, "pegboard")), "serve", *arguments]
+        self._config = config
+        self._folder = tempfile.TemporaryDirectory(prefix="serve-")
+        self._said = asyncio.Condition()
+        self.folder = Path(self._folder.name)
+        self.stderr = ""
+
+    async def __aenter__(self) -> Self:
+        (self.folder / "hostconfig.toml").write_text(self._config, encoding="utf-8")
+        self._process = await asyncio.create_subprocess_exec(
+            *self._command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=self.folder,
+            env=client_environment(self.folder),
+        )
+        self._listening = asyncio.create_task(self._listen())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._process.returncode is None:
+            self._process.kill()
+        await self._listening
+        await self._process.wait()
+        self._folder.cleanup()
+
+    async def says(self, text: str, times: int = 1) -> None:
+        """Wait until the process has said something so often."""
+        async with asyncio.timeout(WAIT), self._said:
+            await self._said.wait_for(lambda: self.stderr.count(text) >= times or self._listening.done())
+        assert self.stderr.count(text) >= times, self.stderr
+
+    def client(self, name: str) -> SocketPeer:
+        """A client of the Unix socket of that name."""
+        return SocketPeer(self.folder / name)
+
+    async def end(self, number: Signals | None = None) -> int:
+        """Wait until the process has ended, having sent it a signal; its exit code."""
+        if number is not None:
+            self._process.send_signal(number)
+        async with asyncio.timeout(WAIT):
+            await self._listening
+            return await self._process.wait()
+
+    async def _listen(self) -> None:
+        assert self._process.stderr is not None
+        async for line in self._process.stderr:
+            async with self._said:
+                self.stderr += line.decode()
+                self._said.notify_all()
+        async with self._said:
+            self._said.notify_all()

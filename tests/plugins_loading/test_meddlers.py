@@ -1,0 +1,54 @@
+"""Plugins that change the process they are loaded into are named; what they did is not undone (E-11)."""
+
+from __future__ import annotations
+
+from signal import SIGTERM
+
+from tests.plugins_loading.installed import NO_IMPOSTOR, Service, complaints, samples, stdio
+
+HOST = f"[host]\nautoload = false\n{NO_IMPOSTOR}\n"
+GREETER = "[toolkits.greeter]\n"
+TOLD = (
+    "plugin {name!r} from acme-meddler 0.9.0 (acme_meddler.{name}), "
+    "process: it changed the process while it was loaded: "
+)
+
+
+async def test_each_change_is_told_and_the_client_is_served() -> None:
+    environ = {"LC_ALL": "C.UTF-8"}
+    async with stdio(samples(), f"{HOST}[plugins.meddler]\n{GREETER}", env=environ) as wire:
+        await wire.initialize()
+        result = await wire.call("greeter_hello", name="Ada")
+    assert wire.exit_code == 0
+    assert result["content"][0]["text"] == "Hello Ada"
+    (line,) = complaints(wire.stderr)
+    told, _, changes = line.rpartition(": ")
+    assert f"{told}: " == TOLD.format(name="meddler")
+    assert changes.split(", ") == [
+        "the working directory",
+        "the locale",
+        "sys.stdout",
+        "signal handlers",
+        "the root logger",
+        "the warning filters",
+        "the event loop policy",
+    ]
+
+
+async def test_who_closes_standard_output_is_told() -> None:
+    config = f'{HOST}transports = ["acme_unix"]\n[plugins.closer]\n[plugins.acme_unix]\nsocket = "unix"\n{GREETER}'
+    async with Service(samples(), config) as service:
+        await service.says(" at unix\n")
+        async with service.client("unix") as peer:
+            await peer.initialize()
+            result = await peer.call("greeter_hello", name="Ada")
+        assert await service.end(SIGTERM) == 0
+    assert result["content"][0]["text"] == "Hello Ada"
+    assert f"{TOLD.format(name='closer')}the standard descriptors" in complaints(service.stderr)
+
+
+async def test_nobody_is_accused_who_did_nothing() -> None:
+    config = f'{HOST}middleware = ["redact", "shout"]\n[plugins.telemetry]\n{GREETER}[toolkits.meter]\n'
+    async with stdio(samples(), config) as wire:
+        await wire.initialize()
+    assert wire.stderr == ""

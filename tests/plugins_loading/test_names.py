@@ -1,0 +1,99 @@
+"""Names that two distributions claim: nobody wins by chance, and both are told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.plugins_loading.installed import (
+    CANNOT_START,
+    TWINS,
+    complaints,
+    json_of,
+    pegboard,
+    project,
+    sample_folders,
+    samples,
+    stdio,
+    twins,
+)
+
+OWNERS = (("twin-blue 2.0.0", "twin_blue"), ("twin-red 1.0.0", "twin_red"))
+
+
+def both(kind: str, name: str, target: str) -> list[str]:
+    """The lines about two distributions with one name: each tells of the other, and how to disable itself."""
+    return [
+        f"{kind} {name!r} from {own} ({module}:{target}), find: {other} brings a {kind} of this name too; "
+        f'disable one: [host] disabled_{kind}s = ["{own.split()[0]}:{name}"]'
+        for (own, module), (other, _) in (OWNERS, OWNERS[::-1])
+    ]
+
+
+def without(*names: str) -> str:
+    return f"[host]\ndisabled_toolkits = {list(names)}\n"
+
+
+def test_two_toolkits_of_one_name_keep_the_host_from_starting() -> None:
+    done = pegboard(twins(), "stdio")
+    assert done.returncode == CANNOT_START
+    assert complaints(done.stderr) == both("toolkit", "twin", "twin")
+
+
+def test_two_plugins_of_one_name_keep_the_host_from_starting() -> None:
+    done = pegboard(twins(), "stdio", config=f"{without('twin')}[plugins.twins]\n")
+    assert done.returncode == CANNOT_START
+    assert complaints(done.stderr) == both("plugin", "twins", "TwinPlugin")
+
+
+def test_the_list_of_plugins_tells_both_owners() -> None:
+    rows = [row for row in json_of(twins(), "plugins") if row["name"] == "twin"]
+    assert {row["distribution"]: row["state"] for row in rows} == {"twin-blue": "failed", "twin-red": "failed"}
+    assert "twin-red 1.0.0" in str(rows[0]["problems"])
+    assert "twin-blue 2.0.0" in str(rows[1]["problems"])
+
+
+@pytest.mark.parametrize(("disabled", "colour"), [("twin-blue:twin", "red"), ("Twin_Red:TWIN", "blue")])
+async def test_disabling_one_by_its_distribution_lets_the_other_serve(disabled: str, colour: str) -> None:
+    async with stdio(twins(), without(disabled, "left", "right")) as wire:
+        await wire.initialize()
+        result = await wire.call("twin_colour")
+    assert result["content"][0]["text"] == colour
+    assert wire.stderr == ""
+
+
+def test_disabling_one_plugin_by_its_distribution_lets_the_other_run() -> None:
+    config = '[host]\nautoload = false\ndisabled_plugins = ["twin-red:twins"]\n[plugins.twins]\n'
+    assert pegboard(twins(), "stdio", "--strict", config=config).returncode == 0
+    rows = [row for row in json_of(twins(), "plugins", config=config) if row["name"] == "twins"]
+    assert {row["distribution"]: row["state"] for row in rows} == {"twin-blue": "on", "twin-red": "off"}
+
+
+async def test_two_tools_of_one_name_are_both_left_out_and_both_owners_named() -> None:
+    async with stdio(twins(), without("twin")) as wire:
+        await wire.initialize()
+        tools = await wire.result("tools/list")
+        called = await wire.error("tools/call", {"name": "fetch", "arguments": {}})
+    assert [tool["name"] for tool in tools["tools"]] == ["fetch_left", "fetch_right"]
+    assert "fetch" in called["message"]
+    (line,) = complaints(wire.stderr)
+    assert "tool 'fetch' is claimed by" in line
+    assert "toolkit 'left' from twin-red 1.0.0" in line
+    assert "toolkit 'right' from twin-blue 2.0.0" in line
+
+
+@pytest.mark.parametrize("plugins", ["", "[plugins.stdio]\n"])
+async def test_a_built_in_plugin_runs_though_a_stranger_claims_its_name(plugins: str) -> None:
+    async with stdio(samples(), f"[host]\nautoload = false\n{plugins}") as wire:
+        await wire.initialize()
+    assert wire.exit_code == 0
+    assert [line for line in complaints(wire.stderr) if "acme-stdio" in line] != []
+
+
+def test_every_entry_point_of_a_sample_is_listed() -> None:
+    listed = {(row["kind"], row["name"]) for row in json_of(samples(), "plugins")}
+    kinds = {"pegboard.plugins": "plugin", "pegboard.toolkits": "toolkit"}
+    projects: list[dict[str, Any]] = [project(folder) for folder in sample_folders() if folder.name not in TWINS]
+    groups = [group for one in projects for group in one["entry-points"].items()]
+    assert listed >= {(kinds[group], name) for group, entries in groups for name in entries}

@@ -1,0 +1,117 @@
+"""A stranger's transport: real clients over a real Unix socket, and what becomes of it when a transport dies."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from signal import SIGINT, SIGTERM, Signals
+
+import pytest
+
+from tests.plugins_loading.installed import NO_IMPOSTOR, Service, complaints, pegboard, samples
+from tests.support.peer import WAIT
+
+CANNOT_OPEN = 5
+HOST = f"[host]\nautoload = false\n{NO_IMPOSTOR}\n"
+UNIX = '[plugins.acme_unix]\nsocket = "unix"\n[toolkits.greeter]\n'
+ALONE = f'{HOST}transports = ["acme_unix"]\n{UNIX}'
+WITH_MORTAL = f'{HOST}transports = ["acme_mortal", "acme_unix"]\n{UNIX}[plugins.acme_mortal]\nsocket = "mortal"\n'
+UP = " at unix\n"
+
+
+async def test_a_client_of_each_era_is_served() -> None:
+    async with Service(samples(), ALONE) as service:
+        await service.says(UP)
+        async with service.client("unix") as legacy:
+            await legacy.initialize()
+            result = await legacy.call("greeter_hello", name="Ada")
+        async with service.client("unix") as modern:
+            modern.modern = True
+            listed = await modern.result("tools/list")
+        assert await service.end(SIGTERM) == 0
+    assert result["content"][0]["text"] == "Hello Ada"
+    assert [tool["name"] for tool in listed["tools"]] == ["greeter_guests", "greeter_hello"]
+
+
+async def test_two_clients_at_once_get_their_own_answers() -> None:
+    async with Service(samples(), ALONE) as service:
+        await service.says(UP)
+        async with service.client("unix") as one, service.client("unix") as other:
+            await one.initialize("2024-11-05")
+            await other.initialize("2025-06-18")
+            asked = [
+                (peer, await peer.begin("tools/call", {"name": "greeter_hello", "arguments": {"name": name}}), name)
+                for number in range(20)
+                for peer, name in ((one, f"one {number}"), (other, f"other {number}"))
+            ]
+            for peer, request_id, name in asked:
+                answer = await peer.answer(request_id)
+                assert answer["result"]["content"][0]["text"] == f"Hello {name}"
+        assert await service.end(SIGTERM) == 0
+
+
+async def test_a_client_that_breaks_off_harms_no_other() -> None:
+    async with Service(samples(), ALONE) as service:
+        await service.says(UP)
+        async with service.client("unix") as staying:
+            await staying.initialize()
+            async with service.client("unix") as leaving:
+                await leaving.send_raw(b'{"jsonrpc":"2.0","id":1,"meth')
+            await staying.call("greeter_hello", name="Ada")
+            guests = await staying.call("greeter_guests")
+        assert await service.end(SIGTERM) == 0
+    assert json.loads(guests["content"][0]["text"]) == ["Ada"]
+    assert "Traceback" not in service.stderr
+
+
+@pytest.mark.parametrize("number", [SIGTERM, SIGINT])
+async def test_a_signal_ends_it_with_clients_connected(number: Signals) -> None:
+    async with Service(samples(), ALONE) as service:
+        await service.says(UP)
+        async with service.client("unix") as peer:
+            await peer.initialize()
+            assert await service.end(number) == 0
+    assert "Traceback" not in service.stderr
+
+
+@pytest.mark.parametrize("leave", [False, True], ids=["by an exception", "by sys.exit"])
+async def test_a_transport_that_dies_is_started_again_while_the_other_serves(leave: bool) -> None:
+    config = f"{WITH_MORTAL}leave = {str(leave).lower()}\n"
+    async with Service(samples(), config) as service:
+        await service.says(UP)
+        await service.says(" at mortal\n")
+        async with service.client("unix") as peer:
+            await peer.initialize()
+            for death in (1, 2):
+                await touch(service.folder / "mortal")
+                await service.says("transport acme_mortal died; it is started again in", times=death)
+                result = await peer.call("greeter_hello", name=f"Ada {death}")
+                assert result["content"][0]["text"] == f"Hello Ada {death}"
+                await service.says(" at mortal\n", times=death + 1)
+        assert await service.end(SIGTERM) == 0
+    assert service.stderr.count("SystemExit: 7" if leave else "RuntimeError: touched") == 2
+    assert "died; it is started again in 0.5 s" in service.stderr
+    assert "died; it is started again in 1.0 s" in service.stderr
+
+
+async def touch(path: Path) -> None:
+    """Connect, and wait until the other end has closed."""
+    reader, writer = await asyncio.open_unix_connection(path)
+    async with asyncio.timeout(WAIT):
+        assert await reader.read() == b""
+    writer.close()
+
+
+def test_a_channel_that_cannot_be_opened_ends_the_command_with_its_own_code() -> None:
+    done = pegboard(samples(), "serve", config=ALONE.replace('"unix"', '"not/there/unix"'))
+    assert done.returncode == CANNOT_OPEN
+    assert complaints(done.stderr) == ["cannot listen on not/there/unix: No such file or directory"]
+
+
+def test_its_settings_are_checked_and_it_needs_its_socket() -> None:
+    done = pegboard(samples(), "serve", config=f'{HOST}transports = ["acme_unix"]\n')
+    assert done.returncode == 3
+    (line,) = complaints(done.stderr)
+    assert line.startswith("plugin 'acme_unix' from acme-unix 0.3.0 (acme_unix:UnixPlugin), config: ")
+    assert "plugins.acme_unix.socket: is required and missing" in line

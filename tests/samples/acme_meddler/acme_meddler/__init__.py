@@ -1,0 +1,1 @@
+"""Nothing here; each module is a plugin."""

@@ -1,0 +1,18 @@
+"""Changes the process while it is imported."""
+
+import asyncio
+import io
+import locale
+import logging
+import os
+import signal
+import sys
+import warnings
+
+os.chdir("/")
+sys.stdout = io.StringIO()
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+logging.getLogger().addHandler(logging.NullHandler())
+warnings.simplefilter("error")
+asyncio.set_event_loop_policy(asyncio.DefaultEventLoopPolicy())
+locale.setlocale(locale.LC_CTYPE, "C")

@@ -1,0 +1,50 @@
+"""A transport that dies of the first connection, by an exception or by leaving the process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+
+from pegboard import Plugin, PluginConfig, Transport, TransportHost, hookimpl
+
+
+class MortalConfig(PluginConfig):
+    """`[plugins.acme_mortal]`."""
+
+    socket: Path
+    leave: bool = False
+
+
+class MortalTransport:
+    """Listens until somebody connects."""
+
+    name = "acme_mortal"
+
+    def __init__(self, config: MortalConfig) -> None:
+        self._config = config
+
+    async def run(self, host: TransportHost) -> None:
+        touched = asyncio.Event()
+
+        def touch(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.close()
+            touched.set()
+
+        server = await asyncio.start_unix_server(touch, self._config.socket)
+        host.opened(str(self._config.socket))
+        try:
+            await touched.wait()
+        finally:
+            server.close()
+        raise SystemExit(7) if self._config.leave else RuntimeError("touched")
+
+
+class MortalPlugin(Plugin):
+    """Brings the transport."""
+
+    Config = MortalConfig
+
+    @hookimpl
+    def register_transports(self) -> Iterable[Transport]:
+        return [MortalTransport(self.config)]

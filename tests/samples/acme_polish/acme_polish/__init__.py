@@ -1,0 +1,50 @@
+"""Two pieces of middleware whose order shows: one makes text loud, one takes words out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from pegboard import Call, CallNext, Middleware, Outcome, Plugin, PluginConfig, ToolResult, hookimpl
+
+TOOLS = frozenset(("tools/call",))
+
+
+def polished(change: Callable[[str], str]) -> Middleware:
+    """Middleware that changes the text of every tool."""
+
+    async def handle(call: Call, call_next: CallNext) -> Outcome:
+        outcome = await call_next(call)
+        if isinstance(outcome, ToolResult) and isinstance(outcome.value, str):
+            return ToolResult(change(outcome.value), outcome.structured)
+        return outcome
+
+    return Middleware(handle, methods=TOOLS)
+
+
+class ShoutPlugin(Plugin):
+    """Makes it loud."""
+
+    @hookimpl
+    def register_middleware(self) -> Iterable[Middleware]:
+        return [polished(str.upper)]
+
+
+class RedactConfig(PluginConfig):
+    """`[plugins.redact]`."""
+
+    words: tuple[str, ...] = ()
+
+
+class RedactPlugin(Plugin):
+    """Takes words out."""
+
+    Config = RedactConfig
+
+    @hookimpl
+    def register_middleware(self) -> Iterable[Middleware]:
+        def without_words(text: str) -> str:
+            for word in self.config.words:
+                text = text.replace(word, "[redacted]")
+            return text
+
+        return [polished(without_words)]

@@ -1,0 +1,9 @@
+"""A module as a plugin, with a hook that does not exist."""
+
+from pegboard import hookimpl
+
+
+@hookimpl
+def regsiter_tools() -> list[object]:
+    """Misspelt."""
+    return []

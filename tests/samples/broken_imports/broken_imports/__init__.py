@@ -1,0 +1,3 @@
+"""Here `kit` is no toolkit."""
+
+kit = "a toolkit"

@@ -1,0 +1,9 @@
+"""Written for hooks that this host does not have yet."""
+
+from pegboard import Plugin
+
+
+class FuturePlugin(Plugin):
+    """Of the future."""
+
+    host_api = 99
