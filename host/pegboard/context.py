@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextvars import ContextVar
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from pegboard.contracts import Call, Caller, Client, Notify, RequestId
@@ -41,23 +42,27 @@ class Progress:
 
         Args:
             progress: how much is done, in any unit; a value that does not exceed the last one is not sent (MCP
-                requires it to increase).
-            total: how much there is to do, in the same unit.
+                requires it to increase), nor is one that is no finite number.
+            total: how much there is to do, in the same unit; left out when it is no finite number.
             message: what is being done, for people.
         """
-        if self._notify is not None and (self._last is None or progress > self._last):
+        if self._notify is not None and _is_number(progress) and (self._last is None or progress > self._last):
             self._last = progress
             params: dict[str, Any] = {"progress": progress}
-            if total is not None:
+            if _is_number(total):
                 params["total"] = total
             if message is not None:
-                params["message"] = message
+                params["message"] = str(message)
             self._notify("notifications/progress", params)
         return _SENT
 
     def close(self) -> None:
         """Send nothing more: progress must stop when the call has ended (MCP, utilities/progress)."""
         self._notify = None
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int or (type(value) is float and isfinite(value))
 
 
 class Context:

@@ -120,7 +120,9 @@ class Host:
         return self._use(self.report.plugins)
 
     def _use(self, plugins: Iterable[Loaded]) -> Assembly:
-        self._assembly = assemble(self.config, tuple(plugins))
+        on = {choice.origin.name for choice in self.report.choices if choice.on}
+        off = {choice.origin.name for choice in self.report.choices} - on
+        self._assembly = assemble(self.config, tuple(plugins), off)
         self._methods = method_table(self._assembly, self._threads, self.config.host.page_size)
         return self._assembly
 
@@ -161,6 +163,8 @@ class Host:
         }
         problems = []
         for key, names in known.items():
+            if not self.config.source(("host", key)).by_operator:
+                continue
             for name in getattr(self.config.host, key):
                 if name not in names:
                     close = nearest(name, names)

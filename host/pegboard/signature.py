@@ -150,7 +150,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
         target = getattr(target, "func", None) or type(target).__call__
     try:
         return typing.get_type_hints(target, include_extras=True)
-    except (NameError, TypeError, AttributeError) as error:
+    except Exception as error:  # noqa: BLE001 - annotations are expressions of the author, and may raise anything
         raise ToolDefinitionError(f"an annotation cannot be resolved: {error}") from None
 
 

@@ -105,10 +105,10 @@ class Toolkit:
         """
 
         def record(function: F) -> F:
+            # one text is one secret, not its letters
+            secrets = (requires_secrets,) if isinstance(requires_secrets, str) else tuple(requires_secrets)
             self._tools.append(
-                ToolDefinition(
-                    function, name, title, description, annotations, tuple(requires_secrets), inline, enabled
-                )
+                ToolDefinition(function, name, title, description, annotations, secrets, inline, enabled)
             )
             return function
 

@@ -318,7 +318,7 @@ def test_a_tool_is_disabled_in_every_spelling(spelling: str) -> None:
     assert tools(host) == ["github_list_repos"]
     (withheld,) = host.assembly.withheld
     assert (withheld.name, withheld.owner) == ("github_delete_repo", "github")
-    assert withheld.reason == "disabled by [host] disabled_tools"
+    assert "[host] disabled_tools" in withheld.reason
     assert problems(host) == []
 
 

@@ -50,9 +50,8 @@ def _announce(host: Host, address: str) -> None:
     owners = sorted({bound.tool.owner for bound in host.assembly.tools.values()})
     endpoint = next((path for path, methods in host.assembly.routes.items() if "POST" in methods), "")
     url = f"{address}{endpoint}" if address.startswith("http") else address
-    say(
-        f"{host.identity.name} {host.identity.version} serves {tools} tools ({', '.join(owners) or 'no toolkit'}) at {url}"
-    )
+    name = f"{host.identity.name} {host.identity.version}"
+    say(f"{name} serves {tools} tools ({', '.join(owners) or 'no toolkit'}) at {url}")
     if "://" in url:
         say(f"next: give that URL to an MCP client, or try: curl {address}/healthz   (Ctrl-C ends)")
 
