@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from toolkit_files.listing import Found, Listed, details, find, list_directory
-from toolkit_files.patterns import Globs, compile_glob
+from toolkit_files.listing import Found, Listed, details, find, fitting, list_directory
+from toolkit_files.patterns import Globs
 from toolkit_files.problems import Cancelled, FileProblem
 from toolkit_files.roots import Kind, Roots
 from toolkit_files.walking import Walk
@@ -25,7 +25,8 @@ def make(root: Path, *paths: str) -> None:
 
 def listed(roots: Roots, path: str = ".", pattern: str = "", limit: int = 100, resume: str = "", **walk: Any) -> Listed:
     after = tuple(resume.split("/")) if resume else ()
-    one = Walk(roots, roots.locate(path), Watch(), after=after, show_ignored=True, **{"depth": 1, **walk})
+    watch = walk.pop("watch", None) or Watch()
+    one = Walk(roots, roots.locate(path), watch, after=after, show_ignored=True, **{"depth": 1, **walk})
     return list_directory(one, pattern, limit)
 
 
@@ -40,7 +41,7 @@ def found(
 ) -> Found:
     after = tuple(resume.split("/")) if resume else ()
     one = Walk(roots, roots.locate(path), walk.pop("watch", None) or Watch(), after=after, **walk)
-    return find(one, compile_glob(pattern), kind, limit)
+    return find(one, fitting(one, pattern, kind=kind), limit)
 
 
 def paths(result: Listed) -> list[str]:
@@ -178,6 +179,16 @@ def test_a_find_without_time_goes_on_from_where_it_was(root: Path, roots: Roots)
     assert first["resume"] == "0000"
     assert "The time is over" in first["note"]
     assert found(roots, "*1", resume=first["resume"], limit=1000)["paths"][0] == "0001"
+
+
+@pytest.mark.usefixtures("looking_often")
+def test_a_list_without_time_goes_on_from_where_it_was(root: Path, roots: Roots) -> None:
+    make(root, *(f"{number:04}" for number in range(12)))
+    late = Watch(seconds=0, clock=iter(range(100)).__next__)
+    first = listed(roots, pattern="nothing*", watch=late)
+    assert first["entries"] == []
+    assert first["resume"] == "0000"
+    assert "The time is over" in first["note"]
 
 
 @pytest.mark.usefixtures("looking_often")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from toolkit_files.listing import fitting
 from toolkit_files.patterns import Globs
 from toolkit_files.problems import Cancelled, FileProblem
 from toolkit_files.roots import Roots
@@ -24,13 +25,16 @@ def search(
     budget: int = 100_000,
     resume: str = "",
     watch: Watch | None = None,
+    files: str = "",
     **walk: Any,
 ) -> Matches:
     watch = watch or Watch()
     begin = Position.parse(resume)
     needle = (Needle.regex if regex else Needle.text)(text, ignore_case=ignore_case)
     one = Walk(roots, roots.locate("."), watch, after=begin.names, again=begin.line >= 0, **walk)
-    return Search(needle, watch, around=around, most=most, budget=budget, begin=begin).run(one)
+    return Search(needle, watch, around=around, most=most, budget=budget, begin=begin).run(
+        one, fitting(one, files, kind="file")
+    )
 
 
 def places(result: Matches) -> list[tuple[str, int]]:
@@ -201,6 +205,17 @@ def test_a_search_without_time_goes_on_from_where_it_was(root: Path, roots: Root
         assert "The time is over." in result["note"]
         resume = result["resume"]
     assert collected == [("a", 1), ("b", 1), ("c", 1)]
+
+
+@pytest.mark.usefixtures("looking_often")
+def test_a_search_without_time_that_met_no_file_goes_on_from_where_it_was(root: Path, roots: Roots) -> None:
+    for number in range(12):
+        (root / f"{number:02}.txt").write_text("x\n")
+    late = Watch(seconds=0, clock=iter(range(100)).__next__)
+    result = search(roots, "x", files="*.py", watch=late)
+    assert result["files_searched"] == 0
+    assert result["resume"] == ":00.txt"
+    assert places(search(roots, "x", resume=result["resume"]))[0] == ("01.txt", 1)
 
 
 def test_a_file_too_large_for_the_time_is_left_out_and_named(root: Path, roots: Roots) -> None:

@@ -275,3 +275,14 @@ def test_a_name_that_is_too_long_is_told(roots: Roots) -> None:
         write(roots.locate("x" * 300), "", "create", "")
     with pytest.raises(FileProblem, match="name that is too long"):
         make_directories(roots.locate("x" * 300 + "/y"))
+
+
+@pytest.mark.parametrize(("code", "reason"), [(errno.EACCES, "no permission for 'x'"), (errno.ENOSPC, "no space left")])
+def test_a_directory_that_cannot_be_made_says_why(
+    roots: Roots, monkeypatch: pytest.MonkeyPatch, code: int, reason: str
+) -> None:
+    failing(monkeypatch, "mkdir", code)
+    with pytest.raises(FileProblem, match=reason):
+        write(roots.locate("x/y"), "", "create", "", parents=True)
+    with pytest.raises(FileProblem, match=reason):
+        make_directories(roots.locate("x"))

@@ -1,9 +1,9 @@
 """The settings of `[toolkits.files]`."""
 
 import os
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from pegboard import PluginConfig
 from toolkit_files.patterns import Globs
@@ -68,6 +68,16 @@ class FilesConfig(PluginConfig):
             if not os.access(path, os.R_OK | os.X_OK):
                 raise ValueError(f"the root {root!r} cannot be read by the host (at {os.path.abspath(path)!r})")
         return roots
+
+    @model_validator(mode="after")
+    def _no_surprise(self) -> Self:
+        """A client may start the host anywhere, many in `/`: whole disks and homes are opened only by name."""
+        here = os.path.realpath(".")
+        if "roots" not in self.model_fields_set and here in ("/", os.path.realpath(os.path.expanduser("~"))):
+            raise ValueError(
+                f"roots is not set, and the working directory is {here!r}; name the directories to be used"
+            )
+        return self
 
     @field_validator("ignore", "deny", "protect")
     @classmethod

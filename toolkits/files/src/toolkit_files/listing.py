@@ -1,21 +1,37 @@
 """What there is: entries of directories, names found by a glob, what one thing is. Content is only glanced at."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable
 from stat import filemode
 from time import gmtime, strftime
-from typing import NotRequired
+from typing import NotRequired, TypeAlias, TypeVar
 
 from typing_extensions import TypedDict
 
-from toolkit_files.patterns import Matcher, compile_glob
+from toolkit_files.patterns import compile_glob
 from toolkit_files.problems import FileProblem
 from toolkit_files.reading import opened
 from toolkit_files.roots import Kind, Place, directory, entries, kind_of, look, parent
 from toolkit_files.text import choose, decode_part, head
 from toolkit_files.walking import MAX_DEPTH, Entry, Parents, Walk
 
-__all__ = ["Details", "Found", "Item", "Listed", "chosen", "details", "find", "left_out", "list_directory", "when"]
+__all__ = [
+    "Details",
+    "Fits",
+    "Found",
+    "Item",
+    "Listed",
+    "details",
+    "find",
+    "fitting",
+    "left_out",
+    "list_directory",
+    "when",
+]
+
+T = TypeVar("T")
+Fits: TypeAlias = Callable[[Entry], bool]
+"""Says whether an entry of a walk is wanted."""
 
 
 class Item(TypedDict):
@@ -69,55 +85,57 @@ def when(seconds: float) -> str:
 def list_directory(walk: Walk, pattern: str, limit: int) -> Listed:
     """List what a walk meets and the glob `pattern` ("" for everything) matches, at most `limit` entries."""
     result = Listed(entries=[])
-    last: tuple[str, ...] = ()
     with Parents() as parents:
-        for entry in chosen(walk, pattern):
-            if len(result["entries"]) == limit:
-                result["resume"] = "/".join(last)
-                break
-            if item := _item(parents, entry):
-                result["entries"].append(item)
-                last = entry.names
-    if note := _note(walk, limit if "resume" in result else 0):
+        resume = _collect(walk, fitting(walk, pattern), lambda entry: _item(parents, entry), result["entries"], limit)
+    if resume:
+        result["resume"] = resume
+    if note := _note(walk, bool(resume), limit):
         result["note"] = note
     return result
 
 
-def find(walk: Walk, matches: Matcher, kind: Kind | None, limit: int) -> Found:
-    """Find what a walk meets whose path below its start matches, at most `limit` paths."""
+def find(walk: Walk, fits: Fits, limit: int) -> Found:
+    """Find what a walk meets that fits, at most `limit` paths."""
     result = Found(paths=[])
+    resume = _collect(walk, fits, _path, result["paths"], limit)
+    if resume:
+        result["resume"] = resume
+    if note := _note(walk, bool(resume), limit):
+        result["note"] = note
+    return result
+
+
+def fitting(walk: Walk, pattern: str, *, ignore_case: bool = False, kind: Kind | None = None) -> Fits:
+    """Say which entries of a walk are wanted: their path below its start matches the glob `pattern`, "" for all."""
+    matches = compile_glob(pattern, ignore_case=ignore_case) if pattern else lambda path: True
+    depth = len(walk.start.parts)
+    return lambda entry: kind in (None, entry.kind) and matches("/".join(entry.names[depth:]))
+
+
+def _collect(walk: Walk, fits: Fits, make: Callable[[Entry], T | None], into: list[T], limit: int) -> str:
+    """Collect what is made of the entries that fit; give where to go on when the limit or the time ends it, else ""."""
     last: tuple[str, ...] = ()
     for entry in walk:
-        if kind in (None, entry.kind) and matches(_path_below(walk, entry)):
-            if len(result["paths"]) == limit:
-                result["resume"] = "/".join(last)
-                break
-            result["paths"].append(entry.place.shown + ("/" if entry.kind == "directory" else ""))
+        if fits(entry):
+            if len(into) == limit:
+                return "/".join(last)
+            if (item := make(entry)) is not None:
+                into.append(item)
         last = entry.names
         if walk.watch.late:
-            result["resume"] = "/".join(last)
-            break
-    if note := _note(walk, len(result["paths"]) if "resume" in result else 0):
-        result["note"] = note
-    return result
+            return "/".join(last)
+    return ""
 
 
-def chosen(walk: Walk, pattern: str) -> Iterator[Entry]:
-    """Give the entries of a walk whose path below its start matches the glob `pattern`, all for ""."""
-    matches = compile_glob(pattern) if pattern else None
-    return (entry for entry in walk if matches is None or matches(_path_below(walk, entry)))
+def _path(entry: Entry) -> str:
+    return entry.place.shown + ("/" if entry.kind == "directory" else "")
 
 
-def _path_below(walk: Walk, entry: Entry) -> str:
-    return "/".join(entry.names[len(walk.start.parts) :])
-
-
-def _note(walk: Walk, limit: int) -> str:
+def _note(walk: Walk, more: bool, limit: int) -> str:
     parts = []
-    if walk.watch.late:
-        parts.append("The time is over. Call again with the same arguments and this resume.")
-    elif limit:
-        parts.append(f"These are {limit}; there are more. Call again with the same arguments and this resume.")
+    if more:
+        reason = "The time is over." if walk.watch.late else f"These are {limit}; there are more."
+        parts.append(f"{reason} Call again with the same arguments and this resume.")
     return " ".join([*parts, *left_out(walk)])
 
 
@@ -147,9 +165,11 @@ def details(place: Place) -> Details:
     """Say what one place is; a link is described, not followed."""
     with parent(place) as above:
         status = look(above, place)
-    times_and_rights = when(status.st_mtime), filemode(status.st_mode)
     result = Details(
-        path=place.shown, type=kind_of(status), modified=times_and_rights[0], permissions=times_and_rights[1]
+        path=place.shown,
+        type=kind_of(status),
+        modified=when(status.st_mtime),
+        permissions=filemode(status.st_mode),
     )
     if result["type"] == "file":
         result["size"] = status.st_size

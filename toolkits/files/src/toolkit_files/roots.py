@@ -5,6 +5,7 @@ A path is taken apart as text and then walked component by component, each opene
 open, and what is open is used. A directory that somebody swaps for a link between two steps is refused, not followed.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -295,6 +296,8 @@ def _refusal(fd: int, place: Place, error: OSError | None, *, wanted: Kind) -> F
     try:
         kind = kind_of(os.stat(place.name or ".", dir_fd=fd, follow_symlinks=False))
     except FileNotFoundError:
+        if error is not None and error.errno != errno.ENOENT:  # it could not be made
+            return explain(error, place.shown)
         return _missing(fd, place)
     except OSError as unseen:
         return explain(unseen, place.shown)

@@ -147,24 +147,16 @@ class Search:
         self._stopped: Position | None = None
         self._too_large = ""
 
-    def run(self, files: Iterable[Entry], *, strict: bool = False) -> Matches:
-        """Search the files among the entries, in their order.
+    def run(self, entries: Iterable[Entry], fits: Callable[[Entry], bool], *, strict: bool = False) -> Matches:
+        """Search the files among the entries that fit, in their order.
 
         Raises:
             FileProblem: with `strict`, a file that cannot be searched; without it is passed over.
             Cancelled: nobody waits any more.
         """
-        for entry in files:
-            if entry.kind != "file":
-                continue
-            try:
-                self._file(entry)
-            except Cancelled:
-                raise
-            except FileProblem:
-                if strict:
-                    raise
-            self._watch.file_done()
+        for entry in entries:
+            if fits(entry):
+                self._try(entry, strict)
             if self._stopped is None and self._watch.late:
                 self._stopped = Position(entry.names, -1)
             if self._stopped is not None:
@@ -177,6 +169,16 @@ class Search:
             )
             result["resume"] = str(self._stopped)
         return result
+
+    def _try(self, entry: Entry, strict: bool) -> None:
+        try:
+            self._file(entry)
+        except Cancelled:
+            raise
+        except FileProblem:
+            if strict:
+                raise
+        self._watch.file_done()
 
     def _file(self, entry: Entry) -> None:
         with opened(entry.place) as fd:

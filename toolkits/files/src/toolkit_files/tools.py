@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from pegboard import Context, RetryableToolError, ToolAnnotations, ToolExecutionError, Toolkit
 from toolkit_files import listing, moving, reading, searching, writing
 from toolkit_files.config import FilesConfig
-from toolkit_files.patterns import Globs, compile_glob
+from toolkit_files.patterns import Globs
 from toolkit_files.problems import FileProblem, printable
 from toolkit_files.roots import Place, Roots, kind_of, look, parent
 from toolkit_files.walking import Entry, Walk
@@ -147,9 +147,10 @@ def find(
     resume: Resume = "",
 ) -> listing.Found:
     """Find files and directories by name, at any depth. Directories such as node_modules are left out."""
-    matches = compile_glob(pattern, ignore_case=ignore_case)
     walk = _walk(context, _files(context).roots.locate(path), hidden=hidden, after=_names(resume))
-    return listing.find(walk, matches, None if type == "any" else type, _config(context).max_entries)
+    kind = None if type == "any" else type
+    fits = listing.fitting(walk, pattern, ignore_case=ignore_case, kind=kind)
+    return listing.find(walk, fits, _config(context).max_entries)
 
 
 @kit.tool(title="Search in files", annotations=_READS)
@@ -179,8 +180,8 @@ def search(
     with parent(place) as above:
         kind = kind_of(look(above, place))
     if kind != "directory":
-        return job.run([Entry(tuple(map(printable, place.parts)), place, "file")], strict=True)
-    result = job.run(listing.chosen(walk, files))
+        return job.run([Entry(tuple(map(printable, place.parts)), place, "file")], lambda entry: True, strict=True)
+    result = job.run(walk, listing.fitting(walk, files, kind="file"))
     if notes := listing.left_out(walk):
         result["note"] = " ".join([*([result["note"]] if "note" in result else []), *notes])
     return result
