@@ -13,16 +13,19 @@ from tests.support.distributions import make_distribution
 from tests.support.schemas import MODERN
 from tests.support.wire import Wire
 
-CONFIG = """
+TOOLKITS = sorted(path.name for path in (Path(__file__).parent.parent.parent / "toolkits").iterdir())
+"""The toolkits of the checkout, all of which the environment of the tests has installed."""
+
+CONFIG = f"""
 [host]
 name = "wire-tests"
 version = "9.8.7"
 title = "Wire tests"
 instructions = "Only for tests."
 website_url = "https://example.invalid/"
-disabled_toolkits = ["files"]
+disabled_toolkits = {TOOLKITS}
 """
-"""Names what a client may see of the host, and leaves out the toolkit that the tests' environment has installed."""
+"""Names what a client may see of the host, and leaves it the toolkits that the tests bring."""
 
 
 def make_site(site: Path, kits: Mapping[str, ModuleType]) -> Path:

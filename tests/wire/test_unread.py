@@ -12,11 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.peer import modern_meta
+from tests.support.peer import WAIT, modern_meta
 from tests.support.wire import PEGBOARD, client_environment
-
-PATIENCE = 2.0
-"""Seconds that clients give a server to end by itself (clients.md 2)."""
 
 
 @pytest.fixture
@@ -43,13 +40,13 @@ def test_the_end_of_input_is_the_end_though_nobody_takes_the_answer(full: subpro
     """clients.md 1 and 2."""
     assert full.stdin is not None
     full.stdin.close()
-    assert full.wait(PATIENCE) == 0
+    assert full.wait(WAIT) == 0
 
 
 def test_sigterm_is_the_end_though_nobody_takes_the_answer(full: subprocess.Popen[bytes]) -> None:
     """Section 7 of the design: the grace is bounded."""
     full.send_signal(signal.SIGTERM)
-    assert full.wait(10) == 0
+    assert full.wait(WAIT) == 0
 
 
 def test_a_client_that_asks_and_never_reads_is_not_served_without_end(full: subprocess.Popen[bytes]) -> None:
