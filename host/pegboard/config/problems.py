@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 KeyPath = tuple[str | int, ...]
 """The way to a value: names of tables and keys, numbers of list elements (from 0)."""
@@ -14,8 +13,7 @@ ABSENT: Final = object()
 """What `step` gives where there is nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigProblem:
+class ConfigProblem(NamedTuple):
     """One thing that is wrong with the configuration.
 
     Attributes:

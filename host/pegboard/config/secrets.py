@@ -10,7 +10,7 @@ from typing import Any
 from pegboard.config.problems import KeyPath
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)  # no named tuple: those give their values away when they are encoded
 class SecretRef:
     """A table `{ env = "NAME" }` in a section: the value of an environment variable.
 
