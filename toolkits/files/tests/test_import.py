@@ -1,0 +1,19 @@
+"""What importing the toolkit costs: nothing beyond itself, the host's own names and pydantic."""
+
+import subprocess
+import sys
+
+SCRIPT = """
+import sys
+from pydantic import BaseModel, Field, field_validator, model_validator
+from pegboard import Context, PluginConfig, RetryableToolError, ToolAnnotations, ToolExecutionError, Toolkit
+before = set(sys.modules)
+import toolkit_files
+print(*sorted(name for name in set(sys.modules) - before if name.partition(".")[0] != "toolkit_files"))
+print(*sorted({"asyncio", "difflib", "ctypes", "subprocess"} & set(sys.modules)))
+"""
+
+
+def test_importing_the_toolkit_imports_nothing_else() -> None:
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split("\n") == ["", "", ""]
