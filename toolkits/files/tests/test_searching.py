@@ -248,3 +248,17 @@ def test_a_cancelled_search_ends_even_inside_one_file(root: Path, roots: Roots) 
     (root / "a").write_text("y\n" * 100_000)
     with pytest.raises(Cancelled):
         search(roots, "x", watch=Watch(cancelled=lambda: True))
+
+
+def test_a_long_line_is_searched_in_the_same_pieces_whatever_stands_before_it(root: Path, roots: Roots) -> None:
+    piece = Needle.regex("x").piece
+    for before in ("", "first\n", "first\nsecond\n"):
+        (root / "a").write_text(before + "x" * (2 * piece - 16) + "needle" + "x" * 100 + "\n")
+        assert places(search(roots, "needle", regex=True)) == [("a", before.count("\n") + 1)]
+
+
+def test_a_file_that_is_done_is_not_searched_again(root: Path, roots: Roots) -> None:
+    (root / "a").write_text("x\n")
+    entry = next(iter(Walk(roots, roots.locate("."), Watch())))
+    job = Search(Needle.text("x"), Watch(), around=0, most=9, budget=99, begin=Position.parse(":a"))
+    assert job.run([entry], lambda entry: True) == {"matches": [], "files_searched": 0}

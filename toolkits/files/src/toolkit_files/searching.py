@@ -155,7 +155,7 @@ class Search:
             Cancelled: nobody waits any more.
         """
         for entry in entries:
-            if fits(entry):
+            if fits(entry) and self._begin != Position(entry.names, -1):
                 self._try(entry, strict)
             if self._stopped is None and self._watch.late:
                 self._stopped = Position(entry.names, -1)
@@ -197,6 +197,8 @@ class Search:
             if self._watch.late:
                 self._stop_before(entry)
                 return False
+            if len(block) >= self._needle.longest and b"\n" not in block:
+                return True  # a line in pieces, which are cut elsewhere when it is read as a line
             if found.name == "utf-8" and self._needle.raw not in block:
                 continue
             if self._needle.in_block(block.decode(found.name, "replace").replace("\r\n", "\n")):
