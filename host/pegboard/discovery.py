@@ -6,6 +6,7 @@ import importlib.util
 from collections.abc import Container, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple, Protocol
 
 import importlib_metadata
@@ -118,6 +119,8 @@ def _name_and_version(distribution: _Readable) -> tuple[str, str]:
 
 
 def _target(target: object) -> str:
+    if isinstance(target, ModuleType):
+        return target.__name__
     module = getattr(target, "__module__", type(target).__module__)
     return f"{module}:{getattr(target, '__qualname__', type(target).__name__)}"
 
