@@ -16,6 +16,8 @@ from pegboard_plugins.stdio.running import RunningTools
 
 CHUNK_BYTES = 64 * 1024
 """What a pipe holds."""
+LAST_CHUNKS = 16
+"""How much is taken at the end, at most: something may go on printing for ever."""
 _FIRST_PRIVATE = 3
 
 
@@ -49,8 +51,15 @@ class Diversion:
         """Finish the lines of tools that do not run any more."""
         self._journal.settle()
 
+    def finish(self) -> None:
+        """Take all that was printed and see it logged; then once more, for what the log's own handlers have printed."""
+        for _ in range(2):
+            for _ in range(LAST_CHUNKS):
+                self.collect()
+            self._journal.flush()
+
     def close(self) -> None:
-        """Take what is still there, and end. Children that go on printing find nobody at the other end."""
+        """Take no more. Children that go on printing find nobody at the other end."""
         self._closing = True
         os.write(self.entrance, b"\n")
         self._thread.join()

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import NamedTuple
 
 from pegboard_plugins.stdio.printed_lines import Line, PrintedLines
@@ -46,7 +46,7 @@ class Journal:
     def __init__(self, running: RunningTools) -> None:
         self._running = running
         self._lines = PrintedLines()
-        self._pieces: SimpleQueue[Piece | None] = SimpleQueue()
+        self._pieces: SimpleQueue[Piece | Event | None] = SimpleQueue()
         self._adding = Lock()
         self._thread: Thread | None = None
         self._added = 0
@@ -76,25 +76,34 @@ class Journal:
             self._unsettled = bool(names)
             self._pieces.put(Piece(None, names, b""))
 
+    def flush(self) -> None:
+        """Wait until all is logged, incomplete lines too; after `CLOSING_SECONDS` no more than stderr takes at once."""
+        if self._thread is not None:
+            done = Event()
+            self._pieces.put(done)
+            self._hurry = not done.wait(CLOSING_SECONDS)
+
     def close(self) -> None:
-        """Log what is there, and end; what cannot be logged within `CLOSING_SECONDS` is lost."""
+        """Take no more, and end."""
         with self._adding:
             self.closed = True
         if self._thread is not None:
+            self._hurry = True
             self._pieces.put(None)
             self._thread.join(CLOSING_SECONDS)
-            self._hurry = True
 
     def _work(self) -> None:
         while (piece := self._pieces.get()) is not None:
-            if piece.data:
+            if isinstance(piece, Event):
+                self._log(self._lines.finish())
+                piece.set()
+            elif piece.data:
                 self._done += len(piece.data) + PIECE_BYTES
                 self._log(self._lines.add(*piece))
             else:
                 self._log(self._lines.finish(piece.names))
             if self._left_out:
                 self._tell_left_out()
-        self._log(self._lines.finish())
 
     def _log(self, lines: Iterable[Line]) -> None:
         for line in lines:

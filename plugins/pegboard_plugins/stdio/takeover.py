@@ -16,7 +16,6 @@ from threading import Lock
 from typing import TextIO
 
 from pegboard import TransportError
-from pegboard_plugins.stdio import c_library
 from pegboard_plugins.stdio.diversion import Diversion
 from pegboard_plugins.stdio.journal import Journal
 from pegboard_plugins.stdio.printing import open_printing
@@ -53,8 +52,8 @@ def taken_over(running: RunningTools) -> Iterator[tuple[int, int]]:
 def _output_diverted(running: RunningTools) -> Iterator[int]:
     journal = Journal(running)
     diversion = Diversion(running, journal)
-    # Left in this order: python's and C's buffers are emptied into the pipe, descriptor 1 is given back, the pipe is
-    # read to its end, and what it brought is logged.
+    # Left in this order: python's and C's buffers are emptied into the pipe, the pipe is emptied, what it brought is
+    # logged, and only then is descriptor 1 given back: a handler of the log may print.
     try:
         with _descriptor(1, diversion.entrance) as outgoing:
             running.watcher = diversion
@@ -63,10 +62,10 @@ def _output_diverted(running: RunningTools) -> Iterator[int]:
                     yield outgoing
             finally:
                 running.watcher = None
-                c_library.flush_output()
+                diversion.finish()
+                journal.close()
     finally:
         diversion.close()
-        journal.close()
 
 
 @contextmanager

@@ -13,10 +13,10 @@ import os
 import resource
 import subprocess
 import sys
-from types import SimpleNamespace
 import threading
 import warnings
 from collections.abc import AsyncIterable
+from types import SimpleNamespace
 from typing import Any
 
 from pegboard import Connection, TransportError

@@ -41,7 +41,14 @@ def test_output_is_logged(message: str, logged: str) -> None:
 
 @pytest.mark.parametrize("text", ["said", "x"])
 def test_a_megabyte_is_logged_whole(text: str) -> None:
-    assert log_of(f"megabyte {text}").splitlines() == [RECORD + text * 100] * (10_000 // len(text))
+    lines = [RECORD + text * 100] * (10_000 // len(text))
+    with start("prints") as process:
+        process.call(f"megabyte {text}")
+        log = b""
+        while log.count(b"\n") < len(lines):
+            log += process.stderr.read(1 << 20)
+        assert log.decode().splitlines() == lines
+        assert process.finish() == ""
 
 
 @pytest.mark.parametrize(
