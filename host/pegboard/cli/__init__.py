@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -22,32 +23,60 @@ INTERRUPTED: Final = 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code. All of them are in the README."""
-    from pegboard.cli.parser import build_parser
+    _open_missing_streams()
+    from pegboard.cli.output import OutputError, flush
     from pegboard.errors import ConfigError, MCPError, PluginError, TransportError
 
-    parser = build_parser()
-    options = parser.parse_args(argv)
-    if options.run is None:
-        parser.print_help()
-        return OK
-    module, function = options.run.split(":")
     try:
-        return int(getattr(import_module(module), function)(options))
+        code = _run(argv)
+        flush()
+        return code
     except (ConfigError, PluginError) as error:
         return _tell(error, CANNOT_START)
     except TransportError as error:
         return _tell(error, CANNOT_OPEN)
+    except OutputError as error:
+        _give_up_output()
+        return _tell(error, FAILED)
     except MCPError as error:
         return _tell(error, FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # whoever read our output has gone, `pegboard list | head` for one; python would complain once more at exit
-        sys.stdout = None
+        _give_up_output()
         return FAILED
 
 
+def _run(argv: Sequence[str] | None) -> int:
+    from pegboard.cli.parser import parse
+
+    try:
+        options = parse(argv)
+    except SystemExit as leaving:  # argparse has said what there was to say
+        return int(leaving.code or OK)
+    module, _, function = (options.run or "start:run_start").partition(":")
+    return int(getattr(import_module(f"{__name__}.{module}"), function)(options))
+
+
 def _tell(error: Exception, code: int) -> int:
+    from pegboard.cli.output import say
+
     for line in str(error).splitlines():
-        print(f"pegboard: {line}", file=sys.stderr)
+        say(line)
     return code
+
+
+def _open_missing_streams() -> None:
+    """Whoever started us may have closed a standard stream, and the next file opened would then stand in for it."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # it gets the lowest number that is free, which is this one
+
+
+def _give_up_output() -> None:
+    """Nobody takes our output any more, as in `pegboard list | head`; Python would complain once more at its exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

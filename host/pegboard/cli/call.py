@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import logging
+import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from pegboard.cli import FAILED, OK, USAGE
-from pegboard.cli.common import make_host, print_json, print_text, say
+from pegboard.cli import FAILED, INTERRUPTED, OK, USAGE
+from pegboard.cli.common import make_host
 from pegboard.cli.find import find_tool
+from pegboard.cli.output import diverted, print_json, print_result, say
+from pegboard.codec import decode
 from pegboard.contracts import Call, Client, Failure, Outcome, ToolResult
-from pegboard.errors import ToolkitError
+from pegboard.errors import ToolInputError, ToolkitError
 from pegboard.host import Host
 
 
@@ -24,37 +27,57 @@ def run_call(options: Namespace) -> int:
     except ValueError as error:
         say(str(error))
         return USAGE
-    outcome = asyncio.run(_call(make_host(options, ()), options.tool, arguments))
-    return _print(outcome, as_json=options.json)
+    host = make_host(options, ())
+    show_progress = options.verbose or (sys.stderr is not None and sys.stderr.isatty())
+    try:
+        with diverted():
+            outcome = asyncio.run(_call(host, options.tool, arguments, show_progress=show_progress))
+    except KeyboardInterrupt:
+        if host.busy_threads:
+            # a function that runs in a thread would keep the process until it ends by itself
+            logging.shutdown()
+            os._exit(INTERRUPTED)
+        raise
+    return _print(outcome, options)
 
 
 def parse_arguments(texts: Sequence[str]) -> dict[str, Any]:
     """`key=value` as text, `key:=json` as whatever the JSON says.
 
     Raises:
-        ValueError: a text is neither, or its JSON is none.
+        ValueError: a text is neither, its JSON is none, it is not UTF-8, or a key is given twice.
     """
     arguments: dict[str, Any] = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key.rstrip(":"):
             raise ValueError(f"{text!r} is no argument; write key=value for text, key:=json for anything else")
-        if key.endswith(":"):
-            key = key[:-1]
-            try:
-                arguments[key] = json.loads(value)
-            except ValueError as error:
-                raise ValueError(f"{text!r}: the value of {key!r} is not JSON: {error}") from None
-        else:
-            arguments[key] = value
+        if not text.isascii() and _is_broken(text):
+            raise ValueError(f"{text!r} is not UTF-8")
+        is_json, key = key.endswith(":"), key.removesuffix(":")
+        if key in arguments:
+            raise ValueError(f'the argument {key!r} is given twice; a list is written {key}:=\'["a", "b"]\'')
+        arguments[key] = _json(text, key, value) if is_json else value
     return arguments
 
 
-async def _call(host: Host, name: str, arguments: dict[str, Any]) -> Outcome:
+def _is_broken(text: str) -> bool:
+    """Whether the shell gave bytes that are not UTF-8, which Python keeps as lone surrogates."""
+    return any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def _json(text: str, key: str, value: str) -> Any:
+    try:
+        return decode(value.encode())
+    except ValueError as error:
+        raise ValueError(f"{text!r}: the value of {key!r} is not JSON: {error}") from None
+
+
+async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progress: bool) -> Outcome:
     async with host:
         tool = find_tool(host.assembly, name).tool
         client = Client("pegboard call", host.identity.version)
-        notify = _show_progress if sys.stderr.isatty() else None
+        notify = _show_progress if show_progress else None
         return await host.dispatch(
             Call("tools/call", {"name": tool.name, "arguments": arguments}, client=client, notify=notify)
         )
@@ -65,26 +88,33 @@ def _show_progress(_: str, params: dict[str, Any]) -> None:
     say(f"{params['progress']}{total} {params.get('message', '')}".rstrip())
 
 
-def _print(outcome: Outcome, *, as_json: bool) -> int:
+def _print(outcome: Outcome, options: Namespace) -> int:
     if isinstance(outcome, Failure):
-        error = outcome.error
-        if as_json:
-            detail: dict[str, Any] = {"message": error.message, "error_id": outcome.error_id}
-            if isinstance(error, ToolkitError):
-                detail = error.to_payload() | {"error_id": outcome.error_id}
-                detail.pop("developer_message")
-            print_json({"error": detail})
-        else:
-            parts = (error.message, getattr(error, "additional_prompt_content", None))
-            say(
-                "\n".join(part for part in parts if part) + (f" (error {outcome.error_id})" if outcome.error_id else "")
-            )
+        _print_failure(outcome, options)
         return FAILED
     assert isinstance(outcome, ToolResult)
-    if as_json:
+    if options.json:
         print_json({"result": outcome.value})
     elif isinstance(outcome.value, str):
-        print_text(outcome.value)
+        print_result(outcome.value)
     elif outcome.value is not None:
         print_json(outcome.value)
     return OK
+
+
+def _print_failure(outcome: Failure, options: Namespace) -> None:
+    error = outcome.error
+    if options.json:
+        detail: dict[str, Any] = {"message": error.message}
+        if isinstance(error, ToolkitError):
+            detail = error.to_payload()
+            detail.pop("developer_message")
+        print_json({"error": detail | {"error_id": outcome.error_id}})
+        return
+    lines = [error.message, getattr(error, "additional_prompt_content", None)]
+    if outcome.error_id:
+        lines.append(f"error {outcome.error_id}; the log above says more")
+    if isinstance(error, ToolInputError):
+        lines.append(f"`pegboard show {options.tool}` lists the parameters; key:=json is for what is no text")
+    for line in "\n".join(line for line in lines if line).splitlines():
+        say(line)

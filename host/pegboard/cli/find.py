@@ -1,8 +1,8 @@
-"""Finds a tool by any spelling of its name."""
+"""Finds what a person means by a name, in any spelling."""
 
 from __future__ import annotations
 
-from pegboard.assembly import Assembly
+from pegboard.assembly import Assembly, Withheld
 from pegboard.errors import NotFoundError
 from pegboard.execute import BoundTool
 from pegboard.names import nearest, normalise
@@ -20,8 +20,24 @@ def find_tool(assembly: Assembly, name: str) -> BoundTool:
     found = [wire for wire, forms in assembly.forms.items() if wanted in forms]
     if len(found) > 1:
         raise NotFoundError(f"{name!r} may be any of {', '.join(found)}")
-    if not found:
-        close = nearest(name, assembly.tools)
-        hint = f"; did you mean {close!r}?" if close else "; `pegboard list` shows what there is"
-        raise NotFoundError(f"there is no tool {name!r}{hint}")
-    return assembly.tools[found[0]]
+    if found:
+        return assembly.tools[found[0]]
+    if withheld := find_withheld(assembly, name):
+        raise NotFoundError(f"the tool {withheld[0].name} is not served: {withheld[0].reason}")
+    close = nearest(name, assembly.tools)
+    hint = f"; did you mean {close!r}?" if close else "; `pegboard list` shows what there is"
+    raise NotFoundError(f"there is no tool {name!r}{hint}")
+
+
+def find_withheld(assembly: Assembly, name: str) -> list[Withheld]:
+    """The tools of this name that exist and are not served."""
+    return [one for one in assembly.withheld if same(one.name, name)]
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two names differ in nothing but spelling."""
+    return _squashed(one) == _squashed(other)
+
+
+def _squashed(name: str) -> str:
+    return normalise(name).replace(".", "").replace("_", "")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Mapping
 from typing import Any
 
 from pegboard.cli import OK
-from pegboard.cli.common import first_line, loaded_host, print_json, print_table, print_text, say
+from pegboard.cli.common import loaded_host
 from pegboard.cli.find import find_tool
+from pegboard.cli.output import first_line, print_json, print_table, print_text, say
 from pegboard.contracts import Tool
 from pegboard.host import Host
 from pegboard.plugins import Choice
@@ -22,10 +24,8 @@ def run_list(options: Namespace) -> int:
         return OK
     print_table([(tool.name, first_line(tool.description)) for tool in tools])
     if assembly.withheld:
-        say(
-            f"{len(assembly.withheld)} more are not served; `pegboard why NAME` tells why: "
-            + ", ".join(one.name for one in assembly.withheld)
-        )
+        names = ", ".join(one.name for one in assembly.withheld)
+        say(f"{len(assembly.withheld)} more are not served, and `pegboard why NAME` tells why: {names}")
     if not tools:
         say("there are no tools; install a toolkit, or see `pegboard plugins` for what is off")
     return OK
@@ -36,10 +36,8 @@ def run_show(options: Namespace) -> int:
     bound = find_tool(loaded_host(options).assembly, options.tool)
     if options.json:
         print_json(tool_detail(bound.tool) | {"requires_secrets": sorted(bound.secrets)})
-        return OK
-    _print_tool(bound.tool)
-    if bound.secrets:
-        print_text("\nsecrets: " + ", ".join(sorted(bound.secrets)))
+    else:
+        _print_tool(bound.tool, sorted(bound.secrets))
     return OK
 
 
@@ -58,62 +56,62 @@ def tool_detail(tool: Tool) -> dict[str, Any]:
     }
 
 
-def _print_tool(tool: Tool) -> None:
+def _print_tool(tool: Tool, secrets: list[str]) -> None:
     print_text(f"{tool.name}" + (f" - {tool.title}" if tool.title else ""))
     print_text(f"\n{tool.description}\n")
-    required = tool.input_schema.get("required", ())
+    schema = tool.input_schema
+    required, definitions = schema.get("required", ()), schema.get("$defs", {})
     rows = [
         (
             f"  {name}",
-            _type_name(schema),
-            "required" if name in required else _default(schema),
-            schema.get("description", ""),
+            _type_name(one, definitions),
+            "required" if name in required else _default(one),
+            first_line(one.get("description", "")),
         )
-        for name, schema in tool.input_schema["properties"].items()
+        for name, one in schema.get("properties", {}).items()
     ]
     print_table(rows) if rows else print_text("  no parameters")
+    if tool.output_schema is not None:
+        print_text(f"\ngives: {_type_name(tool.output_schema, tool.output_schema.get('$defs', {}))}")
     if hints := tool_detail(tool)["annotations"]:
         print_text("\n" + ", ".join(f"{name}: {str(value).lower()}" for name, value in hints.items()))
+    if secrets:
+        print_text("\nsecrets: " + ", ".join(secrets))
 
 
-def _type_name(schema: dict[str, Any]) -> str:
-    if "enum" in schema:
-        return "|".join(str(value) for value in schema["enum"])
-    if options := schema.get("anyOf"):
-        return "|".join(_type_name(option) for option in options)
-    return str(schema.get("type") or schema.get("$ref", "any").rsplit("/", 1)[-1])
+def _type_name(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
+    """What a person may write, in a word or a few."""
+    if reference := schema.get("$ref"):
+        name = str(reference).rsplit("/", 1)[-1]
+        choices = definitions.get(name, {}).get("enum")
+        return name if choices is None else "|".join(map(str, choices))
+    if "enum" in schema or "const" in schema:
+        return "|".join(map(str, schema.get("enum", [schema.get("const")])))
+    if options := schema.get("anyOf") or schema.get("oneOf"):
+        return "|".join(_type_name(option, definitions) for option in options)
+    if schema.get("type") == "array" and schema.get("items"):
+        return f"array of {_type_name(schema['items'], definitions)}"
+    return str(schema.get("type", "any"))
 
 
-def _default(schema: dict[str, Any]) -> str:
+def _default(schema: Mapping[str, Any]) -> str:
     return f"={schema['default']}" if "default" in schema else ""
 
 
 def run_plugins(options: Namespace) -> int:
     """List plugins and toolkits."""
     host = loaded_host(options)
-    states = [(choice, _state(host, choice)) for choice in host.report.choices]
+    details = [plugin_detail(host, choice) for choice in host.report.choices]
     if options.json:
-        print_json([plugin_detail(host, choice) for choice, _ in states])
+        print_json(details)
         return OK
-    print_table(
-        [
-            (
-                choice.origin.name,
-                choice.origin.kind,
-                state,
-                f"{choice.origin.distribution} {choice.origin.version}".strip(),
-                choice.reason,
-            )
-            for choice, state in states
-        ]
-    )
+    columns = ("name", "kind", "state", "source", "reason")
+    print_table([tuple(_with_source(detail)[column] for column in columns) for detail in details])
     return OK
 
 
-def _state(host: Host, choice: Choice) -> str:
-    if not choice.on:
-        return "off"
-    return "on" if any(plugin.origin is choice.origin for plugin in host.report.plugins) else "failed"
+def _with_source(detail: dict[str, Any]) -> dict[str, Any]:
+    return detail | {"source": f"{detail['distribution']} {detail['version']}".strip()}
 
 
 def plugin_detail(host: Host, choice: Choice) -> dict[str, Any]:
@@ -123,7 +121,7 @@ def plugin_detail(host: Host, choice: Choice) -> dict[str, Any]:
     return {
         "name": origin.name,
         "kind": origin.kind,
-        "state": _state(host, choice),
+        "state": "off" if not choice.on else "failed" if loaded is None else "on",
         "reason": choice.reason,
         "distribution": origin.distribution,
         "version": origin.version,

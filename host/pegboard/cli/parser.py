@@ -1,10 +1,11 @@
-"""The command line: commands, options, their help and examples."""
+"""The command line: commands, options, their help and examples. The code of a command is named here, not imported."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
 _EPILOG = """\
 examples:
@@ -16,75 +17,193 @@ examples:
 exit codes: 0 fine; 1 the tool or the operation failed; 2 usage; 3 the host cannot start as configured;
             5 a transport could not open its channel; 130 ended by Ctrl-C
 """
+_TOOL = ("tool", {"help": "a tool's name, in any spelling"})
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line; the code of a command is named, not imported."""
-    shared = _shared_options()
-    parser = argparse.ArgumentParser(
+class _Command(NamedTuple):
+    """A command, or a group of them.
+
+    Attributes:
+        name: what is typed.
+        run: "module:function" below this package; "" for a group.
+        summary: what it does, in one line.
+        examples: lines that work.
+        arguments: names of positional arguments, and how argparse shall read them.
+        parts: the commands of a group.
+    """
+
+    name: str
+    run: str
+    summary: str
+    examples: tuple[str, ...]
+    arguments: tuple[tuple[str, dict[str, Any]], ...] = ()
+    parts: tuple[Any, ...] = ()
+
+
+_COMMANDS = (
+    _Command(
+        "stdio",
+        "serve:run_stdio",
+        "serve one MCP client over standard input and output",
+        ("pegboard stdio", "pegboard stdio --only files"),
+    ),
+    _Command(
+        "serve",
+        "serve:run_serve",
+        "serve by the transports that [host] transports lists",
+        ("pegboard serve", "pegboard serve --config prod.toml"),
+    ),
+    _Command("list", "look:run_list", "list the tools", ("pegboard list", "pegboard list --only files --json")),
+    _Command(
+        "show",
+        "look:run_show",
+        "show one tool: what it does, what it takes and gives",
+        ("pegboard show files_read", "pegboard show Files.Read --json"),
+        (_TOOL,),
+    ),
+    _Command(
+        "call",
+        "call:run_call",
+        "call one tool",
+        ("pegboard call files_read path=README.md", "pegboard call files_list path=. depth:=2 --json"),
+        (
+            _TOOL,
+            (
+                "arguments",
+                {"nargs": "*", "metavar": "key=value", "help": "key=value for text, key:=json for anything else"},
+            ),
+        ),
+    ),
+    _Command(
+        "plugins",
+        "look:run_plugins",
+        "list plugins and toolkits, and what is wrong with them",
+        ("pegboard plugins", "pegboard plugins --json"),
+    ),
+    _Command(
+        "why",
+        "why:run_why",
+        "say why a plugin, toolkit or tool is there or not",
+        ("pegboard why files", "pegboard why files_write"),
+        (("name", {"help": "a plugin, toolkit or tool, in any spelling"}),),
+    ),
+    _Command(
+        "config",
+        "",
+        "check or show the configuration",
+        ("pegboard config check", "pegboard config show"),
+        parts=(
+            _Command(
+                "check",
+                "config:run_check",
+                "say what is wrong with the configuration, all of it at once",
+                ("pegboard config check", "pegboard config check --config prod.toml"),
+            ),
+            _Command(
+                "show",
+                "config:run_show",
+                "show the settings that hold, and where each comes from",
+                ("pegboard config show", "pegboard config show --json"),
+            ),
+        ),
+    ),
+)
+
+
+def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
+    """The options of a command line; `run` names the command's function, and is "" when there is none.
+
+    Raises:
+        SystemExit: the command line is wrong (2), or asked for help (0).
+    """
+    # options may stand anywhere, so they are taken out first; argparse alone would end a list of arguments at an option
+    options, rest = _shared_options().parse_known_args(argv)
+    parser = _build_parser()
+    options, unknown = parser.parse_known_args(rest, options)
+    if unknown:
+        parser.refuse(unknown[0], options)
+    return options
+
+
+def help_text() -> str:
+    """What `pegboard --help` says."""
+    return _build_parser().format_help()
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in a line or two, and what was probably meant."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"pegboard: {message}\npegboard: see `{self.prog} --help`\n")
+
+    def refuse(self, text: str, options: argparse.Namespace) -> NoReturn:
+        """End with what is wrong about a word that no command takes."""
+        if not text.startswith("-"):
+            self.error(f"{text!r} is one argument too many")
+        if options.run.startswith("call:"):
+            key, _, value = text.lstrip("-").partition("=")
+            self.error(f"unknown option {text!r}; a tool's arguments have no dashes: {key}={value or 'VALUE'}")
+        self.error(f"unknown option {text!r}{_hint(text, self._option_string_actions)}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            self.error(f"there is no command {value!r}{_hint(value, action.choices)}")
+
+
+def _hint(text: str, candidates: Any) -> str:
+    from pegboard.names import nearest
+
+    close = nearest(text.partition("=")[0], map(str, candidates))
+    return f"; did you mean {close!r}?" if close else ""
+
+
+def _build_parser() -> _Parser:
+    shared = _shared_options(defaults=False)
+    parser = _Parser(
         prog="pegboard",
         description="Serve tools to MCP clients; every feature is a plugin, switched in hostconfig.toml.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         parents=[shared],
+        allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=_Version())  # type: ignore[arg-type]  # read when it is asked for
-    parser.set_defaults(run=None, **_DEFAULTS)
-    commands = _Commands(parser.add_subparsers(title="commands", metavar="COMMAND"), shared)
-
-    commands.add(
-        "stdio", "serve:run_stdio", "serve one MCP client over standard input and output", "pegboard stdio --only files"
-    )
-    commands.add(
-        "serve",
-        "serve:run_serve",
-        "serve by the transports that [host] transports lists",
-        "pegboard serve --config prod.toml",
-    )
-    commands.add("list", "look:run_list", "list the tools", "pegboard list --json")
-    show = commands.add("show", "look:run_show", "show one tool: parameters, schemas", "pegboard show Files.Read")
-    show.add_argument("tool", help="a tool's name, in any spelling")
-    call = commands.add(
-        "call",
-        "call:run_call",
-        "call one tool",
-        "pegboard call files_read path=README.md",
-        "pegboard call math_add a:=1 b:=2",
-    )
-    call.add_argument("tool", help="a tool's name, in any spelling")
-    call.add_argument(
-        "arguments", nargs="*", metavar="key=value", help="key=value for text, key:=json for anything else"
-    )
-    commands.add(
-        "plugins", "look:run_plugins", "list plugins and toolkits, and what is wrong with them", "pegboard plugins"
-    )
-    why = commands.add("why", "why:run_why", "why a plugin, toolkit or tool is there or not", "pegboard why files")
-    why.add_argument("name", help="a plugin, toolkit or tool")
-    config = commands.add("config", None, "check or show the configuration", "pegboard config check")
-    parts = _Commands(config.add_subparsers(title="commands", metavar="COMMAND", required=True), shared)
-    parts.add(
-        "check", "config:run_check", "say what is wrong, all of it at once", "pegboard config check --config prod.toml"
-    )
-    parts.add(
-        "show",
-        "config:run_show",
-        "show the effective settings and where each comes from",
-        "pegboard config show --json",
-    )
+    parser.add_argument("--version", action="store_true", help="print the version")
+    parser.set_defaults(run="")
+    _add(parser, _COMMANDS, shared, required=False)
     return parser
 
 
-_DEFAULTS: dict[str, Any] = {"config": None, "only": [], "strict": False, "safe": False, "json": False, "verbose": 0}
+def _add(parser: _Parser, commands: Sequence[_Command], shared: _Parser, *, required: bool) -> None:
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=required)
+    for command in commands:
+        own: _Parser = subparsers.add_parser(
+            command.name,
+            help=command.summary,
+            description=f"{command.summary[0].upper()}{command.summary[1:]}.",
+            epilog="examples:\n" + "\n".join(f"  {example}" for example in command.examples),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            parents=[shared],
+            allow_abbrev=False,
+        )
+        for name, reading in command.arguments:
+            own.add_argument(name, **reading)
+        if command.parts:
+            _add(own, command.parts, shared, required=True)
+        else:
+            own.set_defaults(run=command.run)
 
 
-def _shared_options() -> argparse.ArgumentParser:
-    # without defaults of their own, so that an option before the command is not undone by its absence after it
-    shared = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+def _shared_options(*, defaults: bool = True) -> _Parser:
+    """The options of every command. Without defaults, for the help of commands, they never undo what was read."""
+    shared = _Parser(
+        prog="pegboard", add_help=False, allow_abbrev=False, argument_default=None if defaults else argparse.SUPPRESS
+    )
     group = shared.add_argument_group("options, before or after the command")
     group.add_argument("--config", type=Path, metavar="FILE", help="this file instead of hostconfig.toml")
     group.add_argument(
         "--only",
         type=_names,
+        action="extend",
         metavar="NAMES",
         help="these toolkits alone: names, globs or distribution:name, with commas",
     )
@@ -92,37 +211,10 @@ def _shared_options() -> argparse.ArgumentParser:
     group.add_argument("--safe", action="store_true", help="the built-in plugins of the default set, and nothing else")
     group.add_argument("--json", action="store_true", help="print JSON")
     group.add_argument("-v", "--verbose", action="count", help="log more to stderr; twice for everything")
+    if defaults:
+        shared.set_defaults(only=[], strict=False, safe=False, json=False, verbose=0)
     return shared
 
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
-
-
-class _Version:
-    def __mod__(self, _: object) -> str:
-        from pegboard.discovery import own_version
-
-        return f"pegboard {own_version()}"
-
-    def __contains__(self, _: object) -> bool:
-        return False
-
-
-class _Commands:
-    def __init__(self, subparsers: Any, shared: argparse.ArgumentParser) -> None:
-        self._subparsers = subparsers
-        self._shared = shared
-
-    def add(self, name: str, run: str | None, summary: str, *examples: str) -> argparse.ArgumentParser:
-        parser: argparse.ArgumentParser = self._subparsers.add_parser(
-            name,
-            help=summary,
-            description=f"{summary[0].upper()}{summary[1:]}.",
-            epilog="examples:\n" + "\n".join(f"  {example}" for example in examples),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            parents=[self._shared],
-        )
-        if run is not None:
-            parser.set_defaults(run=f"pegboard.cli.{run}")
-        return parser

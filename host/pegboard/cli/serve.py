@@ -15,7 +15,8 @@ from argparse import Namespace
 from functools import partial
 
 from pegboard.cli import OK
-from pegboard.cli.common import make_host, say
+from pegboard.cli.common import make_host
+from pegboard.cli.output import say
 from pegboard.errors import ConfigError
 from pegboard.host import Host
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
+from collections.abc import Iterator
 
 from pegboard.cli import FAILED, OK
-from pegboard.cli.common import loaded_host, print_json, print_text, say
-from pegboard.cli.find import find_tool
+from pegboard.cli.common import loaded_host
+from pegboard.cli.find import find_tool, find_withheld, same
 from pegboard.cli.look import plugin_detail
+from pegboard.cli.output import print_json, print_text, say
 from pegboard.errors import NotFoundError
 from pegboard.host import Host
 from pegboard.names import nearest, normalise
@@ -17,26 +20,17 @@ from pegboard.plugins import Choice
 def run_why(options: Namespace) -> int:
     """Tell the story of one name; every plugin, toolkit and tool that bears it."""
     host = loaded_host(options)
-    wanted = normalise(options.name)
-    choices = [choice for choice in host.report.choices if normalise(choice.origin.name) == wanted]
-    stories = [_plugin_story(host, choice) for choice in choices]
-    stories += [
-        f"tool {one.name}: not served; {one.reason}" for one in host.assembly.withheld if normalise(one.name) == wanted
-    ]
-    try:
-        tool = find_tool(host.assembly, options.name).tool
-        stories.append(f"tool {tool.name}: served; it comes from {tool.owner}")
-    except NotFoundError:
-        pass
+    choices = [choice for choice in host.report.choices if same(choice.origin.name, options.name)]
+    stories = [*(_plugin_story(host, choice) for choice in choices), *_tool_stories(host, options.name)]
+    if not stories:
+        stories = list(_absent_stories(host, options.name))
     if not stories:
         return _unknown(host, options.name)
     if options.json:
-        print_json(
-            {"name": options.name, "plugins": [plugin_detail(host, choice) for choice in choices], "story": stories}
-        )
+        details = [plugin_detail(host, choice) for choice in choices]
+        print_json({"name": options.name, "plugins": details, "story": stories})
     else:
-        for story in stories:
-            print_text(story)
+        print_text("\n".join(stories))
     return OK
 
 
@@ -56,6 +50,33 @@ def _installed_from(choice: Choice) -> str:
     entry = choice.origin.entry_point
     origin = getattr(entry.dist, "origin", None) if entry and entry.dist else None
     return f", installed from {origin.url}" if origin is not None else ""
+
+
+def _tool_stories(host: Host, name: str) -> Iterator[str]:
+    try:
+        tool = find_tool(host.assembly, name).tool
+        yield f"tool {tool.name}: served; it comes from {tool.owner}"
+    except NotFoundError:
+        pass
+    for one in find_withheld(host.assembly, name):
+        yield f"tool {one.name}: not served; {one.reason}; it comes from {one.owner}"
+    for problem in host.assembly.problems:
+        if any(_names(quoted, name, problem.origin) for quoted in re.findall(r"'([^']*)'", problem.message)):
+            yield f"problem: {problem}"
+
+
+def _names(quoted: str, name: str, origin: object) -> bool:
+    """Whether a name in a problem is the one asked for: a tool's own, or with its toolkit's before it."""
+    return same(quoted, name) or same(f"{getattr(origin, 'name', '')}.{quoted}", name)
+
+
+def _absent_stories(host: Host, name: str) -> Iterator[str]:
+    """Toolkits that did not load and may well have a tool of that name."""
+    for choice in host.report.choices:
+        prefix = normalise(choice.origin.name).replace(".", "_")
+        there = any(plugin.origin is choice.origin for plugin in host.report.plugins)
+        if choice.origin.kind == "toolkit" and not there and normalise(name).startswith((f"{prefix}_", f"{prefix}.")):
+            yield f"what it has is not known, as it did not load:\n{_plugin_story(host, choice)}"
 
 
 def _unknown(host: Host, name: str) -> int:

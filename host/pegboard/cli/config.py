@@ -1,0 +1,144 @@
+"""`pegboard config check` and `config show`: what is wrong with the configuration, and what holds."""
+
+from __future__ import annotations
+
+import re
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pegboard.cli import CANNOT_START, OK
+from pegboard.cli.common import make_host
+from pegboard.cli.output import diverted, print_json, print_text, say
+from pegboard.config import ConfigView, config_show
+from pegboard.host import Host
+from pegboard.plugins import SECTIONS
+
+
+def run_check(options: Namespace) -> int:
+    """Load everything that is on, and say all that is wrong; fine when the host would start."""
+    host = _loaded(options)
+    findings = [*_of_configuration(host), *_of_plugins(host)]
+    wrong = any(finding["fatal"] for finding in findings)
+    on = _on(host)
+    if options.json:
+        file = str(host.config.file) if host.config.file else None
+        print_json({"ok": not wrong, "file": file, "problems": findings, **on, "tools": len(host.assembly.tools)})
+        return CANNOT_START if wrong else OK
+    for finding in findings:
+        say(f"{finding['level']}: {finding['message']}")
+    if wrong:
+        return CANNOT_START
+    parts = "; ".join(f"{kind}: {', '.join(names) or 'none'}" for kind, names in on.items())
+    print_text(f"ok: {host.config.file or 'no file, so the defaults hold'}; {parts}; {len(host.assembly.tools)} tools")
+    return OK
+
+
+def run_show(options: Namespace) -> int:
+    """Show the settings that hold and where each comes from; what is wrong is said, and is as if not given."""
+    host = _loaded(options)
+    findings = [*_of_configuration(host), *_of_plugins(host)]
+    for finding in findings:
+        say(f"{finding['level']}: {finding['message']}")
+    settings: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS.values()}
+    for plugin in host.report.plugins:
+        settings[SECTIONS[plugin.origin.kind]][plugin.origin.name] = plugin.context.config
+    view = config_show(host.config, settings)
+    if options.json:
+        sources = {key: str(source) for key, source in view.sources.items()}
+        print_json({"file": view.file, "values": view.values, "sources": sources})
+    else:
+        print_text("\n".join(_as_toml(view)))
+    return CANNOT_START if any(finding["fatal"] for finding in findings) else OK
+
+
+def _loaded(options: Namespace) -> Host:
+    host = make_host(options, collect=True)
+    with diverted():
+        host.load()
+    return host
+
+
+# --- what is wrong
+
+
+def _of_configuration(host: Host) -> Iterator[dict[str, Any]]:
+    for problem in host.config.problems:
+        yield _finding("error", str(problem), fatal=True)
+
+
+def _of_plugins(host: Host) -> Iterator[dict[str, Any]]:
+    for problem in host.problems:
+        yield _finding(problem.level, str(problem), fatal=problem.fatal)
+
+
+def _finding(level: str, message: str, *, fatal: bool) -> dict[str, Any]:
+    return {"level": level, "fatal": fatal, "message": message}
+
+
+def _on(host: Host) -> dict[str, list[str]]:
+    return {
+        section: [plugin.origin.name for plugin in host.report.plugins if plugin.origin.kind == kind]
+        for kind, section in SECTIONS.items()
+    }
+
+
+# --- what holds
+
+
+def _as_toml(view: ConfigView) -> Iterator[str]:
+    """A TOML document that says the same; what has no value is a comment."""
+    yield f"# {view.file or 'no file, so the defaults hold'}"
+    for header, table in _tables(view.values):
+        yield f"\n[{header}]"
+        lines = [(key, value, str(view.sources.get(f"{header}.{key}", ""))) for key, value in _leaves(table)]
+        texts = [f"# {key} is not set" if value is None else f"{key} = {_toml(value)}" for key, value, _ in lines]
+        width = min(max(map(len, texts), default=0), _WIDEST)
+        for text, (_, _, source) in zip(texts, lines, strict=True):
+            yield f"{text.ljust(width)}  # {source}" if source else text
+
+
+_WIDEST = 60
+
+
+def _tables(values: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    yield "host", values["host"]
+    for section in SECTIONS.values():
+        for name, table in values[section].items():
+            yield f"{section}.{_toml_key(name)}", table
+
+
+def _leaves(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value of a table with its dotted key; a reference to a variable is one value."""
+    for name, value in table.items():
+        key = f"{before}{_toml_key(name)}"
+        if isinstance(value, Mapping) and value and value.keys() != {"env"}:
+            yield from _leaves(value, f"{key}.")
+        else:
+            yield key, value
+
+
+def _toml_key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)
+
+
+def _toml(value: Any) -> str:
+    """A value on one line (TOML 1.0)."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return '"' + "".join(_toml_char(char) for char in value) + '"'
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{_toml_key(name)} = {_toml(item)}" for name, item in value.items() if item is not None)
+        return f"{{ {inner} }}" if inner else "{}"
+    if isinstance(value, list):
+        return f"[{', '.join(_toml(item) for item in value)}]"
+    return str(value)
+
+
+def _toml_char(char: str) -> str:
+    if char in '"\\':
+        return f"\\{char}"
+    if char.isprintable():
+        return char
+    return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"

@@ -1,0 +1,120 @@
+"""Printing: data to stdout, talk to stderr, and nothing in either that a terminal would obey."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import unicodedata
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from pegboard.errors import MCPError
+
+_OBEYED = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+"""Unicode categories of what steers a terminal, is not seen, or reorders what is."""
+
+
+class OutputError(MCPError):
+    """Standard output cannot be written."""
+
+
+@contextmanager
+def diverted() -> Iterator[None]:
+    """While plugins and tools run, what they print goes to stderr: stdout is for data."""
+    if sys.stdout is None or sys.stderr is None:
+        yield
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def say(text: str) -> None:
+    """Talk to the person, on stderr."""
+    if sys.stderr is not None:
+        print(f"pegboard: {visible(text)}", file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    """Data for programs."""
+    from pegboard.codec import encode
+
+    text = json.dumps(json.loads(encode(value)), indent=2, ensure_ascii=not _speaks_unicode())
+    _write("".join(char if char == "\n" or _is_visible(char) else json.dumps(char)[1:-1] for char in text))
+
+
+def print_text(text: str) -> None:
+    """Data for people: what a terminal would obey is shown escaped."""
+    _write(visible(text))
+
+
+def print_result(text: str) -> None:
+    """Text that a tool gave: to a terminal as `print_text`, to a file or another program as it is."""
+    _write(visible(text) if sys.stdout is not None and sys.stdout.isatty() else text)
+
+
+def print_table(rows: Sequence[Sequence[str]]) -> None:
+    """Rows in columns as wide as they need to be; the last column runs free."""
+    shown = [[visible(cell) for cell in row] for row in rows]
+    widths = [max(len(row[column]) for row in shown) for column in range(len(shown[0]) - 1)] if shown else []
+    for row in shown:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        _write("  ".join([*cells, row[-1]]).rstrip())
+
+
+def visible(text: str) -> str:
+    """Text with everything escaped that steers a terminal, is not seen or reorders what is; lines and tabs stay."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(char if char in "\n\t" or _is_visible(char) else ascii(char)[1:-1] for char in text)
+
+
+def first_line(text: str) -> str:
+    """The first line of a description."""
+    return text.strip().split("\n", 1)[0]
+
+
+def _is_visible(char: str) -> bool:
+    return unicodedata.category(char) not in _OBEYED
+
+
+def _write(text: str) -> None:
+    if sys.stdout is None:
+        return  # closed before we began
+    encoding = sys.stdout.encoding or "ascii"
+    with _told():
+        print(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def flush() -> None:
+    """Hand over what was printed so far.
+
+    Raises:
+        BrokenPipeError: whoever read it has gone.
+        OutputError: it cannot be written.
+    """
+    if sys.stdout is not None:
+        with _told():
+            sys.stdout.flush()
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"the output cannot be written: {error.strerror}") from error
+
+
+def _speaks_unicode() -> bool:
+    return sys.stdout is not None and (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
