@@ -1,0 +1,140 @@
+"""The toolkit that the tests of the command line look at and call. It is copied into a distribution."""
+
+from __future__ import annotations
+
+import enum
+import os
+import threading
+from typing import Annotated, Any, Literal
+
+from pegboard import (
+    Context,
+    PluginConfig,
+    RetryableToolError,
+    ToolAnnotations,
+    ToolExecutionError,
+    Toolkit,
+)
+
+CANARY = "canary-7f3a91"
+EVIL = "Look: \x1b[31mred\x1b]8;;http://x\x07 \u202eback\u200b \U000e0041 \x9bC1 é 日本　語."
+
+
+class Settings(PluginConfig):
+    word: str = "hello"
+    api_key: str | None = None
+    write: bool = False
+
+
+class Color(enum.Enum):
+    RED = "red"
+    GREEN = "green"
+
+
+kit = Toolkit("demo", config=Settings)
+
+
+@kit.tool(title="Echo", annotations=ToolAnnotations(read_only=True, idempotent=True))
+def echo(text: Annotated[str, "what to say"]) -> str:
+    """Say it back.
+
+    With more to read about it.
+    """
+    return text
+
+
+@kit.tool
+def add(a: int, b: Annotated[int, "the second"] = 1, *, color: Color = Color.RED, mode: Literal["x", "y"] = "x") -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@kit.tool
+def shape(value: Any = None, items: list[int] | None = None) -> dict[str, Any]:
+    """Give back what came."""
+    return {"value": value, "items": items}
+
+
+@kit.tool
+async def nothing() -> None:
+    """Return nothing."""
+
+
+@kit.tool
+def evil() -> str:
+    return EVIL
+
+
+evil.__doc__ = EVIL
+
+
+@kit.tool
+def odd() -> dict[str, Any]:
+    """Give what JSON lacks."""
+    return {"half": "\ud83d", "nan": float("nan")}
+
+
+@kit.tool
+def greet(context: Context) -> str:
+    """Greet by the configured word."""
+    return str(context.config.word)
+
+
+@kit.tool
+def refuse() -> str:
+    """Fail on purpose."""
+    raise ToolExecutionError("It cannot be done.", developer_message=f"{CANARY} for the log")
+
+
+@kit.tool
+def again() -> str:
+    """Ask for another try."""
+    raise RetryableToolError("Too early.", additional_prompt_content="Try it later.", retry_after_ms=50)
+
+
+@kit.tool
+def crash() -> str:
+    """Crash."""
+    raise RuntimeError(CANARY)
+
+
+@kit.tool
+async def count(context: Context, to: int = 3) -> str:
+    """Report progress."""
+    for step in range(1, to + 1):
+        context.progress.report(step, total=to, message=f"step {step}")
+    return "counted"
+
+
+@kit.tool
+def chat() -> str:
+    """Print, in Python and below it."""
+    print("chatter of print", flush=True)
+    os.write(1, b"chatter of descriptor 1\n")
+    return "data"
+
+
+@kit.tool
+def block(context: Context) -> str:
+    """Block for ever."""
+    context.progress.report(1, message="blocking")
+    threading.Event().wait()
+    return "never"
+
+
+@kit.tool(requires_secrets=["DEMO_KEY"])
+def secret(context: Context) -> int:
+    """Measure a secret."""
+    return len(context.get_secret("DEMO_KEY"))
+
+
+@kit.tool(enabled=lambda config: config.write)
+def write() -> str:
+    """Write something."""
+    return "written"
+
+
+@kit.tool
+def big(lines: int = 100_000) -> str:
+    """Give a long text."""
+    return "\n".join("a line of text" for _ in range(lines))
