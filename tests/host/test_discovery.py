@@ -42,9 +42,13 @@ def test_both_groups_are_found_and_nothing_is_imported(site: Path) -> None:
     assert "acme" not in sys.modules
 
 
-def test_the_order_is_that_of_names_then_distributions_however_they_lie(site: Path) -> None:
-    for name in ("zebra", "acme", "middle"):
-        make_distribution(site, name, "1", {"pegboard.toolkits": {"same": f"{name}:kit", f"own_{name}": "x:y"}}, {})
+def test_the_order_is_that_of_names_then_distributions_however_they_lie(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("middle", "acme", "zebra"):
+        monkeypatch.syspath_prepend(tmp_path / name)
+        entries = {"pegboard.toolkits": {"same": f"{name}:kit", f"own_{name}": "x:y"}}
+        make_distribution(tmp_path / name, name, "1", entries, {})
     ours = [(origin.name, origin.distribution) for origin in found("zebra", "acme", "middle")]
     assert ours == [
         ("own_acme", "acme"),
@@ -80,6 +84,8 @@ def test_the_first_on_the_path_of_two_installations_counts(
         ("Metadata-Version: 2.1\nName: acme\nVersion: 3\n\nName: of the description\n", ("acme", "3")),
         ("metadata-version: 2.1\nversion: 3\nname:acme\n", ("acme", "3")),
         ("Metadata-Version: 2.1\nName: acme\n", ("acme", "?")),
+        ("Metadata-Version: 2.1\nName: acme\n\nVersion: of the description\n", ("acme", "?")),
+        ("Name: acme\nName: evil\nVersion: 1\n", ("acme", "1")),
         ("", ("an unnamed distribution", "?")),
         (None, ("an unnamed distribution", "?")),
         (b"Name: \xff\xfe\n", ("an unnamed distribution", "?")),
@@ -92,6 +98,16 @@ def test_metadata_are_read_as_far_as_they_go(site: Path, metadata: str | bytes |
         (info / "METADATA").write_bytes(metadata if isinstance(metadata, bytes) else metadata.encode())
     (origin,) = [origin for origin in find().origins if origin.name == "damaged_kit"]
     assert (origin.distribution, origin.version) == shown
+
+
+def test_with_a_damaged_list_the_first_on_the_path_counts_still(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_distribution(site / "behind", "acme", "1", {"pegboard.toolkits": {"old": "acme:kit"}}, {})
+    make_distribution(site / "front", "acme", "2", {"pegboard.toolkits": {"new": "acme:kit"}}, {})
+    monkeypatch.syspath_prepend(site / "behind")
+    monkeypatch.syspath_prepend(site / "front")
+    info = make_distribution(site, "acme-damaged", "0.1", KIT, {})
+    (info / "entry_points.txt").write_text("[pegboard.toolkits]\nno equals sign\n")
+    assert [(origin.name, origin.version) for origin in found("acme")] == [("new", "2")]
 
 
 @pytest.mark.parametrize("damage", [b"[pegboard.toolkits]\nno equals sign\n", b"[x]\n\xff\xfe = 1\n"])

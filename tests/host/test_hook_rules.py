@@ -217,6 +217,19 @@ def test_a_parameter_that_the_hook_does_not_have_is_named() -> None:
     assert refusal(Sample(None)) == "'register_tools' has no parameter 'host'; it has: context"
 
 
+def test_a_parameter_with_a_default_is_not_blamed() -> None:
+    class Sample(Plugin):
+        @hookimpl
+        def register_prompts(self, extra: int = 1) -> list[Any]:
+            return [extra]
+
+        @hookimpl
+        def register_tools(self, host: Any) -> list[Any]:
+            return [host]
+
+    assert refusal(Sample(None)) == "'register_tools' has no parameter 'host'; it has: context"
+
+
 def test_a_parameter_is_named_with_the_hook_that_its_function_is_for() -> None:
     class Sample(Plugin):
         @hookimpl(specname="lifespan")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -23,9 +24,10 @@ from pegboard import (
     Toolkit,
     hookimpl,
 )
-from pegboard.discovery import Given
+from pegboard.discovery import Given, defaults
 from pegboard.loader import load
 from pegboard.plugins import LoadReport, Problem
+from tests.support.distributions import make_distribution
 
 NOTHING_INSTALLED = {"autoload": False, "disabled_plugins": ["pegboard:*"]}
 
@@ -359,6 +361,56 @@ def test_patterns_that_disable_nothing_are_warnings() -> None:
     report = loaded(toolkits={"worker": Toolkit("worker")}, config={"host": host})
     assert [(problem.level, problem.fatal) for problem in report.problems] == [("warning", False)] * 2
     assert 'did you mean "worker"?' in report.problems[0].message
+
+
+@pytest.fixture
+def broken_kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A toolkit that is installed and cannot be imported."""
+    monkeypatch.syspath_prepend(tmp_path)
+    make_distribution(tmp_path, "acme", "1", {"pegboard.toolkits": {"acme_broken": "acme_is_not_there:kit"}}, {})
+
+
+@pytest.mark.usefixtures("broken_kit")
+@pytest.mark.parametrize(
+    ("selection", "config", "fatal"),
+    [
+        (Selection(), {}, False),
+        (Selection(strict=True), {}, True),
+        (Selection(), {"toolkits": {"acme_broken": {}}}, True),
+        (Selection(only=("acme_broken",)), {}, True),
+        (Selection(only=("acme_b*",)), {}, False),
+    ],
+    ids=["found", "strict", "a section", "only", "only by a glob"],
+)
+def test_the_failure_of_what_was_found_is_fatal_when_it_was_named_or_with_strict(
+    selection: Selection, config: dict[str, Any], fatal: bool
+) -> None:
+    host = {"disabled_plugins": ["pegboard:*"]}
+    report = load(HostConfig.of({"host": host, **config}), selection)
+    (problem,) = [problem for problem in report.problems if problem.origin and problem.origin.name == "acme_broken"]
+    assert (problem.stage, problem.fatal) == ("import", fatal)
+    assert problem.message == "ModuleNotFoundError: No module named 'acme_is_not_there'"
+
+
+def test_what_cannot_be_found_out_is_fatal_with_strict_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    info = make_distribution(tmp_path, "acme", "1", {}, {})
+    (info / "entry_points.txt").write_text("[pegboard.toolkits]\nno equals sign\n")
+    for strict in (False, True):
+        (problem,) = loaded(selection=Selection(strict=strict)).problems
+        assert "the entry points of acme 1 cannot be read" in problem.message
+        assert problem.fatal is strict
+
+
+def test_safe_asks_for_no_name_that_is_not_built_in() -> None:
+    config = {
+        "host": {"plugins": ["gone"], "required": ["gone"], "disabled_toolkits": ["gone"]},
+        "plugins": {"gone": {}},
+        "toolkits": {"gone": {}},
+    }
+    report = load(HostConfig.of(config, defaults=defaults()), Selection(safe=True, only=("gone",)))
+    assert report.problems == ()
+    assert "mcp" in [plugin.origin.name for plugin in report.plugins]
 
 
 def test_only_names_what_there_is() -> None:
