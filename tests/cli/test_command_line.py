@@ -210,7 +210,7 @@ def test_output_that_cannot_be_written_is_told(arguments: tuple[str, ...], pegbo
 
 @pytest.mark.parametrize("arguments", [["list"], ["--version"], ["call", "demo_chat"], ["config", "check"]])
 def test_without_any_output_a_command_still_works(arguments: list[str], pegboard: Command) -> None:
-    code = "import os, runpy, sys\nos.close(1)\nos.execv(sys.executable, [sys.executable, '-m', 'pegboard', *sys.argv[1:]])"
+    code = "import os, sys\nos.close(1)\nos.execv(sys.executable, [sys.executable, '-m', 'pegboard', *sys.argv[1:]])"
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
         cwd=pegboard.folder,

@@ -14,15 +14,15 @@ import pegboard
 from tests.structure.sources import ROOT, Import, imports, modules
 
 ROOMS = (
-    "errors", "names", "contracts", "codec", "jsonrpc", "context", "signature", "hookspecs", "toolkit", "config",
-    "plugins", "process_guard", "hook_rules", "discovery", "loader", "execute", "assembly", "methods", "supervise",
-    "host", "cli", "__main__",
+    "errors", "names", "contracts", "codec", "jsonrpc", "context", "argument_errors", "signature", "hookspecs",
+    "toolkit", "config", "plugins", "process_guard", "hook_rules", "discovery", "loader", "execute", "definitions",
+    "assembly", "methods", "supervise", "host", "cli", "__main__",
 )  # fmt: skip
 """The rooms of the host; one may import those before it."""
 
 WITHOUT_INPUT_AND_OUTPUT = (
-    "errors", "names", "contracts", "codec", "jsonrpc", "context", "signature", "hookspecs", "toolkit", "execute",
-    "assembly", "methods",
+    "errors", "names", "contracts", "codec", "jsonrpc", "context", "argument_errors", "signature", "hookspecs",
+    "toolkit", "execute", "definitions", "assembly", "methods",
 )  # fmt: skip
 INPUT_AND_OUTPUT = {
     "os",
