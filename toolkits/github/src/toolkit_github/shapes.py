@@ -20,11 +20,15 @@ Raw = Any
 
 
 class Page(TypedDict, Generic[T]):
-    """One page; `next_page` is there when there are more, `total` counts all where GitHub does."""
+    """One page; `next_page` is there when there are more, `total` counts all where GitHub does.
+
+    `incomplete` says that a search took GitHub too long, and there may be more.
+    """
 
     items: list[T]
     next_page: NotRequired[int]
     total: NotRequired[int]
+    incomplete: NotRequired[bool]
 
 
 def one(answer: Answer, trim: Callable[[Raw], T], *, changes: bool = False) -> T:
@@ -52,6 +56,8 @@ def listed(answer: Answer, trim: Callable[[Raw], T], key: str = "") -> Page[T]:
         result = Page(items=[trim(item) for item in _list(raw)])
         if key and "total_count" in answer.data:
             result["total"] = int(answer.data["total_count"])
+        if key and answer.data.get("incomplete_results"):
+            result["incomplete"] = True
     except (KeyError, TypeError, ValueError, AttributeError):
         raise not_understood(answer.label) from None
     if answer.next_page is not None:

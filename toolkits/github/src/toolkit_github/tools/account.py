@@ -22,9 +22,6 @@ class Account(TypedDict):
     login: str
     name: NotRequired[str]
     url: str
-    bio: NotRequired[str]
-    company: NotRequired[str]
-    public_repos: NotRequired[int]
 
 
 class Notification(TypedDict):
@@ -52,9 +49,6 @@ def _account(raw: Raw) -> Account:
             login=raw["login"],
             name=raw.get("name"),
             url=raw["html_url"],
-            bio=raw.get("bio"),
-            company=raw.get("company"),
-            public_repos=raw["public_repos"],
         )
     )
 

@@ -114,7 +114,8 @@ async def get_file(
 
 
 async def _contents(context: Context, repo: str, path: str, ref: str) -> Answer:
-    place = in_repository(repo, "contents", *repository_path(path))
+    names = repository_path(path)
+    place = in_repository(repo, "contents", *names) + ("" if names else "/")
     what = f"{shown(path or '/')} of {shown(repo)}" + (f" at {shown(ref)}" if ref else "")
     return await get(context, what, place, {"ref": ref})
 
@@ -143,8 +144,11 @@ async def _bytes(context: Context, answer: Answer, repo: str, path: str, size: i
 
 
 def _entry(raw: Raw) -> Entry:
-    item = Entry(path=raw["path"], type=raw["type"])
-    if raw["type"] == "file":
+    kind = raw["type"]
+    if kind == "file" and "/git/trees/" in (raw["git_url"] or ""):
+        kind = "submodule"  # in a list GitHub calls it a file, for historical reasons
+    item = Entry(path=raw["path"], type=kind)
+    if kind == "file":
         item["size"] = raw["size"]
     return item
 

@@ -57,13 +57,14 @@ class Issue(IssueLine):
 
 
 class Comment(TypedDict):
-    """A comment on an issue or pull request."""
+    """A comment on an issue or pull request; `url` only of one just made."""
 
     id: int
     author: str
     created_at: str
     edited_at: NotRequired[str]
     body: NotRequired[str]
+    url: NotRequired[str]
 
 
 class Made(TypedDict):
@@ -207,7 +208,7 @@ async def add_comment(
     """Comment on an issue, or in the conversation of a pull request."""
     path = in_repository(repo, "issues", number, "comments")
     answer = await send(context, numbered("Issue", number, repo), path, {"body": body})
-    return one(answer, lambda raw: _comment(raw, 0), changes=True)
+    return one(answer, lambda raw: Comment(**_comment(raw, 0), url=raw["html_url"]), changes=True)
 
 
 def made(raw: Raw) -> Made:

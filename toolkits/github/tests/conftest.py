@@ -1,0 +1,65 @@
+"""A GitHub on this machine, what exists there, and hosts that serve the toolkit against it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+
+from pegboard import Host
+from toolkits.github.tests.support import on_actions, on_contents, on_issues, on_pulls, on_repositories
+from toolkits.github.tests.support.hosting import Serve, Served
+from toolkits.github.tests.support.server import TOKEN, GithubServer
+from toolkits.github.tests.support.storage import Storage
+from toolkits.github.tests.support.world import World
+
+ANSWERING = (on_actions, on_contents, on_issues, on_pulls, on_repositories)
+"""Importing them has taught the world to answer."""
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+async def storage(world: World) -> AsyncIterator[Storage]:
+    async with Storage() as storage:
+        world.storage = storage.url
+        yield storage
+
+
+@pytest.fixture
+async def github(world: World) -> AsyncIterator[GithubServer]:
+    """The server; at the end of the test nothing must have been asked or answered that the description forbids."""
+    async with GithubServer(world) as server:
+        yield server
+        assert server.faults == []
+
+
+@pytest.fixture
+async def serve(
+    github: GithubServer, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Serve]:
+    """Start a host against the server: `await serve(token=..., write=True, ...)` with settings of the toolkit."""
+    async with AsyncExitStack() as stack:
+        monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
+
+        async def start(*, token: str = TOKEN, **settings: Any) -> Served:
+            monkeypatch.setenv("GITHUB_TOKEN", token)
+            config: Mapping[str, Any] = {
+                "host": {"autoload": False},
+                "plugins": {"secrets_env": {"env_file": ""}},
+                "toolkits": {"github": {"base_url": github.url, **settings}},
+            }
+            return Served(await stack.enter_async_context(Host(config)))
+
+        yield start
+
+
+@pytest.fixture
+async def tools(serve: Serve) -> Served:
+    """A host that may write."""
+    return await serve(write=True)
