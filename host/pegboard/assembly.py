@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
-from pegboard.config import HostConfig
+from pegboard.config import HostConfig, unmatched_patterns
 from pegboard.contracts import Middleware, Prompt, Resource, Route, StreamProtocol, ToolDefinition, Transport
 from pegboard.definitions import attempt, compile_prompt, compile_resource, compile_tool, own_name, place
 from pegboard.errors import ToolDefinitionError
 from pegboard.execute import BoundPrompt, BoundResource, BoundTool
 from pegboard.names import nearest, spellings, wire_name
 from pegboard.plugins import Loaded, Origin, Problem
+
+NAMED_TOOLS = 3
+"""How many tools a problem names before it counts the rest."""
 
 T = TypeVar("T")
 Spelt = tuple[T, frozenset[str]]
@@ -62,6 +65,8 @@ def assemble(config: HostConfig, plugins: Sequence[Loaded], absent: Iterable[str
     tools = assembler.unique("tool", assembler.tools())
     resources = assembler.unique("resource", assembler.resources())
     prompts = assembler.unique("prompt", assembler.prompts())
+    assembler.report_missing()
+    assembler.report_unknown_order()
     assembler.report_unmatched(absent)
     return Assembly(
         tools={name: tool for name, (tool, _) in tools.items()},
@@ -86,6 +91,7 @@ class _Assembler:
         self.known_forms: set[str] = set()
         self.stores = [(plugin.origin, store) for plugin in plugins for store in plugin.stores]
         self.secrets: dict[str, str | None] = {}
+        self.missing: dict[tuple[str, str], tuple[Origin, list[str]]] = {}
 
     def problem(
         self, origin: Origin, message: str, *, level: Literal["error", "warning"] = "error", fatal: bool = False
@@ -121,7 +127,9 @@ class _Assembler:
             return None
         tool, signature, function = compile_tool(definition, name, plugin.origin.name)
         secrets = {key: self.secret(key) for key in definition.requires_secrets}
-        self.report_missing(plugin, name, [key for key, value in secrets.items() if not value])
+        for key, value in secrets.items():
+            if not value:
+                self.missing.setdefault((plugin.origin.name, key), (plugin.origin, []))[1].append(name)
         context = plugin.context
         bound = BoundTool(tool, function, signature, context.config, plugin.state, secrets, self.config.host.user)
         return bound, forms
@@ -154,11 +162,16 @@ class _Assembler:
             except ToolDefinitionError as error:
                 self.problem(origin, f"the secret store {store.name!r} failed when asked for {name}: {error}")
 
-    def report_missing(self, plugin: Loaded, tool: str, missing: list[str]) -> None:
+    def report_missing(self) -> None:
+        """One problem for each secret, however many tools need it."""
         fatal = self.config.host.missing_secrets == "fail"
-        for name in missing:
-            message = f"tool {tool!r} needs the secret {name}, which is not set; set it in the environment or in .env"
-            self.problem(plugin.origin, message, level="error" if fatal else "warning", fatal=fatal)
+        for (_, secret), (origin, tools) in self.missing.items():
+            more = f" and {len(tools) - NAMED_TOOLS} more" if len(tools) > NAMED_TOOLS else ""
+            names = ", ".join(map(repr, tools[:NAMED_TOOLS])) + more
+            message = (
+                f"the secret {secret} is not set; set it in the environment or in .env, as it is needed by {names}"
+            )
+            self.problem(origin, message, level="error" if fatal else "warning", fatal=fatal)
 
     # --- resources and prompts ---
 
@@ -211,12 +224,23 @@ class _Assembler:
             paths.setdefault(route.path, {})[route.method] = route
         return paths
 
+    def report_unknown_order(self) -> None:
+        """An entry of an order list that nothing bears keeps the host from starting: the operator counts on it."""
+        transports = {one.name for plugin in self.plugins for one in plugin.transports}
+        middleware = {str(one.name) for one in self.middleware()}
+        for key, known in (("transports", transports), ("middleware", middleware)):
+            path = ("host", key)
+            given = getattr(self.config.host, key) if self.config.source(path).by_operator else ()
+            for name in given:
+                if name not in known:
+                    message = f"no plugin that runs brings {name!r}"
+                    problem = self.config.problem(message, path, nearest(name, known))
+                    self.problems.append(Problem("config", str(problem), fatal=True))
+
     def report_unmatched(self, absent: Iterable[str]) -> None:
-        for pattern in self.config.disabled_tools.unmatched(self.known_forms, absent):
-            close = nearest(pattern, self.known_forms)
-            hint = f"; the nearest tool is {close!r}" if close else ""
-            message = f"[host] disabled_tools: {pattern!r} matches no tool{hint}"
-            self.problems.append(Problem("config", message, level="warning"))
+        unmatched = self.config.disabled_tools.unmatched(self.known_forms, absent)
+        for problem in unmatched_patterns(self.config, "disabled_tools", unmatched, self.known_forms):
+            self.problems.append(Problem("config", str(problem), level="warning"))
 
 
 def _prefixed(plugin: Loaded) -> bool:

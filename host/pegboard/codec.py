@@ -6,10 +6,10 @@ beyond a double, integers beyond 4,300 digits, nesting beyond 200 levels, lone s
 
 from __future__ import annotations
 
-from math import isinf
+from math import isfinite
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, from_json, to_json
+from pydantic_core import from_json, to_json, to_jsonable_python
 
 MAX_DEPTH = 200
 """How deeply JSON may be nested; pydantic_core's own limit, pinned by a test."""
@@ -22,13 +22,13 @@ def decode(data: bytes) -> Any:
         ValueError: it is not JSON, or goes beyond the limits above.
     """
     value = from_json(data, allow_inf_nan=False)
-    if _has_infinity((value,)):
+    if not is_finite((value,)):
         raise ValueError("a number is out of range")
     return value
 
 
 def has_duplicate_keys(data: bytes) -> bool:
-    """Whether the object in `data`, valid JSON, names a member of the JSON-RPC envelope twice.
+    """Whether a message in `data`, valid JSON, names a member of its JSON-RPC envelope twice, in a batch too.
 
     Which of the two counts is left open by RFC 8259 section 4, so two programs could see two different messages.
     """
@@ -37,43 +37,61 @@ def has_duplicate_keys(data: bytes) -> bool:
         return False
     import json
 
-    outermost: list[str] = []
+    message = json.loads(data, object_pairs_hook=_Members)
+    messages = message if isinstance(message, list) else [message]
+    return any(one.repeated for one in messages if isinstance(one, _Members))
 
-    def remember(pairs: list[tuple[str, Any]]) -> None:
-        outermost[:] = [key for key, _ in pairs]
 
-    json.loads(data, object_pairs_hook=remember)
-    return len(outermost) != len(set(outermost))
+class _Members:
+    """An object's members, as they stand in the text."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        self.repeated = len({key for key, _ in pairs}) != len(pairs)
 
 
 def encode(value: Any) -> bytes:
     """Write one value as compact UTF-8 JSON without line breaks.
 
-    NaN and infinities become null, bytes become base64, lone surrogates become U+FFFD.
+    NaN and infinities become null, bytes become base64 (RFC 4648 section 5), lone surrogates become U+FFFD.
 
     Raises:
         TypeError: it holds something that JSON has no form for.
     """
     try:
-        return to_json(value, inf_nan_mode="null", bytes_mode="base64")
-    except PydanticSerializationError as error:
-        if "surrogates" in str(error):
-            return to_json(_without_surrogates(value), inf_nan_mode="null", bytes_mode="base64")
+        return _to_json(value)
+    except ValueError as error:
+        if "surrogates" not in str(error):
+            raise TypeError(str(error)) from None
+    try:
+        # what is written twice more is what hides in models, which only pydantic can take apart
+        for clean in (_without_surrogates, lambda plain: _without_surrogates(to_jsonable_python(plain))):
+            value = clean(value)
+            try:
+                return _to_json(value)
+            except ValueError:
+                continue
+    except (ValueError, RecursionError) as error:
         raise TypeError(str(error)) from None
+    raise TypeError("it holds half characters where they cannot be replaced")
 
 
-def _has_infinity(values: Any) -> bool:
+def _to_json(value: Any) -> bytes:
+    return to_json(value, inf_nan_mode="null", bytes_mode="base64")
+
+
+def is_finite(values: Any) -> bool:
+    """Whether no number in these JSON values, however deep, is NaN or infinite."""
     for value in values:
         kind = type(value)
         if kind is float:
-            if isinf(value):
-                return True
+            if not isfinite(value):
+                return False
         elif kind is dict:
-            if _has_infinity(value.values()):
-                return True
-        elif kind is list and _has_infinity(value):
-            return True
-    return False
+            if not is_finite(value.values()):
+                return False
+        elif kind is list and not is_finite(value):
+            return False
+    return True
 
 
 def _without_surrogates(value: Any) -> Any:

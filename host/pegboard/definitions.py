@@ -10,7 +10,16 @@ from typing import Any, TypeVar
 
 from pydantic_core import to_json
 
-from pegboard.contracts import Prompt, PromptDefinition, Resource, ResourceDefinition, Tool, ToolDefinition
+from pegboard.codec import is_finite
+from pegboard.contracts import (
+    Prompt,
+    PromptDefinition,
+    Resource,
+    ResourceDefinition,
+    Tool,
+    ToolAnnotations,
+    ToolDefinition,
+)
 from pegboard.errors import ToolDefinitionError
 from pegboard.execute import BoundPrompt, BoundResource, Function
 from pegboard.names import check_wire_name
@@ -19,7 +28,7 @@ from pegboard.signature import Signature, compile_signature
 MAX_SCHEMA_BYTES = 256 * 1024
 """The largest input or output schema that is served, as JSON."""
 
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+")
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+")
 T = TypeVar("T")
 
 
@@ -38,6 +47,28 @@ def attempt(make: Callable[..., T], *arguments: Any) -> T:
         raise ToolDefinitionError(f"{type(error).__name__}: {text}".rstrip(": ")) from error
 
 
+def _check_fields(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
+    """Clients refuse a whole list for one member that is not what the schema says."""
+    hints = getattr(definition, "annotations", None)
+    texts = {
+        "title": definition.title,
+        "description": definition.description,
+        "mime_type": getattr(definition, "mime_type", None),
+        "annotations.title": getattr(hints, "title", None),
+    }
+    for name, value in texts.items():
+        if value is not None and not isinstance(value, str):
+            raise ToolDefinitionError(f"its {name} is {value!r}, not text")
+    for secret in getattr(definition, "requires_secrets", ()):
+        if not isinstance(secret, str) or not secret.strip():
+            raise ToolDefinitionError(f"it requires the secret {secret!r}, which is no name")
+    if hints is not None and not isinstance(hints, ToolAnnotations):
+        raise ToolDefinitionError(f"its annotations are {hints!r}, not ToolAnnotations")
+    for name in ("read_only", "destructive", "idempotent", "open_world"):
+        if hints is not None and not isinstance(getattr(hints, name), bool | None):
+            raise ToolDefinitionError(f"its annotation {name} is {getattr(hints, name)!r}, not true or false")
+
+
 def own_name(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str:
     """The name that the author gave, else the function's.
 
@@ -50,6 +81,7 @@ def own_name(definition: ToolDefinition | ResourceDefinition | PromptDefinition)
     name = definition.name or getattr(function, "__name__", type(function).__name__)
     if not isinstance(name, str):
         raise ToolDefinitionError(f"its name is {name!r}, not text")
+    _check_fields(definition)
     return name
 
 
@@ -70,7 +102,7 @@ def compile_tool(definition: ToolDefinition, name: str, owner: str) -> tuple[Too
     description = _required_description(definition)
     signature = compile_signature(definition.function)
     for schema in (signature.input_schema, signature.output_schema):
-        _check_size(schema)
+        _check_schema(schema)
     hints = definition.annotations
     title = definition.title or (hints.title if hints else None)
     tool = Tool(name, description, signature.input_schema, signature.output_schema, title, hints, owner)
@@ -115,8 +147,6 @@ def _innermost(function: Any) -> Any:
 
 def _description(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str | None:
     given = definition.description
-    if given is not None and not isinstance(given, str):
-        raise ToolDefinitionError(f"its description is {given!r}, not text")
     if given is not None:
         return given.strip()
     function = _innermost(definition.function)
@@ -135,6 +165,8 @@ def _check_fixed(function: Callable[..., Any]) -> None:
         raise ToolDefinitionError("its function takes parameters; content is fixed")
 
 
-def _check_size(schema: Mapping[str, Any] | None) -> None:
+def _check_schema(schema: Mapping[str, Any] | None) -> None:
+    if not is_finite((schema,)):
+        raise ToolDefinitionError("its schema holds NaN or an infinity, which JSON lacks; leave such a bound out")
     if schema is not None and (size := len(to_json(schema))) > MAX_SCHEMA_BYTES:
         raise ToolDefinitionError(f"its schema has {size} bytes, the limit is {MAX_SCHEMA_BYTES}")

@@ -15,7 +15,14 @@ from typing import Any, Literal, NamedTuple
 
 from pegboard.context import Context, _current
 from pegboard.contracts import Call, PromptMessage, PromptResult, ResourceResult, Tool, ToolResult
-from pegboard.errors import FatalToolError, MCPContextError, ProtocolError, ToolExecutionError, ToolRuntimeError
+from pegboard.errors import (
+    ErrorKind,
+    FatalToolError,
+    MCPContextError,
+    ProtocolError,
+    ToolExecutionError,
+    ToolRuntimeError,
+)
 from pegboard.signature import Signature
 
 Mode = Literal["async", "inline", "thread"]
@@ -105,9 +112,10 @@ class Threads:
         return len(self._running)
 
     def close(self) -> None:
-        """Take no more work. A function that runs cannot be stopped; nobody waits for it."""
+        """Give the threads up. A function that runs cannot be stopped; nobody waits for it."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
 
 
 async def invoke(function: Function, keywords: Mapping[str, Any], threads: Threads) -> Any:
@@ -131,21 +139,46 @@ async def invoke(function: Function, keywords: Mapping[str, Any], threads: Threa
         if error is not None:
             raise error
         return value
-    except (ToolRuntimeError, ProtocolError):
-        raise
-    except MCPContextError as error:
-        raise ToolExecutionError(error.message) from error
     except asyncio.CancelledError as error:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise
         raise _unexpected(error) from error
     except BaseException as error:
-        raise _unexpected(error) from error
+        meant = _on_purpose(error)
+        if meant is error:
+            raise
+        raise meant or _unexpected(error) from error
+
+
+def _on_purpose(error: BaseException) -> ToolRuntimeError | ProtocolError | None:
+    """What the author meant the caller to see; None when it is an accident."""
+    if isinstance(error, ProtocolError) or (isinstance(error, ToolRuntimeError) and _presentable(error)):
+        return error
+    return ToolExecutionError(error.message) if isinstance(error, MCPContextError) else None
+
+
+def _presentable(error: ToolRuntimeError) -> bool:
+    """Whether an author's error holds what its fields promise, so that any protocol can send it."""
+    given: list[tuple[object, Any]] = [
+        (error.additional_prompt_content, str | None),
+        (error.retry_after_ms, int | None),
+        (error.status_code, int | None),
+        (error.kind, ErrorKind),
+    ]
+    try:
+        str(error)
+    except Exception:  # noqa: BLE001 - the author's own __str__
+        return False
+    return all(isinstance(value, kind) for value, kind in given)
 
 
 def _unexpected(error: BaseException) -> FatalToolError:
-    return FatalToolError("It failed unexpectedly.", f"{type(error).__name__}: {error}")
+    try:
+        text = f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 - the author's own __str__
+        text = type(error).__name__
+    return FatalToolError("It failed unexpectedly.", text)
 
 
 async def call_tool(bound: BoundTool, call: Call, threads: Threads) -> ToolResult:
@@ -202,7 +235,15 @@ async def get_prompt(bound: BoundPrompt, threads: Threads) -> PromptResult:
         ToolRuntimeError: it failed, or gave neither text nor messages.
     """
     value = await invoke(bound.function, {}, threads)
-    messages = (PromptMessage(value),) if isinstance(value, str) else tuple(value or ())
-    if not all(isinstance(message, PromptMessage) for message in messages):
+    messages = (PromptMessage(value),) if isinstance(value, str) else value
+    if not isinstance(messages, list | tuple):
+        messages = (messages,)
+    if not all(map(_is_message, messages)):
         raise FatalToolError("It failed unexpectedly.", "a prompt gives text or a list of PromptMessage")
-    return PromptResult(messages, bound.description)
+    return PromptResult(tuple(messages), bound.description)
+
+
+def _is_message(message: object) -> bool:
+    return (
+        isinstance(message, PromptMessage) and message.role in ("user", "assistant") and isinstance(message.text, str)
+    )

@@ -35,7 +35,6 @@ from pegboard.execute import Threads
 from pegboard.jsonrpc import METHOD_NOT_FOUND
 from pegboard.loader import load
 from pegboard.methods import may_use, method_table
-from pegboard.names import nearest
 from pegboard.plugins import Loaded, LoadReport, Problem
 from pegboard.supervise import run_all
 
@@ -132,13 +131,13 @@ class Host:
         Raises:
             ConfigError, PluginError: what the operator asked for cannot be had; all reasons at once.
         """
+        self._stopping.clear()
         self.report = load(self.config, self._selection, self._given)
         self._refuse_fatal(self.report.problems)
-        started = [plugin for plugin in self.report.plugins if await self._enter(plugin)]
         try:
+            started = [plugin for plugin in self.report.plugins if await self._enter(plugin)]
             self._refuse_fatal(self.report.problems)
             assembly = self._use(started)
-            self._check_order_lists(assembly)
             self._refuse_fatal(assembly.problems)
         except BaseException:
             await self.stop()
@@ -155,23 +154,6 @@ class Host:
         if all(problem.stage == "config" for problem in fatal):
             raise ConfigError(fatal)
         raise PluginError("\n".join(str(problem) for problem in fatal))
-
-    def _check_order_lists(self, assembly: Assembly) -> None:
-        known = {
-            "transports": set(assembly.transports),
-            "middleware": {item.name or "" for item in assembly.middleware},
-        }
-        problems = []
-        for key, names in known.items():
-            if not self.config.source(("host", key)).by_operator:
-                continue
-            for name in getattr(self.config.host, key):
-                if name not in names:
-                    close = nearest(name, names)
-                    hint = f'; did you mean "{close}"?' if close else ""
-                    problems.append(f"[host] {key}: no plugin that runs brings {name!r}{hint}")
-        if problems:
-            raise ConfigError(problems)
 
     async def _enter(self, plugin: Loaded) -> bool:
         """Enter a plugin's lifespan; False, with the reason reported, when it fails."""
@@ -201,14 +183,25 @@ class Host:
         return True
 
     async def stop(self) -> None:
-        """Leave the lifespans in reverse order, each whatever the others do, and give up the threads."""
+        """Leave the lifespans in reverse order, each whatever the others do, and give up the threads.
+
+        Raises:
+            asyncio.CancelledError: this was cancelled; what could be left without waiting has been.
+        """
+        cancelled = False
         while self._entered:
             owner, lifespan = self._entered.pop()
             try:
                 await lifespan.__aexit__(None, None, None)
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                cancelled = cancelled or bool(task and task.cancelling())
+                logger.warning("the lifespan of %s was cancelled while it ended", owner)
             except (Exception, SystemExit):
                 logger.exception("the lifespan of %s failed to end", owner)
         self._threads.close()
+        if cancelled:
+            raise asyncio.CancelledError
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -321,7 +314,7 @@ def _failure(call: Call, error: BaseException) -> Failure:
     error_id = secrets.token_hex(4)
     detail = getattr(error, "developer_message", None) or str(error)
     logger.error(
-        "error %s in %s %s: %s",
+        "error %s in %s %r: %s",
         error_id,
         call.method,
         call.params.get("name", ""),

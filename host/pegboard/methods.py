@@ -76,6 +76,8 @@ class _Methods:
         name = _text_parameter(call.params, "name")
         if name not in self._prompts:
             raise NotFoundError(f"Unknown prompt: {name}")
+        if not isinstance(call.params.get("arguments"), dict | None):
+            raise ProtocolError(INVALID_PARAMS, "params.arguments must be an object")
         return await get_prompt(self._prompts[name][1], self._threads)
 
 

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import UnionType
 from typing import Annotated, Any, NotRequired, Union, get_args, get_origin
 
 from pydantic import ConfigDict, Field, TypeAdapter
-from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core import SchemaError, ValidationError, to_jsonable_python
+from pydantic_core import ValidationError, to_jsonable_python
 from typing_extensions import TypedDict
 
+from pegboard.argument_errors import input_error
+from pegboard.codec import is_finite
 from pegboard.context import Context
 from pegboard.errors import (
     ToolDefinitionError,
@@ -29,14 +32,6 @@ from pegboard.errors import (
     ToolOutputSchemaError,
 )
 
-_PYDANTIC_ERRORS = (
-    PydanticUserError,
-    PydanticSchemaGenerationError,
-    PydanticInvalidForJsonSchema,
-    SchemaError,
-    TypeError,
-    NameError,
-)
 _TEXT = (str, type(None), Any, object, bytes, inspect.Signature.empty)
 """Results of these types carry no schema: they are sent as text, or as whatever they turn out to be."""
 
@@ -76,7 +71,9 @@ class Signature:
         try:
             keywords = self._validate(arguments)
         except ValidationError as error:
-            raise _input_error(error) from None
+            raise input_error(error, arguments) from None
+        except Exception as error:
+            raise ToolInputError("Invalid arguments.", str(error)) from error
         if self._renamed:
             return {self._renamed.get(name, name): value for name, value in keywords.items()}
         return keywords
@@ -93,11 +90,14 @@ class Signature:
             return _jsonable(value)
         try:
             checked = self._output.validator.validate_python(value)
-            return self._output.serializer.to_python(checked, mode="json")
-        except (ValidationError, ValueError) as error:
+            plain = self._output.serializer.to_python(checked, mode="json", by_alias=True)
+            if not is_finite((plain,)):
+                raise ValueError("JSON has no form for NaN and infinities")
+        except Exception as error:
             raise ToolOutputError(
                 "The tool returned a result that does not fit its own declaration.", str(error)
             ) from error
+        return plain
 
 
 def compile_signature(function: Callable[..., Any]) -> Signature:
@@ -108,15 +108,16 @@ def compile_signature(function: Callable[..., Any]) -> Signature:
         ToolOutputSchemaError: the result cannot be described.
         ToolDefinitionError: an annotation names something that does not exist.
     """
-    hints = _hints(function)
     fields: dict[str, Any] = {}
     renamed: dict[str, str] = {}
     context_parameter = None
+    parameters = _parameters(function)
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise ToolDefinitionError(
             "it is a generator; return a list, and report progress with `context.progress.report`"
         )
-    for parameter in inspect.signature(function).parameters.values():
+    hints = _hints(function)
+    for parameter in parameters:
         annotation = hints.get(parameter.name, parameter.annotation)
         if _is_context(annotation):
             if context_parameter is not None:
@@ -144,10 +145,20 @@ def _is_context(annotation: Any) -> bool:
     return annotation is Context
 
 
+def _parameters(function: Callable[..., Any]) -> Sequence[inspect.Parameter]:
+    try:
+        return tuple(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError) as error:
+        raise ToolDefinitionError(f"it has no signature that can be read: {error}") from None
+
+
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    target = inspect.unwrap(function)
+    target: Any = function
+    while isinstance(target, partial):
+        target = target.func
+    target = inspect.unwrap(target)
     if not inspect.isroutine(target):
-        target = getattr(target, "func", None) or type(target).__call__
+        target = type(target).__call__
     try:
         return typing.get_type_hints(target, include_extras=True)
     except Exception as error:  # noqa: BLE001 - annotations are expressions of the author, and may raise anything
@@ -163,6 +174,8 @@ def _field(parameter: inspect.Parameter, annotation: Any) -> tuple[str, Any]:
         )
     if parameter.kind is parameter.POSITIONAL_ONLY:
         raise ToolInputSchemaError(f"parameter {name!r} is positional-only; remove the `/` after it")
+    if annotation is typing.Self:
+        raise ToolInputSchemaError(f"parameter {name!r}: Self stands for nothing here; name the type")
     if annotation is parameter.empty:
         raise ToolInputSchemaError(f"parameter {name!r} has no type annotation; write one, such as `{name}: str`")
     if get_origin(annotation) is Annotated:
@@ -198,8 +211,8 @@ def _input(fields: dict[str, Any]) -> tuple[dict[str, Any], Callable[[Any], dict
     try:
         adapter: TypeAdapter[dict[str, Any]] = TypeAdapter(arguments)
         schema = adapter.json_schema(schema_generator=_Schemas)
-    except _PYDANTIC_ERRORS as error:
-        raise ToolInputSchemaError(_culprit(fields) or _first_line(error)) from None
+    except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
+        raise ToolInputSchemaError(_culprit(fields) or _in_one_line(error)) from None
     schema.pop("title", None)
     schema.setdefault("properties", {})
     return schema, adapter.validator.validate_python
@@ -213,7 +226,7 @@ def _output(annotation: Any) -> TypeAdapter[Any] | None:
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(annotation)
         adapter.json_schema(schema_generator=_Schemas, mode="serialization")
-    except _PYDANTIC_ERRORS as error:
+    except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
         raise ToolOutputSchemaError(f"the result: {_why(annotation, error)}") from None
     return adapter
 
@@ -224,7 +237,7 @@ def _culprit(fields: dict[str, Any]) -> str | None:
         inner = get_args(field)[0] if get_origin(field) is NotRequired else field
         try:
             TypeAdapter(inner).json_schema(schema_generator=_Schemas)
-        except _PYDANTIC_ERRORS as error:
+        except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
             return f"parameter {name!r}: {_why(inner, error)}"
     return None
 
@@ -232,20 +245,11 @@ def _culprit(fields: dict[str, Any]) -> str | None:
 def _why(annotation: Any, error: Exception) -> str:
     if isinstance(error, (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema)):
         return f"the type {inspect.formatannotation(annotation)} has no JSON Schema"
-    return _first_line(error)
+    return _in_one_line(error)
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0].rstrip()
-
-
-def _input_error(error: ValidationError) -> ToolInputError:
-    lines = []
-    for detail in error.errors(include_url=False, include_input=False, include_context=False):
-        where = ".".join(str(part) for part in detail["loc"])
-        message = {"missing": "is required", "extra_forbidden": "is not a parameter of this tool"}.get(detail["type"])
-        lines.append(f"{where} {message}" if message else f"{where}: {detail['msg']}" if where else detail["msg"])
-    return ToolInputError("Invalid arguments:\n" + "\n".join(lines))
+def _in_one_line(error: Exception) -> str:
+    return " ".join(str(error).split("For further information")[0].split())[:300].rstrip(": ") or type(error).__name__
 
 
 def _jsonable(value: Any) -> Any:

@@ -106,7 +106,7 @@ class Toolkit:
 
         def record(function: F) -> F:
             # one text is one secret, not its letters
-            secrets = (requires_secrets,) if isinstance(requires_secrets, str) else tuple(requires_secrets)
+            secrets = (requires_secrets,) if isinstance(requires_secrets, str) else tuple(requires_secrets or ())
             self._tools.append(
                 ToolDefinition(function, name, title, description, annotations, secrets, inline, enabled)
             )

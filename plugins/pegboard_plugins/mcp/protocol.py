@@ -88,10 +88,10 @@ class Conversation:
         except ValueError:
             self._refuse(None, PARSE_ERROR, "The message is not valid JSON (UTF-8, no NaN, at most 200 levels).")
             return
-        if type(message) is list:
-            self._receive_batch(message)
-        elif has_duplicate_keys(data):
+        if has_duplicate_keys(data):
             self._refuse(readable_id(message), INVALID_REQUEST, "A member of the message is named twice.")
+        elif type(message) is list:
+            self._receive_batch(message)
         else:
             self._receive_one(message, self._send)
 

@@ -85,10 +85,10 @@ class StreamableHttp:
         except ValueError:
             return _error(400, None, PARSE_ERROR, "The body is not valid JSON (UTF-8, no NaN, at most 200 levels).")
         try:
-            if type(message) is list:
-                return await self._batch(message, request, self._service(host))
             if has_duplicate_keys(request.body):
                 raise ProtocolError(INVALID_REQUEST, "A member of the message is named twice.")
+            if type(message) is list:
+                return await self._batch(message, request, self._service(host))
             return await self._message(message, shape(message), request, self._service(host))
         except MCPError as error:
             return _refusal(error, readable_id(message))
