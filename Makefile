@@ -11,7 +11,7 @@ PYTEST_ARGS ?= -n auto
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install demo test check format build lock clean
+.PHONY: help install demo test check conformance format build lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -31,6 +31,9 @@ check: install  ## lint, format, strict types; the exported requirements are the
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/python -m tools.requirements --check
+
+conformance: install  ## the official conformance suite against pegboard serve; needs npm
+	$(BIN)/python -m tests.conformance.run
 
 format: install  ## mend format and what lint can mend by itself
 	$(BIN)/ruff check --fix-only

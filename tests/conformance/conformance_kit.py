@@ -1,0 +1,87 @@
+"""What the official conformance suite calls: tools, resources and prompts with the names and answers that it fixes.
+
+It is copied into a distribution that the server under test finds, so it imports nothing but `pegboard`'s public names.
+It holds what today's features can serve; `expected.yml` says which scenarios find nothing here, and why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from typing import Annotated
+
+from pydantic import Field
+
+from pegboard import Context, ProtocolError, ToolExecutionError, Toolkit
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
+)
+MISSING_CAPABILITY = -32021
+"""A request needs a capability that its client does not declare (2026-07-28, basic)."""
+
+kit = Toolkit("conformance", prefix=False)
+
+
+@kit.tool
+def test_simple_text() -> str:
+    """Answer with text."""
+    return "This is a simple text response for testing."
+
+
+@kit.tool
+def test_error_handling() -> str:
+    """Fail on purpose."""
+    raise ToolExecutionError("This tool intentionally returns an error for testing")
+
+
+@kit.tool
+async def test_tool_with_progress(context: Context) -> str:
+    """Report progress three times."""
+    for done in (0, 50, 100):
+        await context.progress.report(done, 100, f"step {done} of 100")
+        await asyncio.sleep(0.01)
+    return "done"
+
+
+@kit.tool
+def test_missing_capability(context: Context) -> str:
+    """Refuse a client that cannot sample."""
+    if "sampling" not in context.client.capabilities:
+        message = "This tool needs the client's capability sampling"
+        raise ProtocolError(MISSING_CAPABILITY, message, {"requiredCapabilities": {"sampling": {}}})
+    return "the client can sample"
+
+
+@kit.tool
+def test_logging_tool() -> str:
+    """Answer, and log nothing that nobody asked for."""
+    return "nothing was logged"
+
+
+@kit.tool
+def test_streaming_elicitation() -> str:
+    """Answer without a question: nothing but notifications and the result may stand on the stream."""
+    return "nothing was asked"
+
+
+@kit.tool(name="test_x_mcp_header")
+def mirrored(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})] = "") -> str:
+    """Take an argument that a header mirrors."""
+    return f"region: {region}"
+
+
+@kit.resource("test://static-text", name="static-text", description="Text that never changes")
+def static_text() -> str:
+    return "This is the content of the static text resource."
+
+
+@kit.resource("test://static-binary", name="static-binary", description="A picture", mime_type="image/png")
+def static_binary() -> bytes:
+    return PIXEL
+
+
+@kit.prompt
+def test_simple_prompt() -> str:
+    """A prompt without arguments."""
+    return "This is a simple prompt for testing."

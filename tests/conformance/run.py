@@ -1,0 +1,141 @@
+"""Holds `pegboard serve` against the official conformance suite; `make conformance` calls it.
+
+    python -m tests.conformance.run                                          every revision, every scenario
+    python -m tests.conformance.run --spec-version 2026-07-28 --scenario tools-list
+    python -m tests.conformance.run --url http://127.0.0.1:3001/mcp          another server
+
+Exit codes: 0 nothing fails but what `expected.yml` lists; 1 something else does, or an entry no longer fails; 2 the
+suite or the server does not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from tests.conformance.suite import CannotRun, Suite, installed_suite
+from tests.conformance.verdict import EXPECTED, Verdict, judge, read_expected
+from tests.support.distributions import make_distribution
+from tests.support.wire import PEGBOARD, client_environment
+
+REVISIONS = ("2025-11-25", "2026-07-28")
+KIT = Path(__file__).parent / "conformance_kit.py"
+STOP_SECONDS = 10
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """The installed command `pegboard serve` with the toolkit of this folder alone; the URL of its endpoint.
+
+    Raises:
+        CannotRun: it ended before it served, or did not end well when it was asked to.
+    """
+    said: list[str] = []
+    with _start(folder) as server:
+        try:
+            url = _address(server, said)
+            reader = threading.Thread(target=said.extend, args=(server.stderr,), daemon=True)
+            reader.start()
+            yield url
+        finally:
+            code = _stop(server)
+        reader.join(STOP_SECONDS)
+    log = "".join(said)
+    if code or "Traceback" in log:
+        raise CannotRun(f"pegboard serve did not end well (exit {code}):\n{log}")
+
+
+def _address(server: subprocess.Popen[str], said: list[str]) -> str:
+    for line in server.stderr or ():
+        said.append(line)
+        if found := re.search(r" at (http://\S+)", line):
+            return found[1]
+    raise CannotRun(f"pegboard serve ended before it served:\n{''.join(said)}")
+
+
+def _start(folder: Path) -> subprocess.Popen[str]:
+    site = folder / "site"
+    entry_points = {"pegboard.toolkits": {"conformance": f"{KIT.stem}:kit"}}
+    make_distribution(site, "conformance-kit", "1.0", entry_points, {KIT.name: KIT.read_text(encoding="utf-8")})
+    (folder / "hostconfig.toml").write_text("[plugins.http]\nport = 0\n", encoding="utf-8")
+    return subprocess.Popen(
+        [PEGBOARD, "serve", "--strict", "--only", "conformance"],
+        cwd=folder,
+        env=client_environment(folder, {"PYTHONPATH": str(site)}),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _stop(server: subprocess.Popen[str]) -> int:
+    server.terminate()
+    try:
+        return server.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        return server.wait()
+
+
+def conform(suite: Suite, url: str, revision: str, folder: Path, scenario: str | None = None) -> Verdict:
+    """Run the scenarios of a revision, or one, and judge them."""
+    names = suite.scenarios(revision) if scenario is None else [scenario]
+    expected = read_expected(EXPECTED.read_text(encoding="utf-8"))
+    return judge(names, suite.run(url, revision, folder, scenario), expected)
+
+
+def report(revision: str, verdict: Verdict) -> None:
+    """Say how a revision came off."""
+    for failure, reason in verdict.expected:
+        print(f"expected  {failure.scenario}: {failure.check} ({reason})")
+    if not verdict.good:
+        print(verdict.complaints())
+    scenarios = len(verdict.passed) + len({failure.scenario for failure, _ in verdict.expected})
+    scenarios += len({failure.scenario for failure in verdict.unexpected})
+    counts = f"{len(verdict.passed)} of {scenarios} scenarios pass, {verdict.succeeded} checks succeed"
+    print(
+        f"conformance {revision}: {counts}, {verdict.skipped} are skipped, {len(verdict.unexpected)} fail unexpectedly"
+    )
+
+
+def main(arguments: list[str]) -> int:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description="Hold pegboard serve against the official conformance suite.")
+    parser.add_argument(
+        "--spec-version", action="append", metavar="V", help=f"of {', '.join(REVISIONS)}; may be given twice"
+    )
+    parser.add_argument("--scenario", metavar="NAME", help="this one alone")
+    parser.add_argument("--url", help="a server that runs already, instead of one of our own")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="where the suite's own results go, to be kept")
+    options = parser.parse_args(arguments)
+    try:
+        suite = installed_suite()
+        with tempfile.TemporaryDirectory(prefix="conformance-") as temporary:
+            good = _all(suite, options, Path(temporary))
+    except CannotRun as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0 if good else 1
+
+
+def _all(suite: Suite, options: argparse.Namespace, folder: Path) -> bool:
+    good = True
+    with nullcontext(options.url) if options.url else serving(folder) as url:
+        for revision in options.spec_version or REVISIONS:
+            results = (options.output or folder / "results").resolve() / revision
+            verdict = conform(suite, url, revision, results, options.scenario)
+            report(revision, verdict)
+            good = good and verdict.good
+    return good
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

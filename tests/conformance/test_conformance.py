@@ -1,0 +1,38 @@
+"""The real command against the official conformance suite, each revision with a server of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.run import REVISIONS, conform, serving
+from tests.conformance.suite import CannotRun, Suite, installed_suite
+from tests.conformance.verdict import EXPECTED, read_expected
+
+pytestmark = pytest.mark.timeout(600)
+
+
+@pytest.fixture(scope="module")
+def suite() -> Suite:
+    return installed_suite()
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_nothing_fails_but_what_is_expected_to(revision: str, suite: Suite, tmp_path: Path) -> None:
+    with serving(tmp_path) as url:
+        verdict = conform(suite, url, revision, tmp_path / "results")
+    assert verdict.good, verdict.complaints()
+    assert verdict.passed
+
+
+def test_every_expected_failure_is_one_of_a_scenario(suite: Suite) -> None:
+    known = {name for revision in REVISIONS for name in suite.scenarios(revision)}
+    entries = read_expected(EXPECTED.read_text(encoding="utf-8"))
+    assert {entry.partition(":")[0] for entry in entries} <= known
+
+
+def test_a_machine_without_npm_is_told_what_it_needs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(CannotRun, match="npm is not on the path"):
+        installed_suite()
