@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
@@ -63,3 +64,12 @@ async def serve(
 async def tools(serve: Serve) -> Served:
     """A host that may write."""
     return await serve(write=True)
+
+
+@pytest.fixture
+def unused_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+    return port

@@ -25,7 +25,7 @@ def elsewhere(base: str, url: str, location: str) -> str | None:
     Nothing travels in the clear, unless the API itself is on this machine.
     """
     target, parts = _parsed(url, location)
-    if target is None or parts is None:
+    if target is None or parts is None or target == url:
         return None
     local = is_loopback(urlsplit(base).hostname or "") and is_loopback(parts.hostname or "")
     return target if parts.scheme == "https" or (parts.scheme == "http" and local) else None

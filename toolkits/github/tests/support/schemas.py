@@ -1,4 +1,8 @@
-"""OpenAPI 3.0 schemas as JSON Schema (2020-12). They differ in `nullable` and in keywords that only describe."""
+"""OpenAPI 3.0 schemas as JSON Schema (2020-12). They differ in `nullable` and in keywords that only describe.
+
+`oneOf` is read as `anyOf`: GitHub writes it of schemas that overlap, such as `basic-error` and one that adds to it, of
+which each instance of the first would then be refused.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ def converted(node: Any) -> Any:
         elif key in ("enum", "default", "required"):
             kept[key] = value
         elif key not in ONLY_DESCRIBE and key != "nullable":
-            kept[key] = converted(value)
+            kept["anyOf" if key == "oneOf" else key] = converted(value)
     if node.get("nullable"):
         return {"anyOf": [kept, {"type": "null"}]}
     return kept
