@@ -13,7 +13,7 @@ import importlib_metadata
 
 from pegboard.config import HostConfig
 from pegboard.contracts import NOTHING
-from pegboard.names import Patterns, normalise
+from pegboard.names import Patterns
 from pegboard.plugins import GROUPS, Choice, Origin, PluginKind, Problem
 
 OWN_DISTRIBUTION = "pegboard"
@@ -143,8 +143,13 @@ def defaults() -> Mapping[str, Any]:
 
 def choose(origins: Sequence[Origin], config: HostConfig, selection: Selection) -> list[Choice]:
     """For each plugin, whether it runs and by whose word."""
-    built_in = {normalise(origin.name) for origin in origins if _is_built_in(origin)}
+    built_in = {_folded(origin.name) for origin in origins if _is_built_in(origin)}
     return [_choose(origin, config, selection, built_in) for origin in origins]
+
+
+def _folded(name: str) -> str:
+    """A name as it is compared with those of the built-in plugins."""
+    return name.strip().casefold().replace("-", "_")
 
 
 def _is_built_in(origin: Origin) -> bool:
@@ -160,7 +165,7 @@ def _choose(origin: Origin, config: HostConfig, selection: Selection, built_in: 
         return Choice(origin, by_default, reason)
     if disabled := _disabled_by(origin, config):
         return Choice(origin, False, disabled)
-    if origin.kind == "plugin" and not _is_built_in(origin) and normalise(origin.name) in built_in:
+    if origin.kind == "plugin" and not _is_built_in(origin) and _folded(origin.name) in built_in:
         return Choice(origin, False, "it bears the name of a built-in plugin, and is refused", refused=True)
     pattern = Patterns(selection.only).which_plugin(origin.name, origin.distribution)
     if selection.only and origin.kind == "toolkit" and pattern is None:

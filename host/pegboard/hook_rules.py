@@ -43,6 +43,14 @@ Implementation = tuple[str, Callable[..., Any], tuple[str, ...]]
 """A hook's name, a function that implements it, and the parameters that function takes."""
 
 
+class _Manager(pluggy.PluginManager):
+    """Does not look for hooks among the attributes that python itself gives to every object; they are most of them."""
+
+    def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
+        """The options of an implementation, None when the attribute is none."""
+        return None if name.startswith("__") else super().parse_hookimpl_opts(plugin, name)
+
+
 def check_hooks(instance: object, name: str) -> list[Implementation]:
     """The hooks that a plugin implements.
 
@@ -52,7 +60,7 @@ def check_hooks(instance: object, name: str) -> list[Implementation]:
         PluginError: a hook is unknown or misspelt, lacks the marker, is no function, takes a parameter that the hook
             does not have, is `async`, a wrapper, or carries an ordering marker.
     """
-    manager = pluggy.PluginManager("pegboard")
+    manager = _Manager("pegboard")
     manager.add_hookspecs(hookspecs)
     if not isinstance(instance, Toolkit):
         _check_markers(instance)

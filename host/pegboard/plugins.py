@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pegboard.contracts import (
@@ -97,24 +96,32 @@ class Problem(NamedTuple):
         return f"{self.origin} ({self.origin.target}), {self.stage}: {self.message}"
 
 
-@dataclass(slots=True)
 class Loaded:
-    """A plugin that is ready, and what it contributes."""
+    """A plugin that is ready, and what it contributes: one list for each hook.
 
-    origin: Origin
-    instance: Any
-    context: PluginContext
-    import_seconds: float = 0.0
-    tools: list[ToolDefinition] = field(default_factory=list)
-    resources: list[ResourceDefinition] = field(default_factory=list)
-    prompts: list[PromptDefinition] = field(default_factory=list)
-    middleware: list[Middleware] = field(default_factory=list)
-    transports: list[Transport] = field(default_factory=list)
-    protocols: list[StreamProtocol] = field(default_factory=list)
-    routes: list[Route] = field(default_factory=list)
-    stores: list[SecretStore] = field(default_factory=list)
-    lifespans: list[Lifespan] = field(default_factory=list)
-    state: Any = None
+    Attributes:
+        origin: where it comes from.
+        instance: the object whose hooks were asked.
+        context: what its hooks were told.
+        import_seconds: how long loading it took, from the import of its target to its last contribution.
+        state: what its lifespan gave when the host started.
+    """
+
+    def __init__(self, origin: Origin, instance: Any, context: PluginContext) -> None:
+        self.origin = origin
+        self.instance = instance
+        self.context = context
+        self.import_seconds = 0.0
+        self.state: Any = None
+        self.tools: list[ToolDefinition] = []
+        self.resources: list[ResourceDefinition] = []
+        self.prompts: list[PromptDefinition] = []
+        self.middleware: list[Middleware] = []
+        self.transports: list[Transport] = []
+        self.protocols: list[StreamProtocol] = []
+        self.routes: list[Route] = []
+        self.stores: list[SecretStore] = []
+        self.lifespans: list[Lifespan] = []
 
 
 class LoadReport(NamedTuple):

@@ -12,10 +12,10 @@ import signal
 import sys
 import warnings
 from _locale import LC_ALL, setlocale  # what `locale` is made of, without the rest of it
+from _thread import LockType, allocate_lock, start_new_thread
 from asyncio import events
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Timer
 from typing import Any
 
 SLOW_SECONDS = 5.0
@@ -66,16 +66,22 @@ def _snapshot() -> dict[str, Any]:
     }
 
 
+def _tell_when_slow(name: str, loading: LockType) -> None:
+    if not loading.acquire(timeout=SLOW_SECONDS):
+        logger.warning("%s is still loading after %s s", name, SLOW_SECONDS)
+
+
 @contextmanager
 def watched(name: str, changed: list[str]) -> Iterator[None]:
     """Run a block that loads the plugin `name`; what it changed in the process is added to `changed`, in words."""
-    timer = Timer(SLOW_SECONDS, logger.warning, ("%s is still loading after %s s", name, SLOW_SECONDS))
-    timer.daemon = True
-    timer.start()
+    loading = allocate_lock()
+    loading.acquire()
+    # not a threading.Timer: starting that waits until the thread runs, which takes milliseconds on a busy machine
+    start_new_thread(_tell_when_slow, (name, loading))
     before = _snapshot()
     try:
         yield
     finally:
-        timer.cancel()
+        loading.release()
         after = _snapshot()
         changed.extend(what for what in before if before[what] != after[what])
