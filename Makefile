@@ -11,7 +11,7 @@ PYTEST_ARGS ?= -n auto
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install demo test check conformance format build lock clean
+.PHONY: help install serve demo test check conformance format build lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -19,6 +19,9 @@ help:  ## list the targets
 install:  ## make or renew the environment .venv; what a person installed there stays
 	@[ -n "$(PYTHON)" ] || { echo "make: no Python 3.11 or newer found; name one: make PYTHON=/path/to/python3" >&2; exit 1; }
 	@"$(PYTHON)" -m tools.install --uv "$(UV)"
+
+serve: install  ## run the host at http://127.0.0.1:8000/mcp, with hostconfig.toml
+	@$(BIN)/pegboard serve
 
 demo: install  ## a client calls toolkit-files over stdio, on this checkout
 	@$(BIN)/python examples/demo.py

@@ -16,7 +16,7 @@ from tests.support.distributions import make_distribution
 from tests.support.environments import ROOT, built_wheels, executable, make_environment, run
 
 README = (ROOT / "README.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", README, re.M | re.S)
+BLOCKS = re.findall(r"^```(\w+(?: http)?)(?: file=(\S+))?\n(.*?)^```$", README, re.M | re.S)
 FILES = {name: text for _, name, text in BLOCKS if name}
 
 
@@ -108,6 +108,24 @@ def test_the_clients_settings_are_json_and_the_command_takes_them() -> None:
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_curl_lines_are_answered(tmp_path: Path) -> None:
+    (script,) = (text for kind, _, text in BLOCKS if kind == "sh http")
+    command = [sys.executable, "-m", "pegboard", "serve"]
+    environ = {**os.environ, "PEGBOARD__PLUGINS__HTTP__PORT": "0"}
+    with subprocess.Popen(command, cwd=ROOT, env=environ, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        said = server.stderr.readline()
+        address = re.search(r"http://127\.0\.0\.1:\d+", said)
+        assert address, said
+        try:
+            shown = run("sh", "-c", script.replace("http://127.0.0.1:8000", address[0]), cwd=tmp_path)
+        finally:
+            server.terminate()
+    assert '"isError":false' in shown
+    assert shown.endswith("ready\n")
+    assert server.returncode == 0
 
 
 def test_exit_codes_are_those_of_the_command() -> None:

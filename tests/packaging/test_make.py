@@ -26,6 +26,7 @@ EDITABLE = {
     "pegboard": "host/pegboard",
     "pegboard_plugins": "plugins/pegboard_plugins",
     "toolkit_files": "toolkits/files/src/toolkit_files",
+    "toolkit_github": "toolkits/github/src/toolkit_github",
 }
 
 Make = Callable[..., str]
@@ -102,7 +103,7 @@ def assert_installed(checkout: Path) -> None:
     assert {"pip", "pegboard", "toolkit-files"} <= here.keys()
     expected = locked_here(environment)
     assert {name: here[name] for name in expected} == expected
-    assert here.keys() <= expected.keys() | {"pip", "setuptools", "wheel", "pegboard", "toolkit-files", "acme-own"}
+    assert here.keys() <= expected.keys() | {"pip", "setuptools", "wheel", "pegboard", "toolkit-files", "toolkit-github", "acme-own"}
     for package, folder in EDITABLE.items():
         program = f"import importlib.util as u; print(*u.find_spec({package!r}).submodule_search_locations)"
         assert run(executable(environment), "-c", program, cwd=checkout.parent).strip() == str(checkout / folder)
@@ -166,7 +167,8 @@ def test_build_makes_the_wheels_of_all_distributions_anew(checkout: Path, make: 
     (checkout / "dist" / "pegboard-0.0.1-py3-none-any.whl").touch()
     make("build")
     built = sorted(file.name for file in (checkout / "dist").iterdir())
-    assert built == ["pegboard-0.1.0-py3-none-any.whl", "toolkit_files-0.1.0-py3-none-any.whl"]
+    names = ("pegboard", "toolkit_files", "toolkit_github")
+    assert built == [f"{name}-0.1.0-py3-none-any.whl" for name in names]
 
 
 def test_a_python_that_is_too_old_is_passed_over_and_named_when_there_is_no_other(

@@ -17,8 +17,13 @@ from tools.install import ROOT
 PACKAGES = {
     "pegboard": {"pegboard": ROOT / "host" / "pegboard", "pegboard_plugins": ROOT / "plugins" / "pegboard_plugins"},
     "toolkit_files": {"toolkit_files": ROOT / "toolkits" / "files" / "src" / "toolkit_files"},
+    "toolkit_github": {"toolkit_github": ROOT / "toolkits" / "github" / "src" / "toolkit_github"},
 }
-FOLDERS = {"pegboard": ROOT, "toolkit_files": ROOT / "toolkits" / "files"}
+FOLDERS = {
+    "pegboard": ROOT,
+    "toolkit_files": ROOT / "toolkits" / "files",
+    "toolkit_github": ROOT / "toolkits" / "github",
+}
 OF_THE_CHECKOUT = {"host", "plugins", "toolkits", "tests", "benchmarks", "examples", "tools", "src"}
 
 
@@ -103,6 +108,7 @@ def test_entry_points_are_those_of_the_projects() -> None:
         "pegboard": {
             "console_scripts": {"pegboard": "pegboard.cli:main"},
             "pegboard.plugins": {
+                "http": "pegboard_plugins.http:HttpPlugin",
                 "logging": "pegboard_plugins.logging:LoggingPlugin",
                 "mcp": "pegboard_plugins.mcp:McpPlugin",
                 "secrets_env": "pegboard_plugins.secrets_env:SecretsEnvPlugin",
@@ -110,6 +116,7 @@ def test_entry_points_are_those_of_the_projects() -> None:
             },
         },
         "toolkit_files": {"pegboard.toolkits": {"files": "toolkit_files:kit"}},
+        "toolkit_github": {"pegboard.toolkits": {"github": "toolkit_github:kit"}},
     }
 
 
