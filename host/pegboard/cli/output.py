@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -45,10 +43,12 @@ def say(text: str) -> None:
 
 def print_json(value: Any) -> None:
     """Data for programs."""
+    import json
+
     from pegboard.codec import encode
 
     text = json.dumps(json.loads(encode(value)), indent=2, ensure_ascii=not _speaks_unicode())
-    _write("".join(char if char == "\n" or _is_visible(char) else json.dumps(char)[1:-1] for char in text))
+    _write("".join(char if char == "\n" or _is_seen(char) else json.dumps(char)[1:-1] for char in text))
 
 
 def print_text(text: str) -> None:
@@ -72,9 +72,7 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
 
 def visible(text: str) -> str:
     """Text with everything escaped that steers a terminal, is not seen or reorders what is; lines and tabs stay."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(char if char in "\n\t" or _is_visible(char) else ascii(char)[1:-1] for char in text)
+    return "".join(char if char in "\n\t" or _is_seen(char) else ascii(char)[1:-1] for char in text)
 
 
 def first_line(text: str) -> str:
@@ -82,8 +80,12 @@ def first_line(text: str) -> str:
     return text.strip().split("\n", 1)[0]
 
 
-def _is_visible(char: str) -> bool:
-    return unicodedata.category(char) not in _OBEYED
+def _is_seen(char: str) -> bool:
+    if char.isprintable():
+        return True
+    from unicodedata import category
+
+    return category(char) not in _OBEYED
 
 
 def _write(text: str) -> None:

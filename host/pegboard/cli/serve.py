@@ -20,7 +20,7 @@ from pegboard.cli.output import say
 from pegboard.errors import ConfigError
 from pegboard.host import Host
 
-GRACE_SECONDS = 1.0
+STDIO_GRACE_SECONDS = 1.0
 """How long calls in flight may go on after SIGTERM; clients over stdio wait 2 seconds before they kill."""
 STOP_SECONDS = 0.5
 """How long the lifespans may take to end."""
@@ -31,7 +31,7 @@ _COLLECT_AFTER = 50_000
 
 def run_stdio(options: Namespace) -> int:
     """Serve one client over standard input and output."""
-    return _run(make_host(options, ["stdio"]))
+    return _run(make_host(options, ["stdio"]), STDIO_GRACE_SECONDS)
 
 
 def run_serve(options: Namespace) -> int:
@@ -42,7 +42,7 @@ def run_serve(options: Namespace) -> int:
             ["[host] transports lists nothing to serve by; for a client that starts the server: pegboard stdio"]
         )
     host.on_opened = partial(_announce, host)
-    return _run(host)
+    return _run(host, host.config.host.grace_seconds)
 
 
 def _announce(host: Host, address: str) -> None:
@@ -57,12 +57,12 @@ def _announce(host: Host, address: str) -> None:
         say(f"next: give that URL to an MCP client, or try: curl {address}/healthz   (Ctrl-C ends)")
 
 
-def _run(host: Host) -> int:
+def _run(host: Host, grace: float) -> int:
     gc.disable()
-    return asyncio.run(_serve(host))
+    return asyncio.run(_serve(host, grace))
 
 
-async def _serve(host: Host) -> int:
+async def _serve(host: Host, grace: float) -> int:
     stopping = _stop_on_signals()
     await host.start()
     gc.freeze()
@@ -72,7 +72,7 @@ async def _serve(host: Host) -> int:
     try:
         await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
         if stopping.done():
-            await host.drain(GRACE_SECONDS)
+            await host.drain(grace)
         else:
             serving.result()
     finally:
