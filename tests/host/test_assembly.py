@@ -9,7 +9,18 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, CallNext, ConfigError, Host, Middleware, Outcome, PluginError, ToolDefinition, Toolkit
+from pegboard import (
+    Call,
+    CallNext,
+    ConfigError,
+    Host,
+    Middleware,
+    Outcome,
+    PluginError,
+    ToolAnnotations,
+    ToolDefinition,
+    Toolkit,
+)
 from tests.host.hosting import failure, make_host, plugin_of, value
 from tests.host.test_context import Store
 
@@ -168,6 +179,11 @@ def too_large(a: Any) -> str:
     return "x"
 
 
+def unbounded(a: float = float("inf")) -> str:
+    """Take a number."""
+    return "x"
+
+
 def raising(config: Any) -> bool:
     raise KeyError("no such setting")
 
@@ -186,6 +202,11 @@ MISTAKES: dict[str, tuple[Any, dict[str, Any], str]] = {
     "no function": (5, {"name": "five", "description": "Five."}, ""),
     "a name that is no text": (simple("numbered"), {"name": 5}, ""),
     "a description that is no text": (simple("described"), {"description": 5}, ""),
+    "a title that is no text": (simple("titled"), {"title": 5}, "its title is 5"),
+    "hints that are none": (simple("hinted"), {"annotations": {"read_only": True}}, "not ToolAnnotations"),
+    "a hint that is no flag": (simple("flagged"), {"annotations": ToolAnnotations(read_only="yes")}, "'yes'"),  # type: ignore[arg-type]
+    "a secret that is no text": (simple("keyed"), {"requires_secrets": [5]}, "the secret 5"),
+    "a default that is infinite": (unbounded, {}, "infinity"),
     "enabled raises": (simple("maybe"), {"enabled": raising}, "KeyError"),
     "enabled leaves": (simple("gone"), {"enabled": leaving}, "SystemExit"),
 }

@@ -154,6 +154,9 @@ def test_absurd_nesting_is_refused_and_nothing_breaks(data: bytes) -> None:
         b'{"\\u006Dethod":"a","m\\u0065thod":"b"}',
         b'{"\\u006dethod":"a","x":"\\u00e9","method":"b"}',
         b'{"id":1,"params":{"id":[{"id":1}]},"id":2}',
+        b'[{"id":1,"id":2}]',
+        b'[{"id":1,"id":2},{"id":3}]',
+        b'[{"id":1},{"id":3,"i\\u0064":3}]',
     ],
 )
 def test_an_envelope_that_names_a_member_twice_is_noticed(data: bytes) -> None:
@@ -173,6 +176,9 @@ def test_an_envelope_that_names_a_member_twice_is_noticed(data: bytes) -> None:
         b'{"id":1,"x":"\\\\u0061"}',
         b'"id"',
         b"1",
+        b"[]",
+        b'[{"id":1,"method":"a"},{"id":2,"method":"b"}]',
+        b'[{"id":1,"params":{"id":1,"id":2}},[{"id":1,"id":2}],5]',
     ],
 )
 def test_an_envelope_that_names_each_member_once_is_in_order(data: bytes) -> None:

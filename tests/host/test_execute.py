@@ -132,6 +132,42 @@ async def test_many_outbursts_at_once_lose_their_own_calls_alone() -> None:
     assert good == [kind == "nothing" for _, kind in calls]
 
 
+class Speechless(Exception):
+    """An error that cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise ValueError(CANARY)
+
+
+class SpeechlessRefusal(ToolExecutionError, Speechless):
+    """The same, raised on purpose."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Speechless(),
+        SpeechlessRefusal("no"),
+        RetryableToolError("no", retry_after_ms="soon"),  # type: ignore[arg-type]
+        RetryableToolError("no", additional_prompt_content=[CANARY]),  # type: ignore[arg-type]
+    ],
+    ids=["speechless", "speechless on purpose", "a time that is no number", "content that is no text"],
+)
+async def test_an_error_that_is_broken_itself_is_masked(error: Exception) -> None:
+    kit = make_kit()
+
+    @kit.tool
+    def fail() -> str:
+        """Fail."""
+        raise error
+
+    async with running(kit) as host:
+        outcome = await failure(host, "x_fail")
+        assert await value(host, "x_thread", {"kind": "nothing"}) == "fine"
+    assert outcome.error.message == "It failed unexpectedly."
+    assert outcome.error_id
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "error",
