@@ -267,7 +267,7 @@ class Host:
         methods = self.assembly.routes.get(request.path)
         if methods is None:
             return Response(404, b"There is nothing here.\n", "text/plain")
-        route = methods.get(request.method)
+        route = methods.get("GET" if request.method == "HEAD" else request.method)
         if route is None:
             return Response(405, headers={"Allow": ", ".join(sorted(methods))})
         try:

@@ -47,6 +47,7 @@ class HostSection(PluginConfig):
         tool_names: how tools are called on the wire, `github_list_issues` or `Github_ListIssues`.
         page_size: how many items one page of a list holds, 1 to 10,000.
         threads: how many synchronous tools run at once, 1 to 1,000.
+        grace_seconds: how long calls in flight may go on when `pegboard serve` is told to end.
         log_level: the least severe messages that are logged.
         user: the user id that tools see when nobody is authenticated.
     """
@@ -68,6 +69,7 @@ class HostSection(PluginConfig):
     tool_names: Literal["snake", "pascal"] = "snake"
     page_size: int = Field(1000, ge=1, le=10_000)
     threads: int = Field(40, ge=1, le=1000)
+    grace_seconds: float = Field(10, ge=0, le=3600)
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
     user: str | None = None
 

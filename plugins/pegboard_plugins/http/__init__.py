@@ -5,13 +5,17 @@ This module only describes the plugin; aiohttp is imported when the transport ru
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from pegboard import Plugin, PluginConfig, ProtocolHost, Request, Response, Route, Transport, hookimpl
+
+_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/\\s]+/?")
 
 
 class HttpConfig(PluginConfig):
@@ -21,12 +25,13 @@ class HttpConfig(PluginConfig):
         host: the address to listen at; anything but loopback opens the server to others.
         port: the port; 0 for any that is free.
         socket: a Unix socket's path, instead of host and port.
+        socket_mode: who may use that socket, as file permissions; only its owner unless set.
         certificate: a file with the TLS certificate chain (PEM); with it the server speaks HTTPS.
         key: a file with the certificate's private key, when the certificate's file does not hold it.
-        allowed_hosts: values of the Host header that are served, beside the loopback names when listening at loopback;
-            needed behind a proxy and for any other name.
+        allowed_hosts: names that clients may call the server by, such as `tools.example.com`; "*" for any. Loopback
+            names always do; addresses and the machine's own name do when listening beyond loopback.
         cors_origins: web origins whose pages may use the server, such as `https://app.example`; "*" for all, without
-            credentials.
+            credentials. Pages of the server's own origin always may.
         cors_credentials: whether those pages may send cookies and the like.
         cors_methods: the methods that those pages may use.
         cors_headers: the request headers that those pages may send, beside those of MCP.
@@ -36,6 +41,7 @@ class HttpConfig(PluginConfig):
         max_requests: how many requests are served at once; more are told to come back.
         header_seconds: how long a client may take to send a request's headers.
         body_seconds: how long it may take to send the body.
+        send_seconds: how long it may take nothing of a response, after which its connection is cut.
         call_seconds: how long a request may take before its response begins; 0 for no limit.
         idle_seconds: how long a connection may stay open between requests.
         stream_ping_seconds: how often a silent event stream says that it is alive.
@@ -44,6 +50,7 @@ class HttpConfig(PluginConfig):
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65535)
     socket: Path | None = None
+    socket_mode: int = Field(default=0o600, ge=0, le=0o777)
     certificate: Path | None = None
     key: Path | None = None
     allowed_hosts: tuple[str, ...] = ()
@@ -57,9 +64,27 @@ class HttpConfig(PluginConfig):
     max_requests: int = Field(default=1000, ge=1)
     header_seconds: float = Field(default=10, gt=0)
     body_seconds: float = Field(default=30, gt=0)
+    send_seconds: float = Field(default=30, gt=0)
     call_seconds: float = Field(default=0, ge=0)
     idle_seconds: float = Field(default=75, gt=0)
     stream_ping_seconds: float = Field(default=15, gt=0)
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _are_networks(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
+        for network in networks:
+            ip_network(network, strict=False)
+        return networks
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _are_origins(cls, given: tuple[str, ...] | str) -> tuple[str, ...] | str:
+        for origin in (given,) if isinstance(given, str) else given:
+            if origin and origin != "*" and not _ORIGIN.fullmatch(origin):
+                raise ValueError(
+                    f'"{origin}" is no origin; one looks like https://app.example or http://localhost:3000'
+                )
+        return given
 
     @model_validator(mode="after")
     def _check(self) -> Self:

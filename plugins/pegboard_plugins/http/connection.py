@@ -1,31 +1,39 @@
 """aiohttp's connection, with a limit on how long a client may take to send a request's headers.
 
-aiohttp limits only how long a connection may be silent between requests.
+aiohttp limits only how long a connection may be silent between requests. It also tells clients what its parser thought
+of a request that is no HTTP; here that goes to the log.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import Any
 
 from aiohttp import web
+from aiohttp.http_exceptions import LineTooLong
 from aiohttp.web_protocol import RequestHandler
+
+logger = logging.getLogger("pegboard.plugins.http")
+
+_TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nServer: pegboard\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 class Connection(RequestHandler):
     """Closed when a request's headers are begun and do not come to an end in time."""
 
-    __slots__ = ("_header_seconds", "_header_timer")
+    __slots__ = ("_begun", "_header_seconds", "_header_timer")
 
     def __init__(self, *arguments: Any, header_seconds: float, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
         self._header_seconds = header_seconds
         self._header_timer: asyncio.TimerHandle | None = None
+        self._begun = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A connection on which nothing is asked at all is no better than one that is slow."""
         super().connection_made(transport)
-        self._expect_headers()
+        self._header_timer = self._loop.call_later(self._header_seconds, self._too_slow)
 
     def data_received(self, data: bytes) -> None:
         """Stop the clock when a request is whole, and start it when another begins."""
@@ -33,26 +41,51 @@ class Connection(RequestHandler):
         super().data_received(data)
         if self._request_count != before:
             self._stop_clock()
-        elif self._header_timer is None and not self._request_in_progress and self._waiter is not None:
-            self._expect_headers()
+        elif data and self._is_waiting():
+            self._begun = True
+            if self._header_timer is None:
+                self._header_timer = self._loop.call_later(self._header_seconds, self._too_slow)
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Nothing is awaited any more."""
         self._stop_clock()
         super().connection_lost(exc)
 
-    def _expect_headers(self) -> None:
-        self._header_timer = self._loop.call_later(self._header_seconds, self._too_slow)
+    def handle_error(
+        self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
+    ) -> web.StreamResponse:
+        """Answer what is no HTTP, and what should not happen."""
+        if status < 500:
+            logger.info("a request of %s is refused: %s", request.remote, type(exc).__name__ if exc else message)
+        else:
+            logger.error("a request of %s failed", request.remote, exc_info=exc)
+        if request.writer.output_size > 0:
+            raise ConnectionError("the response has begun, it cannot become another")
+        if isinstance(exc, LineTooLong):
+            status = 431
+        text = {400: "This is no valid HTTP request.\n", 431: "A header field is too large.\n"}.get(
+            status, "It failed.\n"
+        )
+        response = web.Response(status=status, text=text, headers={"Server": "pegboard"})
+        response.force_close()
+        return response
+
+    def _is_waiting(self) -> bool:
+        """Whether all requests so far are answered or being answered, and none is there that is whole."""
+        return self._waiter is not None and not self._waiter.done() and not self._messages
 
     def _stop_clock(self) -> None:
+        self._begun = False
         if self._header_timer is not None:
             self._header_timer.cancel()
             self._header_timer = None
 
     def _too_slow(self) -> None:
         self._header_timer = None
-        if self.transport is not None and not self._request_in_progress:
-            self.transport.write(b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        if not self._is_waiting():
+            return
+        if self.transport is not None and self._begun:
+            self.transport.write(_TOO_SLOW)
         self.force_close()
 
 

@@ -6,6 +6,7 @@ It knows headers, and no HTTP server.
 from __future__ import annotations
 
 import ipaddress
+import socket
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
@@ -25,6 +26,19 @@ _MCP_HEADERS = (
 )
 _EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate"
 _PREFLIGHT_SECONDS = "600"
+_FORWARDED = ("X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "X-Real-IP", "Via")
+
+_NO_HOST = Response(400, b"A request has exactly one Host, and its target is a path.\n", "text/plain")
+_FOREIGN_HOST = Response(
+    421,
+    b"This server does not answer for that host. Its operator can list it: [plugins.http] allowed_hosts.\n",
+    "text/plain",
+)
+_FOREIGN_ORIGIN = Response(
+    403,
+    b"Web pages of that origin may not use this server. Its operator can list it: [plugins.http] cors_origins.\n",
+    "text/plain",
+)
 
 
 class Edge:
@@ -38,72 +52,84 @@ class Edge:
     def __init__(self, config: HttpConfig, *, loopback: bool) -> None:
         self._loopback = loopback
         self._hosts = frozenset(name.lower() for name in config.allowed_hosts)
+        self._own_name = socket.gethostname().lower()
         self._origins = config.origins
         self._credentials = config.cors_credentials
         self._methods = ", ".join(config.cors_methods)
         self._headers = ", ".join((*_MCP_HEADERS, *config.cors_headers))
         self._proxies = [ipaddress.ip_network(network, strict=False) for network in config.trusted_proxies]
 
-    def refusal(self, headers: Headers, remote: str | None) -> Response | None:
+    def refusal(self, target: str, headers: Headers, remote: str | None) -> Response | None:
         """Why a request is not for us: 421 for a foreign Host, 403 for a foreign Origin (DNS rebinding)."""
+        if not _is_whole(target, headers):
+            return _NO_HOST
         host = self.host(headers, remote)
-        if not self._serves(host):
-            return Response(421, b"This server does not answer for that host.\n", "text/plain")
+        if not (self._is_own(host) or "*" in self._hosts):
+            return _FOREIGN_HOST
         origins = headers.getall("Origin", ())
-        if origins and not (len(origins) == 1 and self.allows(origins[0], host)):
-            return Response(403, b"This origin is not allowed.\n", "text/plain")
+        if origins and not (len(origins) == 1 and self._allows(origins[0], host)):
+            return _FOREIGN_ORIGIN
         return None
+
+    def is_local(self, headers: Headers) -> bool:
+        """Whether a program of this machine asks for itself: nobody else can reach us, and no proxy passes it on."""
+        if not self._loopback or any(headers.get(name) is not None for name in _FORWARDED):
+            return False
+        return _without_port(headers.get("Host") or "").lower() in _LOOPBACK_NAMES
 
     def host(self, headers: Headers, remote: str | None) -> str:
         """The host that the client asked for, as a proxy that is trusted says, else as the request says."""
-        if self.is_proxy(remote) and (forwarded := headers.get("X-Forwarded-Host")):
-            return forwarded.split(",")[-1].strip().lower()
-        values = headers.getall("Host", ())
-        return values[0].strip().lower() if len(values) == 1 else ""
+        forwarded = headers.get("X-Forwarded-Host") if self._proxies else None
+        if forwarded and self._is_proxy(remote):
+            return forwarded.rpartition(",")[2].strip().lower()
+        return (headers.get("Host") or "").strip().lower()
 
     def peer(self, headers: Headers, remote: str | None) -> str:
         """The address that a request came from, for logs: the last that no trusted proxy added."""
-        if self.is_proxy(remote) and (forwarded := headers.get("X-Forwarded-For")):
-            hops = [hop.strip() for hop in forwarded.split(",")]
-            return next((hop for hop in reversed(hops) if not self.is_proxy(hop)), hops[0])
+        forwarded = headers.getall("X-Forwarded-For", ()) if self._proxies else ()
+        if forwarded and self._is_proxy(remote):
+            hops = [hop.strip() for hop in ",".join(forwarded).split(",")]
+            return next((hop for hop in reversed(hops) if not self._is_proxy(hop)), hops[0])
         return remote or ""
 
-    def is_proxy(self, address: str | None) -> bool:
+    def _is_proxy(self, address: str | None) -> bool:
         """Whether forwarded headers from there are believed."""
-        if not self._proxies or not address:
-            return False
         try:
-            found = ipaddress.ip_address(address)
+            found = ipaddress.ip_address(address or "")
         except ValueError:
             return False
         return any(found in network for network in self._proxies)
 
-    def _serves(self, host: str) -> bool:
+    def _is_own(self, host: str) -> bool:
+        """Whether a host is surely this server: a name that its operator gave, or one that no foreigner can take."""
         name = _without_port(host)
-        if host in self._hosts or name in self._hosts:
+        if name in _LOOPBACK_NAMES or host in self._hosts or name in self._hosts:
             return True
-        if self._loopback:
-            return name in _LOOPBACK_NAMES
-        return bool(host) and not self._hosts
+        return not self._loopback and (name == self._own_name or _is_address(name))
 
-    def allows(self, origin: str, host: str) -> bool:
+    def _allows(self, origin: str, host: str) -> bool:
         """Whether a web page of that origin may use the server whose host it called."""
         origin = origin.strip().rstrip("/").lower()
-        if origin in self._origins or ("*" in self._origins and origin != "null"):
-            return True
-        parts = urlsplit(origin)
-        if parts.scheme not in ("http", "https"):
+        if origin == "null":
             return False
-        return parts.netloc == host or (self._loopback and _without_port(parts.netloc) in _LOOPBACK_NAMES)
+        if origin in self._origins or "*" in self._origins:
+            return True
+        if not origin.startswith(("http://", "https://")):
+            return False
+        authority = _authority(origin)
+        own = authority == host and self._is_own(host)
+        return own or (self._loopback and _without_port(authority) in _LOOPBACK_NAMES)
 
     def cors(self, headers: Headers) -> Mapping[str, str]:
         """The header fields by which a browser learns that a page may read the response; empty for all others."""
-        origin = headers.get("Origin")
-        if origin is None or not self._origins:
+        if not self._origins:
             return {}
+        origin = headers.get("Origin")
+        if origin is None:
+            return {"Vary": "Origin"}
         listed = origin.strip().rstrip("/").lower() in self._origins
         if not listed and "*" not in self._origins:
-            return {}
+            return {"Vary": "Origin"}
         fields = {
             "Access-Control-Allow-Origin": origin if listed else "*",
             "Access-Control-Expose-Headers": _EXPOSED,
@@ -112,19 +138,40 @@ class Edge:
         return {**fields, "Access-Control-Allow-Credentials": "true"} if self._credentials and listed else fields
 
     def preflight(self, headers: Headers) -> Response:
-        """The answer to a browser that asks before it sends (Fetch, CORS-preflight)."""
-        allowed = self.cors(headers)
-        if allowed:
-            allowed = {
-                **allowed,
-                "Access-Control-Allow-Methods": self._methods,
-                "Access-Control-Allow-Headers": self._headers,
-                "Access-Control-Max-Age": _PREFLIGHT_SECONDS,
-            }
+        """The answer to a browser that asks before it sends (Fetch, CORS-preflight), but for the fields of `cors`."""
+        if "Access-Control-Allow-Origin" not in self.cors(headers):
+            return Response(204)
+        allowed = {
+            "Access-Control-Allow-Methods": self._methods,
+            "Access-Control-Allow-Headers": self._headers,
+            "Access-Control-Max-Age": _PREFLIGHT_SECONDS,
+        }
         return Response(204, headers=allowed)
+
+
+def _is_whole(target: str, headers: Headers) -> bool:
+    """Whether a request says once, and in one way only, which host it is for (RFC 9112 section 3.2)."""
+    hosts = headers.getall("Host", ())
+    if len(hosts) != 1:
+        return False
+    return target.startswith("/") or target == "*" or _authority(target) == hosts[0].strip().lower()
+
+
+def _authority(target: str) -> str:
+    try:
+        return urlsplit(target).netloc.lower()
+    except ValueError:
+        return ""
 
 
 def _without_port(host: str) -> str:
     if host.startswith("["):
         return host.partition("]")[0] + "]"
     return host.rpartition(":")[0] if host.count(":") == 1 else host
+
+
+def _is_address(name: str) -> bool:
+    try:
+        return bool(ipaddress.ip_address(name.strip("[]")))
+    except ValueError:
+        return False

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
+from collections.abc import AsyncIterator
 from typing import Any
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
-from pegboard import Caller, EventStream, Request, Response, TransportHost
+from pegboard import ANONYMOUS, Caller, EventStream, Request, Response, TransportHost
 from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.edge import Edge
 
+_CLOSE = {"Connection": "close"}
 _BUSY = Response(503, b"The server is busy.\n", "text/plain", {"Retry-After": "1"})
-_TOO_LARGE = Response(413, b"The body is too large.\n", "text/plain", {"Connection": "close"})
-_TOO_SLOW = Response(408, b"The body came too slowly.\n", "text/plain", {"Connection": "close"})
-_ENCODED = Response(415, b"Send the body without a content encoding.\n", "text/plain")
+_STOPPING = Response(503, b"The server is stopping.\n", "text/plain", {"Retry-After": "1", **_CLOSE})
+_TOO_LARGE = Response(413, b"The body is too large.\n", "text/plain", _CLOSE)
+_TOO_SLOW = Response(408, b"The body came too slowly.\n", "text/plain", _CLOSE)
+_BROKEN = Response(400, b"The body is not framed as HTTP has it.\n", "text/plain", _CLOSE)
+_ENCODED = Response(415, b"Send the body without a content encoding.\n", "text/plain", {"Accept-Encoding": "identity"})
 _TOOK_TOO_LONG = Response(504, b"The request took too long.\n", "text/plain")
 
 _PING = b": ping\n\n"
+_LARGE = 64 * 1024
+"""A body that may not fit into the buffers between here and the peer, in bytes."""
+
+_WATCHED = frozenset(("/healthz", "/readyz"))
+"""What is answered however busy the server is."""
+
+_LOCAL = Caller(trusted=True)
 
 
 class Handler:
@@ -28,15 +39,15 @@ class Handler:
         config: the server's settings.
         edge: the checks before any route.
         host: what the routes are asked of.
-        trusted: only programs of this machine can reach the server.
     """
 
-    def __init__(self, config: HttpConfig, edge: Edge, host: TransportHost, *, trusted: bool) -> None:
+    def __init__(self, config: HttpConfig, edge: Edge, host: TransportHost) -> None:
         self._config = config
         self._edge = edge
         self._host = host
-        self._caller = Caller(trusted=trusted)
-        self._in_flight = 0
+        self._in_flight: set[asyncio.Task[Any]] = set()
+        self._waiting: set[asyncio.Task[Any]] = set()
+        self._aborted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._loop = asyncio.get_running_loop()
 
     def request(self, message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
@@ -46,20 +57,35 @@ class Handler:
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request."""
-        if self._in_flight >= self._config.max_requests:
+        if len(self._in_flight) >= self._config.max_requests and request.path not in _WATCHED:
             return self._response(request, _BUSY)
-        self._in_flight += 1
+        task = asyncio.current_task()
+        assert task is not None
+        self._in_flight.add(task)
         try:
-            answer = await self._answer(request)
+            answer = await self._answer(request, task)
             if isinstance(answer, EventStream):
                 return await self._stream(request, answer)
-            return self._response(request, answer)
+            response = self._response(request, answer)
+            if len(answer.body) > _LARGE:
+                await self._write_whole(request, response)
+            return response
         finally:
-            self._in_flight -= 1
+            self._in_flight.discard(task)
 
-    async def _answer(self, request: web.BaseRequest) -> Response | EventStream:
+    async def finish(self, seconds: float) -> None:
+        """Wait until the responses that are ready have been written, then end all others as well as HTTP can."""
+        if self._in_flight:
+            await asyncio.wait(self._in_flight, timeout=seconds)
+        self._aborted.set_result(None)
+        for task in self._waiting:
+            task.cancel()
+        if self._in_flight:
+            await asyncio.wait(self._in_flight, timeout=seconds)
+
+    async def _answer(self, request: web.BaseRequest, task: asyncio.Task[Any]) -> Response | EventStream:
         headers = request.headers
-        if (refusal := self._edge.refusal(headers, request.remote)) is not None:
+        if (refusal := self._edge.refusal(request.raw_path, headers, request.remote)) is not None:
             return refusal
         if request.method == "OPTIONS" and "Access-Control-Request-Method" in headers:
             return self._edge.preflight(headers)
@@ -72,30 +98,51 @@ class Handler:
             request.query,
             headers,
             body,
-            self._caller,
+            _LOCAL if self._edge.is_local(headers) else ANONYMOUS,
             self._edge.peer(headers, request.remote),
         )
+        self._waiting.add(task)
+        try:
+            return await self._route(neutral)
+        except asyncio.CancelledError:
+            if self._aborted.done() and request.transport is not None:
+                task.uncancel()
+                return _STOPPING
+            raise
+        finally:
+            self._waiting.discard(task)
+
+    async def _route(self, request: Request) -> Response | EventStream:
         if not self._config.call_seconds:
-            return await self._host.respond(neutral)
+            return await self._host.respond(request)
         try:
             async with asyncio.timeout(self._config.call_seconds):
-                return await self._host.respond(neutral)
+                return await self._host.respond(request)
         except TimeoutError:
             return _TOOK_TOO_LONG
 
     async def _body(self, request: web.BaseRequest) -> bytes | Response:
-        """The whole body, within the limits on size and time; the size is known before reading where it was announced."""
+        """The whole body, within the limits on size and time; one that is announced as too large is not begun."""
         if request.headers.get("Content-Encoding", "identity").lower() != "identity":
             return _ENCODED
         if (request.content_length or 0) > self._config.max_body_bytes:
             return _TOO_LARGE
         try:
             async with asyncio.timeout(self._config.body_seconds):
+                if request.headers.get("Expect", "").lower() == "100-continue":
+                    await self._invite(request)
                 return await request.read()
         except web.HTTPRequestEntityTooLarge:
             return _TOO_LARGE
         except TimeoutError:
             return _TOO_SLOW
+        except (web.RequestPayloadError, HttpProcessingError, ConnectionError):
+            return _BROKEN
+
+    async def _invite(self, request: web.BaseRequest) -> None:
+        """Say that the body may come (RFC 9110 section 10.1.1)."""
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0
 
     def _response(self, request: web.BaseRequest, answer: Response) -> web.Response:
         response = web.Response(status=answer.status, body=answer.body or None, headers=answer.headers)
@@ -105,32 +152,93 @@ class Handler:
         return response
 
     def _finish(self, request: web.BaseRequest, response: web.StreamResponse) -> None:
+        response.headers["Server"] = "pegboard"  # instead of the versions of Python and aiohttp
         response.headers.update(self._edge.cors(request.headers))
         if response.headers.get("Connection") == "close" or self._host.stopping:
             response.force_close()
 
+    async def _write_whole(self, request: web.BaseRequest, response: web.Response) -> None:
+        """Write a large response here, where a peer that does not read it is given up."""
+        with _Patience(request, self._config.send_seconds):
+            await response.prepare(request)
+            await response.write_eof()
+
     async def _stream(self, request: web.BaseRequest, answer: EventStream) -> web.StreamResponse:
         response = web.StreamResponse(headers={**answer.headers, "Content-Type": "text/event-stream"})
         self._finish(request, response)
-        async with aclosing(answer.messages) as messages:  # type: ignore[type-var]  # closed where it can be
-            await response.prepare(request)
-            await self._write(response, messages)
-        await response.write_eof()
+        messages = answer.messages
+        try:
+            with _Patience(request, self._config.send_seconds):
+                await response.prepare(request)
+            await self._write(request, response, messages)
+            with _Patience(request, self._config.send_seconds):
+                await response.write_eof()
+        finally:
+            close = getattr(messages, "aclose", None)
+            if close is not None:
+                await close()
         return response
 
-    async def _write(self, response: web.StreamResponse, messages: Any) -> None:
+    async def _write(
+        self, request: web.BaseRequest, response: web.StreamResponse, messages: AsyncIterator[bytes]
+    ) -> None:
         """Write each message as an event, and a comment whenever there was none for a while."""
-        following = asyncio.ensure_future(anext(messages, None))
+        following = _following(messages)
         try:
             while True:
-                await asyncio.wait((following,), timeout=self._config.stream_ping_seconds)
+                await asyncio.wait(
+                    (following, self._aborted),
+                    timeout=self._config.stream_ping_seconds,
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
                 if not following.done():
-                    await response.write(_PING)
-                    continue
-                message = following.result()
-                if message is None:
+                    if self._aborted.done():
+                        return
+                    data = _PING
+                elif (message := following.result()) is None:
                     return
-                await response.write(b"data: %b\n\n" % message)
-                following = asyncio.ensure_future(anext(messages, None))
+                else:
+                    data = b"data: %b\n\n" % message
+                    following = _following(messages)
+                with _Patience(request, self._config.send_seconds):
+                    await response.write(data)
         finally:
             following.cancel()
+            await asyncio.wait((following,))  # an iterator that runs cannot be closed
+
+
+def _following(messages: AsyncIterator[bytes]) -> asyncio.Future[bytes | None]:
+    async def following() -> bytes | None:
+        return await anext(messages, None)
+
+    return asyncio.ensure_future(following())
+
+
+class _Patience:
+    """While inside, gives a peer up that takes nothing of what is written for so many seconds, up to twice as many.
+
+    Its connection is cut, which ends whatever waits for it with an error or a cancellation.
+    """
+
+    __slots__ = ("_left", "_seconds", "_timer", "_transport")
+
+    def __init__(self, request: web.BaseRequest, seconds: float) -> None:
+        self._transport = request.transport
+        self._seconds = seconds
+        self._left: int | None = None
+
+    def __enter__(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._look)
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+    def _look(self) -> None:
+        if self._transport is None:
+            return
+        left = self._transport.get_write_buffer_size()
+        if self._left is not None and left >= self._left:
+            self._transport.abort()
+            return
+        self._left = left
+        self.__enter__()

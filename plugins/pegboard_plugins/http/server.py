@@ -1,11 +1,10 @@
-"""The server itself: opens the port or socket, serves until the host stops, and lets what is in flight come to its end."""
+"""The server itself: opens the port or socket, serves until the host stops, and lets what is in flight end."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
 import ssl
-from contextlib import suppress
 from ipaddress import ip_address
 
 from aiohttp import web
@@ -16,9 +15,13 @@ from pegboard_plugins.http.connection import Server
 from pegboard_plugins.http.edge import Edge
 from pegboard_plugins.http.handler import Handler
 from pegboard_plugins.http.owner import owner_of_port
+from pegboard_plugins.http.unix import UnixSocket
 
-SHUTDOWN_SECONDS = 1.0
-"""How long open connections may take to end once the host has drained."""
+FINISH_SECONDS = 0.2
+"""How long responses that are ready may take to be written once the host has drained; as long again to end others."""
+LINGER_SECONDS = 2.0
+"""For how long the rest of a body that was refused is read and thrown away, so that the refusal can be read."""
+BACKLOG = 1024
 
 
 async def serve_http(config: HttpConfig, host: TransportHost) -> None:
@@ -28,46 +31,66 @@ async def serve_http(config: HttpConfig, host: TransportHost) -> None:
         TransportError: the port, the socket or the certificate cannot be used.
     """
     loopback = config.socket is not None or _is_loopback(config.host)
-    handler = Handler(config, Edge(config, loopback=loopback), host, trusted=loopback)
-    server = Server(
+    tls = _tls(config)
+    handler = Handler(config, Edge(config, loopback=loopback), host)
+    runner = web.ServerRunner(_server(config, handler), handle_signals=False, shutdown_timeout=FINISH_SECONDS)
+    await runner.setup()
+    unix = UnixSocket(config.socket, config.socket_mode) if config.socket is not None else None
+    try:
+        listener = await _listen(config, runner, tls, unix)
+        try:
+            host.opened(_url(config, listener, tls), trusted=loopback)
+            await host.wait_stopping()
+        finally:
+            listener.close()
+        await asyncio.get_running_loop().create_future()  # until the host has drained and cancels this
+    finally:
+        await handler.finish(FINISH_SECONDS)
+        await runner.cleanup()
+        if unix is not None:
+            unix.remove()
+
+
+def _server(config: HttpConfig, handler: Handler) -> Server:
+    return Server(
         handler.handle,
         request_factory=handler.request,
         handler_cancellation=True,
         header_seconds=config.header_seconds,
         keepalive_timeout=config.idle_seconds,
+        lingering_time=LINGER_SECONDS,
         max_field_size=config.max_header_bytes,
         max_line_size=config.max_header_bytes,
         auto_decompress=False,
         access_log=None,
     )
-    runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=SHUTDOWN_SECONDS)
-    await runner.setup()
-    try:
-        host.opened(await _open(config, runner), trusted=loopback)
-        await host.wait_stopping()
-        for site in list(runner.sites):
-            await site.stop()
-        await asyncio.get_running_loop().create_future()  # until the host has drained and cancels this
-    finally:
-        await runner.cleanup()
-        if config.socket is not None:
-            with suppress(FileNotFoundError):
-                config.socket.unlink()
 
 
-async def _open(config: HttpConfig, runner: web.ServerRunner) -> str:
-    """Open the port or socket; the URL by which it is reached."""
-    tls = _tls(config)
-    scheme = "https" if tls else "http"
+async def _listen(
+    config: HttpConfig, runner: web.ServerRunner, tls: ssl.SSLContext | None, unix: UnixSocket | None
+) -> asyncio.Server:
+    loop = asyncio.get_running_loop()
+    factory = runner.server
+    assert factory is not None
+    handshake = config.header_seconds if tls else None
     try:
-        if config.socket is not None:
-            await web.UnixSite(runner, config.socket, ssl_context=tls).start()
-            return f"{scheme}+unix://{config.socket}"
-        await web.TCPSite(runner, config.host, config.port, ssl_context=tls).start()
+        if unix is not None:
+            return await loop.create_unix_server(
+                factory, sock=unix.bind(), ssl=tls, backlog=BACKLOG, ssl_handshake_timeout=handshake
+            )
+        return await loop.create_server(
+            factory, config.host, config.port, ssl=tls, backlog=BACKLOG, ssl_handshake_timeout=handshake
+        )
     except OSError as error:
         raise TransportError(_cannot_open(config, error)) from error
+
+
+def _url(config: HttpConfig, listener: asyncio.Server, tls: ssl.SSLContext | None) -> str:
+    scheme = "https" if tls else "http"
+    if config.socket is not None:
+        return f"{scheme}+unix://{config.socket}"
     name = f"[{config.host}]" if ":" in config.host else config.host
-    return f"{scheme}://{name}:{runner.addresses[0][1]}"
+    return f"{scheme}://{name}:{listener.sockets[0].getsockname()[1]}"
 
 
 def _cannot_open(config: HttpConfig, error: OSError) -> str:
@@ -76,7 +99,11 @@ def _cannot_open(config: HttpConfig, error: OSError) -> str:
         return f"http: cannot listen at {where}: {error.strerror or error}"
     owner = None if config.socket else owner_of_port(config.port)
     used = f"{owner} uses it" if owner else "it is in use"
-    return f"http: cannot listen at {where}: {used}; choose another with [plugins.http] port"
+    return f"http: cannot listen at {where}: {used}; choose another with [plugins.http] {_key(config)}"
+
+
+def _key(config: HttpConfig) -> str:
+    return "port" if config.socket is None else "socket"
 
 
 def _tls(config: HttpConfig) -> ssl.SSLContext | None:
@@ -86,8 +113,8 @@ def _tls(config: HttpConfig) -> ssl.SSLContext | None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
-        context.load_cert_chain(certificate, key)
-    except (OSError, ssl.SSLError) as error:
+        context.load_cert_chain(certificate, key, password="")
+    except (OSError, ValueError) as error:
         files = certificate if key is None else f"{certificate} and {key}"
         raise TransportError(f"http: the certificate cannot be used ({files}): {error}") from error
     return context

@@ -1,26 +1,45 @@
-"""One request over HTTP: answered with JSON, unless the call says something before it ends; then with an event stream."""
+"""One request over HTTP: answered with JSON, or with an event stream if the call says something before it ends."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
 
 from pegboard import EventStream, Response
 
-MOST_QUEUED = 1000
-"""How many messages wait for a peer that reads slowly; the oldest are dropped, as progress may be."""
+MOST_MESSAGES = 1000
+MOST_BYTES = 1024 * 1024
+"""What waits for a peer that reads slowly; beyond it the oldest messages are dropped, as progress may be."""
+
+ACCEPTED = Response(202)
 
 _STREAM_HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
 
 
 class Exchange:
-    """The messages of one call, on their way to the peer."""
+    """A call that runs, and its messages on their way to the peer."""
+
+    __slots__ = ("_bytes", "_cancelled", "_loop", "_news", "_queued", "_task")
+
+    _task: asyncio.Task[bytes]
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._queued: deque[bytes] = deque(maxlen=MOST_QUEUED)
+        self._queued: deque[bytes] = deque()
+        self._bytes = 0
         self._news = asyncio.Event()
+        self._cancelled = False
+
+    def start(self, answer: Coroutine[Any, Any, bytes], ended: Callable[[], None]) -> None:
+        """Run the call, which ends with its encoded response, in a task of its own; `ended` is told of its end."""
+        self._task = asyncio.create_task(answer)
+        self._task.add_done_callback(lambda _: self._end(ended))
+
+    def _end(self, ended: Callable[[], None]) -> None:
+        self._news.set()
+        ended()
 
     def send(self, message: bytes) -> None:
         """Queue a message; from any thread."""
@@ -35,37 +54,57 @@ class Exchange:
 
     def _add(self, message: bytes) -> None:
         self._queued.append(message)
+        self._bytes += len(message)
+        while len(self._queued) > MOST_MESSAGES or (self._bytes > MOST_BYTES and len(self._queued) > 1):
+            self._bytes -= len(self._queued.popleft())
         self._news.set()
 
-    async def respond(self, task: asyncio.Task[bytes], *, cancel_with_peer: bool) -> Response | EventStream:
-        """The response to the request that `task` answers.
+    def cancel(self) -> None:
+        """Cancel the call for its client, to whom nothing is sent any more, whatever the call still does."""
+        self._cancelled = True
+        self._task.cancel()
+        self._news.set()
+
+    async def response(self) -> bytes | None:
+        """The response alone; None when the call was cancelled. What it says on its way is not sent."""
+        while not (self._cancelled or self._task.done()):
+            self._news.clear()
+            await self._news.wait()
+        return None if self._cancelled or self._task.cancelled() else self._task.result()
+
+    async def respond(self, *, cancel_with_peer: bool, streamed: bool = False) -> Response | EventStream:
+        """What goes back to the peer.
 
         Args:
-            task: runs the call and encodes its response.
             cancel_with_peer: the end of the peer is the end of the call (2026-07-28); in sessions it is not.
+            streamed: the peer takes nothing but an event stream.
         """
-        task.add_done_callback(lambda _: self._news.set())
-        try:
-            await self._news.wait()
-        except asyncio.CancelledError:
-            if cancel_with_peer:
-                task.cancel()
-            raise
-        if not self._queued:
-            return Response(body=task.result())
-        return EventStream(self._messages(task, cancel_with_peer=cancel_with_peer), _STREAM_HEADERS)
+        if not streamed:
+            try:
+                await self._news.wait()
+            except asyncio.CancelledError:
+                if cancel_with_peer:
+                    self._task.cancel()
+                raise
+            if self._cancelled or (self._task.done() and self._task.cancelled()):
+                return ACCEPTED
+            if not self._queued:
+                return Response(body=self._task.result())
+        return EventStream(self._messages(cancel_with_peer=cancel_with_peer), _STREAM_HEADERS)
 
-    async def _messages(self, task: asyncio.Task[bytes], *, cancel_with_peer: bool) -> AsyncIterator[bytes]:
+    async def _messages(self, *, cancel_with_peer: bool) -> AsyncIterator[bytes]:
         try:
-            while True:
+            while not self._cancelled:
                 self._news.clear()
-                while self._queued:
-                    yield self._queued.popleft()
-                if task.done():
+                while self._queued and not self._cancelled:
+                    message = self._queued.popleft()
+                    self._bytes -= len(message)
+                    yield message
+                if self._task.done():
                     break
                 await self._news.wait()
-            if not task.cancelled():
-                yield task.result()
+            if not (self._cancelled or self._task.cancelled()):
+                yield self._task.result()
         finally:
             if cancel_with_peer:
-                task.cancel()
+                self._task.cancel()

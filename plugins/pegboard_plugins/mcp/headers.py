@@ -21,13 +21,18 @@ _PLAIN = re.compile(r"[\t\x20-\x7e]*")
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=", re.DOTALL)
 
 
-def check_mirrored(headers: Headers, revision: str, method: str, params: Mapping[str, Any]) -> None:
+def named_revision(headers: Headers) -> str | None:
+    """The revision that the headers name; what is no revision at all when they name more than one."""
+    values = headers.getall(PROTOCOL_VERSION_HEADER, ())
+    return ", ".join(value.strip(" \t") for value in values) if values else None
+
+
+def check_mirrored(headers: Headers, method: str, params: Mapping[str, Any]) -> None:
     """Refuse a request whose headers say something other than its body: some intermediary saw another request.
 
     Raises:
         ProtocolError: -32020, naming the header.
     """
-    check_revision(headers, revision)
     _same(headers, "Mcp-Method", method)
     source = _NAMED_BY.get(method)
     if source is not None:

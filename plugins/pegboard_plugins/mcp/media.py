@@ -2,21 +2,59 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pegboard import Headers, Response
 
 JSON = "application/json"
+EVENTS = "text/event-stream"
 
 
-def unacceptable(headers: Headers) -> Response | None:
-    """Why a POST cannot be served by its media types; None when it can."""
-    media, _, parameters = (headers.get("Content-Type") or "").partition(";")
-    charset = parameters.lower().replace(" ", "").replace('"', "")
-    if media.strip().lower() != JSON or ("charset=" in charset and "charset=utf-8" not in charset):
-        return Response(415, b"The body must be application/json in UTF-8.\n", "text/plain")
-    accepted = headers.get("Accept")
-    if accepted is None:
+class Accepted(NamedTuple):
+    """Which of the two media types of an answer the client takes."""
+
+    json: bool
+    events: bool
+
+
+def unsupported(headers: Headers) -> Response | None:
+    """Why the body of a POST cannot be read; None when it can.
+
+    Nothing but JSON is: a web page sends that to another origin only where CORS lets it.
+    """
+    fields = headers.getall("Content-Type", ())
+    media, _, parameters = (fields[0] if len(fields) == 1 else "").partition(";")
+    if media.strip().lower() == JSON and _charset(parameters) in ("", "utf-8", "utf8"):
         return None
-    ranges = {part.partition(";")[0].strip().lower() for part in accepted.split(",")}
-    if ranges & {JSON, "text/event-stream", "application/*", "text/*", "*/*"}:
-        return None
-    return Response(406, b"Accept must list application/json and text/event-stream.\n", "text/plain")
+    return Response(415, b"The body must be application/json in UTF-8.\n", "text/plain")
+
+
+def _charset(parameters: str) -> str:
+    for parameter in parameters.split(";"):
+        name, _, value = parameter.partition("=")
+        if name.strip().lower() == "charset":
+            return value.strip().strip('"').lower()
+    return ""
+
+
+def accepted(headers: Headers) -> Accepted:
+    """What the client takes; both when it does not say."""
+    fields = headers.getall("Accept", ())
+    if not fields:
+        return Accepted(json=True, events=True)
+    ranges = {name for part in ",".join(fields).split(",") if (name := _range(part))}
+    anything = "*/*" in ranges
+    return Accepted(
+        anything or bool(ranges & {JSON, "application/*"}),
+        anything or bool(ranges & {EVENTS, "text/*"}),
+    )
+
+
+def _range(part: str) -> str:
+    """A media range of Accept; empty for one that is refused by its weight (RFC 9110 section 12.4.2)."""
+    name, *parameters = (piece.strip().lower() for piece in part.split(";"))
+    refused = any(parameter.replace(" ", "") in ("q=0", "q=0.0", "q=0.00", "q=0.000") for parameter in parameters)
+    return "" if refused else name
+
+
+NOT_ACCEPTABLE = Response(406, b"Accept must list application/json and text/event-stream.\n", "text/plain")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 import time
 from collections import OrderedDict
 
 from pegboard import Caller, Client, RequestId
+from pegboard_plugins.mcp.exchange import Exchange
 
 
 class Session:
@@ -20,7 +20,13 @@ class Session:
         self.client = client
         self.caller = caller
         self.last_used = now
-        self.running: dict[RequestId, asyncio.Task[bytes]] = {}
+        self.running: dict[RequestId, Exchange] = {}
+
+    def cancel(self, request_id: RequestId) -> None:
+        """Cancel a request in flight, if there is one of that id; the id is free again at once."""
+        exchange = self.running.pop(request_id, None)
+        if exchange is not None:
+            exchange.cancel()
 
 
 class Sessions:
@@ -51,19 +57,23 @@ class Sessions:
         session = self._sessions.get(session_id)
         if session is None or session.caller != caller:
             return None
-        now = time.monotonic()
-        if now - session.last_used > self._idle_seconds and not session.running:
+        if time.monotonic() - session.last_used > self._idle_seconds and not session.running:
             self.close(session)
             return None
-        session.last_used = now
-        self._sessions.move_to_end(session_id)
+        self.touch(session)
         return session
+
+    def touch(self, session: Session) -> None:
+        """Begin to count its idle time anew."""
+        if session.id in self._sessions:
+            session.last_used = time.monotonic()
+            self._sessions.move_to_end(session.id)
 
     def close(self, session: Session) -> None:
         """Forget a session and cancel what runs in it."""
         self._sessions.pop(session.id, None)
-        for task in session.running.values():
-            task.cancel()
+        for request_id in list(session.running):
+            session.cancel(request_id)
 
     def _forget_idle(self, now: float) -> None:
         for session in list(self._sessions.values()):

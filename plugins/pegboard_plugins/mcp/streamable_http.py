@@ -10,6 +10,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from pegboard import (
+    NOTHING,
     Call,
     EventStream,
     MCPError,
@@ -25,6 +26,7 @@ from pegboard import (
 )
 from pegboard_plugins.mcp.envelope import (
     INTERNAL_ERROR,
+    INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     PARSE_ERROR,
@@ -33,9 +35,15 @@ from pegboard_plugins.mcp.envelope import (
     readable_id,
     shape,
 )
-from pegboard_plugins.mcp.exchange import Exchange
-from pegboard_plugins.mcp.headers import PROTOCOL_VERSION_HEADER, SESSION_HEADER, check_mirrored, check_revision
-from pegboard_plugins.mcp.media import unacceptable
+from pegboard_plugins.mcp.exchange import ACCEPTED, Exchange
+from pegboard_plugins.mcp.headers import (
+    PROTOCOL_VERSION_HEADER,
+    SESSION_HEADER,
+    check_mirrored,
+    check_revision,
+    named_revision,
+)
+from pegboard_plugins.mcp.media import NOT_ACCEPTABLE, accepted, unsupported
 from pegboard_plugins.mcp.modern import client_of, is_modern, require_served
 from pegboard_plugins.mcp.revisions import LEGACY, MODERN, SUPPORTED
 from pegboard_plugins.mcp.service import Service
@@ -43,7 +51,6 @@ from pegboard_plugins.mcp.session import negotiate
 from pegboard_plugins.mcp.sessions import Session, Sessions
 
 BATCH_REVISION = "2025-03-26"
-ACCEPTED = Response(202)
 
 
 class StreamableHttp:
@@ -64,12 +71,15 @@ class StreamableHttp:
 
     async def get(self, request: Request, host: ProtocolHost) -> Response:
         """There is no stream to open outside of a request: nothing is sent that no request asked for."""
-        return Response(405, headers={"Allow": "POST, DELETE"})
+        return _not_offered(request)
 
     async def delete(self, request: Request, host: ProtocolHost) -> Response:
         """End a session."""
-        if _revision_header(request) in MODERN:
-            return Response(405, headers={"Allow": "POST"})
+        revision = named_revision(request.headers)
+        if revision in MODERN:
+            return _not_offered(request)
+        if not (revision is None or revision in LEGACY):
+            return _unknown_revision(revision)
         session = self._session(request)
         if isinstance(session, Response):
             return session
@@ -78,8 +88,10 @@ class StreamableHttp:
 
     async def post(self, request: Request, host: ProtocolHost) -> Response | EventStream:
         """Take a message, or a batch in the one revision that has them."""
-        if (refusal := unacceptable(request.headers)) is not None:
+        if (refusal := unsupported(request.headers)) is not None:
             return refusal
+        if not any(accepted(request.headers)):
+            return NOT_ACCEPTABLE
         try:
             message = decode(request.body)
         except ValueError:
@@ -96,19 +108,19 @@ class StreamableHttp:
     async def _message(
         self, message: dict[str, Any], kind: str, request: Request, service: Service
     ) -> Response | EventStream:
-        params = params_of(message)
-        revision = _revision_header(request)
-        if kind == "request" and (is_modern(params) or not (revision is None or revision in LEGACY)):
-            return await self._modern(message["id"], message["method"], params, request, service)
-        if revision is not None and revision not in LEGACY:
+        params = message.get("params", NOTHING)
+        revision = named_revision(request.headers)
+        if _says_modern(params) or not (revision is None or revision in LEGACY):
+            if kind == "request":
+                return await self._modern(message["id"], message["method"], params_of(message), request, service)
             return _without_answer(kind, revision)
         if kind == "request" and message["method"] == "initialize":
-            return self._initialize(message["id"], params, request, service)
+            return self._initialize(message["id"], params_of(message), request, service)
         session = self._session(request, readable_id(message))
         if isinstance(session, Response):
             return session
         if kind == "request":
-            return await self._in_session(message["id"], message["method"], params, session, service)
+            return await self._in_session(message, session, request, service)
         if kind == "notification":
             _notification(session, message["method"], params)
         return ACCEPTED
@@ -120,18 +132,23 @@ class StreamableHttp:
     ) -> Response | EventStream:
         """The checks in the order that the specification's codes need; all of them before anything is sent."""
         meta = params.get("_meta")
-        client = client_of(meta if type(meta) is dict else {})
+        if type(meta) is not dict:
+            meta = {}
+        client = client_of(meta)
+        if not is_request_id(meta.get("progressToken", "")):
+            raise ProtocolError(INVALID_PARAMS, "params._meta.progressToken must be a string or an integer")
         check_revision(request.headers, client.revision)
         require_served(client)
-        check_mirrored(request.headers, client.revision, method, params)
+        check_mirrored(request.headers, method, params)
         if method == "server/discover":
             return Response(body=service.discovery(request_id))
         exchange = Exchange()
         call = service.call(request_id, method, params, client, request.caller, exchange.send)
-        if call.notify is None:
+        takes = accepted(request.headers)
+        if takes.json and (call.notify is None or not takes.events):
             return Response(body=service.response(call, await service.host.dispatch(call)))
-        task = asyncio.create_task(_answer(service, call))
-        return await exchange.respond(task, cancel_with_peer=True)
+        exchange.start(_answer(service, call), _nothing)
+        return await exchange.respond(cancel_with_peer=True, streamed=not takes.json)
 
     # --- sessions ---
 
@@ -145,39 +162,35 @@ class StreamableHttp:
 
     def _session(self, request: Request, request_id: RequestId | None = None) -> Session | Response:
         """The session that a request belongs to, or the refusal."""
-        session_id = request.headers.get(SESSION_HEADER)
-        if session_id is None:
+        named = request.headers.getall(SESSION_HEADER, ())
+        if len(named) != 1:
             message = f"{SESSION_HEADER} is missing: send initialize first, or the protocol version in params._meta."
+            if named:
+                message = f"{SESSION_HEADER} is given more than once."
             return _error(400, request_id, INVALID_REQUEST, message, {"supported": list(SUPPORTED)})
-        session = self._sessions.get(session_id, request.caller)
+        session = self._sessions.get(named[0].strip(" \t"), request.caller)
         return session or _error(404, request_id, INVALID_REQUEST, "There is no such session.")
 
     async def _in_session(
-        self, request_id: RequestId, method: str, params: Any, session: Session, service: Service
+        self, message: dict[str, Any], session: Session, request: Request, service: Service
     ) -> Response | EventStream:
+        takes = accepted(request.headers)
         try:
-            started = self._start(request_id, method, params, session, service)
+            started = self._start(message, session, service, takes.events)
         except MCPError as error:
             # inside a session an error is an answer: clients take any other status for the end of the session
-            return _refusal(error, request_id)._replace(status=200)
+            return _refusal(error, message["id"])._replace(status=200)
         if isinstance(started, bytes):
             return Response(body=started)
-        task, exchange = started
-        try:
-            return await exchange.respond(task, cancel_with_peer=False)
-        except asyncio.CancelledError:
-            if task.cancelled():
-                return ACCEPTED  # cancelled by its client, to whom nothing may be sent any more
-            raise
+        return await started.respond(cancel_with_peer=False, streamed=not takes.json)
 
-    def _start(
-        self, request_id: RequestId, method: str, params: Any, session: Session, service: Service
-    ) -> bytes | tuple[asyncio.Task[bytes], Exchange]:
+    def _start(self, message: dict[str, Any], session: Session, service: Service, tells: bool) -> bytes | Exchange:
         """The answer, or the call that will bring it: a task of its own, as it goes on when the peer is gone.
 
         Raises:
             ProtocolError: the request is refused.
         """
+        request_id, method, params = message["id"], message["method"], params_of(message)
         if method == "ping":
             return jsonrpc_result(request_id, b"{}")
         if method == "initialize":
@@ -185,16 +198,22 @@ class StreamableHttp:
         if request_id in session.running:
             raise ProtocolError(INVALID_REQUEST, "A request with this id is still in flight.")
         exchange = Exchange()
-        call = service.call(request_id, method, params, session.client, session.caller, exchange.send, session.id)
-        task = asyncio.create_task(_answer(service, call))
-        session.running[request_id] = task
-        task.add_done_callback(lambda _: session.running.pop(request_id, None))
-        return task, exchange
+        send = exchange.send if tells else _nowhere
+        call = service.call(request_id, method, params, session.client, session.caller, send, session.id)
+        exchange.start(_answer(service, call), lambda: self._ended(session, request_id, exchange))
+        session.running[request_id] = exchange
+        return exchange
+
+    def _ended(self, session: Session, request_id: RequestId, exchange: Exchange) -> None:
+        if session.running.get(request_id) is exchange:
+            del session.running[request_id]
+        self._sessions.touch(session)
 
     # --- batches (2025-03-26, basic) ---
 
     async def _batch(self, messages: list[Any], request: Request, service: Service) -> Response:
-        if _revision_header(request) in MODERN:
+        revision = named_revision(request.headers)
+        if not (revision is None or revision in LEGACY):
             raise ProtocolError(INVALID_REQUEST, f"Batches belong to revision {BATCH_REVISION} alone.")
         session = self._session(request)
         if isinstance(session, Response):
@@ -215,15 +234,12 @@ class StreamableHttp:
                 _notification(session, message["method"], message.get("params"))
             if kind != "request":
                 return None
-            if is_modern(params := params_of(message)):
+            if _says_modern(message.get("params")):
                 raise ProtocolError(INVALID_REQUEST, "This revision has no batches.")
-            started = self._start(message["id"], message["method"], params, session, service)
+            started = self._start(message, session, service, tells=False)
         except MCPError as error:
             return _refusal(error, readable_id(message)).body
-        if isinstance(started, bytes):
-            return started
-        await asyncio.wait((started[0],))
-        return None if started[0].cancelled() else started[0].result()
+        return started if isinstance(started, bytes) else await started.response()
 
 
 def _answer(service: Service, call: Call) -> Coroutine[Any, Any, bytes]:
@@ -233,27 +249,43 @@ def _answer(service: Service, call: Call) -> Coroutine[Any, Any, bytes]:
     return answer()
 
 
+def _nowhere(message: bytes) -> None:
+    """Where a call's messages go whose client takes none."""
+
+
+def _nothing() -> None:
+    """What is to be done after a call that belongs to no session."""
+
+
 def _notification(session: Session, method: str, params: Any) -> None:
     """Act on a cancellation; whatever else there is, known or not, needs nothing done."""
     if method == "notifications/cancelled" and isinstance(params, dict):
         request_id = params.get("requestId")
-        if isinstance(request_id, str | int) and is_request_id(request_id) and request_id in session.running:
-            session.running.pop(request_id).cancel()
+        if isinstance(request_id, str | int) and is_request_id(request_id):
+            session.cancel(request_id)
 
 
-def _revision_header(request: Request) -> str | None:
-    value = request.headers.get(PROTOCOL_VERSION_HEADER)
-    return None if value is None else value.strip(" \t")
+def _says_modern(params: Any) -> bool:
+    return type(params) is dict and is_modern(params)
 
 
-def _without_answer(kind: str, revision: str) -> Response:
+def _not_offered(request: Request) -> Response:
+    modern = named_revision(request.headers) in MODERN
+    return Response(405, headers={"Allow": "POST" if modern else "POST, DELETE"})
+
+
+def _without_answer(kind: str, revision: str | None) -> Response:
     """Notifications and responses outside of sessions: in 2026-07-28 the first do nothing, the second do not exist."""
-    if revision not in MODERN:
-        data = {"supported": list(SUPPORTED), "requested": revision}
-        return _error(400, None, INVALID_REQUEST, f"{PROTOCOL_VERSION_HEADER} names no revision served here.", data)
+    if not (revision is None or revision in SUPPORTED):
+        return _unknown_revision(revision)
     if kind == "notification":
         return ACCEPTED
     return _error(400, None, INVALID_REQUEST, "This revision has no responses from clients.")
+
+
+def _unknown_revision(revision: str) -> Response:
+    data = {"supported": list(SUPPORTED), "requested": revision}
+    return _error(400, None, INVALID_REQUEST, f"{PROTOCOL_VERSION_HEADER} names no revision served here.", data)
 
 
 def _refusal(error: MCPError, request_id: RequestId | None) -> Response:
