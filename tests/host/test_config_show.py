@@ -10,6 +10,7 @@ from pathlib import Path
 import tomli
 from pydantic import SecretStr
 
+from pegboard import discovery
 from pegboard.config import HostConfig, HostSection, PluginConfig, config_show, validate_section
 
 ROOT = Path(__file__).parents[2]
@@ -120,7 +121,7 @@ def test_a_plugin_called_env_and_a_key_called_env_are_no_references(tmp_path: Pa
 
 def test_the_checkouts_file_works_and_lets_files_be_read_only() -> None:
     config = HostConfig.load(ROOT / "hostconfig.toml", environ={}, directory=ROOT)
-    assert config.host == HostSection()
+    assert config.host == HostSection(disabled_toolkits=("github",))
     assert {name: dict(section) for name, section in config.toolkits.items()} == {
         "files": {"roots": (".",), "write": False}
     }
@@ -131,7 +132,7 @@ def test_the_checkouts_file_shows_every_key_of_host_with_its_default() -> None:
     text = (ROOT / "hostconfig.toml").read_text("utf-8")
     shown = re.findall(r"^# ([a-z_]+) = (.+?)(?:\s+# default: (.+?)(?:;.*)?)?$", text, re.MULTILINE)
     assert sorted(key for key, _, _ in shown) == sorted(HostSection.model_fields)
-    defaults = HostSection().model_dump()
+    defaults = HostSection.model_validate(discovery.defaults()["host"]).model_dump()
     for key, value, remark in shown:
         parsed = tomli.loads(f"value = {value}")["value"]
         HostSection.model_validate({key: parsed})
