@@ -9,7 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
 from pegboard.config import HostConfig, unmatched_patterns
-from pegboard.contracts import Middleware, Prompt, Resource, Route, StreamProtocol, ToolDefinition, Transport
+from pegboard.contracts import (
+    ErrorAdapter,
+    Middleware,
+    Prompt,
+    Resource,
+    Route,
+    StreamProtocol,
+    ToolDefinition,
+    Transport,
+)
 from pegboard.definitions import attempt, compile_prompt, compile_resource, compile_tool, own_name, place
 from pegboard.errors import ToolDefinitionError
 from pegboard.execute import BoundPrompt, BoundResource, BoundTool
@@ -38,6 +47,7 @@ class Assembly(NamedTuple):
     Attributes:
         tools: by wire name, in the order of names.
         routes: by path, then by method.
+        adapters: in the order in which they are asked.
         forms: for each tool, every spelling of its name, normalised.
     """
 
@@ -45,6 +55,7 @@ class Assembly(NamedTuple):
     resources: Mapping[str, tuple[Resource, BoundResource]]
     prompts: Mapping[str, tuple[Prompt, BoundPrompt]]
     forms: Mapping[str, frozenset[str]]
+    adapters: tuple[ErrorAdapter, ...]
     middleware: tuple[Middleware, ...]
     transports: Mapping[str, Transport]
     protocols: tuple[StreamProtocol, ...]
@@ -73,6 +84,7 @@ def assemble(config: HostConfig, plugins: Sequence[Loaded], absent: Iterable[str
         resources=resources,
         prompts=prompts,
         forms={name: forms for name, (_, forms) in tools.items()},
+        adapters=assembler.adapters(),
         middleware=assembler.middleware(),
         transports=assembler.transports(),
         protocols=tuple(protocol for plugin in plugins for protocol in plugin.protocols),
@@ -204,6 +216,10 @@ class _Assembler:
                 owners = " and ".join(str(origin) for origin, _ in claims)
                 self.problem(claims[0][0], f"{what} {name!r} is claimed by {owners}; neither is served")
         return {name: claims[0][1] for name, claims in sorted(claimed.items()) if len(claims) == 1}
+
+    def adapters(self) -> tuple[ErrorAdapter, ...]:
+        given = [adapter for plugin in self.plugins for adapter in plugin.adapters]
+        return tuple(sorted(given, key=lambda adapter: bool(getattr(adapter, "fallback", False))))
 
     def middleware(self) -> tuple[Middleware, ...]:
         named = [

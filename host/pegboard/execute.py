@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from threading import get_ident
 from typing import Any, Literal, NamedTuple
 
 from pegboard.context import Context, _current
-from pegboard.contracts import Call, PromptMessage, PromptResult, ResourceResult, Tool, ToolResult
+from pegboard.contracts import Call, ErrorAdapter, PromptMessage, PromptResult, ResourceResult, Tool, ToolResult
 from pegboard.errors import (
     ErrorKind,
     FatalToolError,
@@ -24,6 +25,8 @@ from pegboard.errors import (
     ToolRuntimeError,
 )
 from pegboard.signature import Signature
+
+logger = logging.getLogger("pegboard")
 
 Mode = Literal["async", "inline", "thread"]
 """How a function runs: awaited, called on the event loop, or called in a thread of the host."""
@@ -118,7 +121,10 @@ class Threads:
             self._pool = None
 
 
-async def invoke(function: Function, keywords: Mapping[str, Any], threads: Threads) -> Any:
+Adapters = Sequence[ErrorAdapter]
+
+
+async def invoke(function: Function, keywords: Mapping[str, Any], threads: Threads, adapters: Adapters = ()) -> Any:
     """Run a function and return what it returned.
 
     Whatever it raises loses this call and nothing else: `SystemExit` and `KeyboardInterrupt` would end the event loop
@@ -126,7 +132,7 @@ async def invoke(function: Function, keywords: Mapping[str, Any], threads: Threa
     reach.
 
     Raises:
-        ToolRuntimeError, ProtocolError: raised by the author on purpose.
+        ToolRuntimeError, ProtocolError: raised by the author on purpose, or what an adapter made of an exception.
         FatalToolError: anything else; masked, with the original as its cause.
         asyncio.CancelledError: the call was cancelled.
     """
@@ -145,7 +151,7 @@ async def invoke(function: Function, keywords: Mapping[str, Any], threads: Threa
             raise
         raise _unexpected(error) from error
     except BaseException as error:
-        meant = _on_purpose(error)
+        meant = _on_purpose(error) or _adapted(error, adapters)
         if meant is error:
             raise
         raise meant or _unexpected(error) from error
@@ -156,6 +162,23 @@ def _on_purpose(error: BaseException) -> ToolRuntimeError | ProtocolError | None
     if isinstance(error, ProtocolError) or (isinstance(error, ToolRuntimeError) and _presentable(error)):
         return error
     return ToolExecutionError(error.message) if isinstance(error, MCPContextError) else None
+
+
+def _adapted(error: BaseException, adapters: Adapters) -> ToolRuntimeError | None:
+    """What the first adapter that knows an exception makes of it; None when none does."""
+    if not isinstance(error, Exception):
+        return None
+    for adapter in adapters:
+        try:
+            adapted = adapter.from_exception(error)
+        except (Exception, SystemExit):
+            logger.exception("the error adapter %s failed on %s", adapter.slug, type(error).__name__)
+            continue
+        if isinstance(adapted, ToolRuntimeError) and _presentable(adapted):
+            return adapted
+        if adapted is not None:
+            logger.error("the error adapter %s gave %s, not a sound error", adapter.slug, type(adapted).__name__)
+    return None
 
 
 def _presentable(error: ToolRuntimeError) -> bool:
@@ -181,7 +204,7 @@ def _unexpected(error: BaseException) -> FatalToolError:
     return FatalToolError("It failed unexpectedly.", text)
 
 
-async def call_tool(bound: BoundTool, call: Call, threads: Threads) -> ToolResult:
+async def call_tool(bound: BoundTool, call: Call, threads: Threads, adapters: Adapters = ()) -> ToolResult:
     """Validate the arguments, run the tool, and check its result.
 
     Raises:
@@ -196,7 +219,7 @@ async def call_tool(bound: BoundTool, call: Call, threads: Threads) -> ToolResul
         keywords[bound.signature.context_parameter] = context
     token = _current.set(context)
     try:
-        value = await invoke(bound.function, keywords, threads)
+        value = await invoke(bound.function, keywords, threads, adapters)
     except asyncio.CancelledError:
         context.cancelled = True
         raise
@@ -215,26 +238,26 @@ def _check_secrets(bound: BoundTool) -> None:
         )
 
 
-async def read_resource(bound: BoundResource, threads: Threads) -> ResourceResult:
+async def read_resource(bound: BoundResource, threads: Threads, adapters: Adapters = ()) -> ResourceResult:
     """Run a resource's function.
 
     Raises:
         ToolRuntimeError: it failed, or gave neither text nor bytes.
     """
-    content = await invoke(bound.function, {}, threads)
+    content = await invoke(bound.function, {}, threads, adapters)
     if not isinstance(content, str | bytes):
         raise FatalToolError("It failed unexpectedly.", f"a resource gives str or bytes, not {type(content).__name__}")
     default = "text/plain" if isinstance(content, str) else "application/octet-stream"
     return ResourceResult(bound.uri, content, bound.mime_type or default)
 
 
-async def get_prompt(bound: BoundPrompt, threads: Threads) -> PromptResult:
+async def get_prompt(bound: BoundPrompt, threads: Threads, adapters: Adapters = ()) -> PromptResult:
     """Run a prompt's function.
 
     Raises:
         ToolRuntimeError: it failed, or gave neither text nor messages.
     """
-    value = await invoke(bound.function, {}, threads)
+    value = await invoke(bound.function, {}, threads, adapters)
     messages = (PromptMessage(value),) if isinstance(value, str) else value
     if not isinstance(messages, list | tuple):
         messages = (messages,)

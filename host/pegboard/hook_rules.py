@@ -31,6 +31,7 @@ HOOKS = {
     "register_tools": Hook("tools", ToolDefinition),
     "register_resources": Hook("resources", ResourceDefinition),
     "register_prompts": Hook("prompts", PromptDefinition),
+    "register_error_adapters": Hook("adapters", ("slug", "from_exception")),
     "register_middleware": Hook("middleware", Middleware),
     "register_transports": Hook("transports", ("name", "run")),
     "register_protocols": Hook("protocols", ("name", "serve")),

@@ -17,6 +17,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from pegboard.contracts import (
+        ErrorAdapter,
         Lifespan,
         Middleware,
         PluginContext,
@@ -55,6 +56,18 @@ def register_resources(context: PluginContext) -> Iterable[ResourceDefinition]:
 @hookspec
 def register_prompts(context: PluginContext) -> Iterable[PromptDefinition]:
     """Contribute prompts of fixed content. Names follow the rules of tools."""
+    raise NotImplementedError
+
+
+@hookspec
+def register_error_adapters(context: PluginContext) -> Iterable[ErrorAdapter]:
+    """Contribute what makes an error for the caller out of an exception that a tool, resource or prompt did not expect.
+
+    Adapters are asked in the order of plugin names; the first that knows the exception gives the error. One whose
+    attribute `fallback` is true is asked after all others: it knows libraries that services' own are built on. What an
+    author raises on purpose is never adapted; what no adapter knows is masked. An adapter that raises is logged and
+    passed over.
+    """
     raise NotImplementedError
 
 

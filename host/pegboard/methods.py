@@ -55,6 +55,7 @@ class _Methods:
         self._tools = assembly.tools
         self._resources = assembly.resources
         self._prompts = assembly.prompts
+        self._adapters = assembly.adapters
         self._threads = threads
 
     async def call_tool(self, call: Call) -> Outcome:
@@ -64,13 +65,13 @@ class _Methods:
             raise NotFoundError(f"Unknown tool: {name}")
         if not isinstance(call.params.get("arguments"), dict | None):
             raise ProtocolError(INVALID_PARAMS, "params.arguments must be an object")
-        return await call_tool(bound, call, self._threads)
+        return await call_tool(bound, call, self._threads, self._adapters)
 
     async def read_resource(self, call: Call) -> Outcome:
         uri = _text_parameter(call.params, "uri")
         if uri not in self._resources:
             raise NotFoundError("Resource not found", data={"uri": uri})
-        return await read_resource(self._resources[uri][1], self._threads)
+        return await read_resource(self._resources[uri][1], self._threads, self._adapters)
 
     async def get_prompt(self, call: Call) -> Outcome:
         name = _text_parameter(call.params, "name")
@@ -78,7 +79,7 @@ class _Methods:
             raise NotFoundError(f"Unknown prompt: {name}")
         if not isinstance(call.params.get("arguments"), dict | None):
             raise ProtocolError(INVALID_PARAMS, "params.arguments must be an object")
-        return await get_prompt(self._prompts[name][1], self._threads)
+        return await get_prompt(self._prompts[name][1], self._threads, self._adapters)
 
 
 def may_use(caller: Caller, bound: BoundTool) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pegboard.contracts import (
+    ErrorAdapter,
     Lifespan,
     Middleware,
     PluginContext,
@@ -116,6 +117,7 @@ class Loaded:
         self.tools: list[ToolDefinition] = []
         self.resources: list[ResourceDefinition] = []
         self.prompts: list[PromptDefinition] = []
+        self.adapters: list[ErrorAdapter] = []
         self.middleware: list[Middleware] = []
         self.transports: list[Transport] = []
         self.protocols: list[StreamProtocol] = []

@@ -15,7 +15,9 @@ from pegboard import (
     CallNext,
     Connection,
     Context,
+    ErrorAdapter,
     EventStream,
+    Failure,
     Middleware,
     Outcome,
     Plugin,
@@ -33,13 +35,15 @@ from pegboard import (
     SecretStore,
     StreamProtocol,
     ToolDefinition,
+    ToolExecutionError,
     ToolResult,
+    ToolRuntimeError,
     Transport,
     TransportError,
     TransportHost,
     hookimpl,
 )
-from tests.host.hosting import make_host, value
+from tests.host.hosting import failure, make_host, plugin_of, value
 
 
 class Settings(PluginConfig):
@@ -156,6 +160,114 @@ async def test_hook_register_middleware() -> None:
 
     async with make_host(plugins={"p": Giving}) as host:
         assert await value(host, "greet", {"name": "you"}) == "HELLO YOU"
+
+
+class Adapter:
+    """Says of one kind of exception what it is told to, and remembers that it was asked."""
+
+    def __init__(self, slug: str, says: Any, kind: type[Exception] = Exception, *, fallback: bool = False) -> None:
+        self.slug = slug
+        self.says = says
+        self.kind = kind
+        self.fallback = fallback
+        self.asked = 0
+
+    def from_exception(self, error: Exception) -> ToolRuntimeError | None:
+        self.asked += 1
+        if isinstance(self.says, BaseException) and not isinstance(self.says, ToolRuntimeError):
+            raise self.says
+        return self.says if isinstance(error, self.kind) else None
+
+
+def adapting(*adapters: ErrorAdapter) -> type[Plugin]:
+    class Adapting(Plugin):
+        @hookimpl
+        def register_error_adapters(self) -> Iterable[ErrorAdapter]:
+            return adapters
+
+    return Adapting
+
+
+def stumble(over: str) -> str:
+    """Raise what is named."""
+    known: dict[str, BaseException] = {
+        "disk": OSError("canary"),
+        "shape": KeyError("canary"),
+        "purpose": ToolExecutionError("on purpose"),
+        "exit": SystemExit(3),
+    }
+    if over in known:
+        raise known[over]
+    return f"not over {over}"
+
+
+@pytest.mark.parametrize("inline", [True, False], ids=["inline", "thread"])
+async def test_hook_register_error_adapters(inline: bool) -> None:
+    disk = adapting(Adapter("disk", ToolExecutionError("The disk is full."), OSError))
+    tools = plugin_of(tools=[ToolDefinition(stumble, inline=inline)])
+    async with make_host(plugins={"d": disk, "t": tools}) as host:
+        adapted = await failure(host, "stumble", {"over": "disk"})
+        assert adapted.error.message == "The disk is full."
+        assert adapted.error_id is not None
+        assert isinstance(adapted.error.__cause__, OSError)
+        unknown = await failure(host, "stumble", {"over": "shape"})
+        assert unknown.error.message == "It failed unexpectedly."
+        assert (await failure(host, "stumble", {"over": "purpose"})).error.message == "on purpose"
+        assert (await failure(host, "stumble", {"over": "exit"})).error.message == "It failed unexpectedly."
+        assert await value(host, "stumble", {"over": "nothing"}) == "not over nothing"
+
+
+async def test_error_adapters_see_what_resources_and_prompts_raise() -> None:
+    def fails() -> str:
+        """Fail."""
+        raise OSError("canary")
+
+    class Failing(Plugin):
+        @hookimpl
+        def register_resources(self) -> Iterable[ResourceDefinition]:
+            return [ResourceDefinition("x://y", fails)]
+
+        @hookimpl
+        def register_prompts(self) -> Iterable[PromptDefinition]:
+            return [PromptDefinition(fails)]
+
+    disk = adapting(Adapter("disk", ToolExecutionError("The disk is full."), OSError))
+    async with make_host(plugins={"d": disk, "f": Failing}) as host:
+        for call in (Call("resources/read", {"uri": "x://y"}), Call("prompts/get", {"name": "fails"})):
+            outcome = await host.dispatch(call)
+            assert isinstance(outcome, Failure)
+            assert outcome.error.message == "The disk is full."
+
+
+async def test_error_adapters_are_asked_in_the_order_of_names_and_those_for_want_of_better_last() -> None:
+    says = {name: Adapter(name, ToolExecutionError(name), OSError) for name in ("b", "c")}
+    last = Adapter("last", ToolExecutionError("last"), fallback=True)
+    plugins = {"c": adapting(says["c"]), "a": adapting(last), "b": adapting(says["b"])}
+    async with make_host(plugins={**plugins, "t": plugin_of(tools=[ToolDefinition(stumble)])}) as host:
+        assert (await failure(host, "stumble", {"over": "disk"})).error.message == "b"
+        assert (says["b"].asked, says["c"].asked, last.asked) == (1, 0, 0)
+        assert (await failure(host, "stumble", {"over": "shape"})).error.message == "last"
+        assert (says["b"].asked, says["c"].asked, last.asked) == (2, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("says", "logged"),
+    [
+        (ValueError("a bug"), "the error adapter bad failed on OSError"),
+        (SystemExit(2), "the error adapter bad failed on OSError"),
+        ("no error at all", "the error adapter bad gave str"),
+    ],
+    ids=["raises", "exits", "gives no error"],
+)
+async def test_an_error_adapter_that_fails_is_logged_and_passed_over(
+    says: Any, logged: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    bad, good = Adapter("bad", says), Adapter("good", ToolExecutionError("The disk is full."))
+    tools = plugin_of(tools=[ToolDefinition(stumble)])
+    async with make_host(plugins={"a": adapting(bad), "b": adapting(good), "t": tools}) as host:
+        assert (await failure(host, "stumble", {"over": "disk"})).error.message == "The disk is full."
+    assert bad.asked == 1
+    assert logged in caplog.text
 
 
 class Carrying(Plugin):
@@ -347,6 +459,10 @@ class Everything(Plugin):
     @hookimpl
     def register_prompts(self, context: PluginContext) -> Any:
         return self.note("register_prompts", context)
+
+    @hookimpl
+    def register_error_adapters(self, context: PluginContext) -> Any:
+        return self.note("register_error_adapters", context)
 
     @hookimpl
     def register_middleware(self, context: PluginContext) -> Any:

@@ -34,6 +34,7 @@ from pegboard.contracts.catalogue import (
 )
 from pegboard.contracts.http import EventStream, Headers, Request, Response, Route, RouteHandler
 from pegboard.contracts.plugins import (
+    ErrorAdapter,
     Lifespan,
     Middleware,
     Plugin,
@@ -61,6 +62,7 @@ __all__ = [
     "Caller",
     "Client",
     "Connection",
+    "ErrorAdapter",
     "EventStream",
     "Failure",
     "Headers",

@@ -12,6 +12,8 @@ from pegboard.contracts.catalogue import ToolAnnotations
 if TYPE_CHECKING:
     import logging
 
+    from pegboard.errors import ToolRuntimeError
+
 
 class ToolDefinition(NamedTuple):
     """A function and what its author said about it; checked and compiled when the host assembles.
@@ -79,6 +81,24 @@ class SecretStore(Protocol):
 
     def get(self, name: str) -> str | None:
         """The secret of that name, None when this store has none. Asked once, when the host assembles."""
+        ...
+
+
+class ErrorAdapter(Protocol):
+    """Knows the exceptions of some library, and what they mean to the one who called the tool.
+
+    Attributes:
+        slug: a short name for logs and for the `service` of an error's `extra`.
+    """
+
+    slug: str
+
+    def from_exception(self, error: Exception) -> ToolRuntimeError | None:
+        """The error that an exception of an author's function amounts to, None when it is not one of this library's.
+
+        Its message and its machine-readable fields go to the caller, so they hold no URL with its query, no header and
+        no body; those of `developer_message` go to the log.
+        """
         ...
 
 
