@@ -1,0 +1,132 @@
+"""What a run of the installed command imports: what it uses, and nothing else."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import AsyncIterator
+from functools import cache
+
+import pytest
+import pytest_asyncio
+
+from tests.plugins_loading.installed import NO_IMPOSTOR, TIMEOUT, imported_by, samples, stdio
+from tests.support.environments import executable
+
+CONFIG = f"[host]\nautoload = false\n{NO_IMPOSTOR}\n[toolkits.greeter]\n"
+
+FOUNDATION = """
+import argparse, asyncio, concurrent.futures.thread, logging, secrets, signal
+import importlib_metadata, pluggy, pydantic.type_adapter, tomli
+from pydantic import BaseModel, Field, field_validator
+class Model(BaseModel):
+    size: int = Field(1, ge=1)
+Model()
+list(importlib_metadata.entry_points())
+argparse.ArgumentParser().add_argument("x")
+"""
+"""What the command is built on, and whatever that loads with this version of Python."""
+
+OURS = ("pegboard", "toolkit_greeter")
+FURTHER = {"gc", "ctypes", "_ctypes", "encodings", "pydantic"}
+"""Packages of which the command loads something beyond its foundation: little, and cheap."""
+METADATA = {"email", "importlib_metadata"}
+"""Loaded to read the version of pegboard, which is the version of the server unless `[host] version` is set."""
+
+LOOKING = {"cli.find", "cli.look", "cli.output"}
+SERVING = {"cli.output", "cli.serve", "supervise"}
+HOST = {
+    "argument_errors", "assembly", "cli", "cli.common", "cli.parser", "codec", "context", "definitions", "discovery",
+    "errors", "execute", "hook_rules", "hookspecs", "host", "jsonrpc", "loader", "methods", "names", "plugins",
+    "process_guard", "signature", "supervise", "toolkit",
+}  # fmt: skip
+
+
+@cache
+def foundation() -> frozenset[str]:
+    done = subprocess.run(
+        [executable(samples()), "-v", "-c", FOUNDATION], capture_output=True, text=True, timeout=TIMEOUT, check=True
+    )
+    return frozenset(re.findall(r"^import '?([\w.]+)'? #", done.stderr, re.MULTILINE))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def served() -> AsyncIterator[set[str]]:
+    """The modules of a whole conversation over stdio, from the first message to a call and the end."""
+    async with stdio(samples(), CONFIG, env={"PYTHONVERBOSE": "1"}) as wire:
+        await wire.initialize()
+        await wire.result("tools/list")
+        await wire.call("greeter_hello", name="Ada")
+    assert wire.exit_code == 0
+    yield set(re.findall(r"^import '?([\w.]+)'? #", wire.stderr, re.MULTILINE))
+
+
+@pytest.fixture(scope="module")
+def listed() -> set[str]:
+    """The modules of `pegboard list`."""
+    return imported_by(samples(), "list", config=CONFIG)
+
+
+def foreign(modules: set[str]) -> set[str]:
+    """The packages of others that were loaded beyond the foundation."""
+    beyond = modules - foundation()
+    return {name.partition(".")[0] for name in beyond if not name.startswith(OURS)}
+
+
+def rooms(modules: set[str]) -> set[str]:
+    """The host's own modules; the parts of `contracts` and of `config` count as one each."""
+    own = {name.partition(".")[2] for name in modules if name.startswith("pegboard.")}
+    return {re.sub(r"^(contracts|config)\..*", r"\1", name) for name in own}
+
+
+def plugins(modules: set[str]) -> set[str]:
+    return {name.split(".")[1] for name in modules if name.startswith("pegboard_plugins.")}
+
+
+def test_serving_over_stdio_loads_nothing_of_others_that_it_does_not_use(served: set[str]) -> None:
+    assert foreign(served) <= FURTHER | METADATA
+    assert not served & {
+        "aiohttp",
+        "aiohttp.web",
+        "jwt",
+        "dotenv",
+        "click",
+        "difflib",
+        "http",
+        "html",
+        "xml",
+        "multiprocessing",
+    }
+
+
+def test_listing_loads_nothing_of_others_that_it_does_not_use(listed: set[str]) -> None:
+    assert foreign(listed) <= FURTHER | METADATA
+    assert not listed & {"aiohttp", "aiohttp.web", "jwt", "dotenv", "click", "difflib", "http", "html", "xml", "ctypes"}
+
+
+def test_serving_loads_the_rooms_it_needs_and_the_code_of_no_other_command(served: set[str]) -> None:
+    assert rooms(served) <= HOST | SERVING | {"contracts", "config"}
+    assert rooms(served) >= {"loader", "assembly", "execute", "supervise", "cli.serve"}
+    assert not served & {"pegboard.config.explain", "pegboard.config.show", "pegboard.config.masking"}
+
+
+def test_listing_loads_the_rooms_it_needs_and_the_code_of_no_other_command(listed: set[str]) -> None:
+    assert rooms(listed) <= HOST | LOOKING | {"contracts", "config"}
+    assert not listed & {"pegboard.config.explain", "pegboard.config.show", "pegboard.config.masking"}
+
+
+def test_a_plugin_that_is_not_on_is_not_loaded(served: set[str], listed: set[str]) -> None:
+    assert plugins(served) == {"logging", "mcp", "secrets_env", "stdio"}
+    assert "stdio" not in plugins(listed)
+    strangers = {name for name in served | listed if name.startswith(("acme_", "broken_", "toolkit_"))}
+    assert strangers == {"toolkit_greeter"}
+
+
+@pytest.mark.parametrize("module", ["pegboard_plugins.stdio.takeover", "pegboard_plugins.http.server"])
+def test_what_a_transport_runs_with_is_loaded_when_it_runs(module: str, listed: set[str]) -> None:
+    assert module not in listed
+
+
+def test_the_version_is_told_without_a_host() -> None:
+    loaded = imported_by(samples(), "--version")
+    assert not {name for name in loaded if name.startswith(("pydantic", "asyncio", "pegboard.host", "pegboard.config"))}
