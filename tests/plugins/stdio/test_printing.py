@@ -64,7 +64,9 @@ def test_the_environment_makes_no_difference(env: dict[str, str]) -> None:
     log = log_of("print grüße", "former latin", "child of another", "surrogate half", "descriptor plain", env=env)
     for text in ("latin", "of another", "half\\ud83d", "plain"):
         assert f"{RECORD}{text}\n" in log
-    assert log.count("\n") == log.count(RECORD) == 5
+    # in development mode asyncio complains of the child that took its time, and is right
+    rest = [line for line in log.splitlines() if not line.startswith((RECORD, "WARNING asyncio: Executing"))]
+    assert (log.count(RECORD), rest) == (5, [])
 
 
 def test_tools_read_nothing() -> None:
