@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import logging
 import typing
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from pegboard import contracts, hookspecs
 from pegboard.hook_rules import HOOKS
-from pegboard.plugins import Loaded
+from pegboard.plugins import Loaded, Origin
 from tests.structure.sources import ROOT
 
 SPECS: dict[str, Callable[..., Any]] = {
@@ -60,7 +61,9 @@ def test_the_specification_itself_does_nothing(hook: str) -> None:
 
 @pytest.mark.parametrize("hook", HOOKS)
 def test_what_a_hook_gives_has_a_place(hook: str) -> None:
-    assert HOOKS[hook].field in inspect.signature(Loaded).parameters
+    context = contracts.PluginContext("p", None, logging.getLogger("p"))
+    loaded = Loaded(Origin("plugin", "p", "p:P"), None, context)
+    assert getattr(loaded, HOOKS[hook].field) == []
 
 
 @pytest.mark.parametrize("hook", SPECS)
