@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import socket
 from collections.abc import AsyncIterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
 
 from pegboard import Host
+from toolkit_github import kit
 from toolkits.github.tests.support import on_actions, on_contents, on_issues, on_pulls, on_repositories
 from toolkits.github.tests.support.hosting import Serve, Served
 from toolkits.github.tests.support.server import TOKEN, GithubServer
@@ -41,17 +43,29 @@ async def github(world: World) -> AsyncIterator[GithubServer]:
 
 
 @pytest.fixture
+def offered() -> AbstractSet[str] | None:
+    """The tools that the tests of a module need, so that its hosts start fast; None for all there are."""
+    return None
+
+
+@pytest.fixture
 async def serve(
-    github: GithubServer, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+    offered: AbstractSet[str] | None,
+    github: GithubServer,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[Serve]:
     """Start a host against the server: `await serve(token=..., write=True, ...)` with settings of the toolkit."""
     async with AsyncExitStack() as stack:
         monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
 
+        names = {f"github_{tool.name or tool.function.__name__}" for tool in kit.register_tools()}
+        disabled = set() if offered is None else names - {f"github_{name}" for name in offered}
+
         async def start(*, token: str = TOKEN, **settings: Any) -> Served:
             monkeypatch.setenv("GITHUB_TOKEN", token)
             config: Mapping[str, Any] = {
-                "host": {"autoload": False},
+                "host": {"autoload": False, "disabled_tools": sorted(disabled)},
                 "plugins": {"secrets_env": {"env_file": ""}},
                 "toolkits": {"github": {"base_url": github.url, **settings}},
             }

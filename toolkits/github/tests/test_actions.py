@@ -14,6 +14,11 @@ LOG = f"/logs/{JOB}"
 RUN = 30433642
 
 
+@pytest.fixture
+def offered() -> set[str]:
+    return {"get_job_log", "list_workflow_jobs", "list_workflow_runs", "rerun_workflow"}
+
+
 async def test_list_workflow_runs(tools: Served, github: GithubServer) -> None:
     assert await tools.call("list_workflow_runs", repo=REPO) == {
         "items": [

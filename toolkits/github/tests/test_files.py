@@ -13,6 +13,11 @@ from toolkits.github.tests.support.world import REPO, World, blob_sha
 README = "fec56017dc1b1ac87ad6e54e3cb3a20bb8dcc5ab"
 
 
+@pytest.fixture
+def offered() -> set[str]:
+    return {"delete_file", "get_file", "list_directory", "search_code", "write_file"}
+
+
 async def test_list_directory(tools: Served, world: World, github: GithubServer) -> None:
     world.links["latest"] = "README.md"
     world.submodules.add("vendor")

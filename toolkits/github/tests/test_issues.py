@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from toolkits.github.tests.support.examples import example
 from toolkits.github.tests.support.hosting import Served
 from toolkits.github.tests.support.server import GithubServer
@@ -22,6 +24,11 @@ LINE = {
     "comments": 0,
     "updated_at": "2011-04-22T13:33:48Z",
 }
+
+
+@pytest.fixture
+def offered() -> set[str]:
+    return {"add_comment", "create_issue", "get_issue", "list_comments", "list_issues", "search_issues", "update_issue"}
 
 
 def plain(number: int, **changes: Any) -> dict[str, Any]:

@@ -13,6 +13,11 @@ from toolkits.github.tests.support.server import GithubServer
 from toolkits.github.tests.support.world import REPO, World
 
 
+@pytest.fixture
+def offered() -> set[str]:
+    return {"list_issues", "search_issues", "search_repositories"}
+
+
 async def test_next_page_leads_through_a_list_to_its_end(tools: Served, world: World, github: GithubServer) -> None:
     issue = example("issues/get")
     world.issues = {number: {**issue, "number": number} for number in range(1, 8)}

@@ -25,6 +25,22 @@ LINE = {
 }
 
 
+@pytest.fixture
+def offered() -> set[str]:
+    return {
+        "create_pull_request",
+        "get_pull_request",
+        "list_checks",
+        "list_pull_request_files",
+        "list_pull_requests",
+        "list_review_comments",
+        "list_reviews",
+        "merge_pull_request",
+        "request_reviewers",
+        "review_pull_request",
+    }
+
+
 async def test_list_pull_requests(tools: Served, github: GithubServer) -> None:
     assert await tools.call("list_pull_requests", repo=REPO) == {"items": [LINE]}
     await tools.call("list_pull_requests", repo=REPO, state="all", head="octocat:x", base="main", sort="long-running")

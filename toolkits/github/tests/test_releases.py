@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from toolkits.github.tests.support.hosting import Served
 from toolkits.github.tests.support.server import GithubServer
 from toolkits.github.tests.support.world import REPO, World
@@ -20,6 +22,11 @@ WHOLE = {
         }
     ],
 }
+
+
+@pytest.fixture
+def offered() -> set[str]:
+    return {"create_release", "get_release", "list_releases"}
 
 
 async def test_list_releases(tools: Served, world: World) -> None:

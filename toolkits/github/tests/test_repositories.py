@@ -10,6 +10,23 @@ from toolkits.github.tests.support.server import GithubServer, Reply
 from toolkits.github.tests.support.world import OLD_SHA, REPO, SHA, World
 
 
+@pytest.fixture
+def offered() -> set[str]:
+    return {
+        "create_branch",
+        "create_issue",
+        "get_commit",
+        "get_repository",
+        "list_branches",
+        "list_commits",
+        "list_issues",
+        "list_notifications",
+        "list_repositories",
+        "search_repositories",
+        "whoami",
+    }
+
+
 async def test_whoami(tools: Served) -> None:
     assert await tools.call("whoami") == {
         "login": "octocat",

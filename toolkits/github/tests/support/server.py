@@ -54,6 +54,7 @@ class GithubServer:
     Attributes:
         url: the base of the API, with a prefix such as `/api/v3` if one was asked for.
         seen: the requests that fitted, in their order.
+        statuses: those of the answers to them, without scripted rogues.
         faults: what did not fit.
         waiting: set when a request is met with silence.
         abandoned: set when the one who sent it went away.
@@ -63,11 +64,12 @@ class GithubServer:
     def __init__(self, answers: Answers, *, prefix: str = "", tokens: tuple[str, ...] = (TOKEN,)) -> None:
         self._answers = answers
         self._prefix = prefix
-        self._tokens = tokens
+        self._tokens = set(tokens)
         self._scripted: dict[str, deque[Scripted]] = defaultdict(deque)
         self._runner: web.AppRunner | None = None
         self.url = ""
         self.seen: list[Request] = []
+        self.statuses: list[int] = []
         self.faults: list[str] = []
         self.waiting = asyncio.Event()
         self.abandoned = asyncio.Event()
@@ -91,6 +93,10 @@ class GithubServer:
         """Answer the next requests for an operation so."""
         self._scripted[operation].extend(answers)
 
+    def allow(self, token: str) -> None:
+        """Take another token too."""
+        self._tokens.add(token)
+
     def operations(self) -> list[str]:
         """The operations that were asked for, in their order."""
         return [request.operation.id for request in self.seen]
@@ -105,6 +111,7 @@ class GithubServer:
                 return await self._say_nothing()
             if isinstance(answer, Rogue):
                 return await _misbehave(http, answer)
+            self.statuses.append(answer.status)
             return _written(request, answer)
         except Exception as fault:  # noqa: BLE001 - whatever it is, it is told at the end of the test
             self.faults.append(str(fault) if isinstance(fault, Mismatch) else format_exc())
