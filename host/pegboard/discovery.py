@@ -17,6 +17,7 @@ from pegboard.names import Patterns
 from pegboard.plugins import GROUPS, Choice, Origin, PluginKind, Problem
 
 OWN_DISTRIBUTION = "pegboard"
+LEFT_OUT = "left out by --only"
 _WILD = set("*?[")
 
 
@@ -169,7 +170,7 @@ def _choose(origin: Origin, config: HostConfig, selection: Selection, built_in: 
         return Choice(origin, False, "it bears the name of a built-in plugin, and is refused", refused=True)
     pattern = Patterns(selection.only).which_plugin(origin.name, origin.distribution)
     if selection.only and origin.kind == "toolkit" and pattern is None:
-        return Choice(origin, False, "left out by --only")
+        return Choice(origin, False, LEFT_OUT)
     if source := _named_by(origin, config, pattern):
         return Choice(origin, True, source, named=True)
     return _unnamed(origin, config, by_default)

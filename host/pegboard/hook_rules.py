@@ -151,7 +151,9 @@ def _items(hook: str, result: object) -> list[Any]:
 def _misfit(item: object, contribution: type | tuple[str, ...]) -> str | None:
     kind = type(item).__name__
     if isinstance(contribution, type):
-        return None if isinstance(item, contribution) else f"{kind}, not {contribution.__name__}"
+        if not isinstance(item, contribution):
+            return f"{kind}, not {contribution.__name__}"
+        return _misfit_of_middleware(item) if isinstance(item, Middleware) else None
     if inspect.isclass(item):
         return f"the class {item.__name__}, not an instance of it"
     if lacking := [name for name in contribution if not hasattr(item, name)]:
@@ -159,3 +161,9 @@ def _misfit(item: object, contribution: type | tuple[str, ...]) -> str | None:
     if "name" in contribution and not isinstance(getattr(item, "name"), str):  # noqa: B009 - of any type
         return f"{kind}, whose name is no text"
     return None
+
+
+def _misfit_of_middleware(item: Any) -> str | None:
+    if not callable(item.handle):
+        return f"Middleware whose handle is {type(item.handle).__name__}, not a function"
+    return None if isinstance(item.name, str | None) else "Middleware whose name is no text"

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from pegboard import hookspecs
 from pegboard.config import ConfigProblem, HostConfig, unknown_sections, unmatched_patterns, validate_section
 from pegboard.contracts import Plugin, PluginContext
-from pegboard.discovery import Found, Given, Selection, choose, find
+from pegboard.discovery import LEFT_OUT, Found, Given, Selection, choose, find
 from pegboard.errors import PluginError
 from pegboard.hook_rules import HOOKS, check_hooks, contributions
 from pegboard.names import Patterns, nearest
@@ -101,7 +101,7 @@ class _Loader:
                 close = nearest(name, (choice.origin.name for choice in choices))
                 message = f"nothing of this name is installed: {name!r}"
                 self.wrong_config([self.config.problem(message, ("host", key, place), close)])
-            elif key == "required" and not any(choice.on for choice in named):
+            elif key == "required" and not any(choice.on or choice.reason == LEFT_OUT for choice in named):
                 message = f"{name!r} is required, but {named[0].reason}"
                 self.wrong_config([self.config.problem(message, ("host", key, place))])
 

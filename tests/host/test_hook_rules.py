@@ -314,6 +314,8 @@ def test_a_life_is_one_context_manager() -> None:
         ("register_transports", [object()], "returned object, which lacks name, run"),
         ("register_transports", [Channel], "returned the class Channel, not an instance of it"),
         ("register_transports", [type("Nameless", (Channel,), {"name": None})()], "Nameless, whose name is no text"),
+        ("register_middleware", [Middleware(5)], "returned Middleware whose handle is int, not a function"),  # type: ignore[arg-type]
+        ("register_middleware", [Middleware(handle, name=5)], "returned Middleware whose name is no text"),  # type: ignore[arg-type]
         ("register_secret_stores", [{}], "returned dict, which lacks name"),
         ("lifespan", None, "returned NoneType, which lacks __aenter__, __aexit__"),
         ("lifespan", nullcontext, "returned the class nullcontext, not an instance of it"),

@@ -356,6 +356,14 @@ def test_what_is_required_must_not_be_disabled() -> None:
     assert "'worker' is required, but disabled by 'work*' in [host] disabled_toolkits" in problem.message
 
 
+def test_what_is_required_may_be_left_out_on_the_command_line() -> None:
+    host = {**NOTHING_INSTALLED, "required": ["left"]}
+    kits = {name: Toolkit(name) for name in ("left", "right")}
+    report = loaded(toolkits=kits, config={"host": host}, selection=Selection(only=("right",)))
+    assert [plugin.origin.name for plugin in report.plugins] == ["right"]
+    assert report.problems == ()
+
+
 def test_patterns_that_disable_nothing_are_warnings() -> None:
     host = {**NOTHING_INSTALLED, "disabled_toolkits": ["wroker", "nobody*"]}
     report = loaded(toolkits={"worker": Toolkit("worker")}, config={"host": host})
