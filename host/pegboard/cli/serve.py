@@ -17,6 +17,7 @@ from functools import partial
 from pegboard.cli import OK
 from pegboard.cli.common import make_host
 from pegboard.cli.output import say
+from pegboard.cli.standard_streams import OutputApart, fill_closed
 from pegboard.errors import ConfigError
 from pegboard.host import Host
 
@@ -31,7 +32,10 @@ _COLLECT_AFTER = 50_000
 
 def run_stdio(options: Namespace) -> int:
     """Serve one client over standard input and output."""
-    return _run(make_host(options, ["stdio"]), STDIO_GRACE_SECONDS)
+    fill_closed()
+    output = OutputApart()
+    output.away()
+    return _run(make_host(options, ["stdio"]), STDIO_GRACE_SECONDS, output)
 
 
 def run_serve(options: Namespace) -> int:
@@ -57,17 +61,18 @@ def _announce(host: Host, address: str) -> None:
         say(f"next: give that URL to an MCP client, or try: curl {address}/healthz   (Ctrl-C ends)")
 
 
-def _run(host: Host, grace: float) -> int:
+def _run(host: Host, grace: float, output: OutputApart | None = None) -> int:
     gc.disable()
-    return asyncio.run(_serve(host, grace))
+    return asyncio.run(_serve(host, grace, output or OutputApart()))
 
 
-async def _serve(host: Host, grace: float) -> int:
+async def _serve(host: Host, grace: float, output: OutputApart) -> int:
     stopping = _stop_on_signals()
     await host.start()
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER, 20, 100)
     gc.enable()
+    output.back()
     serving = asyncio.create_task(host.run())
     try:
         await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
@@ -79,6 +84,7 @@ async def _serve(host: Host, grace: float) -> int:
         stopping.cancel()
         serving.cancel()
         await asyncio.wait((serving,), timeout=STOP_SECONDS)
+        output.away()
         await _stop(host)
     if host.busy_threads or len(asyncio.all_tasks()) > 1:
         # a function that runs in a thread, or that will not be cancelled, would keep the process for ever

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterable, Callable
+from contextlib import suppress
 from functools import partial
 from threading import get_ident
 from typing import Any
@@ -42,6 +43,12 @@ from pegboard_plugins.mcp.session import negotiate
 CLEANUP_SECONDS = 0.5
 """How long cancelled calls may take to clean up once the connection has ended."""
 
+MOST_IN_FLIGHT = 1000
+"""How many requests of one connection run at once."""
+
+ROOM_SECONDS = 5.0
+"""How long reading waits for one of them to end before the next is refused."""
+
 BATCH_REVISION = "2025-03-26"
 
 Reply = Callable[[bytes | None], None]
@@ -64,6 +71,8 @@ class McpProtocol:
         conversation = Conversation(connection, Service(host, self._list_ttl_ms), self._max_batch)
         try:
             async for message in messages:
+                if conversation.is_full:
+                    await conversation.wait_for_room()
                 conversation.receive(message)
         finally:
             await conversation.end()
@@ -80,6 +89,19 @@ class Conversation:
         self._thread = get_ident()
         self._session: Client | None = None
         self._running: dict[RequestId, asyncio.Task[None]] = {}
+        self._room = asyncio.Event()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether as many requests are in flight as there may be."""
+        return len(self._running) >= MOST_IN_FLIGHT
+
+    async def wait_for_room(self) -> None:
+        """Read no further until a request has ended, but not for ever: a cancellation may wait behind this message."""
+        self._room.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ROOM_SECONDS):
+                await self._room.wait()
 
     def receive(self, data: bytes) -> None:
         """Take one message, or a batch."""
@@ -166,6 +188,8 @@ class Conversation:
     # --- calls ---
 
     def _start(self, request_id: RequestId, method: str, params: Any, client: Client, reply: Reply) -> None:
+        if self.is_full:
+            raise ProtocolError(INTERNAL_ERROR, f"{MOST_IN_FLIGHT} requests are in flight; wait for some to end.")
         send = partial(self._send_while_running, request_id)
         call = self._service.call(request_id, method, params, client, self._connection.caller, send)
         self._running[request_id] = self._loop.create_task(self._answer(call, request_id, reply))
@@ -181,6 +205,7 @@ class Conversation:
                 response = jsonrpc_error(INTERNAL_ERROR, "Internal error", request_id)
             if not isinstance(error, asyncio.CancelledError):
                 logger.exception("a call of %s could not be answered", call.method)
+        self._room.set()
         if self._running.get(request_id) is task:
             del self._running[request_id]
             reply(response)
