@@ -29,7 +29,7 @@ from pegboard.contracts import (
     Request,
     Response,
 )
-from pegboard.discovery import Given, Selection, defaults
+from pegboard.discovery import Given, Selection, defaults, own_version
 from pegboard.errors import ConfigError, MCPError, PluginError, ProtocolError, ServerError, ToolkitError, TransportError
 from pegboard.execute import Threads
 from pegboard.jsonrpc import METHOD_NOT_FOUND
@@ -77,9 +77,8 @@ class Host:
         self.report = LoadReport((), (), ())
         self._assembly: Assembly | None = None
         section = self.config.host
-        self._identity = Identity(
-            section.name, section.version, section.title, section.instructions, section.website_url
-        )
+        version = section.version or own_version()
+        self._identity = Identity(section.name, version, section.title, section.instructions, section.website_url)
 
     @property
     def identity(self) -> Identity:

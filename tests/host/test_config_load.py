@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from pegboard.config import HostConfig
 from pegboard.errors import ConfigError
+from pegboard.host import Host
 
 MEANT = '; did you mean "{}"?'
 
@@ -56,7 +57,7 @@ def test_without_any_file_safe_defaults_hold(tmp_path: Path) -> None:
     assert (host.name, host.title, host.transports, host.autoload) == ("pegboard", None, (), True)
     assert (host.missing_secrets, host.tool_names, host.page_size, host.threads) == ("warn", "snake", 1000, 40)
     assert (host.log_level, host.user) == ("warning", None)
-    assert host.version[0].isdigit()
+    assert host.version is None
     assert dict(config.plugins) == dict(config.toolkits) == {}
 
 
@@ -326,13 +327,9 @@ def test_the_lists_of_what_is_disabled_are_ready_to_match(tmp_path: Path) -> Non
     assert config.disabled_tools.texts == ("c_*",)
 
 
-def test_the_version_of_a_pegboard_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent(name: str) -> str:
-        raise importlib.metadata.PackageNotFoundError(name)
-
-    assert load(tmp_path).host.version == importlib.metadata.version("pegboard")
-    monkeypatch.setattr(importlib.metadata, "version", absent)
-    assert load(tmp_path).host.version == "0"
+def test_the_version_is_pegboards_unless_it_is_set(tmp_path: Path) -> None:
+    assert Host(load(tmp_path)).identity.version == importlib.metadata.version("pegboard")
+    assert Host(load(tmp_path, '[host]\nversion = "7.1"\n')).identity.version == "7.1"
 
 
 # --- what a program gives ---

@@ -17,15 +17,6 @@ class PluginConfig(BaseModel, extra="forbid", frozen=True):
     """
 
 
-def _installed_version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("pegboard")
-    except PackageNotFoundError:
-        return "0"
-
-
 class HostSection(PluginConfig):
     """The `[host]` section.
 
@@ -53,7 +44,7 @@ class HostSection(PluginConfig):
     """
 
     name: str = Field("pegboard", min_length=1)
-    version: str = Field(default_factory=_installed_version, min_length=1)
+    version: str | None = Field(None, min_length=1)
     title: str | None = None
     instructions: str | None = None
     website_url: str | None = None
