@@ -221,3 +221,24 @@ async def test_a_small_answer_that_unpacks_to_a_large_one_is_given_up(serve: Ser
     bomb = gzip.compress(json.dumps({"x": "y" * 50_000_000}).encode())
     github.script("issues/get", Rogue(bomb, headers={"Content-Encoding": "gzip"}))
     assert "larger than 65536 bytes" in (await served.fail("get_issue", repo=REPO, number=1347)).message
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+async def test_after_a_change_a_problem_of_githubs_warns_of_repeating(
+    status: int, tools: Served, github: GithubServer
+) -> None:
+    github.script("issues/create", Rogue(b"", status))
+    error = await tools.fail("create_issue", repo=REPO, title="x")
+    assert (error.status_code, error.can_retry) == (status, False)
+    assert "Try again later" not in error.message
+    assert "look before you try again" in error.message
+
+
+async def test_after_a_change_an_answer_that_is_too_large_warns_of_repeating(
+    serve: Serve, github: GithubServer
+) -> None:
+    served = await serve(max_answer_bytes=65_536, write=True)
+    github.script("issues/create", Rogue(b" " * 65_537, 201))
+    error = await served.fail("create_issue", repo=REPO, title="x")
+    assert error.can_retry is False
+    assert "look before you try again" in error.message

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,10 @@ from toolkits.github.tests.support.server import GithubServer
 from toolkits.github.tests.support.storage import Storage
 
 REPO = "octocat/Hello-World"
-READING = {
+Calls = dict[str, tuple[dict[str, Any], list[str]]]
+"""Tools, each with arguments of a call and the operations that it takes."""
+
+READING: Calls = {
     "whoami": ({}, ["users/get-authenticated"]),
     "list_notifications": ({"all": True}, ["activity/list-notifications-for-authenticated-user"]),
     "search_repositories": ({"query": "hello"}, ["search/repos"]),
@@ -42,7 +46,7 @@ READING = {
     "list_releases": ({"repo": REPO}, ["repos/list-releases"]),
     "get_release": ({"repo": REPO, "tag": "v1.0.0"}, ["repos/get-release-by-tag"]),
 }
-ADDING = {
+ADDING: Calls = {
     "create_issue": ({"repo": REPO, "title": "x"}, ["issues/create"]),
     "add_comment": ({"repo": REPO, "number": 1347, "body": "x"}, ["issues/create-comment"]),
     "create_pull_request": ({"repo": REPO, "title": "x", "head": "feature/x", "base": "main"}, ["pulls/create"]),
@@ -52,7 +56,7 @@ ADDING = {
     "rerun_workflow": ({"repo": REPO, "run_id": 30433642}, ["actions/re-run-workflow-failed-jobs"]),
     "create_release": ({"repo": REPO, "tag": "v2"}, ["repos/create-release"]),
 }
-CHANGING = {
+CHANGING: Calls = {
     "update_issue": ({"repo": REPO, "number": 1347, "state": "closed"}, ["issues/update"]),
     "merge_pull_request": ({"repo": REPO, "number": 12}, ["pulls/merge"]),
     "write_file": (
@@ -106,7 +110,7 @@ async def test_each_tool_asks_what_github_describes_and_understands_the_answer(
     ],
 )
 async def test_annotations_say_what_a_tool_may_do(
-    names: dict[str, object], read_only: bool, destructive: bool | None, serve: Serve
+    names: Calls, read_only: bool, destructive: bool | None, serve: Serve
 ) -> None:
     served = await serve(write=True)
     for name in names:

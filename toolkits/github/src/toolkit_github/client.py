@@ -117,7 +117,7 @@ class Client:
             if etag and not ask.changes:
                 self._cache.put(key, Kept(etag, link, reply.body))
         else:
-            raise refusal(Refused(ask.what, ask.label, token, *reply))
+            raise refusal(Refused(ask.what, ask.label, ask.changes, token, *reply))
         return Answer(ask.label, _decoded(ask, reply.body), next_page(link))
 
     async def location(self, ask: Ask, token: str) -> str:
@@ -130,7 +130,7 @@ class Client:
         url = self._base + ask.path
         reply = await self._follow(ask, token, url, None, statuses=(301, 307, 308))
         if reply.status != 302 and not 200 <= reply.status < 300:
-            raise refusal(Refused(ask.what, ask.label, token, *reply))
+            raise refusal(Refused(ask.what, ask.label, ask.changes, token, *reply))
         place = elsewhere(self._base, url, reply.headers.get("location", "")) if reply.status == 302 else None
         if place is None:
             raise not_understood(ask.label)
@@ -186,7 +186,7 @@ class Client:
             async with session.request(
                 ask.method, URL(url, encoded=True), data=data, headers=headers, allow_redirects=False
             ) as response:
-                body = await _read(response, ask.limit or self._config.max_answer_bytes)
+                body = await _read(response, ask.limit or self._config.max_answer_bytes, changes=ask.changes)
                 return _Reply(response.status, response.headers, body)
         except (ClientError, OSError) as error:
             raise _no_answer(error, ask.label, token, changes=ask.changes) from None
@@ -210,12 +210,12 @@ class Client:
         return self._session
 
 
-async def _read(response: "ClientResponse", limit: int) -> bytes:
+async def _read(response: "ClientResponse", limit: int, *, changes: bool) -> bytes:
     body = bytearray()
     async for chunk in response.content.iter_any():
         body += chunk
         if len(body) > limit:
-            raise too_large(limit)
+            raise too_large(limit, changes=changes)
     return bytes(body)
 
 

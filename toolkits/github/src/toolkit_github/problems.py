@@ -12,6 +12,7 @@ from pegboard import (
     ErrorKind,
     NetworkTransportError,
     RetryableToolError,
+    ToolExecutionError,
     ToolRuntimeError,
     UpstreamError,
     UpstreamRateLimitError,
@@ -25,16 +26,19 @@ _PERMISSIONS = re.compile(r"[a-z_]+=(?:read|write|admin)(?:[,;] ?[a-z_]+=(?:read
 _SECONDARY_MS = 60_000
 """How long to wait where GitHub does not say: its documentation asks for a minute."""
 _LONGEST_MS = 24 * 3600 * 1000
+_LATER = " Try again later."
+_PERHAPS = " What was asked for may have been done all the same: look before you try again."
 
 
 class Refused(NamedTuple):
     """An answer with an error status: what was asked for, in words and as method and path without values, and the rest.
 
-    `headers` is looked up without regard to case.
+    `headers` is looked up without regard to case; `changes` says that the request may have changed something.
     """
 
     what: str
     request: str
+    changes: bool
     token: str
     status: int
     headers: Mapping[str, str]
@@ -54,7 +58,9 @@ def refusal(refused: Refused) -> ToolRuntimeError:
             f"{refused.what} was not found: it does not exist, or the token cannot see it. Check the names.",
             status_code=status,
         )
-    return UpstreamError(_sentence(refused), detail, status_code=status)
+    error = UpstreamError(_sentence(refused), detail, status_code=status)
+    error.can_retry = error.can_retry and not refused.changes
+    return error
 
 
 def _sentence(refused: Refused) -> str:
@@ -72,7 +78,7 @@ def _sentence(refused: Refused) -> str:
     if status == 451:
         return f"{refused.what} is not to be had for legal reasons."
     if status >= 500:
-        return f"GitHub has a problem of its own (status {status}). Try again later."
+        return f"GitHub has a problem of its own (status {status})." + (_PERHAPS if refused.changes else _LATER)
     if status < 400:
         return f"{refused.what} may have moved: GitHub redirects (status {status}) to where the tools do not follow."
     return f"GitHub refuses the request (status {status})."
@@ -185,7 +191,7 @@ def no_answer(error: Exception, detail: str, *, changes: bool, sent: bool) -> Ne
         kind, message = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED, "The connection to GitHub broke off."
     uncertain = changes and sent
     if uncertain:
-        message += " What was asked for may have been done all the same: look before you try again."
+        message += _PERHAPS
     return NetworkTransportError(message, detail, kind=kind, can_retry=not uncertain)
 
 
@@ -193,7 +199,7 @@ def not_understood(request: str, *, changes: bool = False) -> UpstreamError:
     """Give the error for an answer that is not what GitHub's API answers."""
     message = "The answer is not one of GitHub's API; the operator should check base_url and what is in between."
     if changes:
-        message += " What was asked for may have been done all the same: look before you try again."
+        message += _PERHAPS
     error = UpstreamError(
         message, f"{request}: the answer has another form than the API's description", status_code=502
     )
@@ -208,6 +214,9 @@ def not_fetched(what: str, status: int) -> UpstreamError:
     )
 
 
-def too_large(limit: int) -> RetryableToolError:
+def too_large(limit: int, *, changes: bool) -> ToolExecutionError:
     """Give the error for an answer that is larger than the settings allow."""
-    return RetryableToolError(f"GitHub's answer is larger than {limit} bytes. Ask for less, such as fewer a page.")
+    message = f"GitHub's answer is larger than {limit} bytes."
+    if changes:
+        return ToolExecutionError(message + _PERHAPS)
+    return RetryableToolError(message + " Ask for less, such as fewer a page.")
