@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pegboard import Host, Tool
+from toolkit_github import GithubConfig
 from toolkits.github.tests.support.description import operations
 from toolkits.github.tests.support.hosting import Serve, Served
 from toolkits.github.tests.support.server import GithubServer
@@ -164,3 +168,11 @@ async def test_two_hosts_in_one_program_have_settings_of_their_own(serve: Serve)
     reading, writing = await serve(), await serve(write=True)
     assert isinstance(reading.host, Host)
     assert len(offered(reading)) < len(offered(writing))
+
+
+def test_the_readme_names_every_tool_and_every_setting_with_its_default() -> None:
+    text = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`(github_\w+)`", text)) == {f"github_{name}" for name in ALL}
+    (block,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    shown = tomllib.loads(block)["toolkits"]["github"]
+    assert shown == GithubConfig().model_dump()
