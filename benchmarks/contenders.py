@@ -19,7 +19,7 @@ NAMES: Final = (PEGBOARD, PEGBOARD_FILES, SDK, FLOOR, FLOOR_TASKS)
 SERVERS: Final = (PEGBOARD, SDK, FLOOR, FLOOR_TASKS)
 """Those that serve the benchmarks' own tools."""
 
-_READY = "import os; os.write(1, b'ready\\n')"
+_READY = "import os; os.write(1, b'ready\\n'); os.read(0, 1)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Contender:
         return variables | {"BENCH_MORE_TOOLS": str(more_tools)}
 
     def python(self, code: str) -> tuple[str, ...]:
-        """A command that runs some code in its environment, and says when it is through."""
+        """A command that runs some code in its environment, says when it is through, and stays until its input ends."""
         return (self.environment.python, "-c", f"{code}\n{_READY}")
 
 
