@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.distributions import make_distribution
-from tests.support.environments import ROOT, built_wheels, executable, make_environment, run
+from tests.support.environments import built_wheels, executable, make_environment, run
+from tools.install import ROOT
 
 README = (ROOT / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```(\w+(?: http)?)(?: file=(\S+))?\n(.*?)^```$", README, re.M | re.S)
