@@ -10,8 +10,10 @@ from functools import cache
 import pytest
 import pytest_asyncio
 
+from pegboard.discovery import defaults
 from tests.plugins_loading.installed import NO_IMPOSTOR, TIMEOUT, imported_by, samples, stdio
 from tests.support.environments import executable
+from tools.install import ROOT
 
 CONFIG = f"[host]\nautoload = false\n{NO_IMPOSTOR}\n[toolkits.greeter]\n"
 
@@ -30,15 +32,10 @@ argparse.ArgumentParser().add_argument("x")
 OURS = ("pegboard", "toolkit_greeter")
 FURTHER = {"gc", "ctypes", "_ctypes", "encodings", "pydantic"}
 """Packages of which the command loads something beyond its foundation: little, and cheap."""
-METADATA = {"email", "importlib_metadata"}
-"""Loaded to read the version of pegboard, which is the version of the server unless `[host] version` is set."""
-
-LOOKING = {"cli.find", "cli.look", "cli.output"}
-SERVING = {"cli.output", "cli.serve", "supervise"}
-HOST = {
-    "argument_errors", "assembly", "cli", "cli.common", "cli.parser", "codec", "context", "definitions", "discovery",
-    "errors", "execute", "hook_rules", "hookspecs", "host", "jsonrpc", "loader", "methods", "names", "plugins",
-    "process_guard", "signature", "supervise", "toolkit",
+WORDS = {"pegboard.config.explain", "pegboard.config.show", "pegboard.config.masking"}
+"""What puts wrong settings into words, and shows right ones."""
+ABSENT = {
+    "aiohttp", "aiohttp.web", "click", "difflib", "dotenv", "html", "http", "jwt", "multiprocessing", "unittest", "xml",
 }  # fmt: skip
 
 
@@ -73,50 +70,32 @@ def foreign(modules: set[str]) -> set[str]:
     return {name.partition(".")[0] for name in beyond if not name.startswith(OURS)}
 
 
-def rooms(modules: set[str]) -> set[str]:
-    """The host's own modules; the parts of `contracts` and of `config` count as one each."""
-    own = {name.partition(".")[2] for name in modules if name.startswith("pegboard.")}
-    return {re.sub(r"^(contracts|config)\..*", r"\1", name) for name in own}
+def commands(modules: set[str]) -> set[str]:
+    """The modules of the command line that hold the code of commands."""
+    every = {path.stem for path in (ROOT / "host/pegboard/cli").glob("*.py")}
+    shared = {"__init__", "common", "find", "output", "parser", "standard_streams"}
+    return {name for name in every - shared if f"pegboard.cli.{name}" in modules}
 
 
 def plugins(modules: set[str]) -> set[str]:
     return {name.split(".")[1] for name in modules if name.startswith("pegboard_plugins.")}
 
 
-def test_serving_over_stdio_loads_nothing_of_others_that_it_does_not_use(served: set[str]) -> None:
-    assert foreign(served) <= FURTHER | METADATA
-    assert not served & {
-        "aiohttp",
-        "aiohttp.web",
-        "jwt",
-        "dotenv",
-        "click",
-        "difflib",
-        "http",
-        "html",
-        "xml",
-        "multiprocessing",
-    }
+def test_serving_over_stdio_loads_what_it_uses(served: set[str]) -> None:
+    assert foreign(served) <= FURTHER
+    assert served & (ABSENT | WORDS) == set()
+    assert commands(served) == {"serve"}
+    assert {"pegboard.loader", "pegboard.assembly", "pegboard.execute", "pegboard.supervise"} <= served
 
 
-def test_listing_loads_nothing_of_others_that_it_does_not_use(listed: set[str]) -> None:
-    assert foreign(listed) <= FURTHER | METADATA
-    assert not listed & {"aiohttp", "aiohttp.web", "jwt", "dotenv", "click", "difflib", "http", "html", "xml", "ctypes"}
-
-
-def test_serving_loads_the_rooms_it_needs_and_the_code_of_no_other_command(served: set[str]) -> None:
-    assert rooms(served) <= HOST | SERVING | {"contracts", "config"}
-    assert rooms(served) >= {"loader", "assembly", "execute", "supervise", "cli.serve"}
-    assert not served & {"pegboard.config.explain", "pegboard.config.show", "pegboard.config.masking"}
-
-
-def test_listing_loads_the_rooms_it_needs_and_the_code_of_no_other_command(listed: set[str]) -> None:
-    assert rooms(listed) <= HOST | LOOKING | {"contracts", "config"}
-    assert not listed & {"pegboard.config.explain", "pegboard.config.show", "pegboard.config.masking"}
+def test_listing_loads_what_it_uses(listed: set[str]) -> None:
+    assert foreign(listed) <= FURTHER
+    assert listed & (ABSENT | WORDS | {"ctypes"}) == set()
+    assert commands(listed) == {"look"}
 
 
 def test_a_plugin_that_is_not_on_is_not_loaded(served: set[str], listed: set[str]) -> None:
-    assert plugins(served) == {"logging", "mcp", "secrets_env", "stdio"}
+    assert plugins(served) == set(defaults()["plugins"]) | {"stdio"}
     assert "stdio" not in plugins(listed)
     strangers = {name for name in served | listed if name.startswith(("acme_", "broken_", "toolkit_"))}
     assert strangers == {"toolkit_greeter"}

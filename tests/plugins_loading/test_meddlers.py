@@ -35,7 +35,16 @@ async def test_each_change_is_told_and_the_client_is_served() -> None:
     ]
 
 
-async def test_who_closes_standard_output_is_told() -> None:
+async def test_who_closes_standard_output_is_told_and_the_client_on_it_is_served() -> None:
+    async with stdio(samples(), f"{HOST}[plugins.closer]\n{GREETER}") as wire:
+        await wire.initialize()
+        result = await wire.call("greeter_hello", name="Ada")
+    assert wire.exit_code == 0
+    assert result["content"][0]["text"] == "Hello Ada"
+    assert complaints(wire.stderr) == [f"{TOLD.format(name='closer')}the standard descriptors"]
+
+
+async def test_who_closes_standard_output_harms_no_client_of_another_transport() -> None:
     config = f'{HOST}transports = ["acme_unix"]\n[plugins.closer]\n[plugins.acme_unix]\nsocket = "unix"\n{GREETER}'
     async with Service(samples(), config) as service:
         await service.says(" at unix\n")

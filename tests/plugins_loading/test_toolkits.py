@@ -89,10 +89,13 @@ def test_installing_brings_its_tools_and_uninstalling_removes_them(tmp_path: Pat
 )
 def test_a_disabled_toolkit_is_not_served_and_not_imported(disabled: str) -> None:
     config = f"[host]\n{disabled}\n"
-    for command in ("list", "plugins", "stdio"):
-        assert GREETER in imported_by(samples(), command, "--only", "greeter")
+    for command in ("list", "stdio"):
         assert GREETER not in imported_by(samples(), command, config=config)
     assert "greeter_hello" not in pegboard(samples(), "list", config=config).stdout
+
+
+def test_a_toolkit_that_is_on_is_imported() -> None:
+    assert GREETER in imported_by(samples(), "list", "--only", "greeter")
 
 
 def test_disabled_tools_vanish_and_their_neighbours_stay() -> None:
