@@ -22,7 +22,7 @@ def _start(results: Results) -> Iterator[str]:
             ratio = results.ratio(start.NAME, era, name, start.PYDANTIC, "cpu_ms")
             if wall and ratio:
                 said = _kept(wall.median <= 150 or ratio <= 1.5)
-                yield f"{said} start of {name}, {era}: {wall.median:.0f} ms, {ratio:.2f} x pydantic in CPU (150 ms or 1.5 x)"
+                yield f"{said} start of {name}, {era}: {wall.median:.0f} ms, {ratio:.2f} x pydantic (150 ms, 1.5 x)"
 
 
 def _memory(results: Results) -> Iterator[str]:
