@@ -41,6 +41,7 @@ class Connection(RequestHandler):
         super().data_received(data)
         if self._request_count != before:
             self._stop_clock()
+            self._break_bodies()
         elif data and self._is_waiting():
             self._begun = True
             if self._header_timer is None:
@@ -69,6 +70,19 @@ class Connection(RequestHandler):
         response = web.Response(status=status, text=text, headers={"Server": "pegboard"})
         response.force_close()
         return response
+
+    def _break_bodies(self) -> None:
+        """End a body behind which something came before it was whole: that can only be what is no chunk.
+
+        aiohttp keeps the error for the next request, and whoever reads this one's body would wait for the rest.
+        """
+        bodies: list[Any] = [payload for _, payload in self._messages]
+        if self._current_request is not None:
+            bodies.insert(0, self._current_request.content)
+        for body in bodies[:-1]:
+            if not body.is_eof():
+                body.set_exception(web.RequestPayloadError("the body is not framed as HTTP has it"))
+                body.feed_eof()
 
     def _is_waiting(self) -> bool:
         """Whether all requests so far are answered or being answered, and none is there that is whole."""

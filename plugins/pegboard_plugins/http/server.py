@@ -86,9 +86,9 @@ async def _listen(
 
 
 def _url(config: HttpConfig, listener: asyncio.Server, tls: ssl.SSLContext | None) -> str:
-    scheme = "https" if tls else "http"
     if config.socket is not None:
-        return f"{scheme}+unix://{config.socket}"
+        return f"unix:{config.socket}"
+    scheme = "https" if tls else "http"
     name = f"[{config.host}]" if ":" in config.host else config.host
     return f"{scheme}://{name}:{listener.sockets[0].getsockname()[1]}"
 

@@ -1,0 +1,54 @@
+"""One `pegboard serve` for all tests that leave nothing behind in it; others start their own, `Served(...)`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.support.http import Served, http_config
+from tests.support.http_mcp import Session
+from tests.support.pool import make_fixture_site
+from tests.support.schemas import LEGACY
+
+
+@pytest.fixture(scope="session")
+def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose distribution brings the toolkits `fixture` and `hostile`."""
+    return make_fixture_site(tmp_path_factory.mktemp("site"))
+
+
+LIMITS = """
+port = 0
+max_body_bytes = 65536
+header_seconds = 0.3
+body_seconds = 0.3
+stream_ping_seconds = 0.1
+cors_origins = ["https://app.example", "https://Other.Example:8443"]
+cors_credentials = true
+"""
+"""Small limits, so that tests need not wait."""
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def served(fixture_site: Path) -> AsyncIterator[Served]:
+    """The server that tests share."""
+    async with Served(fixture_site) as served:
+        yield served
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def strict(fixture_site: Path) -> AsyncIterator[Served]:
+    """A server with small limits, and web origins that may use it."""
+    async with Served(fixture_site, http_config(LIMITS)) as served:
+        yield served
+
+
+@pytest_asyncio.fixture(loop_scope="session", params=LEGACY)
+async def session(served: Served, request: pytest.FixtureRequest) -> Session:
+    """A session of each legacy revision."""
+    session = Session(served, request.param)
+    await session.open()
+    return session

@@ -1,0 +1,343 @@
+"""Too much, too slow, too many, and what is no HTTP or no JSON (rows A and B-5, B-10, F-3)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.http import Line, Served, http_config, request_bytes
+from tests.support.http_mcp import JSON_FIELDS, Session, ask, call, exchange, message, mirrored, modern, stream
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+LIMIT = 65536
+LEAKS = ("pydantic", "Traceback", "jiter", "aiohttp", "Python", "int_max_str", ".py", "validation error", "llhttp")
+"""What an answer to nonsense must not betray of the machinery."""
+
+
+async def alive(served: Served) -> None:
+    assert (await ask(served, call("fixture_echo", {"text": "x"}))).result["isError"] is False
+
+
+# --- size
+
+
+@pytest.mark.parametrize("method", ["POST", "GET", "DELETE", "PUT"])
+@pytest.mark.parametrize("path", ["/mcp", "/healthz", "/nothing"])
+async def test_a_body_that_is_announced_as_too_large(strict: Served, method: str, path: str) -> None:
+    """Refused before any of it is sent (B-5)."""
+    async with await strict.connect() as line:
+        await line.ask(method, path, [*JSON_FIELDS, ("Content-Length", str(LIMIT + 1))])
+        answer = await line.answer()
+        assert (answer.status, answer.get("Connection")) == (413, "close")
+
+
+async def test_a_body_that_turns_out_too_large(strict: Served) -> None:
+    async with await strict.connect() as line:
+        await line.ask("POST", "/mcp", [*JSON_FIELDS, ("Transfer-Encoding", "chunked")])
+        for _ in range(5):
+            await line.send(b"4000\r\n" + b" " * 0x4000 + b"\r\n")
+        assert (await line.answer()).status == 413
+    await alive(strict)
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+async def test_a_body_that_just_fits(strict: Served, chunked: bool) -> None:
+    one = modern(call("fixture_length", {"text": ""}))
+    one["params"]["arguments"]["text"] = "x" * (LIMIT - len(json.dumps(one)))
+    body = json.dumps(one).encode()
+    assert len(body) == LIMIT
+    async with await strict.connect() as line:
+        if chunked:
+            await line.ask("POST", "/mcp", [*mirrored(one), ("Transfer-Encoding", "chunked")])
+            for part in (body[:1], body[1:40000], body[40000:]):
+                await line.send(b"%x\r\n%b\r\n" % (len(part), part))
+            await line.send(b"0\r\n\r\n")
+            answer = await line.answer()
+        else:
+            answer = await line.request("POST", "/mcp", mirrored(one), body)
+        assert answer.json["result"]["isError"] is False
+
+
+async def test_a_flood_without_end_is_not_kept(fixture_site: Path) -> None:
+    async with Served(fixture_site) as served:
+        await alive(served)
+        before = served.memory()
+        async with await served.connect() as line:
+            await line.ask("POST", "/mcp", [*JSON_FIELDS, ("Transfer-Encoding", "chunked")])
+            try:
+                for _ in range(100):
+                    await line.send(b"100000\r\n" + b" " * 2**20 + b"\r\n")
+            except ConnectionError:
+                pass
+        await alive(served)
+        assert served.memory() - before < 30 * 2**20
+
+
+async def test_a_large_string_within_the_limit(fixture_site: Path) -> None:
+    """A-18."""
+    async with Served(fixture_site, http_config("port = 0\nmax_body_bytes = 20000000")) as served:
+        done = await ask(served, call("fixture_length", {"text": "x" * 10_000_000}))
+        assert done.result["content"][0]["text"] == "10000000"
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "identity, gzip"])
+async def test_an_encoded_body_is_refused(strict: Served, encoding: str) -> None:
+    answer = await strict.request("POST", "/mcp", [*JSON_FIELDS, ("Content-Encoding", encoding)], b"\x1f\x8b")
+    assert answer.status == 415
+
+
+async def test_expect_continue(strict: Served) -> None:
+    one = modern(call("fixture_echo", {"text": "x"}))
+    body = json.dumps(one).encode()
+    async with await strict.connect() as line:
+        fields = [*mirrored(one), ("Expect", "100-continue"), ("Content-Length", str(len(body)))]
+        await line.ask("POST", "/mcp", fields)
+        assert (await line.head()).status == 100
+        await line.send(body)
+        assert (await line.answer()).json["result"]["isError"] is False
+        await line.ask("POST", "/mcp", [*fields[:-1], ("Content-Length", str(LIMIT + 1))])
+        assert (await line.answer()).status == 413
+
+
+async def test_a_header_that_is_too_large(strict: Served) -> None:
+    for head in (request_bytes("GET", "/healthz", [("X", "x" * 9000)]), request_bytes("GET", "/" + "x" * 9000)):
+        async with await strict.connect() as line:
+            await line.send(head)
+            assert (await line.answer()).status in {400, 431}
+            assert await line.rest() == b""
+
+
+async def test_too_many_headers(strict: Served) -> None:
+    async with await strict.connect() as line:
+        await line.send(request_bytes("GET", "/healthz", [(f"X-{n}", "x") for n in range(500)]))
+        assert (await line.answer()).status in {400, 431}
+
+
+# --- time
+
+
+async def test_headers_that_do_not_come_to_an_end(strict: Served) -> None:
+    """F-3: whatever trickles in does not set the clock back."""
+    async with await strict.connect() as line:
+        await line.send(b"GET /healthz HTTP/1.1\r\nHost: local")
+        trickle = asyncio.create_task(_trickle(line))
+        answer = await line.answer()
+        assert (answer.status, answer.get("Connection")) == (408, "close")
+        assert await line.rest() == b""
+        trickle.cancel()
+
+
+async def _trickle(line: Line) -> None:
+    """A byte for each that could be sent, as long as there is somebody to take it."""
+    try:
+        while True:
+            line.writer.write(b"h")
+            await asyncio.sleep(0.02)  # as slow as a client that means it; nothing waits for this
+    except ConnectionError:
+        pass
+
+
+async def test_a_connection_on_which_nothing_is_asked(strict: Served) -> None:
+    async with await strict.connect() as line:
+        assert await line.rest() == b""
+
+
+async def test_the_headers_of_a_second_request(strict: Served) -> None:
+    async with await strict.connect() as line:
+        assert (await line.request("GET", "/healthz")).status == 200
+        await line.send(b"GET /healthz HTTP/1.1\r\n")
+        assert (await line.answer()).status == 408
+        assert await line.rest() == b""
+
+
+async def test_a_long_call_is_not_a_slow_header(strict: Served) -> None:
+    one = modern(call("fixture_wait", {"label": "patient"}, token="p"))
+    streaming = await stream(strict, one)
+    for _ in range(6):
+        assert await streaming.line.chunk() == b": ping\n\n"  # every 0.1 s, and 0.3 s are allowed for headers
+    await ask(strict, call("fixture_release"))
+    assert (await streaming.next())["result"]["isError"] is False
+
+
+async def test_a_body_that_does_not_come(strict: Served) -> None:
+    async with await strict.connect() as line:
+        await line.ask("POST", "/mcp", [*JSON_FIELDS, ("Content-Length", "100")], b'{"json')
+        answer = await line.answer()
+        assert (answer.status, answer.get("Connection")) == (408, "close")
+
+
+async def test_a_client_that_is_gone_before_its_body_came(strict: Served) -> None:
+    for _ in range(3):
+        line = await strict.connect()
+        await line.ask("POST", "/mcp", [*JSON_FIELDS, ("Content-Length", "100")], b'{"json')
+        line.abort()
+    await alive(strict)
+    assert "Traceback" not in strict.stderr
+
+
+# --- number
+
+
+async def test_more_requests_than_are_served_at_once(fixture_site: Path) -> None:
+    async with Served(fixture_site, http_config("port = 0\nmax_requests = 2")) as served:
+        waiting = [await stream(served, call("fixture_wait", token="p")) for _ in range(2)]
+        one = modern(call("fixture_echo", {"text": "x"}))
+        refused = await served.request("POST", "/mcp", mirrored(one), json.dumps(one).encode())
+        assert (refused.status, refused.get("Retry-After")) == (503, "1")
+        assert (await served.request("GET", "/healthz")).status == 200
+        waiting.pop().abort()
+        async with asyncio.timeout(5):
+            while (await served.request("POST", "/mcp", mirrored(one), json.dumps(one).encode())).status == 503:
+                pass
+
+
+# --- what is no HTTP
+
+BODY = b'{"jsonrpc":"2.0"}'
+HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        pytest.param(HEAD + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET ", id="CL.TE"),
+        pytest.param(HEAD + b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\nGET ", id="TE.CL"),
+        pytest.param(HEAD + b"Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcde", id="CL.CL"),
+        pytest.param(HEAD + b"Content-Length: +4\r\n\r\nabcd", id="CL with a sign"),
+        pytest.param(HEAD + b"Content-Length: -1\r\n\r\n", id="CL below zero"),
+        pytest.param(HEAD + b"Content-Length: 4, 4\r\n\r\nabcd", id="CL as a list"),
+        pytest.param(HEAD + b"Content-Length: 0x4\r\n\r\nabcd", id="CL in another base"),
+        pytest.param(HEAD + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", id="TE unknown"),
+        pytest.param(HEAD + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n", id="TE not last"),
+        pytest.param(HEAD + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n", id="white space before the colon"),
+        pytest.param(HEAD + b" folded: x\r\n\r\n", id="a folded line"),
+        pytest.param(HEAD + b"X: a\x00b\r\n\r\n", id="NUL in a value"),
+        pytest.param(HEAD + b"X: a\rb\r\n\r\n", id="CR in a value"),
+        pytest.param(HEAD + b"no colon\r\n\r\n", id="no colon"),
+        pytest.param(HEAD + b": no name\r\n\r\n", id="no name"),
+        pytest.param(b"GET /healthz HTTP/1.1\nHost: localhost\n\n", id="bare LF"),
+        pytest.param(b"GET /healthz HTTP/1.1\r\nHost: localhost\nX: y\r\n\r\n", id="bare LF between fields"),
+        pytest.param(b"GET /healthz HTTP/9.9\r\nHost: localhost\r\n\r\n", id="version"),
+        pytest.param(b"GET /healthz\r\n\r\n", id="no version"),
+        pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", id="TLS"),
+        pytest.param(b"{}\r\n\r\n", id="JSON"),
+    ],
+)
+async def test_what_is_no_http_is_refused_and_the_connection_closed(strict: Served, raw: bytes) -> None:
+    """B-10: nothing behind it is taken for a request."""
+    async with await strict.connect() as line:
+        await line.send(raw + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        answer = await line.answer()
+        assert answer.status == 400
+        assert not [leak for leak in LEAKS if leak in answer.text + str(answer.fields)]
+        assert b"200" not in await line.rest()
+    await alive(strict)
+    assert "Traceback" not in strict.stderr
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        b"zz\r\nabc\r\n0\r\n\r\n",
+        b"-1\r\na\r\n",
+        b"3\r\nabcdef\r\n0\r\n\r\n",
+        b"3;x=\x00y\r\nabc\r\n0\r\n\r\n",
+        b"3\nabc\n0\n\n",
+    ],
+)
+async def test_chunks_that_are_none(strict: Served, chunks: bytes) -> None:
+    async with await strict.connect() as line:
+        await line.ask("POST", "/mcp", [*JSON_FIELDS, ("Transfer-Encoding", "chunked")])
+        await line.send(chunks)
+        assert (await line.answer()).status == 400
+        assert await line.rest() == b""
+    assert "Traceback" not in strict.stderr
+
+
+# --- what is no JSON, and no message
+
+
+def request(**changes: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"} | changes).encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        pytest.param(b"", -32700, id="nothing"),
+        pytest.param(b"{bad", -32700, id="A-1"),
+        pytest.param(b"[" * 30_000, -32700, id="A-6 unfinished"),
+        pytest.param(b"[" * 30_000 + b"]" * 30_000, -32700, id="A-6"),
+        pytest.param(b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":NaN}}', -32700, id="A-7 NaN"),
+        pytest.param(b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":1e400}}', -32700, id="A-7 1e400"),
+        pytest.param(b'{"jsonrpc":"2.0","id":' + b"9" * 5000 + b',"method":"ping"}', -32700, id="A-8"),
+        pytest.param(b'{"jsonrpc":"2.0","id":1,"method":"\xff"}', -32700, id="A-11 not UTF-8"),
+        pytest.param(b"\xef\xbb\xbf" + request(), -32700, id="A-11 BOM"),
+        pytest.param(request().decode().encode("utf-16"), -32700, id="A-11 UTF-16"),
+        pytest.param(b'{"foo":1}', -32600, id="A-2"),
+        pytest.param(b"[]", -32600, id="A-3"),
+        pytest.param(b"null", -32600, id="null"),
+        pytest.param(b'"x"', -32600, id="string"),
+        pytest.param(request(id=None), -32600, id="A-5 null"),
+        pytest.param(request(id=1.5), -32600, id="A-5 fraction"),
+        pytest.param(request(id=True), -32600, id="A-5 true"),
+        pytest.param(request(id={}), -32600, id="A-5 object"),
+        pytest.param(request(jsonrpc="1.0"), -32600, id="version"),
+        pytest.param(request(method=5), -32600, id="method"),
+        pytest.param(b'{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', -32600, id="twice"),
+    ],
+)
+@pytest.mark.parametrize("era", ["outside", "session", "modern"])
+async def test_what_is_no_message(strict: Served, body: bytes, code: int, era: str) -> None:
+    fields = list(JSON_FIELDS)
+    if era == "session":
+        session = Session(strict)
+        await session.open()
+        fields = session.fields()
+    elif era == "modern":
+        fields += [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "ping")]
+    async with await strict.connect() as line:
+        done = await exchange(line, body, fields)
+        assert done.refused == (400, code)
+        text = done.last["error"]["message"]
+        assert "\n" not in text
+        assert not [leak for leak in LEAKS if leak in text]
+        assert (await line.request("GET", "/healthz")).status == 200  # the connection goes on
+
+
+async def test_half_a_character(strict: Served) -> None:
+    """A-12: refused in an argument; in a result it becomes something that can be sent."""
+    one = modern(call("fixture_echo", {"text": "PLACE"}))
+    body = json.dumps(one).replace("PLACE", "\\ud83d").encode()
+    async with await strict.connect() as line:
+        assert (await exchange(line, body, mirrored(one))).refused == (400, -32700)
+    assert "half" in (await ask(strict, call("hostile_surrogate"))).result["content"][0]["text"]
+
+
+@pytest.mark.parametrize("kind", ["SystemExit", "KeyboardInterrupt", "CancelledError", "GeneratorExit"])
+@pytest.mark.parametrize("tool", ["hostile_burst", "hostile_burst_async", "hostile_burst_inline"])
+async def test_a_tool_that_raises_what_no_tool_should(strict: Served, tool: str, kind: str) -> None:
+    assert (await ask(strict, call(tool, {"kind": kind}))).result["isError"] is True
+    session = Session(strict)
+    await session.open()
+    assert (await session.post(call(tool, {"kind": kind}))).result["isError"] is True
+
+
+async def test_nothing_tells_what_the_server_is_made_of(strict: Served) -> None:
+    answers = [
+        await strict.request("GET", "/healthz"),
+        await strict.request("GET", "/nothing"),
+        await strict.request("POST", "/mcp", JSON_FIELDS, b"{"),
+        (await ask(strict, message("tools/list"))).answer,
+        (await ask(strict, call("fixture_count", token="p"))).answer,
+    ]
+    async with await strict.connect() as line:
+        await line.send(b"nonsense\r\n\r\n")
+        answers.append(await line.answer())
+    for answer in answers:
+        assert answer.get("Server") == "pegboard"

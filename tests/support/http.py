@@ -1,0 +1,275 @@
+"""The real command `pegboard serve` on a free port, and raw HTTP/1.1 over sockets: bytes out, responses in.
+
+It knows HTTP and no MCP; `http_mcp.py` does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import signal
+import ssl
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from tests.support.peer import LIMIT, WAIT
+from tests.support.pool import CONFIG
+from tests.support.wire import PEGBOARD, client_environment
+
+Fields = Iterable[tuple[str, str]]
+
+
+def http_config(http: str = "port = 0", *, host: str = "", more: str = "") -> str:
+    """The text of a configuration: lines of `[plugins.http]`, further lines of `[host]`, further sections."""
+    return f'{CONFIG}transports = ["http"]\n{host}\n[plugins.http]\n{http}\n{more}\n'
+
+
+class Answer(NamedTuple):
+    """A whole response."""
+
+    status: int
+    fields: tuple[tuple[str, str], ...]
+    body: bytes
+
+    def all(self, name: str) -> list[str]:
+        """Every field of that name."""
+        return [value for key, value in self.fields if key.lower() == name.lower()]
+
+    def get(self, name: str) -> str | None:
+        """The one field of that name, None for none."""
+        values = self.all(name)
+        assert len(values) < 2, self.fields
+        return values[0] if values else None
+
+    @property
+    def json(self) -> Any:
+        """The body, which must be JSON."""
+        assert self.get("Content-Type") == "application/json", self
+        return json.loads(self.body)
+
+    @property
+    def text(self) -> str:
+        """The body as text."""
+        return self.body.decode()
+
+
+class Line:
+    """One connection to a server."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.abort()
+
+    def abort(self) -> None:
+        """Be gone."""
+        self.writer.transport.abort()
+
+    async def send(self, data: bytes) -> None:
+        """Send bytes as they are."""
+        self.writer.write(data)
+        async with asyncio.timeout(WAIT):
+            await self.writer.drain()
+
+    async def ask(self, method: str, path: str, fields: Fields = (), body: bytes = b"") -> None:
+        """Send a request; Host and Content-Length are added unless they are given."""
+        await self.send(request_bytes(method, path, fields, body))
+
+    async def request(self, method: str, path: str, fields: Fields = (), body: bytes = b"") -> Answer:
+        """Send a request and read the whole response."""
+        await self.ask(method, path, fields, body)
+        return await self.answer(method)
+
+    async def head(self) -> Answer:
+        """Read the head of a response; its body is empty here."""
+        async with asyncio.timeout(WAIT):
+            lines = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        protocol, status, *_ = lines[0].split(" ")
+        assert protocol in {"HTTP/1.1", "HTTP/1.0"}
+        fields = tuple((name, value.strip()) for name, _, value in (line.partition(":") for line in lines[1:] if line))
+        return Answer(int(status), fields, b"")
+
+    async def answer(self, method: str = "POST") -> Answer:
+        """Read a whole response."""
+        head = await self.head()
+        if method == "HEAD" or head.status in {100, 204, 304}:
+            return head
+        if head.get("Transfer-Encoding") == "chunked":
+            chunks = [chunk async for chunk in self.chunks()]
+            return head._replace(body=b"".join(chunks))
+        length = head.get("Content-Length")
+        async with asyncio.timeout(WAIT):
+            body = await (self.reader.read() if length is None else self.reader.readexactly(int(length)))
+        return head._replace(body=body)
+
+    async def chunk(self) -> bytes:
+        """Read one chunk of a body; empty for the last."""
+        async with asyncio.timeout(WAIT):
+            size = int((await self.reader.readuntil(b"\r\n")).split(b";")[0], 16)
+            return (await self.reader.readexactly(size + 2))[:-2]
+
+    async def chunks(self) -> Any:
+        """Every chunk up to the last, which must be there."""
+        while chunk := await self.chunk():
+            yield chunk
+
+    async def rest(self) -> bytes:
+        """What is still said until the server closes the connection, which it must."""
+        async with asyncio.timeout(WAIT):
+            try:
+                return await self.reader.read()
+            except ConnectionResetError:
+                return b""
+
+
+def request_bytes(method: str, path: str, fields: Fields = (), body: bytes = b"") -> bytes:
+    """A request as it stands on the wire."""
+    given = {name.lower() for name, _ in fields}
+    lines = [f"{method} {path} HTTP/1.1"]
+    if "host" not in given:
+        lines.append("Host: localhost")
+    if (body or method == "POST") and not given & {"content-length", "transfer-encoding"}:
+        lines.append(f"Content-Length: {len(body)}")
+    lines += [f"{name}: {value}" for name, value in fields]
+    return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
+
+
+class Served:
+    """A process of `pegboard serve`: `async with Served(site) as served`.
+
+    Args:
+        site: a folder of distributions for it to find.
+        config: the text of its `hostconfig.toml`; the default listens at any free port of loopback.
+        cwd: its working directory; a fresh one when None.
+        ready: wait until it listens.
+    """
+
+    def __init__(
+        self,
+        site: Path,
+        config: str | None = None,
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        ready: bool = True,
+    ) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="served-")
+        self.cwd = cwd or Path(self._folder.name)
+        self._config = http_config() if config is None else config
+        self._env = {"PYTHONPATH": str(site), **(env or {})}
+        self._ready = ready
+        self._stderr = bytearray()
+        self._said = asyncio.Condition()
+        self.lines: list[Line] = []
+        self.url = ""
+
+    async def __aenter__(self) -> Self:
+        (self.cwd / "hostconfig.toml").write_text(self._config, encoding="utf-8")
+        self.process = await asyncio.create_subprocess_exec(
+            PEGBOARD,
+            "serve",
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=self.cwd,
+            env=client_environment(Path(self._folder.name), self._env),
+        )
+        self._collecting = asyncio.create_task(self._collect())
+        try:
+            if self._ready:
+                self.url = (await self.said(r"serves .* at (\S+)\n"))[1]
+        except BaseException:
+            await self.__aexit__(None, None, None)
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for line in self.lines:
+            line.abort()
+        try:
+            if self.process.returncode is None:
+                self.process.kill()
+            await self.wait()
+        finally:
+            self._folder.cleanup()
+
+    @property
+    def stderr(self) -> str:
+        """What it has said so far."""
+        return self._stderr.decode("utf-8", "replace")
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        match = re.search(r":(\d+)(/|$)", self.url)
+        assert match, self.url
+        return int(match[1])
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self.process.pid
+
+    def memory(self) -> int:
+        """Bytes of memory it holds now (Linux)."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) * 1024  # type: ignore[index]  # it is always there
+
+    def descriptors(self) -> int:
+        """How many files and sockets it has open (Linux)."""
+        return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
+
+    async def said(self, pattern: str) -> re.Match[str]:
+        """Wait until its standard error matches."""
+        async with asyncio.timeout(WAIT), self._said:
+            while (match := re.search(pattern, self.stderr)) is None:
+                if self.process.returncode is not None:
+                    raise EOFError(f"it ended with {self.process.returncode}: {self.stderr}")
+                await self._said.wait()
+            return match
+
+    async def connect(self, host: str = "127.0.0.1", *, tls: ssl.SSLContext | None = None) -> Line:
+        """Open a connection."""
+        name = "localhost" if tls else None
+        async with asyncio.timeout(WAIT):
+            line = Line(*await asyncio.open_connection(host, self.port, limit=LIMIT, ssl=tls, server_hostname=name))
+        self.lines.append(line)
+        return line
+
+    async def request(self, method: str, path: str, fields: Fields = (), body: bytes = b"") -> Answer:
+        """A request on a connection of its own."""
+        async with await self.connect() as line:
+            return await line.request(method, path, fields, body)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        self.process.send_signal(number)
+
+    async def wait(self) -> int:
+        """Wait until it has ended; its exit code."""
+        async with asyncio.timeout(WAIT):
+            await self._collecting
+            return await self.process.wait()
+
+    async def _collect(self) -> None:
+        assert self.process.stderr is not None
+        while chunk := await self.process.stderr.read(65536):
+            self._stderr += chunk
+            async with self._said:
+                self._said.notify_all()
+        await self.process.wait()
+        async with self._said:
+            self._said.notify_all()

@@ -1,0 +1,215 @@
+"""MCP over raw HTTP, of either era. Every message that comes back passes the recorder."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from tests.support.http import Answer, Fields, Line, Served, request_bytes
+from tests.support.peer import modern_meta
+from tests.support.recorder import Conversation
+from tests.support.schemas import LEGACY, MODERN
+
+PATH = "/mcp"
+ACCEPT = "application/json, text/event-stream"
+JSON_FIELDS = (("Content-Type", "application/json"), ("Accept", ACCEPT))
+NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+
+_ids = itertools.count(1)
+
+
+def message(method: str, params: Any = None, *, id: Any = None) -> dict[str, Any]:
+    """A request; `id` is chosen unless given."""
+    one = {"jsonrpc": "2.0", "id": next(_ids) if id is None else id, "method": method}
+    return one if params is None else {**one, "params": params}
+
+
+def call(tool: str, arguments: dict[str, Any] | None = None, *, token: Any = None, id: Any = None) -> dict[str, Any]:
+    """The call of a tool; with a token it asks for progress."""
+    params: dict[str, Any] = {"name": tool, "arguments": arguments or {}}
+    return message("tools/call", params if token is None else {**params, "_meta": {"progressToken": token}}, id=id)
+
+
+def modern(one: dict[str, Any], **meta: Any) -> dict[str, Any]:
+    """A request as the modern era has it."""
+    params = one.get("params") or {}
+    return {**one, "params": {**params, "_meta": {**modern_meta(), **params.get("_meta", {}), **meta}}}
+
+
+def mirrored(one: dict[str, Any], **changes: str | None) -> list[tuple[str, str]]:
+    """The header fields of a modern request; `changes`, with underscores for hyphens, replace some or drop them."""
+    fields: dict[str, str | None] = {
+        "Content-Type": "application/json",
+        "Accept": ACCEPT,
+        "MCP-Protocol-Version": MODERN[-1],
+        "Mcp-Method": one["method"],
+    }
+    if one["method"] in NAMED:
+        fields["Mcp-Name"] = header_value(str(one["params"].get(NAMED[one["method"]], "")))
+    fields |= {name.replace("_", "-"): value for name, value in changes.items()}
+    return [(name, value) for name, value in fields.items() if value is not None]
+
+
+def header_value(text: str) -> str:
+    """A text as a header carries it: as it is, or in base64."""
+    plain = text.isascii() and text.isprintable() and text == text.strip() and not text.startswith("=?")
+    return text if plain else f"=?base64?{base64.b64encode(text.encode()).decode()}?="
+
+
+def events(body: bytes) -> list[bytes]:
+    """The data of a stream's events; whatever else is in it must be a comment."""
+    found = []
+    for block in body.split(b"\n\n")[:-1]:
+        if block.startswith(b":"):
+            continue
+        assert block.startswith(b"data: "), block
+        assert b"\n" not in block, block
+        found.append(block.removeprefix(b"data: "))
+    assert body.endswith(b"\n\n")
+    return found
+
+
+class Exchanged:
+    """What came back for one POST.
+
+    Attributes:
+        answer: the response.
+        messages: what the host said in it, in order.
+    """
+
+    def __init__(self, answer: Answer, conversation: Conversation) -> None:
+        self.answer = answer
+        self.streamed = answer.get("Content-Type") == "text/event-stream"
+        if self.streamed:
+            self.messages = [conversation.received(data) for data in events(answer.body)]
+        elif answer.get("Content-Type") == "application/json":
+            self.messages = [conversation.received(answer.body)]
+        else:
+            self.messages = []
+
+    @property
+    def last(self) -> Any:
+        """The response itself."""
+        return self.messages[-1]
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        return self.answer.status
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The result, which there must be."""
+        assert self.status == 200, self.answer
+        found: dict[str, Any] = self.last["result"]
+        return found
+
+    @property
+    def refused(self) -> tuple[int, int]:
+        """The HTTP status and the error's code."""
+        return self.status, self.last["error"]["code"]
+
+
+async def exchange(
+    line: Line, body: bytes, fields: Fields = JSON_FIELDS, conversation: Conversation | None = None
+) -> Exchanged:
+    """POST bytes and take what comes."""
+    conversation = conversation or Conversation()
+    conversation.sent(body)
+    return Exchanged(await line.request("POST", PATH, fields, body), conversation)
+
+
+async def ask(served: Served, one: dict[str, Any], **changes: str | None) -> Exchanged:
+    """A modern request on a connection of its own."""
+    one = modern(one)
+    async with await served.connect() as line:
+        return await exchange(line, json.dumps(one).encode(), mirrored(one, **changes))
+
+
+class Session:
+    """A session of a legacy revision; each request on a connection of its own."""
+
+    def __init__(self, served: Served, revision: str = LEGACY[-1]) -> None:
+        self.served = served
+        self.revision = revision
+        self.id = ""
+        self.conversation = Conversation()
+
+    async def open(self, **fields: str) -> Exchanged:
+        """Initialise it."""
+        params = {"protocolVersion": self.revision, "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+        opened = await self.post(message("initialize", params), *fields.items())
+        self.id = opened.answer.get("Mcp-Session-Id") or ""
+        await self.post({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        return opened
+
+    def fields(self, *more: tuple[str, str]) -> list[tuple[str, str]]:
+        """The header fields of a request in it."""
+        own = [("Mcp-Session-Id", self.id)] if self.id else []
+        if self.id and self.revision >= "2025-06-18":
+            own.append(("MCP-Protocol-Version", self.revision))
+        replaced = {name.lower() for name, _ in more}
+        return [field for field in (*JSON_FIELDS, *own) if field[0].lower() not in replaced] + list(more)
+
+    async def post(self, one: Any, *more: tuple[str, str]) -> Exchanged:
+        """Send a message, or a batch."""
+        async with await self.served.connect() as line:
+            return await exchange(line, json.dumps(one).encode(), self.fields(*more), self.conversation)
+
+    async def begin(self, one: dict[str, Any]) -> Streaming:
+        """Send a request and read as far as the first event of its stream."""
+        streaming = Streaming(await self.served.connect(), self.conversation)
+        await streaming.begin(one, self.fields())
+        return streaming
+
+
+class Streaming:
+    """A request whose stream is read event by event."""
+
+    def __init__(self, line: Line, conversation: Conversation | None = None) -> None:
+        self.line = line
+        self.conversation = conversation or Conversation()
+        self.first: Any = None
+        self._unread = b""
+
+    async def begin(self, one: dict[str, Any], fields: Fields) -> None:
+        """Send it; its first event has been read afterwards."""
+        body = json.dumps(one).encode()
+        self.conversation.sent(body)
+        await self.line.send(request_bytes("POST", PATH, fields, body))
+        self.head = await self.line.head()
+        assert self.head.get("Content-Type") == "text/event-stream", self.head
+        self.first = await self.next()
+
+    async def next(self) -> Any:
+        """The next message; None at the proper end of the stream."""
+        while b"\n\n" not in self._unread:
+            chunk = await self.line.chunk()
+            if not chunk:
+                assert not self._unread
+                return None
+            self._unread += chunk
+            while self._unread.startswith(b":"):
+                self._unread = self._unread.partition(b"\n\n")[2]
+        block, _, self._unread = self._unread.partition(b"\n\n")
+        return self.conversation.received(events(block + b"\n\n")[0])
+
+    async def rest(self) -> AsyncIterator[Any]:
+        """What follows until the proper end."""
+        while (one := await self.next()) is not None:
+            yield one
+
+    def abort(self) -> None:
+        """Be gone."""
+        self.line.abort()
+
+
+async def stream(served: Served, one: dict[str, Any]) -> Streaming:
+    """A modern request whose first event has been read."""
+    streaming = Streaming(await served.connect())
+    one = modern(one)
+    await streaming.begin(one, mirrored(one))
+    return streaming
