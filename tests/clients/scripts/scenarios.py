@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
-import anyio  # type: ignore[import-not-found]  # of the client's environment
+import anyio
 
 Json = dict[str, Any]
 Progress = Callable[[float, float | None, str | None], Awaitable[None]]
