@@ -177,7 +177,14 @@ async def test_a_client_that_is_gone_before_its_body_came(strict: Served) -> Non
         await line.ask("POST", "/mcp", [*JSON_FIELDS, ("Content-Length", "100")], b'{"json')
         line.abort()
     await alive(strict)
-    assert "Traceback" not in strict.stderr
+    assert "aiohttp" not in strict.stderr  # no traceback of the server's own
+
+
+async def test_a_call_that_takes_too_long(fixture_site: Path) -> None:
+    async with Served(fixture_site, http_config("port = 0\ncall_seconds = 0.2")) as served:
+        one = modern(call("fixture_wait", {"label": "too-long"}))
+        assert (await served.request("POST", "/mcp", mirrored(one), json.dumps(one).encode())).status == 504
+        assert "too-long" in (await ask(served, call("fixture_cancelled"))).result["content"][0]["text"]
 
 
 # --- number
@@ -237,7 +244,7 @@ async def test_what_is_no_http_is_refused_and_the_connection_closed(strict: Serv
         assert not [leak for leak in LEAKS if leak in answer.text + str(answer.fields)]
         assert b"200" not in await line.rest()
     await alive(strict)
-    assert "Traceback" not in strict.stderr
+    assert "aiohttp" not in strict.stderr  # no traceback of the server's own
 
 
 @pytest.mark.parametrize(
@@ -256,7 +263,7 @@ async def test_chunks_that_are_none(strict: Served, chunks: bytes) -> None:
         await line.send(chunks)
         assert (await line.answer()).status == 400
         assert await line.rest() == b""
-    assert "Traceback" not in strict.stderr
+    assert "aiohttp" not in strict.stderr  # no traceback of the server's own
 
 
 # --- what is no JSON, and no message

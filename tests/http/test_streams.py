@@ -156,7 +156,7 @@ async def test_who_does_not_read_holds_no_memory(fixture_site: Path) -> None:
             line.writer.transport.pause_reading()  # type: ignore[attr-defined]  # it is a socket's
             await line.ask("POST", "/mcp", mirrored(one), json.dumps(one).encode())
         await ask(served, call("fixture_echo", {"text": "x"}))
-        assert served.memory() - before < 60 * 2**20
+        assert served.memory() - before < 30 * 2**20
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
