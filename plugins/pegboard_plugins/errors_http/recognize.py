@@ -1,0 +1,231 @@
+"""Which failure of which HTTP client an exception is.
+
+Classes are looked up in the modules that are imported already: an exception of a library that is not cannot be.
+"""
+
+from __future__ import annotations
+
+import re
+import ssl
+import sys
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import Any, NamedTuple
+
+
+class Cause(Enum):
+    """Why there is no answer."""
+
+    REQUEST = "the request cannot be sent at all"
+    TIMEOUT = "nothing came in time"
+    INSECURE = "no secure connection could be made"
+    UNREACHABLE = "no connection could be made, or it broke"
+    REDIRECTS = "one redirection led to the next, or to nowhere"
+    UNREADABLE = "what came cannot be decoded"
+    OTHER = "the library's other failures"
+
+
+class Answer(NamedTuple):
+    """A service answered with an error.
+
+    Attributes:
+        status: the HTTP status.
+        headers: of the response; names in any case.
+        method: of the request, where it is known.
+        url: of the request, where it is known; to be shown to nobody as it is.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    method: str | None = None
+    url: str | None = None
+
+
+class Silence(NamedTuple):
+    """There was no answer, or none that could be read; the attributes are those of `Answer`."""
+
+    cause: Cause
+    method: str | None = None
+    url: str | None = None
+
+
+Rules = tuple[tuple[Cause, tuple[str, ...]], ...]
+"""Names of classes for each cause; the first that fits decides, and the last is the base of them all."""
+
+_HTTPX: Rules = (
+    (Cause.REQUEST, ("InvalidURL", "UnsupportedProtocol", "LocalProtocolError")),
+    (Cause.TIMEOUT, ("TimeoutException",)),
+    (Cause.REDIRECTS, ("TooManyRedirects",)),
+    (Cause.UNREADABLE, ("DecodingError",)),
+    (Cause.UNREACHABLE, ("TransportError",)),
+    (Cause.OTHER, ("HTTPError",)),
+)
+_LIBRARIES: dict[str, Rules] = {
+    "aiohttp": (
+        (Cause.REDIRECTS, ("TooManyRedirects", "RedirectClientError")),
+        (Cause.REQUEST, ("InvalidURL", "NonHttpUrlClientError")),
+        (Cause.UNREADABLE, ("ContentTypeError",)),
+        (Cause.TIMEOUT, ("ServerTimeoutError",)),
+        (Cause.INSECURE, ("ServerFingerprintMismatch",)),
+        (Cause.UNREACHABLE, ("ClientConnectionError", "ClientPayloadError", "ClientHttpProxyError")),
+        (Cause.OTHER, ("ClientError",)),
+    ),
+    "aiohttp.http_exceptions": ((Cause.UNREACHABLE, ("HttpProcessingError",)),),
+    "httpx": _HTTPX,
+    "httpx2": _HTTPX,
+    "requests.exceptions": (
+        (Cause.UNREADABLE, ("ContentDecodingError", "JSONDecodeError")),
+        (Cause.REQUEST, ("InvalidJSONError", "MissingSchema", "InvalidSchema", "InvalidURL", "InvalidHeader")),
+        (Cause.REQUEST, ("URLRequired",)),
+        (Cause.INSECURE, ("SSLError",)),
+        (Cause.TIMEOUT, ("Timeout",)),
+        (Cause.REDIRECTS, ("TooManyRedirects",)),
+        (Cause.UNREACHABLE, ("ConnectionError", "ChunkedEncodingError", "RetryError")),
+        (Cause.OTHER, ("RequestException",)),
+    ),
+    "urllib3.exceptions": (
+        (Cause.REQUEST, ("LocationValueError",)),
+        (Cause.INSECURE, ("SSLError",)),
+        (Cause.UNREACHABLE, ("NewConnectionError",)),  # of some versions a timeout by its bases
+        (Cause.TIMEOUT, ("TimeoutError",)),
+        (Cause.UNREADABLE, ("DecodeError", "InvalidHeader", "HeaderParsingError")),
+        (Cause.REDIRECTS, ("ResponseError",)),
+        (Cause.UNREACHABLE, ("MaxRetryError", "ProtocolError", "ProxyError", "IncompleteRead", "InvalidChunkLength")),
+        (Cause.OTHER, ("HTTPError",)),
+    ),
+    "urllib.error": ((Cause.UNREACHABLE, ("URLError",)),),
+    "http.client": ((Cause.REQUEST, ("InvalidURL",)), (Cause.UNREACHABLE, ("HTTPException",))),
+}
+_STATUS_ERRORS = (
+    ("aiohttp", "ClientResponseError", "status"),
+    ("httpx", "HTTPStatusError", "status_code"),
+    ("httpx2", "HTTPStatusError", "status_code"),
+    ("requests.exceptions", "HTTPError", "status_code"),
+    ("urllib.error", "HTTPError", "code"),
+)
+"""Exceptions that carry an answer, and where its status is: in the response, or in the exception itself."""
+
+_BARE = ("aiohttp", "urllib.request", "http.client")
+"""Modules that let exceptions of Python itself out, such as a bare TimeoutError."""
+
+_BROKEN_OFF = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
+_LINKS = 8
+
+
+def recognize(error: Exception) -> Answer | Silence | None:
+    """What happened, None when the exception is of none of the libraries."""
+    for module, name, attribute in _STATUS_ERRORS:
+        if _is(error, module, (name,)) and (answer := _answer(error, attribute)) is not None:
+            return answer
+    cause = _by_class(error) or _bare(error)
+    if cause is None:
+        return None
+    status = _status_of_retries(error)
+    if status is not None:
+        return Answer(status, {}, *_request(error))
+    return Silence(_refined(cause, error), *_request(error))
+
+
+def _is(error: object, module: str, names: tuple[str, ...]) -> bool:
+    loaded = sys.modules.get(module)
+    classes = [getattr(loaded, name, None) for name in names]
+    return isinstance(error, tuple(one for one in classes if isinstance(one, type)))
+
+
+def _by_class(error: object) -> Cause | None:
+    for module, rules in _LIBRARIES.items():
+        for cause, names in rules:
+            if _is(error, module, names):
+                return cause
+    return None
+
+
+def _bare(error: Exception) -> Cause | None:
+    """The cause of an exception of Python itself that came out of one of the libraries."""
+    if not isinstance(error, TimeoutError | ConnectionError | ssl.SSLError):
+        return None
+    trace = error.__traceback__
+    while trace is not None:
+        name = str(trace.tb_frame.f_globals.get("__name__"))
+        if name in _BARE or name.partition(".")[0] in _BARE:
+            return Cause.UNREACHABLE
+        trace = trace.tb_next
+    return None
+
+
+def _answer(error: Any, attribute: str) -> Answer | None:
+    """The answer that an exception carries; None when it carries none that makes sense."""
+    response = getattr(error, "response", None)
+    source = error if response is None else response
+    status = getattr(source, attribute, None)
+    if type(status) is not int or not 100 <= status <= 599:
+        return None
+    if _by_class(error) not in (None, Cause.OTHER, Cause.UNREACHABLE) and status < 400:
+        return None  # the failure is not the status: redirections without end, a type that was not expected
+    if _is(error.__cause__, "aiohttp.http_exceptions", ("HttpProcessingError",)):
+        return None  # the library's own number for an answer that is no HTTP
+    return Answer(status, getattr(source, "headers", None) or {}, *_request(error))
+
+
+def _request(error: Any) -> tuple[str | None, str | None]:
+    """Method and URL, where the exception or one that it wraps knows them."""
+    for one in _chain(error):
+        request = _attribute(one, "request") or _attribute(one, "request_info")
+        url = _attribute(request, "url") or _attribute(one, "url") or _place(one)
+        if url is not None:
+            method = _attribute(request, "method")
+            return (None if method is None else str(method)), str(url)
+    return None, None
+
+
+def _attribute(owner: Any, name: str) -> Any:
+    try:
+        return getattr(owner, name, None)
+    except RuntimeError:  # httpx: the request has not been set
+        return None
+
+
+def _place(error: Any) -> str | None:
+    host = _attribute(_attribute(error, "pool"), "host") or _attribute(error, "host")
+    return f"//{host}" if isinstance(host, str) else None
+
+
+def _status_of_retries(error: Exception) -> int | None:
+    """The status that a library gave up on after it had tried again and again."""
+    for one in _chain(error):
+        found = _is(one, "urllib3.exceptions", ("ResponseError",)) and re.fullmatch(
+            r"too many (\d{3}) error responses", str(one)
+        )
+        if found:
+            return int(found[1])
+    return None
+
+
+def _refined(cause: Cause, error: Exception) -> Cause:
+    """The cause of what an exception wraps, where that says more than the wrapping."""
+    if cause not in (Cause.UNREACHABLE, Cause.OTHER):
+        return cause
+    if _is(error, "urllib.error", ("URLError",)) and isinstance(getattr(error, "reason", None), str):
+        return cause if _is(error, "urllib.error", ("ContentTooShortError",)) else Cause.REQUEST
+    for one in _chain(error):
+        if isinstance(one, ssl.SSLError) and not isinstance(one, _BROKEN_OFF):
+            return Cause.INSECURE
+        if isinstance(one, TimeoutError):
+            return Cause.TIMEOUT
+        inner = _by_class(one)
+        if inner is Cause.UNREACHABLE:
+            cause = inner
+        elif inner not in (None, Cause.OTHER):
+            return inner
+    return cause
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The exception and what it wraps: its cause, its reason, or what it was made of."""
+    one: Any = error
+    for _ in range(_LINKS):
+        yield one
+        wrapped = [getattr(one, "reason", None), *one.args[:1], one.__cause__]
+        one = next((inner for inner in wrapped if isinstance(inner, BaseException)), None)
+        if one is None:
+            return

@@ -1,0 +1,68 @@
+"""How long a service asks to wait: every form of the headers that is in use, and forms that mean nothing."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from pegboard_plugins.errors_http.waiting import is_used_up, wait_ms
+
+DATE = "Wed, 18 May 2033 03:33:20 GMT"
+NOW = 2_000_000_000
+"""The same moment, in seconds since 1970."""
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({}, None),
+        ({"retry-after": "120"}, 120_000),
+        ({"retry-after": "0"}, 0),
+        ({"retry-after": " 1.5 "}, 1500),
+        ({"retry-after": "Wed, 18 May 2033 03:33:50 GMT"}, 30_000),
+        ({"retry-after": "Wed, 18 May 2033 03:33:00 GMT"}, 0),
+        ({"retry-after-ms": "250"}, 250),
+        ({"x-ratelimit-reset": str(NOW + 60)}, 60_000),
+        ({"x-ratelimit-reset": str((NOW + 60) * 1000)}, 60_000),
+        ({"x-ratelimit-reset": str(NOW - 60)}, 0),
+        ({"x-ratelimit-reset": "45"}, 45_000),
+        ({"x-rate-limit-reset": "45"}, 45_000),
+        ({"ratelimit-reset": "45"}, 45_000),
+        ({"x-ratelimit-reset-after": "0.75"}, 750),
+        ({"x-ratelimit-reset-ms": "1200"}, 1200),
+        ({"retry-after": "3", "x-ratelimit-reset": "45"}, 3000),
+        ({"retry-after": "soon", "x-ratelimit-reset": "45"}, 45_000),
+        ({"retry-after": "-5"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "99999999"}, None),
+        ({"retry-after": "Wed, 99 May 2033 03:33:50 GMT"}, None),
+        ({"retry-after": ""}, None),
+    ],
+    ids=str,
+)
+def test_for_how_long(headers: dict[str, str], expected: int | None) -> None:
+    assert wait_ms({"date": DATE, **headers}) == expected
+
+
+def test_without_a_date_of_its_own_an_answer_is_measured_by_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time", lambda: NOW + 10.0)
+    assert wait_ms({"x-ratelimit-reset": str(NOW + 60)}) == 50_000
+    assert wait_ms({"x-ratelimit-reset": str(NOW + 60), "date": "today"}) == 50_000
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"x-ratelimit-remaining": "0"}, True),
+        ({"ratelimit-remaining": "0"}, True),
+        ({"x-app-rate-limit-remaining": "0"}, True),
+        ({"x-ratelimit-remaining": "1"}, False),
+        ({"x-ratelimit-remaining": ""}, False),
+        ({}, False),
+    ],
+    ids=str,
+)
+def test_what_is_used_up(headers: dict[str, str], expected: bool) -> None:
+    assert is_used_up(headers) is expected
