@@ -6,7 +6,6 @@ It holds what today's features can serve; `expected.yml` says which scenarios fi
 
 from __future__ import annotations
 
-import asyncio
 import base64
 from typing import Annotated
 
@@ -40,7 +39,6 @@ async def test_tool_with_progress(context: Context) -> str:
     """Report progress three times."""
     for done in (0, 50, 100):
         await context.progress.report(done, 100, f"step {done} of 100")
-        await asyncio.sleep(0.01)
     return "done"
 
 
