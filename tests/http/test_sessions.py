@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.http import Served, http_config
+from tests.support.http import Answer, Line, Served, http_config
 from tests.support.http_mcp import JSON_FIELDS, Session, Streaming, call, exchange, message, mirrored, modern
 from tests.support.peer import modern_meta
 from tests.support.schemas import LEGACY
@@ -25,6 +26,14 @@ def cancelling(request_id: Any) -> dict[str, Any]:
 async def cancelled(session: Session) -> str:
     text: str = (await session.post(call("fixture_cancelled"))).result["content"][0]["text"]
     return text
+
+
+async def cancelled_until_answered(session: Session, request_id: Any, line: Line) -> Answer:
+    """Cancel a request that nobody sees begin, until it is answered; before it has begun there is nothing to cancel."""
+    answer = asyncio.create_task(line.answer())
+    while not answer.done():
+        assert (await session.post(cancelling(request_id))).status == 202
+    return await answer
 
 
 async def test_a_session_of_every_revision(session: Session) -> None:
@@ -107,14 +116,10 @@ async def test_cancelling_what_is_still_silent(served: Served) -> None:
     """The answer is still awaited as JSON: it becomes 202, as nothing may be sent for it any more."""
     session = Session(served)
     await session.open()
-    async with await served.connect() as line, await served.connect() as other:
+    async with await served.connect() as line:
         one = call("fixture_wait", {"label": "silent"}, id=8)
         await line.ask("POST", "/mcp", session.fields(), json.dumps(one).encode())
-        probe = json.dumps(message("tools/list", id=8)).encode()
-        while "result" in (await other.request("POST", "/mcp", session.fields(), probe)).json:
-            pass  # until the call has begun and has the id for itself
-        assert (await session.post(cancelling(8))).status == 202
-        answer = await line.answer()
+        answer = await cancelled_until_answered(session, 8, line)
         assert (answer.status, answer.body) == (202, b"")
     assert "silent" in await cancelled(session)
 
@@ -224,11 +229,8 @@ async def test_a_call_of_a_batch_is_cancelled(served: Served) -> None:
     async with await served.connect() as line:
         batch = [call("fixture_wait", {"label": "batched"}, id="w"), message("ping", id="p")]
         await line.ask("POST", "/mcp", session.fields(), json.dumps(batch).encode())
-        probe = json.dumps(message("tools/list", id="w")).encode()
-        while "result" in (await served.request("POST", "/mcp", session.fields(), probe)).json:
-            pass  # until the call has begun and has the id for itself
-        await session.post(cancelling("w"))
-        assert [one["id"] for one in (await line.answer()).json] == ["p"]
+        answer = await cancelled_until_answered(session, "w", line)
+        assert [one["id"] for one in answer.json] == ["p"]
 
 
 # --- limits
