@@ -22,7 +22,8 @@ _META = {
 
 async def request(server: Process, method: str, **params: Any) -> dict[str, Any]:
     """Send one request and wait for its answer; answers come in any order, but only one is asked for at a time here."""
-    assert server.stdin is not None and server.stdout is not None
+    assert server.stdin is not None
+    assert server.stdout is not None
     message = {"jsonrpc": "2.0", "id": next(_ids), "method": method, "params": {**params, "_meta": _META}}
     server.stdin.write(json.dumps(message).encode() + b"\n")
     answer = json.loads(await server.stdout.readline())

@@ -64,20 +64,24 @@ class Assembly(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def assemble(config: HostConfig, plugins: Sequence[Loaded], absent: Iterable[str] = ()) -> Assembly:
+def assemble(
+    config: HostConfig, plugins: Sequence[Loaded], absent: Iterable[str] = (), *, check_order: bool = True
+) -> Assembly:
     """Put together what the plugins contributed. Nothing that an author got wrong raises; it becomes a `Problem`.
 
     Args:
         config: names, disabling, order, and the policy for missing secrets.
         plugins: what was loaded, in the order of names.
         absent: toolkits that are off: a pattern for one of their tools is no mistake.
+        check_order: an entry of an order list that nothing bears is a mistake.
     """
     assembler = _Assembler(config, plugins)
     tools = assembler.unique("tool", assembler.tools())
     resources = assembler.unique("resource", assembler.resources())
     prompts = assembler.unique("prompt", assembler.prompts())
     assembler.report_missing()
-    assembler.report_unknown_order()
+    if check_order:
+        assembler.report_unknown_order()
     assembler.report_unmatched(absent)
     return Assembly(
         tools={name: tool for name, (tool, _) in tools.items()},

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from threading import get_ident
+from types import CoroutineType
 from typing import Any, Literal, NamedTuple
 
 from pegboard.context import Context, _current
@@ -140,11 +141,13 @@ async def invoke(function: Function, keywords: Mapping[str, Any], threads: Threa
         if function.mode == "async":
             return await function.function(**keywords)
         if function.mode == "inline":
-            return function.function(**keywords)
-        value, error = await threads.run(function.function, keywords)
-        if error is not None:
-            raise error
-        return value
+            value = function.function(**keywords)
+        else:
+            value, error = await threads.run(function.function, keywords)
+            if error is not None:
+                raise error
+        # a plain wrapper around an async function gives what is still to be awaited
+        return await value if isinstance(value, CoroutineType) else value
     except asyncio.CancelledError as error:
         task = asyncio.current_task()
         if task is not None and task.cancelling():

@@ -73,6 +73,7 @@ class Host:
         self._idle = asyncio.Event()
         self._idle.set()
         self._stopping = asyncio.Event()
+        self._started = False
         self.on_opened: Callable[[str], None] | None = None
         self.report = LoadReport((), (), ())
         self._assembly: Assembly | None = None
@@ -120,7 +121,7 @@ class Host:
     def _use(self, plugins: Iterable[Loaded]) -> Assembly:
         on = {choice.origin.name for choice in self.report.choices if choice.on}
         off = {choice.origin.name for choice in self.report.choices} - on
-        self._assembly = assemble(self.config, tuple(plugins), off)
+        self._assembly = assemble(self.config, tuple(plugins), off, check_order=not self._selection.safe)
         self._methods = method_table(self._assembly, self._threads, self.config.host.page_size)
         return self._assembly
 
@@ -129,15 +130,21 @@ class Host:
 
         Raises:
             ConfigError, PluginError: what the operator asked for cannot be had; all reasons at once.
+            ServerError: it is started already.
         """
+        if self._started:
+            raise ServerError("the host is started already")
+        self._started = True
         self._stopping.clear()
-        self.report = load(self.config, self._selection, self._given)
-        self._refuse_fatal(self.report.problems)
         try:
+            self.report = load(self.config, self._selection, self._given)
+            self._refuse_fatal(self.report.problems)
             started = [plugin for plugin in self.report.plugins if await self._enter(plugin)]
             self._refuse_fatal(self.report.problems)
             assembly = self._use(started)
             self._refuse_fatal(assembly.problems)
+            if self._selection.strict:
+                self._refuse_fatal(one._replace(fatal=one.level == "error") for one in assembly.problems)
         except BaseException:
             await self.stop()
             raise
@@ -199,6 +206,7 @@ class Host:
             except (Exception, SystemExit):
                 logger.exception("the lifespan of %s failed to end", owner)
         self._threads.close()
+        self._started = False
         if cancelled:
             raise asyncio.CancelledError
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import UnionType
@@ -88,6 +88,9 @@ class Signature:
         Raises:
             ToolOutputError: it is not what the function declares, or JSON has no form for it.
         """
+        if isinstance(value, Iterator | AsyncIterator):
+            # taking it to its end could take for ever
+            raise ToolOutputError("The tool returned an iterator.", "return a list")
         if self._output is None:
             if value is None or isinstance(value, str):
                 return value

@@ -177,7 +177,8 @@ def test_plugins_as_json(pegboard: Command) -> None:
     assert found["demo"]["import_ms"] > 0
     assert found["broken"]["state"] == "failed"
     assert found["broken"]["import_ms"] is None
-    assert found["broken"]["problems"] == ["OSError: no such disk"]
+    problem = {"stage": "import", "level": "error", "message": "OSError: no such disk"}
+    assert found["broken"]["problems"] == [problem]
 
 
 # --- why
@@ -195,7 +196,7 @@ def test_why_a_toolkit_is_not_there(pegboard: Command) -> None:
     done = pegboard("why", "broken")
     assert done.code == 0
     assert "toolkit broken: failed; installed" in done.out
-    assert "problem: OSError: no such disk" in done.out
+    assert "problem, import: OSError: no such disk" in done.out
 
 
 def test_why_a_plugin_does_not_run(pegboard: Command) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import gc
+import itertools
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -27,6 +28,7 @@ from pegboard import (
     ServerError,
     ToolExecutionError,
     Toolkit,
+    ToolOutputError,
     ToolResult,
     UpstreamRateLimitError,
     current_context,
@@ -589,3 +591,44 @@ async def test_no_future_is_left_open_and_no_coroutine_unawaited() -> None:
             await failure(host, "x_thread", {"kind": kind})
     gc.collect()
     assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
+
+
+async def test_a_plain_wrapper_around_an_async_function_is_awaited() -> None:
+    kit = Toolkit("x")
+
+    async def inner() -> str:
+        return "awaited"
+
+    @kit.tool
+    def wrapped() -> str:
+        """Give what is still to be awaited."""
+        return inner()  # type: ignore[return-value]
+
+    @kit.tool(inline=True)
+    def wrapped_inline() -> str:
+        """Give what is still to be awaited, inline."""
+        return inner()  # type: ignore[return-value]
+
+    async with Host({"host": {"autoload": False}}, toolkits={"x": kit}) as host:
+        for name in ("x_wrapped", "x_wrapped_inline"):
+            assert await host.dispatch(Call("tools/call", {"name": name})) == ToolResult("awaited")
+
+
+async def test_an_iterator_is_no_result() -> None:
+    kit = Toolkit("x")
+
+    @kit.tool
+    def endless() -> list[int]:
+        """Give something that has no end."""
+        return itertools.count()  # type: ignore[return-value]
+
+    async with Host({"host": {"autoload": False}}, toolkits={"x": kit}) as host:
+        outcome = await host.dispatch(Call("tools/call", {"name": "x_endless"}))
+        assert isinstance(outcome, Failure)
+        assert isinstance(outcome.error, ToolOutputError)
+
+
+async def test_a_host_is_started_once() -> None:
+    async with Host({"host": {"autoload": False}}) as host:
+        with pytest.raises(ServerError):
+            await host.start()

@@ -9,7 +9,6 @@ import enum
 import json
 import math
 import uuid
-from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Optional
 
 import pytest
@@ -198,11 +197,3 @@ def test_a_number_that_json_lacks_never_breaks_the_promise(number: float) -> Non
         return
     assert signature.output_schema is not None
     Draft202012Validator(signature.output_schema).validate(json.loads(encode(sent)))
-
-
-def test_a_generator_that_was_returned_is_written_as_a_list() -> None:
-    def numbers() -> Iterator[int]:
-        yield from (1, 2)
-
-    assert giving(list[int]).result(numbers()) == [1, 2]
-    assert giving(Any).result(numbers()) == [1, 2]

@@ -128,5 +128,9 @@ def plugin_detail(host: Host, choice: Choice) -> dict[str, Any]:
         "target": origin.target,
         "tools": [name for name, bound in host.assembly.tools.items() if bound.tool.owner == origin.name],
         "import_ms": round(loaded.import_seconds * 1000, 1) if loaded else None,
-        "problems": [str(problem.message) for problem in host.problems if problem.origin is origin],
+        "problems": [
+            {"stage": problem.stage, "level": problem.level, "message": problem.message}
+            for problem in host.problems
+            if problem.origin is origin or str(origin) in problem.message
+        ],
     }

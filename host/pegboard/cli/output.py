@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from pegboard.cli.standard_streams import OutputApart
 from pegboard.errors import MCPError
 
 _OBEYED = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -21,18 +21,12 @@ class OutputError(MCPError):
 @contextmanager
 def diverted() -> Iterator[None]:
     """While plugins and tools run, what they print goes to stderr: stdout is for data."""
-    if sys.stdout is None or sys.stderr is None:
-        yield
-        return
-    sys.stdout.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
+    output = OutputApart()
+    output.away()
     try:
         yield
     finally:
-        sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
+        output.back()
 
 
 def say(text: str) -> None:

@@ -17,7 +17,7 @@ from functools import partial
 from pegboard.cli import OK
 from pegboard.cli.common import make_host
 from pegboard.cli.output import say
-from pegboard.cli.standard_streams import OutputApart, fill_closed
+from pegboard.cli.standard_streams import OutputApart
 from pegboard.errors import ConfigError
 from pegboard.host import Host
 
@@ -32,7 +32,6 @@ _COLLECT_AFTER = 50_000
 
 def run_stdio(options: Namespace) -> int:
     """Serve one client over standard input and output."""
-    fill_closed()
     output = OutputApart()
     output.away()
     return _run(make_host(options, ["stdio"]), STDIO_GRACE_SECONDS, output)

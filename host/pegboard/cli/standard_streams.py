@@ -1,6 +1,6 @@
-"""Keeps standard output for the client while plugins are loaded, and after the transport has given it back.
+"""Keeps standard output for data and for clients while plugins are loaded, started and stopped.
 
-While a transport runs, this is its own affair.
+While a transport runs, its descriptors are its own affair.
 """
 
 from __future__ import annotations
@@ -20,28 +20,31 @@ def fill_closed() -> None:
 
 
 class OutputApart:
-    """Standard output, led to standard error for as long as nobody speaks to a client on it."""
+    """Standard output, led to standard error for as long as whoever prints there is not meant to."""
 
     def __init__(self) -> None:
         self._private: int | None = None
+        self._stream = sys.stdout
 
     def away(self) -> None:
         """Lead it to standard error; what anybody prints is seen there."""
         if self._private is None:
-            _flush()
+            fill_closed()
+            self._stream = sys.stdout
+            self._flush()
             self._private = os.dup(1)
             os.dup2(2, 1)
 
     def back(self) -> None:
-        """Give it back, for a transport to take."""
+        """Give it back, and `sys.stdout` too, whatever a plugin made of them."""
         if self._private is not None:
-            _flush()
+            self._flush()
             os.dup2(self._private, 1)
             os.close(self._private)
             self._private = None
+            sys.stdout = self._stream
 
-
-def _flush() -> None:
-    if sys.stdout is not None:
-        with suppress(OSError, ValueError):
-            sys.stdout.flush()
+    def _flush(self) -> None:
+        if self._stream is not None:
+            with suppress(OSError, ValueError):
+                self._stream.flush()

@@ -41,7 +41,7 @@ def _plugin_story(host: Host, choice: Choice) -> str:
     lines.append(f"  from {source}, {detail['target']}{_installed_from(choice)}")
     if detail["tools"]:
         lines.append(f"  tools: {', '.join(detail['tools'])}")
-    lines += [f"  problem: {problem}" for problem in detail["problems"]]
+    lines += [f"  problem, {problem['stage']}: {problem['message']}" for problem in detail["problems"]]
     return "\n".join(lines)
 
 

@@ -55,7 +55,7 @@ def validate_section(
 
 
 def unknown_sections(config: HostConfig, kind: Kind, known: Iterable[str]) -> list[ConfigProblem]:
-    """A problem for every section of this kind whose name is none of those known."""
+    """A problem for every section of this kind that the operator wrote and whose name is none of those known."""
     from pegboard.names import nearest
 
     known = set(known)
@@ -63,7 +63,7 @@ def unknown_sections(config: HostConfig, kind: Kind, known: Iterable[str]) -> li
     return [
         config.problem(f"no {kind[:-1]} of this name is installed", (kind, name), nearest(name, known))
         for name in sections
-        if name not in known
+        if name not in known and config.source((kind, name)).by_operator
     ]
 
 
