@@ -120,6 +120,12 @@ async def test_a_log_that_is_gone_from_where_it_was_kept(tools: Served, storage:
     assert (await tools.fail("get_job_log", repo=REPO, job_id=JOB)).status_code == 403
 
 
+async def test_where_logs_are_kept_cannot_send_us_on(tools: Served, storage: Storage) -> None:
+    storage.location = storage.url + "/latest/meta-data"
+    assert (await tools.fail("get_job_log", repo=REPO, job_id=JOB)).status_code == 302
+    assert len(storage.headers) == 1
+
+
 async def test_a_log_of_no_job(tools: Served, storage: Storage) -> None:
     error = await tools.fail("get_job_log", repo=REPO, job_id=1)
     assert error.message.startswith("The log of job 1 of 'octocat/Hello-World' was not found")

@@ -14,7 +14,7 @@ from toolkits.github.tests.support.world import REPO, World
 
 @pytest.fixture
 def offered() -> set[str]:
-    return {"add_comment", "get_file", "get_issue", "list_issues", "whoami"}
+    return {"add_comment", "get_file", "get_issue", "list_issues", "whoami", "update_issue"}
 
 
 async def test_an_unchanged_answer_is_not_sent_again(tools: Served, github: GithubServer) -> None:
@@ -53,7 +53,9 @@ async def test_other_pages_refs_and_media_types_are_other_answers(tools: Served,
 async def test_a_change_is_sent_and_never_kept(tools: Served, github: GithubServer) -> None:
     for _ in range(2):
         await tools.call("add_comment", repo=REPO, number=1347, body="again")
-    assert github.statuses == [201, 201]
+    await tools.call("update_issue", repo=REPO, number=1347, title="Other")
+    assert (await tools.call("get_issue", repo=REPO, number=1347))["title"] == "Other"
+    assert github.statuses == [201, 201, 200, 200]
     assert all("If-None-Match" not in request.headers for request in github.seen)
 
 

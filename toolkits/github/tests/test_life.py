@@ -9,8 +9,9 @@ import pytest
 from pegboard import Call, Host
 from toolkit_github.client import Ask, Client
 from toolkit_github.config import GithubConfig
+from toolkits.github.tests.support.examples import example
 from toolkits.github.tests.support.hosting import Serve, Served
-from toolkits.github.tests.support.server import TOKEN, GithubServer, Silence
+from toolkits.github.tests.support.server import TOKEN, GithubServer, Reply, Silence
 from toolkits.github.tests.support.world import REPO
 
 
@@ -69,10 +70,8 @@ async def test_a_cancelled_call_ends_its_request(tools: Served, github: GithubSe
     assert (await tools.call("get_issue", repo=REPO, number=1347))["number"] == 1347
 
 
-async def test_no_cookie_is_kept(tools: Served, github: GithubServer) -> None:
-    from toolkits.github.tests.support.examples import example
-    from toolkits.github.tests.support.server import Reply
-
+async def test_no_cookie_is_kept(serve: Serve, github: GithubServer) -> None:
+    served = await serve(base_url=github.url.replace("127.0.0.1", "localhost"))  # of an address none would be anyway
     github.script("users/get-authenticated", Reply(200, example("users/get-authenticated"), {"Set-Cookie": "a=b"}))
     for _ in range(2):
-        await tools.call("whoami")  # the server tells of a Cookie header
+        await served.call("whoami")  # the server tells of a Cookie header

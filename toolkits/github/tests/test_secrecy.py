@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterator
 from typing import Any
@@ -94,6 +95,20 @@ async def test_nobody_listens(serve: Serve, unused_port: int, lines: list[str]) 
     served = await serve(base_url=f"http://127.0.0.1:{unused_port}")
     assert TOKEN not in everything(served, await served.outcome("whoami"), lines)
     assert any("ClientConnectorError" in line for line in lines)  # the operator can see why
+
+
+async def test_what_is_there_is_no_http(serve: Serve, lines: list[str]) -> None:
+    async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(f"{TOKEN} {ECHO}\r\n\r\n".encode())
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(echo, "127.0.0.1", 0)
+    served = await serve(base_url=f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    assert TOKEN not in everything(served, await served.outcome("whoami"), lines)
+    assert any("(token)" in line for line in lines)
+    server.close()
+    await server.wait_closed()
 
 
 async def test_the_message_holds_no_url_and_no_query(tools: Served, github: GithubServer) -> None:

@@ -128,9 +128,9 @@ class GithubServer:
         if request.headers.get("Authorization") not in {f"Bearer {token}" for token in self._tokens}:
             return error(401, "Bad credentials")
         reply = self._answers(request, self.url.removesuffix(self._prefix) + raw_path.partition("?")[0])
-        if request.operation.method == "GET" and reply.status == 200:
+        if reply.status in (200, 201):
             tag = f'W/"{hashlib.sha256(json.dumps(reply.body).encode()).hexdigest()}"'
-            if request.headers.get("If-None-Match") == tag:
+            if request.operation.method == "GET" and request.headers.get("If-None-Match") == tag:
                 return Reply(304, None, {"ETag": tag})
             return reply._replace(headers={**reply.headers, "ETag": tag})
         return reply

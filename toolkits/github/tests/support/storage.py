@@ -15,6 +15,7 @@ class Storage:
         url: its base.
         files: what there is: path to content.
         status: the status of each answer.
+        location: where it redirects to, if anywhere.
         headers: those of each request it got.
     """
 
@@ -23,6 +24,7 @@ class Storage:
         self.url = ""
         self.files: dict[str, bytes] = {}
         self.status = 200
+        self.location = ""
         self.headers: list[Mapping[str, str]] = []
 
     async def __aenter__(self) -> Self:
@@ -40,6 +42,8 @@ class Storage:
 
     async def _handle(self, http: web.Request) -> web.Response:
         self.headers.append(http.headers)
+        if self.location:
+            return web.Response(status=302, headers={"Location": self.location})
         content = self.files.get(http.path)
         if content is None:
             return web.Response(status=404, text="<Error>BlobNotFound</Error>")
