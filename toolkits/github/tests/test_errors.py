@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import Any
 
@@ -215,8 +216,6 @@ async def test_an_answer_that_is_too_large_is_given_up(serve: Serve, github: Git
 
 
 async def test_a_small_answer_that_unpacks_to_a_large_one_is_given_up(serve: Serve, github: GithubServer) -> None:
-    import gzip
-
     served = await serve(max_answer_bytes=65_536)
     bomb = gzip.compress(json.dumps({"x": "y" * 50_000_000}).encode())
     github.script("issues/get", Rogue(bomb, headers={"Content-Encoding": "gzip"}))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from toolkits.github.tests.support.examples import example
 from toolkits.github.tests.support.hosting import Serve, Served
 from toolkits.github.tests.support.server import GithubServer, Reply
 from toolkits.github.tests.support.world import REPO, World, blob_sha
@@ -186,8 +187,6 @@ async def test_a_file_that_is_not_there(tools: Served) -> None:
 
 
 async def test_base64_that_is_none_is_not_github(tools: Served, github: GithubServer, world: World) -> None:
-    from toolkits.github.tests.support.examples import example
-
     item = example("repos/get-content", 200, "response-if-content-is-a-file")
     item["content"] = "abc"
     github.script("repos/get-content", Reply(body=item))

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from pegboard import RetryableToolError
+from toolkit_github.paths import below
 from toolkit_github.redirects import elsewhere, inside
 from toolkits.github.tests.support.hosting import Serve, Served
 from toolkits.github.tests.support.server import TOKEN, GithubServer, error
@@ -182,6 +184,13 @@ async def test_redirections_in_a_circle_end(tools: Served, github: GithubServer)
     github.script("issues/get", *[error(301, "Moved")._replace(headers={"Location": place})] * 10)
     assert (await tools.fail("get_issue", repo=REPO, number=1347)).status_code == 301
     assert len(github.seen) == 4
+
+
+def test_a_segment_stays_one_segment_whatever_it_holds() -> None:
+    assert below("a/b", 5, "ü?#%&;=+ ~.-_") == "/a%2Fb/5/%C3%BC%3F%23%25%26%3B%3D%2B%20~.-_"
+    for segment in ("", ".", "..", "a\0", "a\x7f", "\ud800"):
+        with pytest.raises(RetryableToolError):
+            below("a", segment)
 
 
 BASE = "https://github.example.com/api/v3"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Iterator
 from typing import Any
@@ -83,8 +84,6 @@ async def test_reading(
 @pytest.mark.parametrize("status", [400, 405, 409, 422])
 async def test_changing(status: int, tools: Served, github: GithubServer, lines: list[str]) -> None:
     body = invalid(ECHO, {"code": "custom", "field": TOKEN, "message": ECHO}).body
-    import json
-
     github.script("pulls/merge", Rogue(json.dumps(body).encode(), status))
     outcome = await tools.outcome("merge_pull_request", repo=REPO, number=12)
     assert TOKEN not in everything(tools, outcome, lines)
