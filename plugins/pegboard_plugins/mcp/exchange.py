@@ -19,9 +19,13 @@ _STREAM_HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering
 
 
 class Exchange:
-    """A call that runs, and its messages on their way to the peer."""
+    """A call that runs, and its messages on their way to the peer.
 
-    __slots__ = ("_bytes", "_cancelled", "_loop", "_news", "_queued", "_task")
+    Attributes:
+        status: the status that its response goes out with, while there is still one to choose.
+    """
+
+    __slots__ = ("_bytes", "_cancelled", "_loop", "_news", "_queued", "_task", "status")
 
     _task: asyncio.Task[bytes]
 
@@ -31,6 +35,7 @@ class Exchange:
         self._bytes = 0
         self._news = asyncio.Event()
         self._cancelled = False
+        self.status = 200
 
     def start(self, answer: Coroutine[Any, Any, bytes], ended: Callable[[], None]) -> None:
         """Run the call, which ends with its encoded response, in a task of its own; `ended` is told of its end."""
@@ -89,7 +94,7 @@ class Exchange:
             if self._cancelled or (self._task.done() and self._task.cancelled()):
                 return ACCEPTED
             if not self._queued:
-                return Response(body=self._task.result())
+                return Response(self.status, self._task.result())
         return EventStream(self._messages(cancel_with_peer=cancel_with_peer), _STREAM_HEADERS)
 
     async def _messages(self, *, cancel_with_peer: bool) -> AsyncIterator[bytes]:

@@ -22,6 +22,7 @@ LOG_LEVELS: Final = frozenset(("debug", "info", "notice", "warning", "error", "c
 
 RESOURCE_NOT_FOUND: Final = -32002
 """Resource not found, before 2026-07-28."""
+MISSING_CLIENT_CAPABILITY: Final = -32021
 UNSUPPORTED_PROTOCOL_VERSION: Final = -32022
 
 GATES: Final = {

@@ -13,7 +13,9 @@ from pegboard import (
     NOTHING,
     Call,
     EventStream,
+    Failure,
     MCPError,
+    Outcome,
     ProtocolError,
     ProtocolHost,
     Request,
@@ -45,7 +47,7 @@ from pegboard_plugins.mcp.headers import (
 )
 from pegboard_plugins.mcp.media import NOT_ACCEPTABLE, accepted, unsupported
 from pegboard_plugins.mcp.modern import client_of, is_modern, require_served
-from pegboard_plugins.mcp.revisions import LEGACY, MODERN, SUPPORTED
+from pegboard_plugins.mcp.revisions import LEGACY, MISSING_CLIENT_CAPABILITY, MODERN, SUPPORTED
 from pegboard_plugins.mcp.service import Service
 from pegboard_plugins.mcp.session import negotiate
 from pegboard_plugins.mcp.sessions import Session, Sessions
@@ -146,8 +148,9 @@ class StreamableHttp:
         call = service.call(request_id, method, params, client, request.caller, exchange.send)
         takes = accepted(request.headers)
         if takes.json and (call.notify is None or not takes.events):
-            return Response(body=service.response(call, await service.host.dispatch(call)))
-        exchange.start(_answer(service, call), _nothing)
+            outcome = await service.host.dispatch(call)
+            return Response(_status(outcome), service.response(call, outcome))
+        exchange.start(_modern_answer(service, call, exchange), _nothing)
         return await exchange.respond(cancel_with_peer=True, streamed=not takes.json)
 
     # --- sessions ---
@@ -240,6 +243,18 @@ class StreamableHttp:
         except MCPError as error:
             return _refusal(error, readable_id(message)).body
         return started if isinstance(started, bytes) else await started.response()
+
+
+async def _modern_answer(service: Service, call: Call, exchange: Exchange) -> bytes:
+    outcome = await service.host.dispatch(call)
+    exchange.status = _status(outcome)
+    return service.response(call, outcome)
+
+
+def _status(outcome: Outcome) -> int:
+    """400 where a call ends for want of what its client declared, which the client must learn (2026-07-28)."""
+    error = outcome.error if isinstance(outcome, Failure) else None
+    return 400 if isinstance(error, ProtocolError) and error.code == MISSING_CLIENT_CAPABILITY else 200
 
 
 def _answer(service: Service, call: Call) -> Coroutine[Any, Any, bytes]:
