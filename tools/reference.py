@@ -9,12 +9,13 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
+OURS = ("pegboard", "toolkit-files", "toolkit-github")
 DOCS = Path(__file__).parent.parent / "docs"
 _NOTE = "<!-- Written by `python -m tools.reference` from the code; edit the docstrings. -->\n"
 
@@ -39,29 +40,24 @@ def hooks_page() -> str:
 def configuration_page() -> str:
     """Every key of `[host]` and of the built-in plugins' and toolkits' sections."""
     from pegboard.config import HostSection
-    from pegboard_plugins.mcp import McpPlugin
-    from pegboard_plugins.secrets_env import SecretsEnvPlugin
-    from pegboard_plugins.stdio import StdioPlugin
-    from toolkit_files import kit
+    from pegboard.discovery import defaults, find
 
-    sections = {
-        "host": HostSection,
-        "plugins.mcp": McpPlugin.Config,
-        "plugins.secrets_env": SecretsEnvPlugin.Config,
-        "plugins.stdio": StdioPlugin.Config,
-        "toolkits.files": kit.Config,
-    }
+    sections: dict[str, type[BaseModel] | None] = {"host": HostSection}
+    for origin in sorted(find().origins, key=lambda origin: (origin.kind, origin.name)):
+        if origin.distribution in OURS and origin.entry_point is not None:
+            sections[f"{origin.kind}s.{origin.name}"] = origin.entry_point.load().Config
     parts = ["# Configuration reference\n", _NOTE]
     for name, model in sections.items():
         if model is not None:
-            parts += [f"## [{name}]\n", "| key | default | meaning |", "|---|---|---|", *_rows(model), ""]
+            given = defaults().get("host", {}) if name == "host" else {}
+            parts += [f"## [{name}]\n", "| key | default | meaning |", "|---|---|---|", *_rows(model, given), ""]
     return "\n".join(parts)
 
 
-def _rows(model: type[BaseModel]) -> Iterator[str]:
+def _rows(model: type[BaseModel], given: Mapping[str, Any]) -> Iterator[str]:
     meanings = attributes(model)
     for name, field in model.model_fields.items():
-        default = "" if field.default_factory else _toml(field.default)
+        default = "" if field.default_factory else _toml(given.get(name, field.default))
         yield f"| `{name}` | {default} | {field.description or meanings[name]} |"
 
 
