@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from pegboard import LOCAL, Context, Host, Toolkit
+from tests.support.recorder import Conversation
 
 kit = Toolkit("slow")
 
@@ -27,10 +28,17 @@ class Line:
     caller = LOCAL
 
     def __init__(self) -> None:
+        self.conversation = Conversation()
         self.sent: list[dict[str, object]] = []
 
     def send(self, message: bytes) -> None:
-        self.sent.append(json.loads(message))
+        self.sent.append(self.conversation.received(message))
+
+    async def told(self, messages: list[bytes]) -> AsyncIterator[bytes]:
+        """The client's messages, seen by the recorder first."""
+        for message in messages:
+            self.conversation.sent(message)
+            yield message
 
     async def drain(self) -> None:
         """Nothing is held back."""
@@ -48,18 +56,18 @@ async def test_more_than_may_run_are_refused_and_the_connection_goes_on(monkeypa
 
     line = Line()
 
-    async def messages() -> AsyncIterator[bytes]:
-        yield request("i", "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={})
-        for number in range(4):
-            yield request(number, "tools/call", name="slow_hang")
-        cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 0}}
-        yield json.dumps(cancel).encode()
-        yield request("p", "ping")
-
+    client = {"name": "flood", "version": "1"}
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 0}}
+    messages = [
+        request("i", "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=client),
+        *[request(number, "tools/call", name="slow_hang") for number in range(4)],
+        json.dumps(cancel).encode(),
+        request("p", "ping"),
+    ]
     monkeypatch.setattr(protocol, "MOST_IN_FLIGHT", 3)
     monkeypatch.setattr(protocol, "ROOM_SECONDS", 0.01)
     async with Host({"host": {"autoload": False}}, toolkits={"slow": kit}) as host:
-        await host.serve(line, messages())
+        await host.serve(line, line.told(messages))
     answers = {answer["id"]: answer for answer in line.sent}
     assert set(answers) == {"i", 3, "p"}
     assert "3 requests are in flight" in str(answers[3]["error"])
