@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pegboard import ErrorKind, UpstreamError
+from toolkits.github.tests.support.examples import example
 from toolkits.github.tests.support.hosting import Serve, Served
 from toolkits.github.tests.support.server import TOKEN, GithubServer, Reply, Rogue, error
 from toolkits.github.tests.support.world import REPO, invalid
@@ -195,6 +196,15 @@ async def test_an_answer_that_is_not_githubs_is_an_error_and_half_a_result_never
     assert (await tools.fail("list_issues", repo=REPO)).status_code == 502
     github.script("search/issues-and-pull-requests", Rogue(body))
     assert (await tools.fail("search_issues", query="is:issue")).status_code == 502
+
+
+@pytest.mark.parametrize("wrong", [{"user": 7}, {"labels": 7}, {"labels": [7]}, {"milestone": "v1"}])
+async def test_a_member_of_another_form_is_an_error(wrong: dict[str, Any], tools: Served, github: GithubServer) -> None:
+    issue = {**example("issues/get"), **wrong}
+    github.script("issues/get", Rogue(json.dumps(issue).encode()))
+    assert (await tools.fail("get_issue", repo=REPO, number=1347)).status_code == 502
+    github.script("issues/list-for-repo", Rogue(json.dumps([issue]).encode()))
+    assert (await tools.fail("list_issues", repo=REPO)).status_code == 502
 
 
 async def test_after_a_change_an_answer_that_is_not_githubs_warns_of_repeating(

@@ -63,7 +63,11 @@ async def test_a_path_that_goes_astray_is_not_asked_for(
         "write_file": {"content": "x", "message": "m"},
         "delete_file": {"sha": "x", "message": "m"},
     }
-    assert (await tools.fail(tool, repo=REPO, path=path, **more.get(tool, {}))).can_retry is True
+    error = await tools.fail(tool, repo=REPO, path=path, **more.get(tool, {}))
+    assert error.can_retry is True
+    assert (
+        "cannot be part of a name" if {"\0", "\n"} & set(path) else "is not a path in a repository"
+    ) in error.message
     assert github.seen == []
 
 
