@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.environments import built_wheels, executable, make_environment
 from tests.support.pool import make_fixture_site
-from tests.support.sdk import Run, run_client
+from tests.support.sdk import Run, Server, run_client, run_http_client
 
 CLIENTS = [("1", "legacy"), ("2", "legacy"), ("2", "auto"), ("2", "2026-07-28")]
 """SDK and mode. The first line of the SDK knows sessions only; the second knows both eras."""
@@ -17,6 +19,7 @@ CLIENTS = [("1", "legacy"), ("2", "legacy"), ("2", "auto"), ("2", "2026-07-28")]
 CONFIG = """
 [host]
 name = "clients"
+transports = ["http"]
 version = "4.5.6"
 title = "For clients"
 instructions = "Ask away."
@@ -26,34 +29,74 @@ page_size = 5
 roots = ["mine"]
 """
 
+TRANSPORTS = ["stdio", "http"]
+
+Client = tuple[str, str]
 Drive = Callable[..., Run]
 
 
-@pytest.fixture(scope="session")
-def pegboard() -> Path:
-    """The command, as wheels install it together with the toolkit for files."""
-    return executable(make_environment("clients-host", "pegboard", "toolkit-files", wheels=built_wheels()), "pegboard")
+class Place:
+    """Starts the installed host with a person's own files and the toolkits of the wire tests."""
 
+    def __init__(self, pegboard: Path, site: Path, factory: pytest.TempPathFactory) -> None:
+        self.pegboard = pegboard
+        self.env = {"PYTHONPATH": str(site)}
+        self.factory = factory
 
-@pytest.fixture(scope="session")
-def drive(pegboard: Path, tmp_path_factory: pytest.TempPathFactory) -> Drive:
-    """Run a scenario with a client against a host with a person's own files and the toolkits of the wire tests."""
-    site = make_fixture_site(tmp_path_factory.mktemp("site"))
-
-    def run(client: tuple[str, str], scenario: str, **plan: object) -> Run:
-        folder = tmp_path_factory.mktemp("run")
+    def folder(self) -> Path:
+        """Where a host finds a person's files and its configuration."""
+        folder = self.factory.mktemp("run")
         (folder / "mine").mkdir()
         (folder / "mine" / "note.txt").write_text("written by a person\n", encoding="utf-8")
         (folder / "hostconfig.toml").write_text(CONFIG, encoding="utf-8")
-        line, mode = client
-        command = [str(pegboard), "stdio"]
-        return run_client(line, scenario, command, folder, mode=mode, env={"PYTHONPATH": str(site)}, **plan)
+        return folder
 
-    return run
+    def stdio(self, client: Client, scenario: str, **plan: Any) -> Run:
+        """Run a scenario with a client that starts the host."""
+        line, mode = client
+        command = [str(self.pegboard), "stdio"]
+        return run_client(line, scenario, command, self.folder(), mode=mode, env=self.env, **plan)
+
+    @contextmanager
+    def serving(self, port: int = 0) -> Iterator[Server]:
+        """A host that serves over HTTP, and has to end properly when it is asked to."""
+        with Server(self.pegboard, self.folder(), CONFIG, self.env, port) as server:
+            yield server
+            assert server.end() == 0, server.stderr
+
+    def connect(self, client: Client, scenario: str, server: Server, **plan: Any) -> Run:
+        """Run a scenario with a client of a host that serves already."""
+        line, mode = client
+        return run_http_client(line, scenario, server.url, self.factory.mktemp("client"), mode=mode, **plan)
+
+    def http(self, client: Client, scenario: str, **plan: Any) -> Run:
+        """Run a scenario with a client against a host that serves it alone."""
+        with self.serving() as server:
+            return self.connect(client, scenario, server, **plan)
+
+
+@pytest.fixture(scope="session")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """The command, as wheels install it together with the toolkit for files, and what it serves."""
+    wheels = make_environment("clients-host", "pegboard", "toolkit-files", wheels=built_wheels())
+    return Place(executable(wheels, "pegboard"), make_fixture_site(tmp_path_factory.mktemp("site")), tmp_path_factory)
+
+
+@pytest.fixture(params=TRANSPORTS, scope="module")
+def transport(request: pytest.FixtureRequest) -> str:
+    """Each transport that a client can use."""
+    chosen: str = request.param
+    return chosen
+
+
+@pytest.fixture(scope="module")
+def drive(place: Place, transport: str) -> Drive:
+    """Run a scenario with a client over the transport."""
+    return place.http if transport == "http" else place.stdio
 
 
 @pytest.fixture(params=CLIENTS, ids="-".join, scope="module")
-def client(request: pytest.FixtureRequest) -> tuple[str, str]:
+def client(request: pytest.FixtureRequest) -> Client:
     """Each client there is."""
-    chosen: tuple[str, str] = request.param
+    chosen: Client = request.param
     return chosen

@@ -1,4 +1,4 @@
-"""The official Python SDK's clients drive the installed command from outside, in both eras.
+"""The official Python SDK's clients drive the installed command from outside, in both eras and over both transports.
 
 One run of a client does everything once; each test looks at one part of what came of it.
 """
@@ -6,17 +6,17 @@ One run of a client does everything once; each test looks at one part of what ca
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
-from tests.clients.conftest import Drive
+from tests.clients.conftest import Client, Drive, Place
 from tests.support.hostile_kit import CANARY
 from tests.support.sdk import Run
 
 pytestmark = pytest.mark.timeout(600)  # the first run makes environments
 
-Client = tuple[str, str]
 CALLS: dict[str, tuple[str, Any]] = {
     "echo": ("fixture_echo", {"text": "größer 日本語 🧰"}),
     "no arguments": ("fixture_nothing", None),
@@ -127,11 +127,14 @@ def test_progress_is_followed(run: Run) -> None:
     assert run.said["counted"]["content"][0]["text"] == "counted"
 
 
-def test_a_cancelled_call_ends_in_the_host(run: Run) -> None:
-    (message,) = [message for message in run.sent() if message["method"] == "notifications/cancelled"]
+def test_a_cancelled_call_ends_in_the_host(run: Run, client: Client, transport: str) -> None:
+    """A modern client over HTTP says so by closing the response's stream, any other by a notification."""
     assert json.loads(run.said["cancelled"]["content"][0]["text"]) == ["cancelled by the client"]
+    (waiting,) = [message["id"] for message in run.sent() if message.get("params", {}).get("name") == "fixture_wait"]
+    told = [message["params"]["requestId"] for message in run.sent() if message["method"] == "notifications/cancelled"]
+    assert told == ([] if is_modern(client) and transport == "http" else [waiting])
     answered = [json.loads(line[1:]).get("id") for line in run.record if line.startswith(b"<")]
-    assert message["params"]["requestId"] not in answered
+    assert waiting not in answered
 
 
 def test_resources_and_prompts_are_given(run: Run) -> None:
@@ -148,9 +151,14 @@ def test_ping_is_answered_where_it_exists(run: Run, client: Client) -> None:
         assert "result" in run.said["ping"]
 
 
-def test_the_host_ends_by_itself_when_the_client_leaves(run: Run) -> None:
-    """clients.md 1 and 2: no signal was needed."""
-    assert run.exit_code() == 0
+def test_the_host_ends_by_itself_when_the_client_leaves(run: Run, transport: str) -> None:
+    """clients.md 1 and 2: no signal was needed. Over HTTP it goes on, and `Place.serving` has it end when asked to."""
+    assert run.exit_code() == (0 if transport == "stdio" else None)
+
+
+def test_sessions_over_http_are_ended_by_the_client(run: Run, client: Client, transport: str) -> None:
+    ends = [status for status in run.statuses() if status.startswith("DELETE")]
+    assert ends == (["DELETE 204"] if transport == "http" and not is_modern(client) else [])
 
 
 @pytest.mark.parametrize(
@@ -163,14 +171,36 @@ def test_the_host_ends_by_itself_when_the_client_leaves(run: Run) -> None:
         (("2", "auto"), "fixture_stubborn"),
     ],
 )
-def test_a_client_may_leave_while_a_call_runs(drive: Drive, client: Client, tool: str) -> None:
+def test_a_client_may_leave_while_a_call_runs(drive: Drive, client: Client, tool: str, transport: str) -> None:
     """clients.md 1: a late answer would break the first line's close, and the host would be killed."""
     run = drive(client, "abandon", tool=tool)
     assert run.said == {"left": True}
-    assert run.exit_code() == 0
+    assert run.exit_code() == (0 if transport == "stdio" else None)
 
 
-@pytest.mark.parametrize("client", [("1", "legacy"), ("2", "auto")], ids="-".join)
-def test_many_calls_at_once(drive: Drive, client: Client) -> None:
-    run = drive(client, "at_once", count=100)
-    assert run.said["texts"] == [str(number) for number in range(100)]
+def test_many_calls_at_once(drive: Drive, client: Client, transport: str) -> None:
+    count = 50 if transport == "http" else 100
+    run = drive(client, "at_once", count=count)
+    assert run.said["texts"] == [str(number) for number in range(count)]
+    assert run.conversation.checked >= count
+
+
+def test_a_server_restarted_under_a_client(place: Place, client: Client) -> None:
+    """A modern client notices nothing; a session is gone with its server, and a fresh client begins another."""
+    with ExitStack() as stack:
+        first = stack.enter_context(place.serving())
+
+        def restart() -> None:
+            assert first.end() == 0, first.stderr
+            stack.enter_context(place.serving(first.port))
+
+        run = place.connect(client, "restarted", first, meanwhile=restart)
+        assert run.said["before"]["content"][0]["text"] == "before"
+        if is_modern(client):
+            assert run.said["after"]["result"]["content"][0]["text"] == "after"
+            assert not any(status.endswith("404") for status in run.statuses())
+        else:
+            assert "error" in run.said["after"]
+            assert "POST 404" in run.statuses()
+        fresh = place.connect(client, "at_once", first, count=1)
+        assert fresh.said["texts"] == ["0"]

@@ -1,16 +1,21 @@
 """The official Python SDK's clients, run as programs in environments of their own against the installed host.
 
-The programs are in `tests/clients/scripts`; this module starts them and reads what they print and what the tee between
-them and the host wrote down. Nothing here imports the SDK.
+The programs are in `tests/clients/scripts`; this module starts them and reads what they print and what was written down
+between them and the host: by the tee over standard streams, by the tap in the client over HTTP. It starts the installed
+`pegboard serve` too. Nothing here imports the SDK.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from types import TracebackType
+from typing import Any, Self
 
 from tests.support import tee
 from tests.support.environments import executable, make_environment
@@ -30,9 +35,9 @@ class Run:
 
     Attributes:
         said: what the client's script printed, decoded.
-        record: the lines of the tee.
+        record: the lines of the tee or the tap.
         conversation: the recorder's view; every line of the host has passed it.
-        stderr: what client, tee and host wrote to standard error.
+        stderr: what the client and, over standard streams, tee and host wrote to standard error.
     """
 
     said: dict[str, Any]
@@ -44,10 +49,83 @@ class Run:
         """The messages of the client."""
         return [json.loads(line[1:]) for line in self.record if line.startswith(b">")]
 
+    def statuses(self) -> list[str]:
+        """The method and status of each exchange over HTTP, like "POST 200", in order."""
+        return [line[1:].decode() for line in self.record if line.startswith(b"#")]
+
     def exit_code(self) -> int | None:
-        """The host's exit code; None when it was killed together with the tee."""
+        """The host's exit code; None when it was killed together with the tee, and over HTTP."""
         last = self.record[-1] if self.record else b""
         return int(last[1:]) if last.startswith(b"=") else None
+
+
+class Server:
+    """A process of the installed `pegboard serve`: `with Server(...) as server`. It must be asked to end within that.
+
+    Args:
+        pegboard: the command.
+        folder: its working directory.
+        config: what its `hostconfig.toml` says, apart from the port.
+        env: variables on top of the few.
+        port: where it listens; any free port for 0.
+    """
+
+    def __init__(self, pegboard: Path, folder: Path, config: str, env: dict[str, str], port: int = 0) -> None:
+        self._command = [str(pegboard), "serve"]
+        self._folder = folder
+        self._config = f"{config}\n[plugins.http]\nport = {port}\n"
+        self._env = client_environment(folder, env)
+        self._said: list[str] = []
+        self.url = ""
+
+    def __enter__(self) -> Self:
+        (self._folder / "hostconfig.toml").write_text(self._config, encoding="utf-8")
+        self._process = subprocess.Popen(
+            self._command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=self._folder, env=self._env
+        )
+        assert self._process.stderr is not None
+        self._reading = Thread(target=self._said.extend, args=(self._process.stderr,), daemon=True)
+        try:
+            for line in self._process.stderr:
+                self._said.append(line)
+                if found := re.search(r"serves .* at (\S+)$", line):
+                    self.url = found[1]
+                    break
+            assert self.url, f"it does not serve: {self.stderr}"
+            self._reading.start()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._process.kill()
+        self._process.wait()
+        if self._reading.is_alive():
+            self._reading.join()
+        assert self._process.stderr is not None
+        self._process.stderr.close()
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        found = re.search(r":(\d+)(/|$)", self.url)
+        assert found, self.url
+        return int(found[1])
+
+    @property
+    def stderr(self) -> str:
+        """What it has said so far; all of it once it has ended."""
+        return "".join(self._said)
+
+    def end(self) -> int:
+        """Ask it to end; its exit code."""
+        self._process.terminate()
+        code = self._process.wait(WAIT)
+        self._reading.join()
+        return code
 
 
 def sdk_python(line: str) -> Path:
@@ -69,19 +147,50 @@ def run_client(line: str, scenario: str, command: list[str], folder: Path, **pla
         SchemaMismatch: the host said something that it must not.
         AssertionError: the client failed.
     """
-    record = folder / "record"
-    python = str(sdk_python(line))
-    tapped = [python, "-I", str(Path(tee.__file__)), str(record), *command]
-    plan |= {"scenario": scenario, "command": tapped, "cwd": str(folder)}
-    done = subprocess.run(
-        [python, str(SCRIPTS / f"client_{line}.py"), json.dumps(plan)],
-        capture_output=True,
+    tapped = [str(sdk_python(line)), "-I", str(Path(tee.__file__)), str(folder / "record"), *command]
+    return _run(line, folder, plan | {"scenario": scenario, "command": tapped, "cwd": str(folder)})
+
+
+def run_http_client(
+    line: str, scenario: str, url: str, folder: Path, meanwhile: Callable[[], object] | None = None, **plan: Any
+) -> Run:
+    """Run a scenario with the SDK's client against a running server, with a tap in the client.
+
+    Args:
+        line: which SDK.
+        scenario: the function of `scenarios.py`.
+        url: where the server is.
+        folder: an empty folder, the client's working directory, where the record is kept.
+        meanwhile: what to do when the scenario says "called" and waits.
+        plan: what else the script needs to know: `mode`, ...
+
+    Raises:
+        SchemaMismatch: the host said something that it must not.
+        AssertionError: the client failed.
+    """
+    return _run(line, folder, plan | {"scenario": scenario, "url": url, "record": str(folder / "record")}, meanwhile)
+
+
+def _run(line: str, folder: Path, plan: dict[str, Any], meanwhile: Callable[[], object] | None = None) -> Run:
+    client = subprocess.Popen(
+        [str(sdk_python(line)), str(SCRIPTS / f"client_{line}.py"), json.dumps(plan)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
-        timeout=WAIT,
         cwd=folder,
         env=client_environment(folder),
     )
+    with client:
+        try:
+            assert client.stdout is not None
+            if meanwhile and client.stdout.readline() == "called\n":
+                meanwhile()
+            said, complaints = client.communicate("go on\n", timeout=WAIT)
+        except BaseException:
+            client.kill()
+            raise
+    record = folder / "record"
     lines = record.read_bytes().splitlines() if record.exists() else []
-    assert done.returncode == 0, f"the client of SDK {line} failed:\n{done.stdout}\n{done.stderr}"
-    return Run(json.loads(done.stdout), lines, replay(lines), done.stderr)
+    assert client.returncode == 0, f"the client of SDK {line} failed:\n{said}\n{complaints}"
+    return Run(json.loads(said), lines, replay(lines), complaints)

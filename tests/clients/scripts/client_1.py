@@ -6,10 +6,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import httpx
 from mcp import ClientSession, McpError, StdioServerParameters, types  # type: ignore[import-not-found]  # of the client's environment
 from mcp.client.stdio import stdio_client  # type: ignore[import-not-found]  # of the client's environment
+from mcp.client.streamable_http import streamable_http_client  # type: ignore[import-not-found]  # of the client's environment
 from pydantic import AnyUrl, BaseModel
 from scenarios import Json, Progress, main  # type: ignore[import-not-found]  # of the client's environment
+from tap import tapped_client  # type: ignore[import-not-found]  # of the client's environment
 
 
 def plain(model: BaseModel) -> Json:
@@ -51,10 +54,23 @@ class Client:
 
 
 @asynccontextmanager
+async def streams(plan: dict[str, Any]) -> AsyncIterator[tuple[Any, ...]]:
+    if "url" in plan:
+        async with (
+            tapped_client(httpx, plan["record"]) as client,
+            streamable_http_client(plan["url"], http_client=client) as found,
+        ):
+            yield found
+    else:
+        command, *arguments = plan["command"]
+        server = StdioServerParameters(command=command, args=arguments, env=plan["env"], cwd=plan["cwd"])
+        async with stdio_client(server) as found:
+            yield found
+
+
+@asynccontextmanager
 async def connect(plan: dict[str, Any]) -> AsyncIterator[Client]:
-    command, *arguments = plan["command"]
-    server = StdioServerParameters(command=command, args=arguments, env=plan["env"], cwd=plan["cwd"])
-    async with stdio_client(server) as (reader, writer), ClientSession(reader, writer) as session:
+    async with streams(plan) as (reader, writer, *_), ClientSession(reader, writer) as session:
         yield Client(session, await session.initialize())
 
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
+import httpx2
 import mcp  # type: ignore[import-not-found]  # of the client's environment
 from mcp import MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client  # type: ignore[import-not-found]  # of the client's environment
 from pydantic import BaseModel
 from scenarios import Json, Progress, main  # type: ignore[import-not-found]  # of the client's environment
+from tap import tapped_client  # type: ignore[import-not-found]  # of the client's environment
 
 warnings.simplefilter("ignore", mcp.MCPDeprecationWarning)  # ping is deprecated, and still to be answered
 
@@ -60,10 +63,14 @@ class Client:
 
 @asynccontextmanager
 async def connect(plan: dict[str, Any]) -> AsyncIterator[Client]:
-    command, *arguments = plan["command"]
-    server = StdioServerParameters(command=command, args=arguments, env=plan["env"], cwd=plan["cwd"])
-    async with mcp.Client(server, mode=plan["mode"]) as client:
-        yield Client(client)
+    async with AsyncExitStack() as stack:
+        if "url" in plan:
+            http = await stack.enter_async_context(tapped_client(httpx2, plan["record"]))
+            server = streamable_http_client(plan["url"], http_client=http)
+        else:
+            command, *arguments = plan["command"]
+            server = StdioServerParameters(command=command, args=arguments, env=plan["env"], cwd=plan["cwd"])
+        yield Client(await stack.enter_async_context(mcp.Client(server, mode=plan["mode"])))
 
 
 main(connect)
