@@ -184,7 +184,8 @@ def _run(line: str, folder: Path, plan: dict[str, Any], meanwhile: Callable[[], 
     with client:
         try:
             assert client.stdout is not None
-            if meanwhile and client.stdout.readline() == "called\n":
+            heard = client.stdout.readline() if meanwhile else ""
+            if meanwhile and heard:
                 meanwhile()
             said, complaints = client.communicate("go on\n", timeout=WAIT)
         except BaseException:
@@ -193,4 +194,5 @@ def _run(line: str, folder: Path, plan: dict[str, Any], meanwhile: Callable[[], 
     record = folder / "record"
     lines = record.read_bytes().splitlines() if record.exists() else []
     assert client.returncode == 0, f"the client of SDK {line} failed:\n{said}\n{complaints}"
+    assert heard == ("called\n" if meanwhile else ""), heard
     return Run(json.loads(said), lines, replay(lines), complaints)
