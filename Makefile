@@ -11,7 +11,7 @@ PYTEST_ARGS ?= -n auto
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo test check conformance format build lock clean
+.PHONY: help install serve demo test check conformance format build bench lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -46,6 +46,9 @@ build: install  ## wheels of all distributions, in dist/
 	@rm -rf dist
 	@for folder in . $(dir $(wildcard toolkits/*/pyproject.toml)); do \
 		(cd "$$folder" && "$(CURDIR)/$(BIN)/python" -m hatchling build -t wheel -d "$(CURDIR)/dist") || exit 1; done
+
+bench: install  ## measure beside the official SDK and a bare floor; benchmarks/README.md says how to read it
+	$(BIN)/python -m benchmarks
 
 lock:  ## renew uv.lock and requirements-dev.txt after a change of dependencies
 	@"$(PYTHON)" -m tools.requirements

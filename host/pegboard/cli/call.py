@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import sys
@@ -75,6 +76,7 @@ def _json(text: str, key: str, value: str) -> Any:
 
 async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progress: bool) -> Outcome:
     async with host:
+        gc.enable()
         tool = find_tool(host.assembly, name).tool
         client = Client("pegboard call", host.identity.version)
         notify = _show_progress if show_progress else None

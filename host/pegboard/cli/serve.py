@@ -61,7 +61,6 @@ def _announce(host: Host, address: str) -> None:
 
 
 def _run(host: Host, grace: float, output: OutputApart | None = None) -> int:
-    gc.disable()
     return asyncio.run(_serve(host, grace, output or OutputApart()))
 
 
