@@ -266,6 +266,33 @@ async def test_chunks_that_are_none(strict: Served, chunks: bytes) -> None:
     assert "aiohttp" not in strict.stderr  # no traceback of the server's own
 
 
+async def test_chunks_that_are_none_at_every_moment(strict: Served) -> None:
+    """Wherever the server is with the request that they belong to; many at once let it be everywhere."""
+
+    async def refused() -> tuple[int, bytes]:
+        async with await strict.connect() as line:
+            await line.ask("POST", "/mcp", [*JSON_FIELDS, ("Transfer-Encoding", "chunked")])
+            await line.send(b"zz\r\n")
+            return (await line.answer()).status, await line.rest()
+
+    for _ in range(5):
+        assert set(await asyncio.gather(*[refused() for _ in range(40)])) == {(400, b"")}
+
+
+async def test_a_request_whose_body_breaks_while_another_runs_is_not_served(strict: Served) -> None:
+    one = modern(call("fixture_wait", {"label": "before-broken"}, token="p"))
+    async with await strict.connect() as line:
+        await line.ask("POST", "/mcp", mirrored(one), json.dumps(one).encode())
+        assert (await line.head()).status == 200
+        await line.ask("POST", "/mcp", [*JSON_FIELDS, ("Transfer-Encoding", "chunked")])
+        await alive(strict)  # a round trip, by which the head has come
+        await line.send(b"zz\r\n")
+        await ask(strict, call("fixture_release"))
+        while await line.chunk():
+            pass
+        assert ((await line.answer()).text, await line.rest()) == ("The body is not framed as HTTP has it.\n", b"")
+
+
 # --- what is no JSON, and no message
 
 

@@ -22,13 +22,14 @@ _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nServer: pegboard\r\nConnection: cl
 class Connection(RequestHandler):
     """Closed when a request's headers are begun and do not come to an end in time."""
 
-    __slots__ = ("_begun", "_header_seconds", "_header_timer")
+    __slots__ = ("_begun", "_header_seconds", "_header_timer", "_last_body")
 
     def __init__(self, *arguments: Any, header_seconds: float, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
         self._header_seconds = header_seconds
         self._header_timer: asyncio.TimerHandle | None = None
         self._begun = False
+        self._last_body: Any = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A connection on which nothing is asked at all is no better than one that is slow."""
@@ -41,7 +42,7 @@ class Connection(RequestHandler):
         super().data_received(data)
         if self._request_count != before:
             self._stop_clock()
-            self._break_bodies()
+            self._break_bodies(self._request_count - before)
         elif data and self._is_waiting():
             self._begun = True
             if self._header_timer is None:
@@ -71,18 +72,17 @@ class Connection(RequestHandler):
         response.force_close()
         return response
 
-    def _break_bodies(self) -> None:
+    def _break_bodies(self, arrived: int) -> None:
         """End a body behind which something came before it was whole: that can only be what is no chunk.
 
         aiohttp keeps the error for the next request, and whoever reads this one's body would wait for the rest.
         """
-        bodies: list[Any] = [payload for _, payload in self._messages]
-        if self._current_request is not None:
-            bodies.insert(0, self._current_request.content)
+        bodies = [self._last_body, *(payload for _, payload in list(self._messages)[-arrived:])]
         for body in bodies[:-1]:
-            if not body.is_eof():
+            if body is not None and not body.is_eof():
                 body.set_exception(web.RequestPayloadError("the body is not framed as HTTP has it"))
                 body.feed_eof()
+        self._last_body = bodies[-1]
 
     def _is_waiting(self) -> bool:
         """Whether all requests so far are answered or being answered, and none is there that is whole."""

@@ -89,7 +89,7 @@ class Handler:
             return refusal
         if request.method == "OPTIONS" and "Access-Control-Request-Method" in headers:
             return self._edge.preflight(headers)
-        body = await self._body(request) if request.can_read_body else b""
+        body = await self._body(request) if request.can_read_body or request.content.exception() else b""
         if isinstance(body, Response):
             return body
         neutral = Request(
