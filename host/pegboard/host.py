@@ -14,11 +14,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from pegboard.assembly import Assembly, assemble
+from pegboard.changes import Changes
 from pegboard.config import HostConfig
 from pegboard.contracts import (
     ANONYMOUS,
     Call,
     CallNext,
+    Change,
     Connection,
     EventStream,
     Failure,
@@ -69,6 +71,7 @@ class Host:
         self._threads = Threads(self.config.host.threads)
         self._entered: list[tuple[str, Lifespan]] = []
         self._methods: Mapping[str, CallNext] = {}
+        self._changes = Changes()
         self._in_flight = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -111,6 +114,14 @@ class Host:
         """Whether there is anything of that kind to list; tools are what a host is for, and always offered."""
         return kind == "tools" or bool(getattr(self.assembly, kind))
 
+    def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
+        """Call a listener for every change of what is served; returns how to stop. See `ProtocolHost.watch`."""
+        return self._changes.watch(listener)
+
+    def emit(self, change: Change) -> None:
+        """Tell those who watch of a change; from any thread. Never raises."""
+        self._changes.emit(change)
+
     # --- life ---
 
     def load(self) -> Assembly:
@@ -136,6 +147,7 @@ class Host:
             raise ServerError("the host is started already")
         self._started = True
         self._stopping.clear()
+        self._changes.open()
         try:
             self.report = load(self.config, self._selection, self._given)
             self._refuse_fatal(self.report.problems)
@@ -205,6 +217,7 @@ class Host:
                 logger.warning("the lifespan of %s was cancelled while it ended", owner)
             except (Exception, SystemExit):
                 logger.exception("the lifespan of %s failed to end", owner)
+        self._changes.close()
         self._threads.close()
         self._started = False
         if cancelled:

@@ -16,7 +16,7 @@ from tests.structure.sources import ROOT, Import, imports, modules
 ROOMS = (
     "errors", "names", "contracts", "codec", "jsonrpc", "context", "argument_errors", "signature", "hookspecs",
     "toolkit", "config", "plugins", "process_guard", "hook_rules", "discovery", "loader", "execute", "definitions",
-    "assembly", "methods", "supervise", "host", "cli", "__main__",
+    "assembly", "methods", "changes", "supervise", "host", "cli", "__main__",
 )  # fmt: skip
 """The rooms of the host; one may import those before it."""
 

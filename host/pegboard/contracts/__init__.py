@@ -25,6 +25,7 @@ from pegboard.contracts.calls import (
     ToolResult,
 )
 from pegboard.contracts.catalogue import (
+    Change,
     Identity,
     Kind,
     Prompt,
@@ -60,6 +61,7 @@ __all__ = [
     "Call",
     "CallNext",
     "Caller",
+    "Change",
     "Client",
     "Connection",
     "ErrorAdapter",

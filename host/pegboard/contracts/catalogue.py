@@ -9,6 +9,18 @@ Kind: TypeAlias = Literal["tools", "resources", "prompts"]
 """The three things a host lists."""
 
 
+class Change(NamedTuple):
+    """Something that a host serves is no longer what it was.
+
+    Attributes:
+        kind: the list that changed, or "resource" for the content of one resource.
+        uri: which resource, where `kind` is "resource".
+    """
+
+    kind: Literal["tools", "resources", "prompts", "resource"]
+    uri: str | None = None
+
+
 class ToolAnnotations(NamedTuple):
     """Hints about a tool's behaviour (MCP ToolAnnotations); None leaves a hint out.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Awaitable
+from collections.abc import AsyncIterable, Awaitable, Callable
 from typing import Protocol
 
 from pegboard.contracts.calls import Call, Caller, Outcome
-from pegboard.contracts.catalogue import Identity, Kind
+from pegboard.contracts.catalogue import Change, Identity, Kind
 from pegboard.contracts.http import EventStream, Request, Response
 
 
@@ -89,6 +89,13 @@ class ProtocolHost(Protocol):
 
     def offers(self, kind: Kind) -> bool:
         """Whether there is anything of that kind to list."""
+        ...
+
+    def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
+        """Call a listener for every change of what the host serves; returns how to stop.
+
+        It is called on the event loop, once the change can be seen, and must not block; one that raises is logged.
+        """
         ...
 
     def dispatch(self, call: Call) -> Awaitable[Outcome]:
