@@ -8,16 +8,17 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.support.http import Served, http_config
+from tests.support.http import Served, http_config, without_uvloop
 from tests.support.http_mcp import Session
 from tests.support.pool import make_fixture_site
 from tests.support.schemas import LEGACY
 
 
-@pytest.fixture(scope="session")
-def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder whose distribution brings the toolkits `fixture` and `hostile`."""
-    return make_fixture_site(tmp_path_factory.mktemp("site"))
+@pytest.fixture(scope="session", params=["asyncio", "uvloop"])
+def fixture_site(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """A folder whose distribution brings the toolkits `fixture` and `hostile`, for a server on either event loop."""
+    site = make_fixture_site(tmp_path_factory.mktemp("site"))
+    return without_uvloop(site) if request.param == "asyncio" else site
 
 
 LIMITS = """

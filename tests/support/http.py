@@ -28,6 +28,12 @@ def http_config(http: str = "port = 0", *, host: str = "", more: str = "") -> st
     return f'{CONFIG}transports = ["http"]\n{host}\n[plugins.http]\n{http}\n{more}\n'
 
 
+def without_uvloop(site: Path) -> Path:
+    """Let processes that search a folder find no uvloop, though it is installed."""
+    (site / "uvloop.py").write_text("raise ImportError")
+    return site
+
+
 class Answer(NamedTuple):
     """A whole response."""
 
@@ -153,6 +159,7 @@ class Served:
         config: the text of its `hostconfig.toml`; the default listens at any free port of loopback.
         cwd: its working directory; a fresh one when None.
         ready: wait until it listens.
+        command: another `pegboard` than that of the environment that runs the tests.
     """
 
     def __init__(
@@ -163,12 +170,14 @@ class Served:
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
         ready: bool = True,
+        command: Path = PEGBOARD,
     ) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="served-")
         self.cwd = cwd or Path(self._folder.name)
         self._config = http_config() if config is None else config
         self._env = {"PYTHONPATH": str(site), **(env or {})}
         self._ready = ready
+        self._command = command
         self._stderr = bytearray()
         self._said = asyncio.Condition()
         self.lines: list[Line] = []
@@ -177,7 +186,7 @@ class Served:
     async def __aenter__(self) -> Self:
         (self.cwd / "hostconfig.toml").write_text(self._config, encoding="utf-8")
         self.process = await asyncio.create_subprocess_exec(
-            PEGBOARD,
+            self._command,
             "serve",
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from argparse import Namespace
+from collections.abc import Callable
 from functools import partial
 
 from pegboard.cli import OK
@@ -20,6 +21,8 @@ from pegboard.cli.output import say
 from pegboard.cli.standard_streams import OutputApart
 from pegboard.errors import ConfigError
 from pegboard.host import Host
+
+LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
 STDIO_GRACE_SECONDS = 1.0
 """How long calls in flight may go on after SIGTERM; clients over stdio wait 2 seconds before they kill."""
@@ -45,7 +48,18 @@ def run_serve(options: Namespace) -> int:
             ["[host] transports lists nothing to serve by; for a client that starts the server: pegboard stdio"]
         )
     host.on_opened = partial(_announce, host)
-    return _run(host, host.config.host.grace_seconds)
+    # standard streams gain nothing by another loop, and starting is slower by its import
+    loop = None if "stdio" in host.config.host.transports else _fast_loop()
+    return _run(host, host.config.host.grace_seconds, loop=loop)
+
+
+def _fast_loop() -> LoopFactory | None:
+    """What makes uvloop's event loops, where the extra `fast` is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
 
 
 def _announce(host: Host, address: str) -> None:
@@ -60,8 +74,9 @@ def _announce(host: Host, address: str) -> None:
         say(f"next: give that URL to an MCP client, or try: curl {address}/healthz   (Ctrl-C ends)")
 
 
-def _run(host: Host, grace: float, output: OutputApart | None = None) -> int:
-    return asyncio.run(_serve(host, grace, output or OutputApart()))
+def _run(host: Host, grace: float, output: OutputApart | None = None, loop: LoopFactory | None = None) -> int:
+    with asyncio.Runner(loop_factory=loop) as runner:
+        return runner.run(_serve(host, grace, output or OutputApart()))
 
 
 async def _serve(host: Host, grace: float, output: OutputApart) -> int:
