@@ -28,7 +28,11 @@
                     ├── FatalToolError              nothing the caller can do
                     ├── UpstreamError               a service answered with an error
                     │   └── UpstreamRateLimitError
-                    └── NetworkTransportError       a service did not answer
+                    ├── NetworkTransportError       a service did not answer
+                    ├── ClientError                 the client answered a question of the tool with an error
+                    │   ├── ClientTimeoutError      it did not answer in time
+                    │   └── ClientCapabilityError   it does not declare what the question needs
+                    └── InteractionError            the tool asks where or how it cannot
 
 What a stranger may see of an error is its message and its machine-readable fields; `developer_message`, causes and
 stack traces stay in the log.
@@ -379,6 +383,57 @@ class NetworkTransportError(ToolExecutionError):
         super().__init__(message, developer_message, extra=extra)
         self.kind = kind
         self.can_retry = can_retry
+
+
+class ClientError(ToolExecutionError):
+    """The client answered a question of the tool with an error, or with something that is no answer to it.
+
+    Args:
+        message: what it said.
+        code: the JSON-RPC error code, None where it sent none.
+        data: the JSON-RPC error's data.
+    """
+
+    def __init__(
+        self, message: str, developer_message: str | None = None, *, code: int | None = None, data: Any = None
+    ) -> None:
+        super().__init__(message, developer_message)
+        self.code = code
+        self.data = data
+
+
+class ClientTimeoutError(ClientError, TimeoutError):
+    """The client did not answer a question of the tool in time."""
+
+
+class ClientCapabilityError(ClientError):
+    """The client does not declare what a question of the tool needs.
+
+    Args:
+        capability: the name of it, such as "sampling" or "elicitation.url".
+    """
+
+    def __init__(self, capability: str) -> None:
+        super().__init__(f"This needs a client with the capability {capability}, which yours does not declare.")
+        self.capability = capability
+
+    @property
+    def required(self) -> dict[str, Any]:
+        """It as a ClientCapabilities object, such as `{"elicitation": {"url": {}}}`."""
+        required: dict[str, Any] = {}
+        for part in reversed(self.capability.split(".")):
+            required = {part: required}
+        return required
+
+
+class InteractionError(ToolExecutionError):
+    """The tool asks its client where or how it cannot: from a sync function, or otherwise than it did before."""
+
+    def __init__(
+        self, message: str = "", developer_message: str | None = None, *, extra: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(message, developer_message, extra=extra)
+        self.status_code = 500
 
 
 def _upstream_kind(status: int) -> ErrorKind:

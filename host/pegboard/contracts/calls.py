@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from pegboard.contracts.catalogue import Prompt, Resource, Tool
 
 if TYPE_CHECKING:
+    from pegboard.contracts.http import Headers
     from pegboard.errors import MCPError
+    from pegboard.rounds import Rounds
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 """The empty mapping that absent parameters and capabilities share."""
@@ -56,7 +58,55 @@ class Client(NamedTuple):
 UNKNOWN_CLIENT = Client()
 
 Notify: TypeAlias = Callable[[str, dict[str, Any]], None]
-"""Sends a notification (method, params) on the call's own stream; returns at once."""
+"""Sends a notification (method, params) on the call's own stream; returns at once, and may be called in any thread.
+
+Progress goes without its token, which the protocol adds; what the client's revision or its wishes rule out is dropped.
+"""
+
+OnProgress: TypeAlias = Callable[[float, float | None, str | None], None]
+"""Told how far the client is with a request: progress, total, message."""
+
+
+class Ask(Protocol):
+    """Sends a request to the client on the call's own stream and waits for its result."""
+
+    def __call__(
+        self,
+        method: str,
+        params: dict[str, Any],
+        *,
+        timeout: float | None = None,
+        progress: OnProgress | None = None,
+        reset_on_progress: bool = False,
+        max_total: float | None = None,
+    ) -> Awaitable[dict[str, Any]]:
+        """Ask, and give the result as the client sent it.
+
+        Args:
+            method: such as "elicitation/create".
+            params: in the form of the newest revision; the protocol puts them into the client's.
+            timeout: how many seconds to wait, None for as long as the call may take.
+            progress: told of the progress that the client reports.
+            reset_on_progress: each report begins the timeout anew.
+            max_total: how many seconds to wait at most, whatever is reported.
+
+        Raises:
+            ClientTimeoutError: no answer came in time; the client has been told not to go on.
+            ClientError: the client answered with an error, or is gone.
+        """
+        ...
+
+
+class Question(NamedTuple):
+    """Something a call wants to know of its client.
+
+    Attributes:
+        method: "elicitation/create", "sampling/createMessage" or "roots/list".
+        params: the request's parameters, in the form of the newest revision.
+    """
+
+    method: str
+    params: dict[str, Any]
 
 
 class Call(NamedTuple):
@@ -70,6 +120,11 @@ class Call(NamedTuple):
         request_id: the protocol's id of the request, None where there is none.
         session_id: the session it belongs to, None where there is none; not a proof of identity.
         notify: how to reach the client while the call runs, None where that is impossible.
+        ask: how to ask the client while the call runs, None where that is impossible.
+        rounds: what the call asked and was told before, where a question ends a call and its answer comes with the
+            next (2026-07-28); None elsewhere.
+        headers: the fields of the HTTP request it came by, None where there was none.
+        path: the tools that called this one, outermost first.
     """
 
     method: str
@@ -79,6 +134,10 @@ class Call(NamedTuple):
     request_id: RequestId | None = None
     session_id: str | None = None
     notify: Notify | None = None
+    ask: Ask | None = None
+    rounds: Rounds | None = None
+    headers: Headers | None = None
+    path: tuple[str, ...] = ()
 
     @property
     def meta(self) -> Mapping[str, Any]:
@@ -155,5 +214,15 @@ class Failure(NamedTuple):
     error_id: str | None = None
 
 
-Outcome: TypeAlias = ToolResult | ResourceResult | PromptResult | Listing | Failure
+class InputRequired(NamedTuple):
+    """What a call came to that must know more: the client answers, and calls again (2026-07-28, multi round-trips).
+
+    Attributes:
+        questions: what it must know, by the key under which the answer is expected.
+    """
+
+    questions: Mapping[str, Question]
+
+
+Outcome: TypeAlias = ToolResult | ResourceResult | PromptResult | Listing | InputRequired | Failure
 CallNext: TypeAlias = Callable[[Call], Awaitable[Outcome]]

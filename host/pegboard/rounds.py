@@ -1,0 +1,224 @@
+"""Rounds of questions: where a call cannot wait for its client, it ends with what it must know, and is called again.
+
+The function runs again from the top. What was answered in earlier rounds is answered from memory, so that it comes to
+the next question, or to its end (MCP 2026-07-28, multi round-trip requests). It knows no protocol and seals nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from pydantic_core import from_json, to_json
+
+from pegboard.contracts import NOTHING, InputRequired, Question
+from pegboard.errors import InteractionError
+
+MOST_ROUNDS = 20
+"""How many times one call may end with questions."""
+
+MOST_KEPT_BYTES = 64 * 1024
+"""How much JSON the steps of one call may leave for its next round."""
+
+Path = tuple[str, ...]
+
+
+class Memory(NamedTuple):
+    """What one round leaves for the next; JSON throughout.
+
+    Attributes:
+        round: how many rounds there were before.
+        asked: a digest of every question, by its key.
+        answers: what the client answered, by the question's key.
+        results: what finished steps gave, by their key.
+    """
+
+    round: int
+    asked: Mapping[str, str]
+    answers: Mapping[str, Any]
+    results: Mapping[str, Any]
+
+
+FIRST = Memory(0, NOTHING, NOTHING, NOTHING)
+"""Of a call that has no round behind it."""
+
+
+class Rounds:
+    """What one call asks of its client, and what it knows already.
+
+    Ending a round works as `asyncio.timeout` does: the task that runs the call is cancelled in the next turn of the
+    event loop, so that what was asked together goes out together, and the cancellation is taken back where it arrives.
+
+    Args:
+        memory: what the round before left.
+        given: what the client sent with this call, by the question's key; what was not asked is left aside.
+    """
+
+    def __init__(self, memory: Memory = FIRST, given: Mapping[str, Any] = NOTHING) -> None:
+        self._round = memory.round
+        self._asked = dict(memory.asked)
+        self._answers = {**memory.answers, **{key: given[key] for key in memory.asked if key in given}}
+        self._results = dict(memory.results)
+        self._kept = len(to_json(self._results)) if self._results else 0
+        self._seen: set[str] = set()
+        self._counts: Counter[Path] = Counter()
+        self._open: dict[str, Question] = {}
+        self._waiting: list[asyncio.Future[Any]] = []
+        self._steps = 0
+        self._task: asyncio.Task[Any] | None = None
+        self._handle: asyncio.Handle | None = None
+        self._ended = False
+        self._fault: InteractionError | None = None
+
+    def memory(self) -> Mapping[str, Any]:
+        """What the next round must know, as a `Memory`."""
+        return Memory(self._round + 1, self._asked, self._answers, self._results)._asdict()
+
+    # --- what functions do ---
+
+    def nested(self, path: Path, name: str) -> Path:
+        """The path of a call that the call at `path` makes: the same on every replay."""
+        return (*path, self._count((*path, name), name))
+
+    async def ask(self, question: Question, path: Path = (), name: str | None = None) -> Any:
+        """The client's answer, as it sent it; without one, the round ends here.
+
+        Args:
+            question: what to ask.
+            path: the calls that lead to the one that asks.
+            name: the author's name for the question; without one it is known by its place among the others.
+
+        Raises:
+            InteractionError: it was asked otherwise in an earlier round, twice by one name, or too often.
+        """
+        if self._ended:
+            raise asyncio.CancelledError
+        key = self._key(question, path, name)
+        if key in self._answers:
+            # a turn of the loop, so that questions asked side by side stay in their order
+            await asyncio.sleep(0)
+            return self._answers[key]
+        if self._round >= MOST_ROUNDS:
+            raise self._wrong(f"it asked in more than {MOST_ROUNDS} rounds")
+        self._open[key] = question
+        waiting: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiting)
+        self._end_soon()
+        return await waiting
+
+    async def once(self, key: str, step: Callable[[], Awaitable[Any]], path: Path = ()) -> Any:
+        """What a step gave in an earlier round, else what it gives now, as JSON.
+
+        No round ends while a step runs.
+
+        Raises:
+            InteractionError: the key is used twice, or the results are too large to keep.
+        """
+        if self._ended:
+            raise asyncio.CancelledError
+        place = "/".join((*path, key))
+        self._claim(f"once:{place}", f"two steps have the key {key!r}")
+        if place in self._results:
+            await asyncio.sleep(0)
+            return self._results[place]
+        self._steps += 1
+        try:
+            encoded = to_json(await step())
+        finally:
+            self._steps -= 1
+            if self._open:
+                self._end_soon()
+        self._kept += len(encoded)
+        if self._kept > MOST_KEPT_BYTES:
+            raise self._wrong(f"its steps leave more than {MOST_KEPT_BYTES} bytes for the next round")
+        self._results[place] = from_json(encoded)
+        return self._results[place]
+
+    def _key(self, question: Question, path: Path, name: str | None) -> str:
+        key = "/".join((*path, name or self._count(path, "question")))
+        self._claim(key, f"two questions have the name {name!r}")
+        digest = sha256(to_json([question.method, question.params])).hexdigest()[:16]
+        if name is None and self._asked.get(key, digest) != digest:
+            raise self._wrong(
+                "it asks otherwise than it did before; what decides about questions must be the same in every round, "
+                "and questions asked side by side need names"
+            )
+        self._asked[key] = digest
+        return key
+
+    def _claim(self, key: str, complaint: str) -> None:
+        if key in self._seen:
+            raise self._wrong(complaint)
+        self._seen.add(key)
+
+    def _count(self, path: Path, name: str) -> str:
+        self._counts[path] += 1
+        return f"{name}-{self._counts[path]}"
+
+    def _wrong(self, what: str) -> InteractionError:
+        self._fault = InteractionError("This tool asks for input in a way that cannot work.", what)
+        return self._fault
+
+    # --- how a round ends ---
+
+    def _end_soon(self) -> None:
+        if self._handle is None and not self._steps:
+            self._handle = asyncio.get_running_loop().call_soon(self._end)
+
+    def _end(self) -> None:
+        self._handle = None
+        if self._steps:
+            return
+        self._ended = True
+        if self._task is not None:
+            self._task.cancel()
+        for waiting in self._waiting:
+            waiting.cancel()
+
+    async def run(self, function: Callable[[], Awaitable[Any]]) -> Any:
+        """Run what may ask, in the task of its call; what it gave, or an `InputRequired`.
+
+        Raises:
+            InteractionError: it asked, and yet returned or raised something: that is not the person's answer.
+        """
+        task = asyncio.current_task()
+        assert task is not None
+        self._task = task
+        cancelled_before = task.cancelling()
+        try:
+            value = await function()
+        except BaseException as error:
+            ours = self._ended and task.uncancel() <= cancelled_before
+            if ours and isinstance(error, asyncio.CancelledError):
+                return InputRequired(self._open)
+            if self._open and not isinstance(error, asyncio.CancelledError):
+                raise _went_on(f"raised {type(error).__name__}") from error
+            raise
+        else:
+            if self._ended:
+                task.uncancel()
+            if self._fault is not None:
+                raise self._fault
+            if self._open:
+                raise _went_on("returned")
+            return value
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        self._task = None
+        self._ended = True
+        if self._handle is not None:
+            self._handle.cancel()
+        for waiting in self._waiting:
+            waiting.cancel()
+
+
+def _went_on(how: str) -> InteractionError:
+    return InteractionError(
+        "This tool asked for input and went on without it; its author must mend that.",
+        f"it asked its client, and {how} without waiting for the answer",
+    )
