@@ -12,10 +12,16 @@ from benchmarks import calls, imports, lists, machine, memory, promises, report,
 from benchmarks.bench import Bench
 from benchmarks.contenders import NAMES, Contenders
 from benchmarks.environments import Environments, find_uv
+from benchmarks.http import calls as http_calls
+from benchmarks.http import lists as http_lists
+from benchmarks.http import memory as http_memory
 from benchmarks.results import Results
 
-SCENARIOS = {scenario.NAME: scenario.run for scenario in (start, imports, memory, calls, lists)}
-_SHOWN_VERSIONS = ("pegboard", "mcp", "pydantic", "pydantic-core", "pluggy", "anyio")
+SCENARIOS = {
+    scenario.NAME: scenario.run
+    for scenario in (start, imports, memory, calls, lists, http_calls, http_lists, http_memory)
+}
+_SHOWN_VERSIONS = ("pegboard", "mcp", "pydantic", "pydantic-core", "pluggy", "anyio", "aiohttp", "uvicorn", "uvloop")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

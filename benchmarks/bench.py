@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from benchmarks.contenders import Contender, Contenders
+from benchmarks.http.server import HttpServer
 from benchmarks.messages import MODERN, handshake, request, result_of
 from benchmarks.process import Server
 from benchmarks.results import Results
@@ -32,16 +33,26 @@ class Bench:
     seconds: float
     cpus: set[int] | None
 
-    def turns(self, what: str, names: Iterable[str]) -> Iterator[Contender]:
-        """The contenders that take part, A B C A B C, round by round; a person is told what is measured."""
+    def turns(self, what: str, names: Iterable[str], most: int | None = None) -> Iterator[Contender]:
+        """The contenders that take part, A B C A B C, round by round; a person is told what is measured.
+
+        Args:
+            what: what is measured.
+            names: who may take part.
+            most: the most rounds, where a round is long.
+        """
         print(f"benchmarks: {what}", file=sys.stderr, flush=True)
         chosen = [self.contenders.get(name) for name in names if name in self.names]
-        for _ in range(self.rounds):
+        for _ in range(min(self.rounds, most or self.rounds)):
             yield from chosen
 
     def start(self, contender: Contender, more_tools: int = 0) -> Server:
         """Start a contender."""
         return Server(contender.command, contender.environ(more_tools), self.cpus)
+
+    def serve(self, contender: Contender, more_tools: int = 0, variables: dict[str, str] | None = None) -> HttpServer:
+        """Start a contender as an HTTP server."""
+        return HttpServer(contender, self.cpus, more_tools, variables)
 
 
 def open_conversation(server: Server, era: str) -> None:

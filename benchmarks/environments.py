@@ -64,15 +64,15 @@ class Environments:
         lock = (ROOT / "requirements-dev.txt").read_text("utf-8")
         self._constraints.write_text("\n".join(re.findall(r"^[a-z0-9-]+==[^\s;]+", lock, re.MULTILINE)), "utf-8")
 
-    def pegboard(self, toolkit: str) -> Environment:
-        """Pegboard and one toolkit, from wheels of the checkout."""
+    def pegboard(self, toolkit: str, *more: str) -> Environment:
+        """Pegboard and one toolkit, from wheels of the checkout, and more from the package index."""
         wheels = self._wheels()
         wanted = [wheel for wheel in wheels if wheel.name.startswith(("pegboard-", f"{toolkit.replace('-', '_')}-"))]
-        return self._environment(toolkit, [str(wheel) for wheel in wanted], wanted)
+        return self._environment("+".join((toolkit, *more)), [*map(str, wanted), *more], wanted)
 
-    def sdk(self) -> Environment:
-        """The official SDK, from the package index."""
-        return self._environment("sdk", [SDK], [])
+    def sdk(self, *more: str) -> Environment:
+        """The official SDK and more, from the package index."""
+        return self._environment("+".join(("sdk", *more)), [SDK, *more], [])
 
     def _environment(self, name: str, requirements: Sequence[str], files: Iterable[Path]) -> Environment:
         key = _digest(files, self.version, *requirements, self._constraints.read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""One server process and what the kernel says about it: messages over its pipes, CPU time, memory.
+"""One server process and what the kernel says about it: CPU time, memory; and one that takes messages over its pipes.
 
 CPU time is read from the process's own clock (clock_getcpuclockid(3)), in nanoseconds and with all its threads; what
 `/proc/PID/stat` shows of the same account is rounded to ticks of 10 ms.
@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NoReturn, Self
 
 TIMEOUT_SECONDS = 60.0
 _CHUNK = 2**16
@@ -24,43 +24,35 @@ class ServerFailedError(Exception):
     """The process ended, or did not answer in time; with the end of what it wrote to standard error."""
 
 
-class Server:
-    """A server on a pair of pipes. It runs from construction to `stop`.
+class Process:
+    """A process that serves. It runs from construction to `stop`.
 
     Args:
         command: what starts it.
         environ: all its environment variables.
         cpus: the processors it may use; None for all.
+        pipes: whether its standard input and output are pipes to this process; else it has none.
     """
 
-    def __init__(self, command: Sequence[str], environ: Mapping[str, str], cpus: set[int] | None) -> None:
+    def __init__(
+        self, command: Sequence[str], environ: Mapping[str, str], cpus: set[int] | None, *, pipes: bool
+    ) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="benchmarks-")
         self._errors = Path(self._folder.name, "stderr")
         self._command = command
         own_cpus = os.sched_getaffinity(0)
+        ends = subprocess.PIPE if pipes else subprocess.DEVNULL
         self._started = time.perf_counter()
         try:
             if cpus:
                 os.sched_setaffinity(0, cpus)  # inherited; a hook in the child would forbid the fast way to spawn
             with self._errors.open("wb") as errors:
                 self._process = subprocess.Popen(
-                    command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=errors,
-                    env=environ,
-                    cwd=self._folder.name,
-                    bufsize=0,
+                    command, stdin=ends, stdout=ends, stderr=errors, env=environ, cwd=self._folder.name, bufsize=0
                 )
         finally:
             os.sched_setaffinity(0, own_cpus)
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._in = self._process.stdin.fileno()
-        self._out = self._process.stdout.fileno()
         self._clock = (~self._process.pid << 3) | 2
-        self._poll = select.poll()
-        self._poll.register(self._out, select.POLLIN)
 
     def __enter__(self) -> Self:
         return self
@@ -70,10 +62,66 @@ class Server:
     ) -> None:
         self.stop()
 
+    def cpu_seconds(self) -> float:
+        """CPU time used so far, user and system, all threads."""
+        return time.clock_gettime(self._clock)
+
+    def age_seconds(self) -> float:
+        """How long ago it was started."""
+        return time.perf_counter() - self._started
+
+    def memory_mib(self) -> tuple[float, float]:
+        """Resident memory now, and at its peak, in MiB."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text("ascii")
+        sizes = dict(line.split(":", 1) for line in status.splitlines() if line.startswith(("VmRSS", "VmHWM")))
+        now, peak = (int(sizes[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM"))
+        return now, peak
+
+    def resident_kib(self) -> float:
+        """Resident memory now, in KiB: counted page by page, where `memory_mib` may lag by a few dozen pages."""
+        rollup = Path(f"/proc/{self._process.pid}/smaps_rollup").read_text("ascii")
+        return float(next(line.split()[1] for line in rollup.splitlines() if line.startswith("Rss:")))
+
+    def uses(self, library: str) -> bool:
+        """Whether a compiled library of that name is loaded into it."""
+        return library in Path(f"/proc/{self._process.pid}/maps").read_text("utf-8", "replace")
+
+    def stop(self) -> None:
+        """Tell it to end and wait; kill it when it does not."""
+        self._tell_to_end()
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._folder.cleanup()
+
+    def _tell_to_end(self) -> None:
+        self._process.terminate()
+
+    def _fail(self, what: str) -> NoReturn:
+        errors = self._errors.read_text("utf-8", "replace")[-2000:]
+        raise ServerFailedError(f"{what}: {' '.join(self._command)}\n{errors}")
+
+
+class Server(Process):
+    """A server on a pair of pipes. The end of its input is its end."""
+
+    def __init__(self, command: Sequence[str], environ: Mapping[str, str], cpus: set[int] | None) -> None:
+        super().__init__(command, environ, cpus, pipes=True)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._in = self._process.stdin.fileno()
+        self._out = self._process.stdout.fileno()
+        self._poll = select.poll()
+        self._poll.register(self._out, select.POLLIN)
+
     def exchange(self, data: bytes, answers: int) -> bytes:
         """Write lines, fewer than a pipe holds, and wait for as many lines of answer."""
         os.write(self._in, data)
-        got = os.read(self._out, _CHUNK) if self._poll.poll(TIMEOUT_SECONDS * 1000) else self._fail("no answer")
+        if not self._poll.poll(TIMEOUT_SECONDS * 1000):
+            self._fail("no answer")
+        got = os.read(self._out, _CHUNK)
         if got.endswith(b"\n") and answers == 1:
             return got
         parts = [got]
@@ -94,33 +142,7 @@ class Server:
         """A line that it writes unasked."""
         return self.exchange(b"", 1)
 
-    def cpu_seconds(self) -> float:
-        """CPU time used so far, user and system, all threads."""
-        return time.clock_gettime(self._clock)
-
-    def age_seconds(self) -> float:
-        """How long ago it was started."""
-        return time.perf_counter() - self._started
-
-    def memory_mib(self) -> tuple[float, float]:
-        """Resident memory now, and at its peak, in MiB."""
-        status = Path(f"/proc/{self._process.pid}/status").read_text("ascii")
-        sizes = dict(line.split(":", 1) for line in status.splitlines() if line.startswith(("VmRSS", "VmHWM")))
-        now, peak = (int(sizes[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM"))
-        return now, peak
-
-    def stop(self) -> None:
-        """End its input and wait; kill it when it does not end."""
+    def _tell_to_end(self) -> None:
         for stream in (self._process.stdin, self._process.stdout):
             assert stream is not None
             stream.close()
-        try:
-            self._process.wait(5)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._folder.cleanup()
-
-    def _fail(self, what: str) -> bytes:
-        errors = self._errors.read_text("utf-8", "replace")[-2000:]
-        raise ServerFailedError(f"{what}: {' '.join(self._command)}\n{errors}")

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 
 from benchmarks import calls, lists, memory, start
 from benchmarks.contenders import FLOOR, FLOOR_TASKS, PEGBOARD, PEGBOARD_FILES, SDK
+from benchmarks.http import promises as http_promises
 from benchmarks.messages import ERAS
 from benchmarks.results import Results
 
 
 def lines(results: Results) -> list[str]:
     """One line for each promise that was measured."""
-    return [*_start(results), *_memory(results), *_calls(results), *_lists(results)]
+    http = [f"{_kept(kept)} {promise}" for kept, promise in http_promises.lines(results)]
+    return [*_start(results), *_memory(results), *_calls(results), *_lists(results), *http]
 
 
 def _start(results: Results) -> Iterator[str]:

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from benchmarks import calls, imports, lists, memory, start
-from benchmarks.contenders import FLOOR, SDK
+from benchmarks.contenders import FLOOR, FLOOR_UVLOOP, SDK, SDK_FAST
+from benchmarks.http import calls as http_calls
+from benchmarks.http import lists as http_lists
+from benchmarks.http import memory as http_memory
 from benchmarks.results import Results
 
 NOISY: Final = 1.3
@@ -66,6 +69,39 @@ TABLES = {
         },
         "cpu_us",
         (FLOOR, SDK),
+    ),
+    http_calls.NAME: Table(
+        "tools/call over HTTP",
+        {
+            "calls/s": "per_second",
+            "p50 ms": "p50_ms",
+            "p95 ms": "p95_ms",
+            "p99 ms": "p99_ms",
+            "CPU us/call": "cpu_us",
+        },
+        "cpu_us",
+        (FLOOR, FLOOR_UVLOOP, SDK, SDK_FAST),
+    ),
+    http_lists.NAME: Table(
+        f"tools/list over HTTP (CPU us; calls of add x{http_lists.CONCURRENCY})",
+        {
+            "start wall ms": "start_wall_ms",
+            "RSS MiB": "rss_mib",
+            "pages": "pages",
+            "us/call": "call_us",
+            "us, all pages": "all_us",
+            "KiB/page": "page_kib",
+            "wall us/page": "page_wall_us",
+            "us/page": "page_us",
+        },
+        "page_us",
+        (FLOOR, SDK),
+    ),
+    http_memory.NAME: Table(
+        "memory of an HTTP server that each takes",
+        {"CPU us each": "each_us", "RSS MiB with all": "rss_mib", "KiB each": "each_kib"},
+        "each_kib",
+        (SDK,),
     ),
 }
 

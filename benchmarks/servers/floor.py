@@ -61,7 +61,7 @@ class Floor:
         self.ended = self._loop.create_future()
         numbers = TypeAdapter(Numbers)
         self._validate = numbers.validator.validate_python
-        self._list = to_json({"tools": _tools(numbers, more_tools), "resultType": "complete"})
+        self._list = to_json({"tools": described_tools(numbers, more_tools), "resultType": "complete"})
 
     def readable(self) -> None:
         """Take what is there and answer it."""
@@ -123,7 +123,8 @@ def _run_on_the_spot(call: Coroutine[Any, Any, None]) -> None:
     raise RuntimeError("the tool was to be one that waits for nothing")
 
 
-def _tools(numbers: TypeAdapter[Numbers], more: int) -> list[dict[str, Any]]:
+def described_tools(numbers: TypeAdapter[Numbers], more: int) -> list[dict[str, Any]]:
+    """The tools as a list shows them."""
     schema = numbers.json_schema()
     tools = [
         {"name": name, "description": "Add two numbers.", "inputSchema": schema}

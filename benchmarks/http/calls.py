@@ -1,0 +1,81 @@
+"""`tools/call` over HTTP: one at a time and sixteen at a time; async, inline and in a thread; both eras."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Sequence
+from statistics import quantiles
+from typing import Final
+
+from benchmarks.bench import Bench
+from benchmarks.contenders import HTTP_SERVERS, Contender
+from benchmarks.http.client import Connection, Load
+from benchmarks.http.conversation import Conversation, check_sums
+from benchmarks.http.server import HttpServer
+from benchmarks.messages import ERAS
+
+NAME: Final = "http-call"
+CONCURRENCIES: Final = (1, 16)
+
+_WARM_UP: Final = 320
+
+
+def case(era: str, tool: str, concurrency: int) -> str:
+    """How results call one measurement."""
+    return f"{era} {tool} x{concurrency}"
+
+
+def run(bench: Bench) -> None:
+    """Measure."""
+    for contender in bench.turns(NAME, HTTP_SERVERS):
+        with bench.serve(contender) as server:
+            for era in ERAS:
+                _measure(bench, contender, server, era)
+
+
+def _measure(bench: Bench, contender: Contender, server: HttpServer, era: str) -> None:
+    with Connection(server.port) as connection:
+        conversation = Conversation(connection, era)
+        for concurrency in CONCURRENCIES:
+            with Load(server.port, concurrency) as load:
+                for tool, name in contender.tools.items():
+                    metrics = Caller(server, conversation, load, name).measure(bench.seconds)
+                    bench.results.add(NAME, case(era, tool, concurrency), contender.name, **metrics)
+
+
+class Caller:
+    """Calls one tool of one server."""
+
+    _next_id = 1
+
+    def __init__(self, server: HttpServer, conversation: Conversation, load: Load, tool: str) -> None:
+        self._server = server
+        self._conversation = conversation
+        self._load = load
+        self._tool = tool
+
+    def measure(self, seconds: float) -> dict[str, float]:
+        """Warm up, then call for about so long; calls per second, latencies in ms, CPU microseconds per call."""
+        self._timed(_WARM_UP)
+        per_second = self._timed(_WARM_UP)["per_second"]
+        return self._timed(min(max(round(seconds * per_second), _WARM_UP), 20_000))
+
+    def _timed(self, count: int) -> dict[str, float]:
+        first, Caller._next_id = Caller._next_id, Caller._next_id + count
+        requests = self._conversation.calls(self._tool, first, count)
+        gc.collect()
+        gc.disable()
+        try:
+            cpu, started = self._server.cpu_seconds(), time.perf_counter()
+            responses, latencies = self._load.run(requests)
+            wall, cpu = time.perf_counter() - started, self._server.cpu_seconds() - cpu
+        finally:
+            gc.enable()
+        check_sums(responses, first)
+        return {"per_second": count / wall, "cpu_us": cpu / count * 1e6} | _percentiles(latencies)
+
+
+def _percentiles(latencies: Sequence[float]) -> dict[str, float]:
+    cuts = quantiles(latencies, n=100)
+    return {f"p{percent}_ms": cuts[percent - 1] * 1e3 for percent in (50, 95, 99)}

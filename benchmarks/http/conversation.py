@@ -1,0 +1,68 @@
+"""What a client says to one HTTP server in one era: requests with their headers, and the session where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from benchmarks.http.answers import Answer, message_of
+from benchmarks.http.client import Connection
+from benchmarks.messages import MODERN, additions, check_additions, handshake, request, result_of
+
+PATH: Final = "/mcp"
+
+
+class Conversation:
+    """Requests of one era to one server. In sessions it shakes hands first.
+
+    Args:
+        connection: where the handshake goes; requests may go over any connection.
+        era: the era.
+    """
+
+    def __init__(self, connection: Connection, era: str) -> None:
+        self._era = era
+        self._address = f"127.0.0.1:{connection.port}"
+        self._session = ""
+        if era != MODERN:
+            initialize, initialized = handshake()
+            answer = Answer.read(connection.exchange(self._post(initialize)))
+            result_of(answer.message)
+            self._session = f"Mcp-Session-Id: {answer.session}\r\n" if answer.session else ""
+            message_of(connection.exchange(self._post(initialized)), 202)
+
+    def request(self, request_id: int, method: str, params: dict[str, Any]) -> bytes:
+        """One request."""
+        return self._post(request(self._era, request_id, method, params), method, params.get("name"))
+
+    def calls(self, tool: str, first: int, count: int) -> list[bytes]:
+        """Calls of an adding tool, each with numbers of its own."""
+        messages = additions(self._era, tool, first, count)
+        return [self._post(message, "tools/call", tool) for message in messages]
+
+    def stream(self) -> bytes:
+        """The request that opens the stream of a session."""
+        return self._head("GET", "text/event-stream") + b"\r\n"
+
+    def _post(self, line: bytes, method: str | None = None, name: str | None = None) -> bytes:
+        body = line.rstrip(b"\n")
+        head = self._head("POST", "application/json, text/event-stream")
+        mirrored = ""
+        if self._era == MODERN:
+            mirrored = f"Mcp-Method: {method}\r\n" + (f"Mcp-Name: {name}\r\n" if name else "")
+        return head + f"Content-Type: application/json\r\n{mirrored}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+    def _head(self, method: str, accept: str) -> bytes:
+        return (
+            f"{method} {PATH} HTTP/1.1\r\nHost: {self._address}\r\nUser-Agent: benchmarks\r\nAccept: {accept}\r\n"
+            f"MCP-Protocol-Version: {self._era}\r\n{self._session}"
+        ).encode()
+
+
+def check_sums(responses: Sequence[bytes], first: int) -> None:
+    """Check that each call has one answer, a success with the sum.
+
+    Raises:
+        WrongAnswerError: it is not so.
+    """
+    check_additions([message_of(raw) for raw in responses], first, len(responses))

@@ -1,0 +1,71 @@
+"""What an idle session costs an HTTP server (2025-11-25), and one that holds its stream open beside."""
+
+from __future__ import annotations
+
+import resource
+from contextlib import ExitStack
+from typing import Final
+
+from benchmarks.bench import Bench
+from benchmarks.contenders import PEGBOARD, PEGBOARD_UVLOOP, SDK, SDK_FAST
+from benchmarks.http.answers import Answer
+from benchmarks.http.client import Connection
+from benchmarks.http.conversation import Conversation
+from benchmarks.http.server import HttpServer
+from benchmarks.messages import LEGACY, WrongAnswerError
+
+NAME: Final = "http-memory"
+SESSIONS: Final = "idle sessions"
+STREAMS: Final = "streams of sessions"
+COUNT: Final = 1000
+COUNT_OF_STREAMS: Final = 500
+_FILES: Final = 4 * COUNT_OF_STREAMS
+
+_WARM_UP: Final = 100
+_NOT_OFFERED: Final = 405
+
+
+def run(bench: Bench) -> None:
+    """Measure. A server that offers no stream has no row among the streams."""
+    _allow_files(_FILES)
+    for contender in bench.turns(NAME, (PEGBOARD, PEGBOARD_UVLOOP, SDK, SDK_FAST)):
+        with bench.serve(contender) as server, ExitStack() as opened:
+            connection = opened.enter_context(Connection(server.port))
+            for _ in range(_WARM_UP):
+                Conversation(connection, LEGACY)
+            before, cpu = server.resident_kib(), server.cpu_seconds()
+            sessions = [Conversation(connection, LEGACY) for _ in range(COUNT)]
+            metrics = {
+                "each_kib": (server.resident_kib() - before) / COUNT,
+                "each_us": (server.cpu_seconds() - cpu) / COUNT * 1e6,
+                "rss_mib": server.memory_mib()[0],
+            }
+            bench.results.add(NAME, SESSIONS, contender.name, **metrics)
+            streams = _streams(server, sessions, opened)
+            if streams:
+                bench.results.add(NAME, STREAMS, contender.name, **streams)
+
+
+def _streams(server: HttpServer, sessions: list[Conversation], opened: ExitStack) -> dict[str, float]:
+    """Open the stream of many sessions, each on a connection of its own, and leave them open."""
+    asked = sessions[:COUNT_OF_STREAMS]
+    before, cpu = server.resident_kib(), server.cpu_seconds()
+    for number, session in enumerate(asked):
+        connection = opened.enter_context(Connection(server.port))
+        status = Answer.read(connection.open_stream(session.stream())).status
+        if status == _NOT_OFFERED and number == 0:
+            return {}
+        if status != 200:
+            raise WrongAnswerError(f"a stream was expected, {status} came")
+    return {
+        "each_kib": (server.resident_kib() - before) / len(asked),
+        "each_us": (server.cpu_seconds() - cpu) / len(asked) * 1e6,
+        "rss_mib": server.memory_mib()[0],
+    }
+
+
+def _allow_files(wanted: int) -> None:
+    """Let this process, and the servers that it starts, hold so many files open."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))

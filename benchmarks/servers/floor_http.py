@@ -1,0 +1,96 @@
+"""The floor over HTTP: the least that can answer what is measured on aiohttp, with pydantic's JSON and validation.
+
+It checks no header, no envelope and no session, knows no error, and keeps its lists as bytes. It is a limit, not a
+server. With `--uvloop` it runs on that event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from functools import partial
+from typing import Any
+
+from aiohttp import web
+from floor import INITIALIZED, Numbers, add, add_here, described_tools  # type: ignore[import-not-found]  # beside this
+from pydantic import TypeAdapter
+from pydantic_core import from_json, to_json
+
+COMPLETE = {"resultType": "complete", "ttlMs": 300_000, "cacheScope": "private"}
+
+
+class Floor:
+    """Answers requests.
+
+    Args:
+        more_tools: how many tools it lists beside those that add.
+        page_size: how many tools are on a page.
+    """
+
+    def __init__(self, more_tools: int, page_size: int) -> None:
+        self._loop = asyncio.get_running_loop()
+        numbers = TypeAdapter(Numbers)
+        self._validate = numbers.validator.validate_python
+        tools = described_tools(numbers, more_tools)
+        self._pages: list[bytes] = []
+        for start in range(0, len(tools), page_size):
+            last = start + page_size >= len(tools)
+            cursor = {} if last else {"nextCursor": str(len(self._pages) + 1)}
+            self._pages.append(to_json({"tools": tools[start : start + page_size], **cursor, **COMPLETE}))
+
+    async def answer(self, request: web.BaseRequest) -> web.Response:
+        """Answer one request."""
+        message = from_json(await request.read())
+        method = message["method"]
+        if method == "tools/call":
+            return _response(await self._call(message["id"], message["params"]))
+        if method == "tools/list":
+            page = self._pages[int(message["params"].get("cursor", "0"))]
+            return _response(b'{"jsonrpc":"2.0","id":%d,"result":%b}' % (message["id"], page))
+        if method == "initialize":
+            return _response(_encoded(message["id"], INITIALIZED))
+        return web.Response(status=202)
+
+    async def _call(self, number: int, params: dict[str, Any]) -> bytes:
+        arguments = self._validate(params["arguments"])
+        name = params["name"]
+        if name == "add":
+            total = await add(**arguments)
+        elif name == "add_inline":
+            total = add_here(**arguments)
+        else:
+            total = await self._loop.run_in_executor(None, partial(add_here, **arguments))
+        content = [{"type": "text", "text": str(total)}]
+        result = {"content": content, "structuredContent": {"result": total}, "isError": False}
+        if "_meta" in params:
+            result["resultType"] = "complete"
+        return _encoded(number, result)
+
+
+def _encoded(number: int, result: dict[str, Any]) -> bytes:
+    return to_json({"jsonrpc": "2.0", "id": number, "result": result})
+
+
+def _response(body: bytes) -> web.Response:
+    return web.Response(body=body, content_type="application/json")
+
+
+async def main() -> None:
+    """Serve until the process is told to end."""
+    variables = os.environ
+    page_size = int(variables.get("PEGBOARD__HOST__PAGE_SIZE", "1000"))
+    floor = Floor(int(variables.get("BENCH_MORE_TOOLS", "0")), page_size)
+    runner = web.ServerRunner(web.Server(floor.answer, access_log=None))
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", int(variables["BENCH_PORT"])).start()
+    await asyncio.get_running_loop().create_future()
+
+
+if __name__ == "__main__":
+    if "--uvloop" in sys.argv:
+        import uvloop
+
+        uvloop.run(main())
+    else:
+        asyncio.run(main())
