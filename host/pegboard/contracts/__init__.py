@@ -7,6 +7,7 @@ records all the same: name their fields, and change one with `record._replace(..
 
 from pegboard.contracts.calls import (
     ANONYMOUS,
+    FIRST_ROUND,
     LOCAL,
     NOTHING,
     UNKNOWN_CLIENT,
@@ -18,6 +19,7 @@ from pegboard.contracts.calls import (
     Failure,
     InputRequired,
     Listing,
+    MethodResult,
     Notify,
     OnProgress,
     Outcome,
@@ -26,6 +28,7 @@ from pegboard.contracts.calls import (
     Question,
     RequestId,
     ResourceResult,
+    Round,
     ToolResult,
 )
 from pegboard.contracts.catalogue import (
@@ -38,6 +41,17 @@ from pegboard.contracts.catalogue import (
     ToolAnnotations,
 )
 from pegboard.contracts.http import EventStream, Headers, Request, Response, Route, RouteHandler
+from pegboard.contracts.methods import (
+    Contributed,
+    Describe,
+    Extension,
+    Method,
+    MethodHandler,
+    NotificationHandler,
+    Subscribe,
+    Subscribed,
+    Topic,
+)
 from pegboard.contracts.plugins import (
     ErrorAdapter,
     Lifespan,
@@ -59,6 +73,7 @@ from pegboard.contracts.streams import (
 
 __all__ = [
     "ANONYMOUS",
+    "FIRST_ROUND",
     "LOCAL",
     "NOTHING",
     "UNKNOWN_CLIENT",
@@ -69,8 +84,11 @@ __all__ = [
     "Change",
     "Client",
     "Connection",
+    "Contributed",
+    "Describe",
     "ErrorAdapter",
     "EventStream",
+    "Extension",
     "Failure",
     "Headers",
     "Identity",
@@ -78,7 +96,11 @@ __all__ = [
     "Kind",
     "Lifespan",
     "Listing",
+    "Method",
+    "MethodHandler",
+    "MethodResult",
     "Middleware",
+    "NotificationHandler",
     "Notify",
     "OnProgress",
     "Outcome",
@@ -96,14 +118,18 @@ __all__ = [
     "ResourceDefinition",
     "ResourceResult",
     "Response",
+    "Round",
     "Route",
     "RouteHandler",
     "SecretStore",
     "StreamProtocol",
+    "Subscribe",
+    "Subscribed",
     "Tool",
     "ToolAnnotations",
     "ToolDefinition",
     "ToolResult",
+    "Topic",
     "Transport",
     "TransportHost",
 ]

@@ -54,6 +54,15 @@ class Client(NamedTuple):
     revision: str = ""
     capabilities: Mapping[str, Any] = NOTHING
 
+    def extension(self, identifier: str) -> Mapping[str, Any] | None:
+        """The settings that the client declares for an extension or an experiment, None when it declares none."""
+        for place in ("extensions", "experimental"):
+            declared = self.capabilities.get(place)
+            settings = declared.get(identifier) if isinstance(declared, dict) else None
+            if isinstance(settings, dict):
+                return settings
+        return None
+
 
 UNKNOWN_CLIENT = Client()
 
@@ -97,6 +106,28 @@ class Ask(Protocol):
         ...
 
 
+class Round(NamedTuple):
+    """What is known of a call that ended with questions before, and is made again; JSON throughout.
+
+    Attributes:
+        number: how many rounds there were before.
+        asked: a digest of every question so far, by its key.
+        answers: what the client answered in earlier rounds, by the question's key.
+        results: what finished steps gave, by their key.
+        given: what the client answers now, by the question's key.
+    """
+
+    number: int = 0
+    asked: Mapping[str, str] = NOTHING
+    answers: Mapping[str, Any] = NOTHING
+    results: Mapping[str, Any] = NOTHING
+    given: Mapping[str, Any] = NOTHING
+
+
+FIRST_ROUND = Round()
+"""Of a call that asked nothing yet."""
+
+
 class Question(NamedTuple):
     """Something a call wants to know of its client.
 
@@ -121,8 +152,9 @@ class Call(NamedTuple):
         session_id: the session it belongs to, None where there is none; not a proof of identity.
         notify: how to reach the client while the call runs, None where that is impossible.
         ask: how to ask the client while the call runs, None where that is impossible.
-        rounds: what the call asked and was told before, where a question ends a call and its answer comes with the
-            next (2026-07-28); None elsewhere.
+        round: what was asked and answered before, where a question ends a call and its answer comes with the next
+            (2026-07-28); None elsewhere.
+        rounds: the questions of the call that made this one, None where none did.
         headers: the fields of the HTTP request it came by, None where there was none.
         path: the tools that called this one, outermost first.
     """
@@ -135,6 +167,7 @@ class Call(NamedTuple):
     session_id: str | None = None
     notify: Notify | None = None
     ask: Ask | None = None
+    round: Round | None = None
     rounds: Rounds | None = None
     headers: Headers | None = None
     path: tuple[str, ...] = ()
@@ -187,19 +220,36 @@ class Listing:
         kind: what is listed; "templates" for resource templates.
         items: the page, in the order of names.
         next_cursor: where the next page begins, None on the last.
+        private: others may see another list, so that nobody may keep it for them; alike on all pages of a list.
     """
 
-    __slots__ = ("items", "kind", "next_cursor")
+    __slots__ = ("__weakref__", "items", "kind", "next_cursor", "private")
 
     def __init__(
         self,
         kind: Literal["tools", "resources", "templates", "prompts"],
         items: tuple[Tool | Resource | Prompt, ...],
         next_cursor: str | None = None,
+        *,
+        private: bool = False,
     ) -> None:
         self.kind = kind
         self.items = items
         self.next_cursor = next_cursor
+        self.private = private
+
+
+class MethodResult(NamedTuple):
+    """What a method gave that is none of the host's own kinds; middleware may end any call with one.
+
+    Attributes:
+        value: the members of the result, JSON-ready, without `resultType`. `_meta` may be among them.
+        result_type: "complete", or a kind that an extension defines (`Extension.result_types`), which only clients
+            that declare the extension may be given.
+    """
+
+    value: Mapping[str, Any] = NOTHING
+    result_type: str = "complete"
 
 
 class Failure(NamedTuple):
@@ -219,10 +269,12 @@ class InputRequired(NamedTuple):
 
     Attributes:
         questions: what it must know, by the key under which the answer is expected.
+        next: the round that the next call begins with, but for what the client gives.
     """
 
     questions: Mapping[str, Question]
+    next: Round
 
 
-Outcome: TypeAlias = ToolResult | ResourceResult | PromptResult | Listing | InputRequired | Failure
+Outcome: TypeAlias = ToolResult | ResourceResult | PromptResult | Listing | MethodResult | InputRequired | Failure
 CallNext: TypeAlias = Callable[[Call], Awaitable[Outcome]]
