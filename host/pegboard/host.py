@@ -36,7 +36,8 @@ from pegboard.errors import ConfigError, MCPError, PluginError, ProtocolError, S
 from pegboard.execute import Threads
 from pegboard.jsonrpc import METHOD_NOT_FOUND
 from pegboard.loader import load
-from pegboard.methods import may_use, method_table
+from pegboard.methods import method_table
+from pegboard.pages import Lists, may_use
 from pegboard.plugins import Loaded, LoadReport, Problem
 from pegboard.supervise import run_all
 
@@ -133,7 +134,7 @@ class Host:
         on = {choice.origin.name for choice in self.report.choices if choice.on}
         off = {choice.origin.name for choice in self.report.choices} - on
         self._assembly = assemble(self.config, tuple(plugins), off, check_order=not self._selection.safe)
-        self._methods = method_table(self._assembly, self._threads, self.config.host.page_size)
+        self._methods = method_table(self._assembly, Lists(self._assembly, self.config.host.page_size), self._threads)
         return self._assembly
 
     async def start(self) -> None:
