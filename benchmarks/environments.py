@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -66,8 +67,7 @@ class Environments:
 
     def pegboard(self, toolkit: str, *more: str) -> Environment:
         """Pegboard and one toolkit, from wheels of the checkout, and more from the package index."""
-        wheels = self._wheels()
-        wanted = [wheel for wheel in wheels if wheel.name.startswith(("pegboard-", f"{toolkit.replace('-', '_')}-"))]
+        wanted = [wheel for wheel in self._wheels if wheel.name.startswith(("pegboard-", f"{toolkit.replace('-', '_')}-"))]
         return self._environment("+".join((toolkit, *more)), [*map(str, wanted), *more], wanted)
 
     def sdk(self, *more: str) -> Environment:
@@ -98,7 +98,9 @@ class Environments:
             pip = (str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
             _run(*pip, "--compile", *constraints, *requirements)
 
+    @cached_property
     def _wheels(self) -> list[Path]:
+        """Wheels of the checkout as it was when they were first needed, whatever happens to it meanwhile."""
         sources = [path for project in _OURS for source in _SOURCES for path in _files(project / source)]
         folder = CACHE / f"wheels-{_digest(sources)}"
         if not folder.exists():
