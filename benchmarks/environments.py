@@ -67,7 +67,8 @@ class Environments:
 
     def pegboard(self, toolkit: str, *more: str) -> Environment:
         """Pegboard and one toolkit, from wheels of the checkout, and more from the package index."""
-        wanted = [wheel for wheel in self._wheels if wheel.name.startswith(("pegboard-", f"{toolkit.replace('-', '_')}-"))]
+        names = ("pegboard-", f"{toolkit.replace('-', '_')}-")
+        wanted = [wheel for wheel in self._wheels if wheel.name.startswith(names)]
         return self._environment("+".join((toolkit, *more)), [*map(str, wanted), *more], wanted)
 
     def sdk(self, *more: str) -> Environment:
