@@ -12,6 +12,7 @@ from pydantic_core import to_json
 
 from pegboard.codec import is_finite
 from pegboard.contracts import (
+    NOTHING,
     Prompt,
     PromptDefinition,
     Resource,
@@ -22,6 +23,7 @@ from pegboard.contracts import (
 )
 from pegboard.errors import ToolDefinitionError
 from pegboard.execute import BoundPrompt, BoundResource, Function
+from pegboard.meta_keys import meta_complaint
 from pegboard.names import check_wire_name
 from pegboard.signature import Signature, compile_signature
 
@@ -59,6 +61,11 @@ def _check_fields(definition: ToolDefinition | ResourceDefinition | PromptDefini
     for name, value in texts.items():
         if value is not None and not isinstance(value, str):
             raise ToolDefinitionError(f"its {name} is {value!r}, not text")
+    meta = getattr(definition, "meta", None)
+    if meta is not None and (complaint := meta_complaint(meta)):
+        raise ToolDefinitionError(f"its meta: {complaint}")
+    if not isinstance(getattr(definition, "extensions", NOTHING), Mapping):
+        raise ToolDefinitionError("its extensions are no mapping from identifiers")
     for secret in getattr(definition, "requires_secrets", ()):
         if not isinstance(secret, str) or not secret.strip():
             raise ToolDefinitionError(f"it requires the secret {secret!r}, which is no name")
@@ -105,7 +112,8 @@ def compile_tool(definition: ToolDefinition, name: str, owner: str) -> tuple[Too
         _check_schema(schema)
     hints = definition.annotations
     title = definition.title or (hints.title if hints else None)
-    tool = Tool(name, description, signature.input_schema, signature.output_schema, title, hints, owner)
+    schemas = signature.input_schema, signature.output_schema
+    tool = Tool(name, description, *schemas, title, hints, owner, definition.meta)
     return tool, signature, Function.of(definition.function, inline=definition.inline)
 
 
@@ -120,7 +128,9 @@ def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resour
     name = own_name(definition)
     _check_fixed(definition.function)
     description = _description(definition)
-    resource = Resource(definition.uri, name, definition.title, description, definition.mime_type, owner)
+    resource = Resource(
+        definition.uri, name, definition.title, description, definition.mime_type, owner, definition.meta
+    )
     return resource, BoundResource(definition.uri, Function.of(definition.function), definition.mime_type)
 
 

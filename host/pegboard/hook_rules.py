@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from types import UnionType
 from typing import Any, NamedTuple
 
 import pluggy
 
 from pegboard import hookspecs
-from pegboard.contracts import Middleware, PluginContext, PromptDefinition, ResourceDefinition, Route, ToolDefinition
+from pegboard.contracts import (
+    Extension,
+    Method,
+    Middleware,
+    NotificationHandler,
+    PluginContext,
+    PromptDefinition,
+    ResourceDefinition,
+    Route,
+    ToolDefinition,
+    Topic,
+)
 from pegboard.errors import PluginError
 from pegboard.names import nearest
 from pegboard.toolkit import Toolkit
@@ -20,11 +32,11 @@ class Hook(NamedTuple):
 
     Attributes:
         field: the field of `Loaded` that its contributions go to.
-        contribution: what each contribution must be, by class or by the methods it must have.
+        contribution: what each contribution must be, by class, classes, or by the methods it must have.
     """
 
     field: str
-    contribution: type | tuple[str, ...]
+    contribution: type | UnionType | tuple[str, ...]
 
 
 HOOKS = {
@@ -35,6 +47,7 @@ HOOKS = {
     "register_middleware": Hook("middleware", Middleware),
     "register_transports": Hook("transports", ("name", "run")),
     "register_protocols": Hook("protocols", ("name", "serve")),
+    "register_methods": Hook("methods", Extension | Method | NotificationHandler | Topic),
     "register_routes": Hook("routes", Route),
     "register_secret_stores": Hook("stores", ("name", "get")),
     "lifespan": Hook("lifespans", ("__aenter__", "__aexit__")),
@@ -148,11 +161,12 @@ def _items(hook: str, result: object) -> list[Any]:
     return list(result)
 
 
-def _misfit(item: object, contribution: type | tuple[str, ...]) -> str | None:
+def _misfit(item: object, contribution: type | UnionType | tuple[str, ...]) -> str | None:
     kind = type(item).__name__
-    if isinstance(contribution, type):
+    if not isinstance(contribution, tuple):
         if not isinstance(item, contribution):
-            return f"{kind}, not {contribution.__name__}"
+            wanted = contribution.__args__ if isinstance(contribution, UnionType) else (contribution,)
+            return f"{kind}, not {' or '.join(one.__name__ for one in wanted)}"
         return _misfit_of_middleware(item) if isinstance(item, Middleware) else None
     if inspect.isclass(item):
         return f"the class {item.__name__}, not an instance of it"

@@ -18,8 +18,11 @@ import pluggy
 if TYPE_CHECKING:
     from pegboard.contracts import (
         ErrorAdapter,
+        Extension,
         Lifespan,
+        Method,
         Middleware,
+        NotificationHandler,
         PluginContext,
         PromptDefinition,
         ResourceDefinition,
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
         SecretStore,
         StreamProtocol,
         ToolDefinition,
+        Topic,
         Transport,
     )
 
@@ -89,6 +93,19 @@ def register_transports(context: PluginContext) -> Iterable[Transport]:
 @hookspec
 def register_protocols(context: PluginContext) -> Iterable[StreamProtocol]:
     """Contribute the protocol that answers on message streams. There must be exactly one when a transport runs."""
+    raise NotImplementedError
+
+
+@hookspec
+def register_methods(context: PluginContext) -> Iterable[Extension | Method | NotificationHandler | Topic]:
+    """Contribute to the protocol: JSON-RPC methods, handlers of notifications, and the extensions they belong to.
+
+    A `Method` runs like the host's own, with middleware around it. One that belongs to an `Extension` answers -32601
+    where that is not on, and -32021 where the client does not declare it; a kind of result that an extension defines
+    goes only to clients that declare it. What is advertised is what is served: of two methods with one name neither is,
+    nor is the extension of either, and both owners are named. Nobody can take the specification's own names, or the
+    keys of `_meta` that it has reserved.
+    """
     raise NotImplementedError
 
 

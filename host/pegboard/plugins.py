@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pegboard.contracts import (
     ErrorAdapter,
+    Extension,
     Lifespan,
+    Method,
     Middleware,
+    NotificationHandler,
     PluginContext,
     PromptDefinition,
     ResourceDefinition,
@@ -15,6 +18,7 @@ from pegboard.contracts import (
     SecretStore,
     StreamProtocol,
     ToolDefinition,
+    Topic,
     Transport,
 )
 
@@ -121,6 +125,7 @@ class Loaded:
         self.middleware: list[Middleware] = []
         self.transports: list[Transport] = []
         self.protocols: list[StreamProtocol] = []
+        self.methods: list[Extension | Method | NotificationHandler | Topic] = []
         self.routes: list[Route] = []
         self.stores: list[SecretStore] = []
         self.lifespans: list[Lifespan] = []

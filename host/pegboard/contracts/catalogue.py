@@ -50,6 +50,7 @@ class Tool(NamedTuple):
         title: a name for people.
         annotations: hints about its behaviour.
         owner: the plugin or toolkit that brought it.
+        meta: its `_meta`, None for none.
     """
 
     name: str
@@ -59,10 +60,11 @@ class Tool(NamedTuple):
     title: str | None = None
     annotations: ToolAnnotations | None = None
     owner: str = ""
+    meta: Mapping[str, Any] | None = None
 
 
 class Resource(NamedTuple):
-    """A resource as clients see it. `uri` is absolute (RFC 3986)."""
+    """A resource as clients see it. `uri` is absolute (RFC 3986); `meta` is its `_meta`."""
 
     uri: str
     name: str
@@ -70,6 +72,7 @@ class Resource(NamedTuple):
     description: str | None = None
     mime_type: str | None = None
     owner: str = ""
+    meta: Mapping[str, Any] | None = None
 
 
 class Prompt(NamedTuple):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
-from pegboard.contracts.calls import Call, CallNext, Outcome
+from pegboard.contracts.calls import NOTHING, Call, CallNext, Outcome
 from pegboard.contracts.catalogue import ToolAnnotations
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ class ToolDefinition(NamedTuple):
         requires_secrets: names of the secrets it may read with `context.get_secret`.
         inline: a sync function that never blocks, run on the event loop without a thread.
         enabled: given the plugin's config, says whether the tool is offered at all.
+        meta: its `_meta`; keys that the protocol has reserved are refused.
+        extensions: what it says for extensions of the protocol, by their identifiers; of no account where one is off.
     """
 
     function: Callable[..., Any]
@@ -37,10 +39,15 @@ class ToolDefinition(NamedTuple):
     requires_secrets: tuple[str, ...] = ()
     inline: bool = False
     enabled: Callable[[Any], bool] | None = None
+    meta: Mapping[str, Any] | None = None
+    extensions: Mapping[str, Any] = NOTHING
 
 
 class ResourceDefinition(NamedTuple):
-    """A URI and the function, without parameters, that gives its content (`str`, or `bytes` for anything binary)."""
+    """A URI and the function, without parameters, that gives its content (`str`, or `bytes` for anything binary).
+
+    Its `meta` and `extensions` are those of a `ToolDefinition`.
+    """
 
     uri: str
     function: Callable[[], Any]
@@ -48,6 +55,8 @@ class ResourceDefinition(NamedTuple):
     title: str | None = None
     description: str | None = None
     mime_type: str | None = None
+    meta: Mapping[str, Any] | None = None
+    extensions: Mapping[str, Any] = NOTHING
 
 
 class PromptDefinition(NamedTuple):

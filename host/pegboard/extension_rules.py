@@ -1,0 +1,149 @@
+"""What a plugin may add to the protocol: the rules for each extension, method, notification and topic by itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pegboard.codec import encode, is_finite
+from pegboard.contracts import Extension, Method, Topic
+from pegboard.meta_keys import grammar_complaint
+
+CORE_METHODS = frozenset(
+    {
+        "initialize",
+        "ping",
+        "server/discover",
+        "tools/list",
+        "tools/call",
+        "resources/list",
+        "resources/templates/list",
+        "resources/read",
+        "resources/subscribe",
+        "resources/unsubscribe",
+        "subscriptions/listen",
+        "prompts/list",
+        "prompts/get",
+        "completion/complete",
+        "logging/setLevel",
+        "sampling/createMessage",
+        "elicitation/create",
+        "roots/list",
+    }
+)
+"""The methods of every revision, in both directions; those of tasks belong to an extension."""
+
+CORE_NOTIFICATIONS = frozenset(
+    {
+        "notifications/initialized",
+        "notifications/cancelled",
+        "notifications/progress",
+        "notifications/message",
+        "notifications/roots/list_changed",
+        "notifications/tools/list_changed",
+        "notifications/prompts/list_changed",
+        "notifications/resources/list_changed",
+        "notifications/resources/updated",
+        "notifications/subscriptions/acknowledged",
+        "notifications/elicitation/complete",
+    }
+)
+
+CORE_TOPICS = frozenset({"toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions"})
+
+CORE_CAPABILITIES = frozenset({"tools", "resources", "prompts", "completions", "logging", "extensions", "experimental"})
+"""What the host itself advertises, and the places for extensions."""
+
+CORE_RESULT_TYPES = frozenset({"complete", "input_required"})
+
+_METHOD = re.compile(r"[A-Za-z0-9_$.-]+(?:/[A-Za-z0-9_$.-]+)*")
+_REVISION = re.compile(r"(?:\d{4}-\d{2}-\d{2})?")
+_LAST_WITH_TASKS = "2025-11-25"
+
+
+def name_of(one: Any) -> Any:
+    """What it is known by."""
+    return one.identifier if isinstance(one, Extension) else one.name
+
+
+def complaint_about(one: Any) -> str | None:
+    """What is wrong with an Extension, Method, NotificationHandler or Topic; None when it is in order."""
+    if not isinstance(name_of(one), str):
+        return "its name is no text"
+    if isinstance(one, Extension):
+        complaint = _complaint_of_extension(one)
+    elif isinstance(one, Topic):
+        complaint = _complaint_of_topic(one)
+    else:
+        complaint = _complaint_of_method(one) if isinstance(one, Method) else _complaint_of_handler(one)
+    if complaint is None and not isinstance(one, Topic):
+        bounds = (one.since, one.until)
+        if not all(isinstance(bound, str) and _REVISION.fullmatch(bound) for bound in bounds):
+            complaint = f"{bounds} must be revisions of the protocol, such as 2026-07-28, or empty"
+    return complaint
+
+
+def _complaint_of_extension(one: Any) -> str | None:
+    if complaint := grammar_complaint(one.identifier, prefixed=not one.experimental):
+        return complaint
+    if not _is_json_object(one.settings):
+        return "its settings are no JSON object"
+    if isinstance(one.result_types, str) or not all(isinstance(name, str) and name for name in one.result_types):
+        return "its result_types are no set of names"
+    if taken := CORE_RESULT_TYPES & set(one.result_types):
+        return f"the result type {min(taken)!r} is the specification's own"
+    if one.describe is not None and not callable(one.describe):
+        return "its `describe` is no function"
+    return None
+
+
+def _complaint_of_topic(one: Any) -> str | None:
+    if one.name in CORE_TOPICS:
+        return "the name is the specification's own"
+    if not one.name or not callable(one.subscribe) or not isinstance(one.extension, str):
+        return "it needs a name, a function `subscribe` and the extension that it belongs to"
+    return None
+
+
+def _complaint_of_method(one: Any) -> str | None:
+    if one.name in CORE_METHODS:
+        return "the name is the specification's own, and served by pegboard"
+    if one.name.startswith(("rpc.", "notifications/")):
+        return "names that begin with 'rpc.' or 'notifications/' are no methods to call (JSON-RPC 2.0, MCP)"
+    if not _METHOD.fullmatch(one.name):
+        return "a method's name is words of ASCII with '/' between"
+    if not callable(one.handler):
+        return "its handler is no function"
+    if one.name_parameter is not None and not isinstance(one.name_parameter, str):
+        return "its name_parameter is no text"
+    return _complaint_of_capability(one)
+
+
+def _complaint_of_capability(one: Any) -> str | None:
+    path = one.capability
+    if isinstance(path, str) or not all(isinstance(part, str) and part for part in path):
+        return f"its capability {path!r} is no tuple of names"
+    if path and path[0] in CORE_CAPABILITIES:
+        return f"the capability {path[0]!r} is advertised by the host; use one of your own, or an Extension"
+    if path and path[0] == "tasks" and not "" < one.until <= _LAST_WITH_TASKS:
+        return f"the capability 'tasks' ends with revision {_LAST_WITH_TASKS}; say so with `until`"
+    return None
+
+
+def _complaint_of_handler(one: Any) -> str | None:
+    if one.name in CORE_NOTIFICATIONS:
+        return "the name is the specification's own, and dealt with by pegboard"
+    if not one.name.startswith("notifications/") or not _METHOD.fullmatch(one.name):
+        return "a notification's name begins with 'notifications/'"
+    return None if callable(one.handler) else "its handler is no function"
+
+
+def _is_json_object(value: Any) -> bool:
+    if not isinstance(value, Mapping) or not is_finite((dict(value),)):
+        return False
+    try:
+        encode(dict(value))
+    except TypeError:
+        return False
+    return all(isinstance(key, str) for key in value)
