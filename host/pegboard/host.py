@@ -19,6 +19,7 @@ from pegboard.config import HostConfig
 from pegboard.contracts import (
     ANONYMOUS,
     Call,
+    Caller,
     CallNext,
     Change,
     Connection,
@@ -30,6 +31,7 @@ from pegboard.contracts import (
     Outcome,
     Request,
     Response,
+    Tool,
 )
 from pegboard.discovery import Given, Selection, defaults, own_version
 from pegboard.errors import ConfigError, MCPError, PluginError, ProtocolError, ServerError, ToolkitError, TransportError
@@ -114,6 +116,11 @@ class Host:
     def offers(self, kind: Kind) -> bool:
         """Whether there is anything of that kind to list; tools are what a host is for, and always offered."""
         return kind == "tools" or bool(getattr(self.assembly, kind))
+
+    def tool(self, name: str, caller: Caller) -> Tool | None:
+        """The tool that a caller reaches by that name, None when there is none for them."""
+        bound = self.assembly.tools.get(name)
+        return bound.tool if bound is not None and may_use(caller, bound) else None
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Call a listener for every change of what is served; returns how to stop. See `ProtocolHost.watch`."""

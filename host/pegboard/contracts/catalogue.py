@@ -39,17 +39,30 @@ class ToolAnnotations(NamedTuple):
     open_world: bool | None = None
 
 
+class Mirrored(NamedTuple):
+    """An argument that HTTP clients repeat in a header (`x-mcp-header`, SEP-2243).
+
+    Attributes:
+        header: what follows `Mcp-Param-` in the header's name.
+        path: the property names that lead to the argument.
+    """
+
+    header: str
+    path: tuple[str, ...]
+
+
 class Tool(NamedTuple):
     """A tool as clients see it.
 
     Attributes:
         name: its name on the wire, 1 to 64 characters of `[A-Za-z0-9_-]`.
         description: what it does, for the model.
-        input_schema: JSON Schema 2020-12 with an object at its root.
-        output_schema: JSON Schema 2020-12 of the structured result, None when the result is text.
+        input_schema: JSON Schema with an object at its root; 2020-12, or draft-07 where `$schema` says so.
+        output_schema: JSON Schema of the structured result, None when the result is text.
         title: a name for people.
         annotations: hints about its behaviour.
         owner: the plugin or toolkit that brought it.
+        mirrored: the arguments that HTTP clients repeat in headers.
         meta: its `_meta`, None for none.
     """
 
@@ -61,6 +74,7 @@ class Tool(NamedTuple):
     annotations: ToolAnnotations | None = None
     owner: str = ""
     meta: Mapping[str, Any] | None = None
+    mirrored: tuple[Mirrored, ...] = ()
 
 
 class Resource(NamedTuple):

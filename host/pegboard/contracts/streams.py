@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, Awaitable, Callable
 from typing import Protocol
 
 from pegboard.contracts.calls import Call, Caller, Outcome
-from pegboard.contracts.catalogue import Change, Identity, Kind
+from pegboard.contracts.catalogue import Change, Identity, Kind, Tool
 from pegboard.contracts.http import EventStream, Request, Response
 
 
@@ -89,6 +89,10 @@ class ProtocolHost(Protocol):
 
     def offers(self, kind: Kind) -> bool:
         """Whether there is anything of that kind to list."""
+        ...
+
+    def tool(self, name: str, caller: Caller) -> Tool | None:
+        """The tool that a caller reaches by that name on the wire, None when there is none for them."""
         ...
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
