@@ -24,6 +24,7 @@ from pegboard.contracts import (
 from pegboard.errors import ToolDefinitionError
 from pegboard.execute import BoundPrompt, BoundResource, Function
 from pegboard.meta_keys import meta_complaint
+from pegboard.mirrored import KEYWORD, mirrored
 from pegboard.names import check_wire_name
 from pegboard.signature import Signature, compile_signature
 
@@ -108,12 +109,12 @@ def compile_tool(definition: ToolDefinition, name: str, owner: str) -> tuple[Too
         raise ToolDefinitionError(f"its name on the wire, {name!r}, is no good: {complaint}")
     description = _required_description(definition)
     signature = compile_signature(definition.function)
-    for schema in (signature.input_schema, signature.output_schema):
-        _check_schema(schema)
+    text, _ = [_check_schema(schema) for schema in (signature.input_schema, signature.output_schema)]
+    mirrors = mirrored(signature.input_schema) if KEYWORD.encode() in text else ()
     hints = definition.annotations
     title = definition.title or (hints.title if hints else None)
     schemas = signature.input_schema, signature.output_schema
-    tool = Tool(name, description, *schemas, title, hints, owner, definition.meta)
+    tool = Tool(name, description, *schemas, title, hints, owner, definition.meta, mirrors)
     return tool, signature, Function.of(definition.function, inline=definition.inline)
 
 
@@ -175,8 +176,11 @@ def _check_fixed(function: Callable[..., Any]) -> None:
         raise ToolDefinitionError("its function takes parameters; content is fixed")
 
 
-def _check_schema(schema: Mapping[str, Any] | None) -> None:
+def _check_schema(schema: Mapping[str, Any] | None) -> bytes:
+    """The schema as JSON."""
     if not is_finite((schema,)):
         raise ToolDefinitionError("its schema holds NaN or an infinity, which JSON lacks; leave such a bound out")
-    if schema is not None and (size := len(to_json(schema))) > MAX_SCHEMA_BYTES:
-        raise ToolDefinitionError(f"its schema has {size} bytes, the limit is {MAX_SCHEMA_BYTES}")
+    text = to_json(schema)
+    if len(text) > MAX_SCHEMA_BYTES:
+        raise ToolDefinitionError(f"its schema has {len(text)} bytes, the limit is {MAX_SCHEMA_BYTES}")
+    return text

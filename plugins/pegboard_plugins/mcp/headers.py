@@ -50,14 +50,28 @@ def check_revision(headers: Headers, revision: str) -> None:
 
 
 def _same(headers: Headers, name: str, expected: str, *, encoded: bool = False) -> None:
+    value = field_value(headers, name)
+    if value is None:
+        raise mismatch(f"{name} is missing")
+    if (decoded(value) if encoded else value) != expected:
+        raise mismatch(f"the value of {name} is not that of the body")
+
+
+def field_value(headers: Headers, name: str) -> str | None:
+    """The value of a header that may be given once, still in its base64 form if it has one; None when it is missing.
+
+    Raises:
+        ProtocolError: it is given more than once, or holds what headers cannot carry.
+    """
     values = headers.getall(name, ())
-    if len(values) != 1:
-        raise _mismatch(f"{name} is {'missing' if not values else 'given more than once'}")
+    if not values:
+        return None
+    if len(values) > 1:
+        raise mismatch(f"{name} is given more than once")
     value = values[0].strip(" \t")
     if not _PLAIN.fullmatch(value):
-        raise _mismatch(f"{name} holds characters that a header cannot carry")
-    if (decoded(value) if encoded else value) != expected:
-        raise _mismatch(f"the value of {name} is not that of the body")
+        raise mismatch(f"{name} holds characters that a header cannot carry")
+    return value
 
 
 def decoded(value: str) -> str:
@@ -73,11 +87,12 @@ def decoded(value: str) -> str:
         raw = base64.b64decode(match[1], validate=True)
         text = raw.decode()
     except (binascii.Error, ValueError):
-        raise _mismatch("a value is not base64 of UTF-8") from None
+        raise mismatch("a value is not base64 of UTF-8") from None
     if base64.b64encode(raw).decode() != match[1]:
-        raise _mismatch("a value is not canonical base64")
+        raise mismatch("a value is not canonical base64")
     return text
 
 
-def _mismatch(what: str) -> ProtocolError:
+def mismatch(what: str) -> ProtocolError:
+    """The error for headers that do not fit the body."""
     return ProtocolError(HEADER_MISMATCH, f"Header mismatch: {what}")

@@ -47,6 +47,7 @@ from pegboard_plugins.mcp.headers import (
 )
 from pegboard_plugins.mcp.media import NOT_ACCEPTABLE, accepted, unsupported
 from pegboard_plugins.mcp.modern import client_of, is_modern, require_served
+from pegboard_plugins.mcp.parameter_headers import check_parameters
 from pegboard_plugins.mcp.revisions import LEGACY, MISSING_CLIENT_CAPABILITY, MODERN, SUPPORTED
 from pegboard_plugins.mcp.service import Service
 from pegboard_plugins.mcp.session import negotiate
@@ -147,6 +148,7 @@ class StreamableHttp:
         exchange = Exchange()
         call = service.call(request_id, method, params, client, request.caller, exchange.send)
         takes = accepted(request.headers)
+        check_parameters(request.headers, call, service.host)
         if takes.json and (call.notify is None or not takes.events):
             outcome = await service.host.dispatch(call)
             return Response(_status(outcome), service.response(call, outcome))

@@ -1,0 +1,153 @@
+"""Where the subschemas of a JSON Schema stand, and how much work it can make a validator do. It validates nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urldefrag, urljoin
+
+Path = tuple[str | int, ...]
+
+_NAMED = frozenset(("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"))
+"""Keywords whose members have names of the author's choice, and schemas as values."""
+_DATA = frozenset(("$vocabulary", "const", "default", "dependentRequired", "enum", "examples", "required"))
+"""Keywords that hold no schemas, whatever it looks like."""
+_IN_PLACE = ("allOf", "anyOf", "dependencies", "dependentSchemas", "else", "if", "not", "oneOf", "then")
+_REFERENCES = ("$dynamicRef", "$recursiveRef", "$ref")
+_EACH = ("contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties", "patternProperties")
+"""Keywords that apply to a member or item beside whatever else does."""
+_EITHER = (("additionalProperties", "properties"), ("additionalItems", "items", "prefixItems"))
+"""Of these, one applies to each member or item."""
+_DEEPEST = 200
+
+
+class Subschema(NamedTuple):
+    """A schema inside a schema, or itself.
+
+    Attributes:
+        path: where it stands, from the root.
+        schema: what is there.
+        base: the URI that its references are relative to.
+    """
+
+    path: Path
+    schema: dict[str, Any]
+    base: str = ""
+
+
+class Effort(NamedTuple):
+    """What validating a value may take.
+
+    Attributes:
+        visits: how many subschemas one part of a value can be held against, with all the parts that it stands in.
+        returns: in how many ways a recursive schema comes back to itself for one part of a value.
+    """
+
+    visits: int
+    returns: int
+
+
+def subschemas(schema: dict[str, Any]) -> Iterator[Subschema]:
+    """Every subschema, itself first; what unknown keywords hold counts as well."""
+    waiting = [Subschema((), schema)]
+    while waiting:
+        one = waiting.pop()
+        identifier = one.schema.get("$id")
+        if isinstance(identifier, str) and not identifier.startswith("#"):
+            one = one._replace(base=urldefrag(urljoin(one.base, identifier)).url)
+        yield one
+        for keyword, value in one.schema.items():
+            if keyword not in _DATA:
+                waiting.extend(
+                    Subschema((*one.path, keyword, *more), inner, one.base) for more, inner in _inside(keyword, value)
+                )
+
+
+def _inside(keyword: str, value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+    if isinstance(value, dict):
+        if keyword not in _NAMED:
+            yield (), value
+            return
+        members: Any = value.items()
+    else:
+        members = enumerate(value) if isinstance(value, list) else ()
+    for name, inner in members:
+        if isinstance(inner, dict):
+            yield (name,), inner
+
+
+def effort(schema: dict[str, Any]) -> Effort:
+    """How much work a schema can make, its references followed. It has to be valid in its dialect.
+
+    Raises:
+        ValueError: its references go on and on.
+    """
+    return _Measure(schema).of(schema, 0)
+
+
+class _Measure:
+    """References that lead nowhere here, to a dialect's own schema, count as recursive: those schemas are."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self._bases: dict[int, str] = {}
+        self._targets: dict[str, Any] = {}
+        self._known: dict[int, Effort] = {}
+        self._entered: set[int] = set()
+        for one in subschemas(schema):
+            self._bases[id(one.schema)] = one.base
+            if not one.path or isinstance(one.schema.get("$id"), str):
+                self._targets.setdefault(one.base, one.schema)
+            for anchor in ("$anchor", "$dynamicAnchor"):
+                self._targets.setdefault(f"{one.base}#{one.schema.get(anchor)}", one.schema)
+            if str(one.schema.get("$id")).startswith("#"):  # the anchors of draft-07
+                self._targets.setdefault(one.base + one.schema["$id"], one.schema)
+
+    def of(self, schema: Any, depth: int) -> Effort:
+        if not isinstance(schema, dict):
+            return Effort(1, 0)
+        key = id(schema)
+        if key in self._entered:
+            return Effort(0, 1)
+        if key not in self._known:
+            if depth > _DEEPEST:
+                raise ValueError("its references go too deep")
+            self._entered.add(key)
+            self._known[key] = self._measured(schema, depth + 1)
+            self._entered.discard(key)
+        return self._known[key]
+
+    def _measured(self, schema: dict[str, Any], depth: int) -> Effort:
+        together = [self.of(inner, depth) for key in (*_IN_PLACE, *_EACH) for inner in _held(schema, key)]
+        for key in _REFERENCES:
+            if isinstance(schema.get(key), str):
+                target = self._target(self._bases.get(id(schema), ""), schema[key])
+                together.append(Effort(1, 2) if target is None else self.of(target, depth))
+        for keys in _EITHER:
+            found = [self.of(inner, depth) for key in keys for inner in _held(schema, key)]
+            together.append(
+                Effort(max((one.visits for one in found), default=0), max((one.returns for one in found), default=0))
+            )
+        return Effort(1 + sum(one.visits for one in together), sum(one.returns for one in together))
+
+    def _target(self, base: str, reference: str) -> Any:
+        url, fragment = urldefrag(urljoin(base, reference))
+        if fragment and not fragment.startswith("/"):
+            return self._targets.get(f"{url}#{fragment}")
+        found = self._targets.get(url)
+        for part in unquote(fragment).split("/")[1:]:
+            part = part.replace("~1", "/").replace("~0", "~")
+            if isinstance(found, list):
+                found = found[int(part)] if part.isdecimal() and int(part) < len(found) else None
+            else:
+                found = found.get(part) if isinstance(found, dict) else None
+        return found
+
+
+def _held(schema: dict[str, Any], keyword: str) -> list[Any]:
+    """The schemas that a keyword holds, those that are true or false included."""
+    value = schema.get(keyword)
+    if isinstance(value, dict):
+        return [one for one in value.values() if isinstance(one, dict | bool)] if keyword in _NAMED else [value]
+    if isinstance(value, list):
+        return [one for one in value if isinstance(one, dict | bool)]
+    return [] if value is None else [value]

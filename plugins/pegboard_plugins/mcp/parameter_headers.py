@@ -1,0 +1,67 @@
+"""The arguments of a call that headers mirror: `Mcp-Param-*`, compared before the call runs (2026-07-28, SEP-2243).
+
+Which they are, the tool's schema says; the host has read it when it assembled.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from hmac import compare_digest
+from typing import Any
+
+from pegboard import NOTHING, Call, Headers, ProtocolHost
+from pegboard_plugins.mcp.headers import decoded, field_value, mismatch
+
+PREFIX = "Mcp-Param-"
+GREATEST = 2**53 - 1
+"""Integers beyond this are not the same for everybody who reads them."""
+
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
+_LONGEST_NUMBER = 64
+
+
+def check_parameters(headers: Headers, call: Call, host: ProtocolHost) -> None:
+    """Refuse a call whose headers say something other than its arguments: some intermediary saw another call.
+
+    Raises:
+        ProtocolError: -32020, naming the header.
+    """
+    name = call.params.get("name")
+    if call.method != "tools/call" or type(name) is not str:
+        return
+    tool = host.tool(name, call.caller)
+    if tool is None or not tool.mirrored:
+        return
+    arguments = call.params.get("arguments")
+    for argument in tool.mirrored:
+        _check(headers, PREFIX + argument.header, _at(arguments, argument.path))
+
+
+def _at(value: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        value = (value if isinstance(value, Mapping) else NOTHING).get(name)
+    return value
+
+
+def _check(headers: Headers, header: str, value: Any) -> None:
+    field = field_value(headers, header)
+    if value is None:
+        if field is not None:
+            raise mismatch(f"{header} is given, and the argument is not")
+        return
+    if field is None:
+        raise mismatch(f"{header} is missing")
+    if type(value) in (int, float) and abs(value) > GREATEST:
+        raise mismatch(f"the argument of {header} is beyond 2^53 - 1")
+    if not _equal(decoded(field), value):
+        raise mismatch(f"the value of {header} is not that of the body")
+
+
+def _equal(text: str, value: Any) -> bool:
+    if type(value) in (int, float):
+        return len(text) <= _LONGEST_NUMBER and bool(_NUMBER.fullmatch(text)) and Decimal(text) == Decimal(value)
+    if type(value) is bool:
+        value = "true" if value else "false"
+    return type(value) is str and compare_digest(text.encode(), value.encode("utf-8", "surrogatepass"))
