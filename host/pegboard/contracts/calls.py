@@ -252,6 +252,19 @@ class MethodResult(NamedTuple):
     result_type: str = "complete"
 
 
+class Inlined(NamedTuple):
+    """An outcome as a member of a `MethodResult`: what the call itself
+    would have been answered with, its result or its error.
+
+    Attributes:
+        method: the method whose outcome it is.
+        outcome: what came of it. A `Failure` is an error, but one of a `ToolError` in "tools/call", which is a result.
+    """
+
+    method: str
+    outcome: Outcome
+
+
 class Failure(NamedTuple):
     """What a call came to that raised: an error fit for strangers.
 
