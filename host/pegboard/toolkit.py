@@ -6,17 +6,23 @@ that a wrong one costs that tool alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 from pegboard.contracts import (
+    NOTHING,
+    UI_EXTENSION,
+    UI_MIME_TYPE,
+    UI_SCHEME,
     Lifespan,
     PluginContext,
     PromptDefinition,
     ResourceDefinition,
+    ResourceUi,
     ToolAnnotations,
     ToolDefinition,
+    ToolUi,
 )
 from pegboard.hookspecs import HOST_API, hookimpl
 
@@ -75,6 +81,9 @@ class Toolkit:
         requires_secrets: Sequence[str] = (),
         inline: bool = False,
         enabled: Callable[[Any], bool] | None = None,
+        ui: str | ToolUi | None = None,
+        meta: Mapping[str, Any] | None = None,
+        extensions: Mapping[str, Any] = NOTHING,
     ) -> Callable[[F], F]: ...
 
     def tool(
@@ -88,6 +97,9 @@ class Toolkit:
         requires_secrets: Sequence[str] = (),
         inline: bool = False,
         enabled: Callable[[Any], bool] | None = None,
+        ui: str | ToolUi | None = None,
+        meta: Mapping[str, Any] | None = None,
+        extensions: Mapping[str, Any] = NOTHING,
     ) -> Any:
         """Make a tool of a function, which stays as it is and can still be called.
 
@@ -102,13 +114,17 @@ class Toolkit:
             requires_secrets: names of the secrets it may read with `context.get_secret`.
             inline: a sync function that never blocks, run on the event loop without a thread.
             enabled: given `context.config`, says whether the tool is offered at all.
+            ui: the `ui://` resource in which clients show its results, or more about its interface (MCP Apps).
+            meta: its `_meta`, with keys such as "com.example/team".
+            extensions: what it says for other extensions of the protocol, by their identifiers.
         """
+        said = dict(extensions) if ui is None else {**extensions, UI_EXTENSION: ui}
 
         def record(function: F) -> F:
             # one text is one secret, not its letters
             secrets = (requires_secrets,) if isinstance(requires_secrets, str) else tuple(requires_secrets or ())
             self._tools.append(
-                ToolDefinition(function, name, title, description, annotations, secrets, inline, enabled)
+                ToolDefinition(function, name, title, description, annotations, secrets, inline, enabled, meta, said)
             )
             return function
 
@@ -122,6 +138,9 @@ class Toolkit:
         title: str | None = None,
         description: str | None = None,
         mime_type: str | None = None,
+        ui: ResourceUi | None = None,
+        meta: Mapping[str, Any] | None = None,
+        extensions: Mapping[str, Any] = NOTHING,
     ) -> Callable[[F], F]:
         """Make a resource of a function without parameters that returns `str` or `bytes`.
 
@@ -130,11 +149,18 @@ class Toolkit:
             name: the function's name when None.
             title: a name for people.
             description: replaces the docstring.
-            mime_type: `text/plain` for text and `application/octet-stream` for bytes when None.
+            mime_type: that of interfaces for `ui://`, else `text/plain` for text and `application/octet-stream` for
+                bytes when None.
+            ui: what an interface needs of the frame it is shown in (MCP Apps, `ui://` alone).
+            meta: its `_meta`, with keys such as "com.example/team".
+            extensions: what it says for other extensions of the protocol, by their identifiers.
         """
+        said = dict(extensions) if ui is None else {**extensions, UI_EXTENSION: ui}
+        if mime_type is None and str(uri).startswith(UI_SCHEME):
+            mime_type = UI_MIME_TYPE
 
         def record(function: F) -> F:
-            self._resources.append(ResourceDefinition(uri, function, name, title, description, mime_type))
+            self._resources.append(ResourceDefinition(uri, function, name, title, description, mime_type, meta, said))
             return function
 
         return record

@@ -5,6 +5,7 @@ take a tenth of a frozen dataclass's time to define, at every start, and a third
 records all the same: name their fields, and change one with `record._replace(...)`.
 """
 
+from pegboard.contracts.apps import UI_EXTENSION, UI_MIME_TYPE, UI_SCHEME, ResourceUi, ToolUi
 from pegboard.contracts.calls import (
     ANONYMOUS,
     FIRST_ROUND,
@@ -78,6 +79,9 @@ __all__ = [
     "FIRST_ROUND",
     "LOCAL",
     "NOTHING",
+    "UI_EXTENSION",
+    "UI_MIME_TYPE",
+    "UI_SCHEME",
     "UNKNOWN_CLIENT",
     "Ask",
     "Call",
@@ -121,6 +125,7 @@ __all__ = [
     "Resource",
     "ResourceDefinition",
     "ResourceResult",
+    "ResourceUi",
     "Response",
     "Round",
     "Route",
@@ -133,6 +138,7 @@ __all__ = [
     "ToolAnnotations",
     "ToolDefinition",
     "ToolResult",
+    "ToolUi",
     "Topic",
     "Transport",
     "TransportHost",

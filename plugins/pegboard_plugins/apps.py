@@ -1,0 +1,109 @@
+"""MCP Apps (`io.modelcontextprotocol/ui`, 2026-01-26): tools whose results clients show in an interface of their own.
+
+It checks what authors say with `ui=`, and tells clients of it. Everybody is told, clients without the extension too:
+they take no notice, and a list stays the same for all. How clients and interfaces speak to each other is not the host's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pegboard import (
+    UI_EXTENSION,
+    UI_MIME_TYPE,
+    UI_SCHEME,
+    Extension,
+    Plugin,
+    Resource,
+    ResourceUi,
+    Tool,
+    ToolDefinitionError,
+    ToolUi,
+    hookimpl,
+)
+
+PERMISSIONS = ("camera", "microphone", "geolocation", "clipboardWrite")
+AUDIENCES = ("model", "app")
+
+_ORIGIN = re.compile(r"(?:https?|wss?)://(?:\*\.)?[A-Za-z0-9.-]+(?::\d{1,5})?")
+_DOMAINS = {
+    "connect_domains": "connectDomains",
+    "resource_domains": "resourceDomains",
+    "frame_domains": "frameDomains",
+    "base_uri_domains": "baseUriDomains",
+}
+
+
+class AppsPlugin(Plugin):
+    """The extension, advertised while some tool or resource uses it."""
+
+    @hookimpl
+    def register_methods(self) -> Iterable[Extension]:
+        """No methods: what there is to say stands in `_meta`, which tools and resources have since 2025-06-18."""
+        return [Extension(UI_EXTENSION, describe=describe, since="2025-06-18")]
+
+
+def describe(item: Tool | Resource, said: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:
+    """The `_meta` of a tool with an interface, or of an interface; None for anything else.
+
+    Raises:
+        ToolDefinitionError: it breaks a rule of the extension.
+    """
+    if isinstance(item, Resource):
+        if item.uri.startswith(UI_SCHEME):
+            return _resource(item, ResourceUi() if said is None else said)
+        if said is not None:
+            raise ToolDefinitionError(f"only resources at {UI_SCHEME} are interfaces")
+        return None
+    return None if said is None else _tool(ToolUi(said) if isinstance(said, str) else said, resources)
+
+
+def _tool(ui: Any, resources: Mapping[str, Resource]) -> dict[str, Any]:
+    if not isinstance(ui, ToolUi):
+        raise ToolDefinitionError(f"its ui is {ui!r}, neither a URI nor a ToolUi")
+    visibility = list(ui.visibility)
+    if not visibility or not all(audience in AUDIENCES for audience in visibility):
+        raise ToolDefinitionError(f"the visibility of its ui is {visibility}; there are: {', '.join(AUDIENCES)}")
+    meta: dict[str, Any] = {"visibility": visibility}
+    if ui.resource_uri is not None:
+        if not str(ui.resource_uri).startswith(UI_SCHEME) or ui.resource_uri not in resources:
+            raise ToolDefinitionError(
+                f"its ui is {ui.resource_uri!r}, but no {UI_SCHEME} resource of this URI is there"
+            )
+        meta = {"resourceUri": ui.resource_uri, **meta}
+    return {"ui": meta}
+
+
+def _resource(resource: Resource, ui: Any) -> dict[str, Any]:
+    if resource.mime_type != UI_MIME_TYPE:
+        raise ToolDefinitionError(f"its MIME type is {resource.mime_type!r}; that of interfaces is {UI_MIME_TYPE!r}")
+    if not isinstance(ui, ResourceUi):
+        raise ToolDefinitionError(f"its ui is {ui!r}, no ResourceUi")
+    csp = {member: _origins(field, getattr(ui, field)) for field, member in _DOMAINS.items() if getattr(ui, field)}
+    if unknown := [name for name in ui.permissions if name not in PERMISSIONS]:
+        raise ToolDefinitionError(f"its ui asks for {unknown[0]!r}; there are: {', '.join(PERMISSIONS)}")
+    members = {
+        "csp": csp or None,
+        "permissions": {name: {} for name in ui.permissions} or None,
+        "domain": _of_type(str, "domain", ui.domain),
+        "prefersBorder": _of_type(bool, "prefers_border", ui.prefers_border),
+    }
+    told = {name: value for name, value in members.items() if value is not None}
+    return {"ui": told} if told else {}
+
+
+def _origins(field: str, origins: Sequence[str]) -> list[str]:
+    if isinstance(origins, str):
+        raise ToolDefinitionError(f"the {field} of its ui is one text, not a list")
+    for origin in map(str, origins):
+        if not _ORIGIN.fullmatch(origin):
+            raise ToolDefinitionError(f"the {field} of its ui name {origin!r}, no origin such as https://example.com")
+    return list(origins)
+
+
+def _of_type(kind: type, field: str, value: Any) -> Any:
+    if value is not None and not isinstance(value, kind):
+        raise ToolDefinitionError(f"the {field} of its ui is {value!r}, not {kind.__name__}")
+    return value
