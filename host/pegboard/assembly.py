@@ -5,9 +5,10 @@ A wrong definition costs that definition; a name that two claim is served by nei
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
+from pegboard.binding import SINGULAR, Binder, Bound, Served, Withheld, described
 from pegboard.config import HostConfig, unmatched_patterns
 from pegboard.contracts import (
     ErrorAdapter,
@@ -16,29 +17,18 @@ from pegboard.contracts import (
     Resource,
     Route,
     StreamProtocol,
-    ToolDefinition,
     Transport,
 )
-from pegboard.definitions import attempt, compile_prompt, compile_resource, compile_tool, own_name, place
+from pegboard.definitions import place
 from pegboard.errors import ToolDefinitionError
 from pegboard.execute import BoundPrompt, BoundResource, BoundTool
-from pegboard.names import nearest, spellings, wire_name
+from pegboard.names import nearest
 from pegboard.plugins import Loaded, Origin, Problem
 
 NAMED_TOOLS = 3
 """How many tools a problem names before it counts the rest."""
 
 T = TypeVar("T")
-Spelt = tuple[T, frozenset[str]]
-"""Something with every spelling of its name, normalised."""
-
-
-class Withheld(NamedTuple):
-    """A tool that exists and is not served, and why."""
-
-    name: str
-    owner: str
-    reason: str
 
 
 class Assembly(NamedTuple):
@@ -49,6 +39,8 @@ class Assembly(NamedTuple):
         routes: by path, then by method.
         adapters: in the order in which they are asked.
         forms: for each tool, every spelling of its name, normalised.
+        origins: by field, whose each item is.
+        contested: by field, the names that were claimed twice.
     """
 
     tools: Mapping[str, BoundTool]
@@ -62,32 +54,40 @@ class Assembly(NamedTuple):
     routes: Mapping[str, Mapping[str, Route]]
     withheld: tuple[Withheld, ...]
     problems: tuple[Problem, ...]
+    origins: Mapping[Served, Mapping[str, Origin]]
+    contested: Mapping[Served, frozenset[str]]
 
 
 def assemble(
-    config: HostConfig, plugins: Sequence[Loaded], absent: Iterable[str] = (), *, check_order: bool = True
+    config: HostConfig,
+    plugins: Sequence[Loaded],
+    binder: Binder,
+    absent: Iterable[str] = (),
+    *,
+    check_order: bool = True,
 ) -> Assembly:
     """Put together what the plugins contributed. Nothing that an author got wrong raises; it becomes a `Problem`.
 
     Args:
-        config: names, disabling, order, and the policy for missing secrets.
+        config: disabling, order, and the policy for missing secrets.
         plugins: what was loaded, in the order of names.
+        binder: binds their definitions.
         absent: toolkits that are off: a pattern for one of their tools is no mistake.
         check_order: an entry of an order list that nothing bears is a mistake.
     """
-    assembler = _Assembler(config, plugins)
-    tools = assembler.unique("tool", assembler.tools())
-    resources = assembler.unique("resource", assembler.resources())
-    prompts = assembler.unique("prompt", assembler.prompts())
-    assembler.report_missing()
+    assembler = _Assembler(config, plugins, binder)
+    bound = {field: assembler.bound(field) for field in SINGULAR}
+    assembler.report_missing(bound["tools"])
+    served = {field: assembler.served(field, found) for field, found in bound.items()}
     if check_order:
         assembler.report_unknown_order()
     assembler.report_unmatched(absent)
+    binder.known_forms = None
     return Assembly(
-        tools={name: tool for name, (tool, _) in tools.items()},
-        resources=resources,
-        prompts=prompts,
-        forms={name: forms for name, (_, forms) in tools.items()},
+        tools={name: one.item for name, one in served["tools"].items()},
+        resources={uri: one.item for uri, one in served["resources"].items()},
+        prompts={name: one.item for name, one in served["prompts"].items()},
+        forms={name: one.forms for name, one in served["tools"].items()},
         adapters=assembler.adapters(),
         middleware=assembler.middleware(),
         transports=assembler.transports(),
@@ -95,118 +95,57 @@ def assemble(
         routes=assembler.routes(),
         withheld=tuple(assembler.withheld),
         problems=tuple(assembler.problems),
+        origins={field: {name: one.origin for name, one in found.items()} for field, found in served.items()},
+        contested={
+            field: frozenset(one.name for one in found if one.name not in served[field])
+            for field, found in bound.items()
+        },
     )
 
 
 class _Assembler:
-    def __init__(self, config: HostConfig, plugins: Sequence[Loaded]) -> None:
+    def __init__(self, config: HostConfig, plugins: Sequence[Loaded], binder: Binder) -> None:
         self.config = config
         self.plugins = plugins
-        self.problems: list[Problem] = []
+        self.binder = binder
+        self.problems = binder.problems
         self.withheld: list[Withheld] = []
-        self.known_forms: set[str] = set()
-        self.stores = [(plugin.origin, store) for plugin in plugins for store in plugin.stores]
-        self.secrets: dict[str, str | None] = {}
-        self.missing: dict[tuple[str, str], tuple[Origin, list[str]]] = {}
 
     def problem(
         self, origin: Origin, message: str, *, level: Literal["error", "warning"] = "error", fatal: bool = False
     ) -> None:
         self.problems.append(Problem("assemble", message, origin, fatal=fatal, level=level))
 
-    def compiled(self, plugin: Loaded, what: str, function: object, make: Callable[[], T]) -> T | None:
-        """What `make` compiles; None, with the reason reported, when its author got it wrong."""
-        try:
-            return attempt(make)
-        except ToolDefinitionError as error:
-            self.problem(plugin.origin, f"{what}{place(function)}: {error}; it is not served")
-            return None
-
-    # --- tools ---
-
-    def tools(self) -> Iterator[tuple[str, Origin, Spelt[BoundTool]]]:
+    def bound(self, field: Served) -> list[Bound]:
+        """What of one kind can be served."""
+        found: list[Bound] = []
         for plugin in self.plugins:
-            for one in plugin.tools:
-                what = f"tool {one.name or getattr(one.function, '__name__', one.function)!r}"
-                spelt = self.compiled(plugin, what, one.function, lambda p=plugin, d=one: self.tool(p, d))  # type: ignore[misc]
-                if spelt is not None:
-                    yield spelt[0].tool.name, plugin.origin, spelt
+            for definition in getattr(plugin, field):
+                try:
+                    one = self.binder.bind(plugin, definition)
+                except ToolDefinitionError as error:
+                    where = f"{described(definition)}{place(definition.function)}"
+                    self.problem(plugin.origin, f"{where}: {error}; it is not served")
+                    continue
+                if isinstance(one, Withheld):
+                    self.withheld.append(one)
+                else:
+                    found.append(one)
+        return found
 
-    def tool(self, plugin: Loaded, definition: ToolDefinition) -> Spelt[BoundTool] | None:
-        """The tool with its spellings; None when it is withheld."""
-        own = own_name(definition)
-        name = self.wire_name(plugin, own)
-        forms = spellings(plugin.origin.name if _prefixed(plugin) else "", own)
-        self.known_forms |= forms
-        if reason := self.why_withheld(plugin, definition, forms):
-            self.withheld.append(Withheld(name, plugin.origin.name, reason))
-            return None
-        tool, signature, function = compile_tool(definition, name, plugin.origin.name)
-        secrets = {key: self.secret(key) for key in definition.requires_secrets}
-        for key, value in secrets.items():
-            if not value:
-                self.missing.setdefault((plugin.origin.name, key), (plugin.origin, []))[1].append(name)
-        context = plugin.context
-        bound = BoundTool(tool, function, signature, context.config, plugin.state, secrets, self.config.host.user)
-        return bound, forms
+    def served(self, field: Served, found: Iterable[Bound]) -> dict[str, Bound]:
+        return self.unique(SINGULAR[field], ((one.name, one.origin, one) for one in found))
 
-    def wire_name(self, plugin: Loaded, own: str) -> str:
-        return wire_name(plugin.origin.name, own, self.config.host.tool_names, prefix=_prefixed(plugin))
-
-    def why_withheld(self, plugin: Loaded, definition: ToolDefinition, forms: frozenset[str]) -> str | None:
-        if pattern := self.config.disabled_tools.which(forms):
-            return f"disabled by {pattern!r} in [host] disabled_tools ({self.config.source('host.disabled_tools')})"
-        if definition.enabled is not None and not definition.enabled(plugin.context.config):
-            return f"switched off by the settings of {plugin.origin.name}"
-        missing = [name for name in definition.requires_secrets if not self.secret(name)]
-        if missing and self.config.host.missing_secrets == "hide":
-            return f"needs a secret that is not set: {', '.join(missing)}"
-        return None
-
-    # --- secrets ---
-
-    def secret(self, name: str) -> str | None:
-        """The first store's that has it; an empty secret is a missing one, a store that fails is passed over."""
-        if name not in self.secrets:
-            self.secrets[name] = next((value for value in self.kept(name) if value), None)
-        return self.secrets[name]
-
-    def kept(self, name: str) -> Iterator[str | None]:
-        for origin, store in self.stores:
-            try:
-                yield attempt(store.get, name)
-            except ToolDefinitionError as error:
-                self.problem(origin, f"the secret store {store.name!r} failed when asked for {name}: {error}")
-
-    def report_missing(self) -> None:
+    def report_missing(self, tools: Iterable[Bound]) -> None:
         """One problem for each secret, however many tools need it."""
+        missing: dict[tuple[str, str], tuple[Origin, list[str]]] = {}
+        for tool in tools:
+            for secret in tool.missing:
+                missing.setdefault((tool.origin.name, secret), (tool.origin, []))[1].append(tool.name)
         fatal = self.config.host.missing_secrets == "fail"
-        for (_, secret), (origin, tools) in self.missing.items():
-            more = f" and {len(tools) - NAMED_TOOLS} more" if len(tools) > NAMED_TOOLS else ""
-            names = ", ".join(map(repr, tools[:NAMED_TOOLS])) + more
-            message = (
-                f"the secret {secret} is not set; set it in the environment or in .env, as it is needed by {names}"
-            )
+        for (_, secret), (origin, names) in missing.items():
+            message = f"{missing_secret(secret)}, as it is needed by {_some(names)}"
             self.problem(origin, message, level="error" if fatal else "warning", fatal=fatal)
-
-    # --- resources and prompts ---
-
-    def resources(self) -> Iterator[tuple[str, Origin, tuple[Resource, BoundResource]]]:
-        for plugin in self.plugins:
-            for one in plugin.resources:
-                make = lambda p=plugin, d=one: compile_resource(d, p.origin.name)  # noqa: E731 - bound to this turn
-                found = self.compiled(plugin, f"resource {one.uri!r}", one.function, make)
-                if found is not None:
-                    yield one.uri, plugin.origin, found
-
-    def prompts(self) -> Iterator[tuple[str, Origin, tuple[Prompt, BoundPrompt]]]:
-        for plugin in self.plugins:
-            for one in plugin.prompts:
-                what = f"prompt {one.name or getattr(one.function, '__name__', one.function)!r}"
-                make = lambda p=plugin, d=one: compile_prompt(d, self.wire_name(p, own_name(d)), p.origin.name)  # noqa: E731
-                found = self.compiled(plugin, what, one.function, make)
-                if found is not None:
-                    yield found[0].name, plugin.origin, found
 
     # --- order and uniqueness ---
 
@@ -258,11 +197,17 @@ class _Assembler:
                     self.problems.append(Problem("config", str(problem), fatal=True))
 
     def report_unmatched(self, absent: Iterable[str]) -> None:
-        unmatched = self.config.disabled_tools.unmatched(self.known_forms, absent)
-        for problem in unmatched_patterns(self.config, "disabled_tools", unmatched, self.known_forms):
+        forms = self.binder.known_forms or set()
+        unmatched = self.config.disabled_tools.unmatched(forms, absent)
+        for problem in unmatched_patterns(self.config, "disabled_tools", unmatched, forms):
             self.problems.append(Problem("config", str(problem), level="warning"))
 
 
-def _prefixed(plugin: Loaded) -> bool:
-    """Whether names carry the toolkit's before them: a Toolkit's own wish."""
-    return bool(getattr(plugin.instance, "prefix", False))
+def missing_secret(secret: str) -> str:
+    """What the operator is told about a secret that is not set."""
+    return f"the secret {secret} is not set; set it in the environment or in .env"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED_TOOLS} more" if len(names) > NAMED_TOOLS else ""
+    return ", ".join(map(repr, names[:NAMED_TOOLS])) + more

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterable, Callable, Collection, Iterable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
 from pegboard.assembly import Assembly, assemble
+from pegboard.binding import Binder
 from pegboard.changes import Changes
 from pegboard.config import HostConfig
 from pegboard.contracts import (
@@ -21,6 +22,7 @@ from pegboard.contracts import (
     Call,
     Caller,
     CallNext,
+    Catalogue,
     Change,
     Connection,
     EventStream,
@@ -29,6 +31,7 @@ from pegboard.contracts import (
     Kind,
     Lifespan,
     Outcome,
+    PluginContext,
     Request,
     Response,
     Tool,
@@ -40,10 +43,13 @@ from pegboard.jsonrpc import METHOD_NOT_FOUND
 from pegboard.loader import load
 from pegboard.methods import method_table
 from pegboard.pages import Lists, may_use
-from pegboard.plugins import Loaded, LoadReport, Problem
+from pegboard.plugins import Loaded, LoadReport, Origin, Problem
+from pegboard.registry import Registry
 from pegboard.supervise import run_all
 
 logger = logging.getLogger("pegboard")
+
+KINDS: tuple[Kind, ...] = ("tools", "resources", "prompts")
 
 
 class Host:
@@ -75,6 +81,10 @@ class Host:
         self._entered: list[tuple[str, Lifespan]] = []
         self._methods: Mapping[str, CallNext] = {}
         self._changes = Changes()
+        self._registry = Registry(self.config, self._publish, self._tell)
+        self._program = Loaded(Origin("plugin", "program", ""), None, self._context_of_program)
+        self._lists: Lists | None = None
+        self._offered: frozenset[Kind] = frozenset(("tools",))
         self._in_flight = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -114,8 +124,13 @@ class Host:
         return self._threads.busy
 
     def offers(self, kind: Kind) -> bool:
-        """Whether there is anything of that kind to list; tools are what a host is for, and always offered."""
-        return kind == "tools" or bool(getattr(self.assembly, kind))
+        """Whether there is anything of that kind to list, or has been; tools are what a host is for."""
+        return kind in self._offered
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The tools, resources and prompts that the program itself brings; changed before the start and after it."""
+        return self._program.context.catalogue
 
     def tool(self, name: str, caller: Caller) -> Tool | None:
         """The tool that a caller reaches by that name, None when there is none for them."""
@@ -134,15 +149,39 @@ class Host:
 
     def load(self) -> Assembly:
         """Load and assemble without starting anything: for looking. Failures are in `problems`."""
-        self.report = load(self.config, self._selection, self._given)
+        self.report = self._load()
         return self._use(self.report.plugins)
 
-    def _use(self, plugins: Iterable[Loaded]) -> Assembly:
+    def _context_of_program(self, program: Loaded) -> PluginContext:
+        return PluginContext("program", None, logging.getLogger("pegboard.program"), self._registry.catalogue(program))
+
+    def _load(self) -> LoadReport:
+        self._registry.collect()
+        return load(self.config, self._selection, self._given, catalogue=self._registry.catalogue)
+
+    def _use(self, running: Iterable[Loaded]) -> Assembly:
         on = {choice.origin.name for choice in self.report.choices if choice.on}
         off = {choice.origin.name for choice in self.report.choices} - on
-        self._assembly = assemble(self.config, tuple(plugins), off, check_order=not self._selection.safe)
-        self._methods = method_table(self._assembly, Lists(self._assembly, self.config.host.page_size), self._threads)
-        return self._assembly
+        plugins = (*running, self._program)
+        binder = Binder(self.config, plugins)
+        order = not self._selection.safe
+        self._lists = None
+        self._offered = frozenset(("tools",))
+        return self._registry.open(
+            plugins, binder, lambda: assemble(self.config, plugins, binder, off, check_order=order)
+        )
+
+    def _publish(self, assembly: Assembly) -> None:
+        """Serve another assembly; calls in flight keep the methods, and so the assembly, that they began with."""
+        self._lists = Lists(assembly, self.config.host.page_size, self._lists)
+        self._methods = method_table(assembly, self._lists, self._threads)
+        self._assembly = assembly
+        self._offered |= {kind for kind in KINDS if getattr(assembly, kind)}
+
+    def _tell(self, changed: Collection[Kind]) -> None:
+        for kind in KINDS:
+            if kind in changed:
+                self._changes.emit(Change(kind))
 
     async def start(self) -> None:
         """Load the plugins, enter their lifespans and assemble what they contribute.
@@ -157,7 +196,7 @@ class Host:
         self._stopping.clear()
         self._changes.open()
         try:
-            self.report = load(self.config, self._selection, self._given)
+            self.report = self._load()
             self._refuse_fatal(self.report.problems)
             started = [plugin for plugin in self.report.plugins if await self._enter(plugin)]
             self._refuse_fatal(self.report.problems)

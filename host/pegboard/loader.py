@@ -9,15 +9,15 @@ from __future__ import annotations
 import inspect
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from pydantic import BaseModel
 
 from pegboard import hookspecs
 from pegboard.config import ConfigProblem, HostConfig, unknown_sections, unmatched_patterns, validate_section
-from pegboard.contracts import Plugin, PluginContext
+from pegboard.contracts import Catalogue, Plugin, PluginContext
 from pegboard.discovery import LEFT_OUT, Found, Given, Selection, choose, find
 from pegboard.errors import PluginError
 from pegboard.hook_rules import HOOKS, check_hooks, contributions
@@ -29,19 +29,26 @@ from pegboard.toolkit import Toolkit
 logger = logging.getLogger("pegboard.loader")
 
 
-def load(config: HostConfig, selection: Selection | None = None, given: Given | None = None) -> LoadReport:
+Catalogues: TypeAlias = Callable[[Loaded], Catalogue]
+"""Gives a plugin the catalogue that it may change."""
+
+
+def load(
+    config: HostConfig, selection: Selection | None = None, given: Given | None = None, *, catalogue: Catalogues
+) -> LoadReport:
     """Load every plugin that is to run.
 
     Failures never raise: they are in the report, and `fatal` where the operator named the plugin, where `--strict`
     asks for it, and where the configuration names what is not there.
     """
-    return _Loader(config, selection or Selection()).load(find(given))
+    return _Loader(config, selection or Selection(), catalogue).load(find(given))
 
 
 class _Loader:
-    def __init__(self, config: HostConfig, selection: Selection) -> None:
+    def __init__(self, config: HostConfig, selection: Selection, catalogue: Catalogues) -> None:
         self.config = config
         self.selection = selection
+        self.catalogue = catalogue
         self.problems: list[Problem] = []
 
     def load(self, found: Found) -> LoadReport:
@@ -114,7 +121,7 @@ class _Loader:
         """Load one plugin whole, or report why not and keep nothing of it."""
         origin = choice.origin
         changed: list[str] = []
-        attempt = _Attempt(self.config, origin)
+        attempt = _Attempt(self.config, origin, self.catalogue)
         loaded = None
         logger.debug("loading %s (%s)", origin, origin.target)
         try:
@@ -140,9 +147,10 @@ class _Loader:
 class _Attempt:
     """One plugin on its way from its entry point to its contributions; `stage` tells how far it has come."""
 
-    def __init__(self, config: HostConfig, origin: Origin) -> None:
+    def __init__(self, config: HostConfig, origin: Origin, catalogue: Catalogues) -> None:
         self.config = config
         self.origin = origin
+        self.catalogue = catalogue
         self.stage = "import"
 
     def run(self) -> Loaded:
@@ -157,10 +165,10 @@ class _Attempt:
         self.stage = "hooks"
         implementations = check_hooks(instance, f"{origin.kind}:{origin.name}")
         self.stage = "contribute"
-        context = PluginContext(origin.name, config, logging.getLogger(f"pegboard.{origin.kind}s.{origin.name}"))
-        loaded = Loaded(origin, instance, context)
+        log = logging.getLogger(f"pegboard.{origin.kind}s.{origin.name}")
+        loaded = Loaded(origin, instance, lambda one: PluginContext(origin.name, config, log, self.catalogue(one)))
         for hook, function, parameters in implementations:
-            getattr(loaded, HOOKS[hook].field).extend(contributions(hook, function, parameters, context))
+            getattr(loaded, HOOKS[hook].field).extend(contributions(hook, function, parameters, loaded.context))
         loaded.import_seconds = time.perf_counter() - started
         return loaded
 

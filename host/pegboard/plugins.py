@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pegboard.contracts import (
@@ -112,10 +113,10 @@ class Loaded:
         state: what its lifespan gave when the host started.
     """
 
-    def __init__(self, origin: Origin, instance: Any, context: PluginContext) -> None:
+    def __init__(self, origin: Origin, instance: Any, context: Callable[[Loaded], PluginContext]) -> None:
         self.origin = origin
         self.instance = instance
-        self.context = context
+        self.context = context(self)
         self.import_seconds = 0.0
         self.state: Any = None
         self.tools: list[ToolDefinition] = []

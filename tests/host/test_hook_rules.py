@@ -16,6 +16,7 @@ import pytest
 from pegboard import (
     Call,
     CallNext,
+    Host,
     Middleware,
     Outcome,
     Plugin,
@@ -32,7 +33,7 @@ from pegboard.hook_rules import HOOKS, check_hooks, contributions
 from pegboard.plugins import Loaded, Origin
 
 ORIGIN = Origin("plugin", "sample", "sample:Sample")
-CONTEXT = PluginContext("sample", None, logging.getLogger("sample"))
+CONTEXT = PluginContext("sample", None, logging.getLogger("sample"), Host().catalogue)
 
 
 def work() -> str:
@@ -65,7 +66,7 @@ def test_every_hook_of_the_specification_has_its_rule_and_its_place() -> None:
     manager.add_hookspecs(hookspecs)
     specified = {name for name in vars(hookspecs) if getattr(getattr(manager.hook, name, None), "has_spec", bool)()}
     assert specified == set(HOOKS)
-    assert {hook.field for hook in HOOKS.values()} <= set(vars(Loaded(ORIGIN, None, CONTEXT)))
+    assert {hook.field for hook in HOOKS.values()} <= set(vars(Loaded(ORIGIN, None, lambda _: CONTEXT)))
 
 
 def marked(name: str) -> Callable[..., Any]:

@@ -61,7 +61,8 @@ def loaded(
 ) -> LoadReport:
     """What becomes of plugins that a program hands over, with nothing that happens to be installed."""
     settings = {"host": NOTHING_INSTALLED, **(config or {})}
-    return load(HostConfig.of(settings), selection, Given(plugins or {}, toolkits or {}))
+    given = Given(plugins or {}, toolkits or {})
+    return load(HostConfig.of(settings), selection, given, catalogue=lambda _: Host().catalogue)
 
 
 def sole_problem(target: Any, config: Mapping[str, Any] | None = None) -> Problem:
@@ -315,7 +316,9 @@ def test_loading_is_timed() -> None:
 
 
 def test_a_program_may_not_take_the_name_of_a_built_in_plugin() -> None:
-    report = load(HostConfig.of({"host": {"autoload": False}}), None, Given({"mcp": Worker, "Secrets-Env": Worker}, {}))
+    given = Given({"mcp": Worker, "Secrets-Env": Worker}, {})
+    config = HostConfig.of({"host": {"autoload": False}})
+    report = load(config, None, given, catalogue=lambda _: Host().catalogue)
     assert [(str(problem.origin), problem.stage, problem.fatal) for problem in report.problems] == [
         ("plugin 'Secrets-Env'", "find", True),
         ("plugin 'mcp'", "find", True),
@@ -394,7 +397,7 @@ def test_the_failure_of_what_was_found_is_fatal_when_it_was_named_or_with_strict
     selection: Selection, config: dict[str, Any], fatal: bool
 ) -> None:
     host = {"disabled_plugins": ["pegboard:*"]}
-    report = load(HostConfig.of({"host": host, **config}), selection)
+    report = load(HostConfig.of({"host": host, **config}), selection, catalogue=lambda _: Host().catalogue)
     (problem,) = [problem for problem in report.problems if problem.origin and problem.origin.name == "acme_broken"]
     assert (problem.stage, problem.fatal) == ("import", fatal)
     assert problem.message == "ModuleNotFoundError: No module named 'acme_is_not_there'"
@@ -416,7 +419,8 @@ def test_safe_asks_for_no_name_that_is_not_built_in() -> None:
         "plugins": {"gone": {}},
         "toolkits": {"gone": {}},
     }
-    report = load(HostConfig.of(config, defaults=defaults()), Selection(safe=True, only=("gone",)))
+    selection = Selection(safe=True, only=("gone",))
+    report = load(HostConfig.of(config, defaults=defaults()), selection, catalogue=lambda _: Host().catalogue)
     assert report.problems == ()
     assert "mcp" in [plugin.origin.name for plugin in report.plugins]
 

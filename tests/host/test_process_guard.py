@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import HostConfig, Plugin, process_guard
+from pegboard import Host, HostConfig, Plugin, process_guard
 from pegboard.discovery import Given
 from pegboard.loader import load
 from pegboard.process_guard import watched
@@ -155,7 +155,8 @@ def test_the_loader_names_the_plugin(fails: bool) -> None:
         pass
 
     config = HostConfig.of({"host": {"autoload": False, "disabled_plugins": ["pegboard:*"]}})
-    report = load(config, None, Given({"meddler": Meddler, "quiet": Quiet}, {}))
+    given = Given({"meddler": Meddler, "quiet": Quiet}, {})
+    report = load(config, None, given, catalogue=lambda _: Host().catalogue)
     *failed, told = report.problems
     assert [problem.stage for problem in failed] == (["create"] if fails else [])
     assert (told.stage, told.level, told.fatal) == ("process", "warning", False)

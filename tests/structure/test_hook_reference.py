@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import contracts, hookspecs
+from pegboard import Host, contracts, hookspecs
 from pegboard.hook_rules import HOOKS
 from pegboard.plugins import Loaded, Origin
 from tests.structure.sources import ROOT
@@ -61,8 +61,8 @@ def test_the_specification_itself_does_nothing(hook: str) -> None:
 
 @pytest.mark.parametrize("hook", HOOKS)
 def test_what_a_hook_gives_has_a_place(hook: str) -> None:
-    context = contracts.PluginContext("p", None, logging.getLogger("p"))
-    loaded = Loaded(Origin("plugin", "p", "p:P"), None, context)
+    context = contracts.PluginContext("p", None, logging.getLogger("p"), Host().catalogue)
+    loaded = Loaded(Origin("plugin", "p", "p:P"), None, lambda _: context)
     assert getattr(loaded, HOOKS[hook].field) == []
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pegboard.assembly import Assembly, Withheld
+from pegboard.assembly import Assembly
+from pegboard.binding import Withheld
 from pegboard.errors import NotFoundError
 from pegboard.execute import BoundTool
 from pegboard.names import nearest, normalise

@@ -56,6 +56,7 @@ from pegboard.contracts.methods import (
     Topic,
 )
 from pegboard.contracts.plugins import (
+    Catalogue,
     ErrorAdapter,
     Lifespan,
     Middleware,
@@ -87,6 +88,7 @@ __all__ = [
     "Call",
     "CallNext",
     "Caller",
+    "Catalogue",
     "Change",
     "Client",
     "Connection",

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 from pegboard.contracts.calls import NOTHING, Call, CallNext, Outcome
-from pegboard.contracts.catalogue import ToolAnnotations
+from pegboard.contracts.catalogue import Kind, ToolAnnotations
 
 if TYPE_CHECKING:
     import logging
@@ -116,6 +116,56 @@ class ErrorAdapter(Protocol):
         ...
 
 
+class Catalogue(Protocol):
+    """A plugin's own tools, resources and prompts, changed while the host runs; from any thread.
+
+    Each call is one change, all of it or nothing: it is seen by every list and call that begins after it, and by none
+    that has begun. Until the host has started, what is added is contributed with what the plugin's hooks return, and
+    neither `update` nor `remove` has anything to work on. Nothing of it outlives the host.
+    """
+
+    def add(
+        self, *definitions: ToolDefinition | ResourceDefinition | PromptDefinition | Callable[..., Any]
+    ) -> tuple[str, ...]:
+        """Offer more.
+
+        Args:
+            definitions: what to offer; a plain function is a tool.
+
+        Returns:
+            For each its name on the wire, or its URI. What the operator disabled is withheld, and that is no error.
+
+        Raises:
+            ToolDefinitionError: one of them is wrong, or what it is called is there already.
+        """
+        ...
+
+    def update(
+        self, *definitions: ToolDefinition | ResourceDefinition | PromptDefinition | Callable[..., Any]
+    ) -> tuple[str, ...]:
+        """Offer others in the place of the plugin's own of the same names.
+
+        Returns:
+            For each its name on the wire, or its URI.
+
+        Raises:
+            ToolDefinitionError: one of them is wrong, or the plugin has none of that name.
+        """
+        ...
+
+    def remove(self, kind: Kind, *names: str) -> None:
+        """Offer the plugin's own no more. Calls in flight go on to their end.
+
+        Args:
+            kind: "tools", "resources" or "prompts".
+            names: names on the wire, as `add` gave them, or the plugin's own names; URIs of resources.
+
+        Raises:
+            ToolDefinitionError: the plugin has none of that name.
+        """
+        ...
+
+
 class PluginContext(NamedTuple):
     """What a hook is told about its own plugin; never the host.
 
@@ -123,11 +173,13 @@ class PluginContext(NamedTuple):
         name: the plugin's name, that of its entry point.
         config: its validated settings, None when it takes none.
         logger: where it logs.
+        catalogue: its own tools, resources and prompts, for changes while the host runs.
     """
 
     name: str
     config: Any
     logger: logging.Logger
+    catalogue: Catalogue
 
 
 class Plugin:
