@@ -55,13 +55,14 @@ async def test_the_server_introduces_itself_with_what_the_revision_knows(
 
 @pytest.mark.parametrize("revision", LEGACY)
 async def test_only_what_works_is_advertised(pool: Pool, revision: str) -> None:
-    """Tools, resources and prompts are there; lists that never change and logs that never come are not promised."""
+    """Tools, resources and prompts are there, and a log; lists that never change are not promised."""
     async with pool.new() as wire:
         capabilities = (await wire.initialize(revision))["capabilities"]
         assert {kind: promised for kind, promised in capabilities.items() if kind != "experimental"} == {
             "tools": {},
             "resources": {},
             "prompts": {},
+            "logging": {},
         }
 
 
@@ -144,7 +145,6 @@ async def test_ping_answers_nothing_at_all(session: Wire) -> None:
     "method",
     [
         "server/discover",
-        "logging/setLevel",
         "completion/complete",
         "resources/subscribe",
         "resources/unsubscribe",

@@ -31,7 +31,7 @@ class Exchange:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._queued: deque[bytes] = deque()
+        self._queued: deque[tuple[bytes, bool]] = deque()
         self._bytes = 0
         self._news = asyncio.Event()
         self._cancelled = False
@@ -46,26 +46,51 @@ class Exchange:
         self._news.set()
         ended()
 
-    def send(self, message: bytes) -> None:
-        """Queue a message; from any thread."""
+    @property
+    def open(self) -> bool:
+        """Whether the call is neither answered nor cancelled."""
+        return not (self._cancelled or self._task.done())
+
+    def send(self, message: bytes, *, keep: bool = False) -> None:
+        """Queue a message, from any thread; one that is to be kept is never dropped."""
         try:
             inside = asyncio.get_running_loop() is self._loop
         except RuntimeError:
             inside = False
         if inside:
-            self._add(message)
+            self._add(message, keep)
         else:
-            self._loop.call_soon_threadsafe(self._add, message)
+            self._loop.call_soon_threadsafe(self._add, message, keep)
 
-    def _add(self, message: bytes) -> None:
-        self._queued.append(message)
+    def _add(self, message: bytes, keep: bool) -> None:
+        if self._cancelled:
+            return
+        self._queued.append((message, keep))
         self._bytes += len(message)
         while len(self._queued) > MOST_MESSAGES or (self._bytes > MOST_BYTES and len(self._queued) > 1):
-            self._bytes -= len(self._queued.popleft())
+            if not self._drop_one():
+                break
         self._news.set()
 
-    def cancel(self) -> None:
-        """Cancel the call for its client, to whom nothing is sent any more, whatever the call still does."""
+    def _drop_one(self) -> bool:
+        """Drop the oldest message that may be; whether there was one."""
+        for place, (message, keep) in enumerate(self._queued):
+            if not keep:
+                del self._queued[place]
+                self._bytes -= len(message)
+                return True
+        return False
+
+    def cancel(self, farewell: Callable[[], None] | None = None) -> None:
+        """Cancel the call for its client, to whom nothing is sent any more, whatever the call still does.
+
+        Args:
+            farewell: sends the last that the client must hear.
+        """
+        self._queued.clear()
+        self._bytes = 0
+        if farewell is not None:
+            farewell()
         self._cancelled = True
         self._task.cancel()
         self._news.set()
@@ -91,21 +116,20 @@ class Exchange:
                 if cancel_with_peer:
                     self._task.cancel()
                 raise
-            if self._cancelled or (self._task.done() and self._task.cancelled()):
-                return ACCEPTED
             if not self._queued:
-                return Response(self.status, self._task.result())
+                cancelled = self._cancelled or self._task.cancelled()
+                return ACCEPTED if cancelled else Response(self.status, self._task.result())
         return EventStream(self._messages(cancel_with_peer=cancel_with_peer), _STREAM_HEADERS)
 
     async def _messages(self, *, cancel_with_peer: bool) -> AsyncIterator[bytes]:
         try:
-            while not self._cancelled:
+            while True:
                 self._news.clear()
-                while self._queued and not self._cancelled:
-                    message = self._queued.popleft()
+                while self._queued:
+                    message, _ = self._queued.popleft()
                     self._bytes -= len(message)
                     yield message
-                if self._task.done():
+                if not self.open:
                     break
                 await self._news.wait()
             if not (self._cancelled or self._task.cancelled()):

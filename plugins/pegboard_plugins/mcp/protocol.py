@@ -9,7 +9,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterable, Callable
 from contextlib import suppress
-from functools import partial
 from threading import get_ident
 from typing import Any
 
@@ -38,7 +37,8 @@ from pegboard_plugins.mcp.envelope import (
 from pegboard_plugins.mcp.modern import client_of, is_modern, require_served
 from pegboard_plugins.mcp.revisions import SUPPORTED
 from pegboard_plugins.mcp.service import Service
-from pegboard_plugins.mcp.session import negotiate
+from pegboard_plugins.mcp.session import Session, negotiate
+from pegboard_plugins.mcp.session_methods import answer_at_once
 
 CLEANUP_SECONDS = 0.5
 """How long cancelled calls may take to clean up once the connection has ended."""
@@ -87,8 +87,8 @@ class Conversation:
         self._max_batch = max_batch
         self._loop = asyncio.get_running_loop()
         self._thread = get_ident()
-        self._session: Client | None = None
-        self._running: dict[RequestId, asyncio.Task[None]] = {}
+        self._session: Session | None = None
+        self._running: dict[RequestId, Running] = {}
         self._room = asyncio.Event()
 
     @property
@@ -119,10 +119,12 @@ class Conversation:
 
     async def end(self) -> None:
         """Cancel what is in flight and give it a moment to clean up; nothing is answered any more."""
-        tasks = list(self._running.values())
+        tasks = [running.task for running in self._running.values()]
+        for running in self._running.values():
+            running.cancel()
         self._running.clear()
-        for task in tasks:
-            task.cancel()
+        if self._session is not None:
+            self._session.end()
         if tasks:
             await asyncio.wait(tasks, timeout=CLEANUP_SECONDS)
 
@@ -135,6 +137,8 @@ class Conversation:
                 self._request(message["id"], message["method"], params_of(message), reply, batched=batched)
             elif kind == "notification":
                 self._notification(message["method"], message.get("params"))
+            elif self._session is not None:
+                self._session.requests.settle(message)
         except MCPError as error:
             code, data = (error.code, error.data) if isinstance(error, ProtocolError) else (INTERNAL_ERROR, None)
             reply(jsonrpc_error(code, error.message, readable_id(message), data))
@@ -158,8 +162,10 @@ class Conversation:
                 "Not initialized: send initialize, or name the protocol version in params._meta of each request.",
                 {"supported": list(SUPPORTED)},
             )
+        elif (response := answer_at_once(self._session, request_id, method, params)) is not None:
+            reply(response)
         else:
-            self._start(request_id, method, params, self._session, reply)
+            self._start(request_id, method, params, self._session.client, reply, self._session)
 
     def _modern_request(self, request_id: RequestId, method: str, params: Any, reply: Reply) -> None:
         client = client_of(params["_meta"])
@@ -172,51 +178,62 @@ class Conversation:
     def _initialize(self, request_id: RequestId, params: Any, reply: Reply) -> None:
         if self._session is not None:
             raise ProtocolError(INVALID_REQUEST, "This session is initialized already.")
-        self._session = negotiate(params)
-        reply(self._service.handshake(request_id, self._session))
+        self._session = Session(negotiate(params))
+        reply(self._service.handshake(request_id, self._session.client))
 
     def _notification(self, method: str, params: Any) -> None:
-        """Act on a cancellation; whatever else there is, known or not, needs nothing done."""
+        """Act on a cancellation and on progress; whatever else there is, known or not, needs nothing done."""
         if method == "notifications/cancelled" and isinstance(params, dict):
             request_id = params.get("requestId")
             if isinstance(request_id, str | int) and is_request_id(request_id):
-                task = self._running.pop(request_id, None)
-                if task is not None:
-                    logger.info("request %r cancelled by the client: %s", request_id, params.get("reason", "no reason"))
-                    task.cancel()
+                self._cancel(request_id, params.get("reason", "no reason"))
+        elif method == "notifications/progress" and self._session is not None:
+            self._session.requests.progressed(params)
+
+    def _cancel(self, request_id: RequestId, reason: object) -> None:
+        running = self._running.pop(request_id, None)
+        if running is None:
+            return
+        logger.info("request %r cancelled by the client: %s", request_id, reason)
+        if self._session is not None:
+            self._session.withdraw(running)
+        running.cancel()
 
     # --- calls ---
 
-    def _start(self, request_id: RequestId, method: str, params: Any, client: Client, reply: Reply) -> None:
+    def _start(
+        self,
+        request_id: RequestId,
+        method: str,
+        params: Any,
+        client: Client,
+        reply: Reply,
+        session: Session | None = None,
+    ) -> None:
         if self.is_full:
             raise ProtocolError(INTERNAL_ERROR, f"{MOST_IN_FLIGHT} requests are in flight; wait for some to end.")
-        send = partial(self._send_while_running, request_id)
-        call = self._service.call(request_id, method, params, client, self._connection.caller, send)
-        self._running[request_id] = self._loop.create_task(self._answer(call, request_id, reply))
+        running = Running(self._connection, self._loop, self._thread)
+        call = self._service.call(request_id, method, params, client, self._connection.caller, running, session)
+        self._running[request_id] = running
+        running.task = self._loop.create_task(self._answer(call, request_id, running, reply))
 
-    async def _answer(self, call: Call, request_id: RequestId, reply: Reply) -> None:
+    async def _answer(self, call: Call, request_id: RequestId, running: Running, reply: Reply) -> None:
         """Run a call and reply, unless it was cancelled meanwhile: then nothing more may be sent for it."""
-        task = asyncio.current_task()
         response = None
         try:
             response = self._service.response(call, await self._service.host.dispatch(call))
         except BaseException as error:
-            if self._running.get(request_id) is task:
+            if running.open:
                 response = jsonrpc_error(INTERNAL_ERROR, "Internal error", request_id)
             if not isinstance(error, asyncio.CancelledError):
                 logger.exception("a call of %s could not be answered", call.method)
         self._room.set()
-        if self._running.get(request_id) is task:
+        if running.open:
+            running.open = False
             del self._running[request_id]
             reply(response)
         else:
             reply(None)
-
-    def _send_while_running(self, request_id: RequestId, message: bytes) -> None:
-        if get_ident() != self._thread:
-            self._loop.call_soon_threadsafe(self._send_while_running, request_id, message)
-        elif request_id in self._running:
-            self._connection.send(message)
 
     def _send(self, response: bytes | None) -> None:
         if response is not None:
@@ -228,7 +245,7 @@ class Conversation:
     # --- batches (2025-03-26, basic) ---
 
     def _receive_batch(self, messages: list[Any]) -> None:
-        if self._session is None or self._session.revision != BATCH_REVISION:
+        if self._session is None or self._session.client.revision != BATCH_REVISION:
             self._refuse(None, INVALID_REQUEST, f"Batches belong to revision {BATCH_REVISION} alone.")
         elif not 0 < len(messages) <= self._max_batch:
             self._refuse(None, INVALID_REQUEST, f"A batch holds 1 to {self._max_batch} messages.")
@@ -236,6 +253,37 @@ class Conversation:
             replies = _BatchReply(sum(map(_wants_reply, messages)), self._connection)
             for message in messages:
                 self._receive_one(message, replies, batched=True)
+
+
+class Running:
+    """A call in flight, and its outlet: what it says goes to the connection until it is answered or cancelled.
+
+    Attributes:
+        open: neither has happened.
+        task: runs it.
+    """
+
+    __slots__ = ("_connection", "_loop", "_thread", "open", "task")
+
+    task: asyncio.Task[None]
+
+    def __init__(self, connection: Connection, loop: asyncio.AbstractEventLoop, thread: int) -> None:
+        self._connection = connection
+        self._loop = loop
+        self._thread = thread
+        self.open = True
+
+    def send(self, message: bytes, *, keep: bool = False) -> None:
+        """Send a message, from any thread."""
+        if get_ident() != self._thread:
+            self._loop.call_soon_threadsafe(self.send, message)
+        elif self.open:
+            self._connection.send(message)
+
+    def cancel(self) -> None:
+        """Send nothing more for it, and end it."""
+        self.open = False
+        self.task.cancel()
 
 
 def _wants_reply(message: object) -> bool:

@@ -18,7 +18,8 @@ CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"
 LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
 SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
 
-LOG_LEVELS: Final = frozenset(("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"))
+LOG_LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+"""From the least to the most severe (RFC 5424)."""
 
 RESOURCE_NOT_FOUND: Final = -32002
 """Resource not found, before 2026-07-28."""

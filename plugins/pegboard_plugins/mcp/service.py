@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from pegboard import Call, Caller, Client, Notify, Outcome, ProtocolError, ProtocolHost, RequestId, jsonrpc_notification
-from pegboard_plugins.mcp.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, is_request_id
+from pegboard import (
+    Ask,
+    Call,
+    Caller,
+    Client,
+    Headers,
+    Notify,
+    Outcome,
+    ProtocolError,
+    ProtocolHost,
+    RequestId,
+)
+from pegboard_plugins.mcp.envelope import METHOD_NOT_FOUND
+from pegboard_plugins.mcp.notices import modern_notify, session_notify, token_of
+from pegboard_plugins.mcp.requests import Outlet
 from pegboard_plugins.mcp.results import Encoder
 from pegboard_plugins.mcp.revisions import GATES, MODERN, SUPPORTED
-
-Send = Callable[[bytes], None]
-"""Takes a message for the client on the stream of one call; from any thread."""
+from pegboard_plugins.mcp.session import Session
 
 
 class Service:
@@ -27,6 +39,7 @@ class Service:
         self._capabilities: dict[str, Any] = {
             kind: {} for kind in ("tools", "resources", "prompts") if host.offers(kind)
         }
+        self._capabilities["logging"] = {}
         self._encoders = {
             revision: Encoder(revision, host.identity, self._capabilities, list_ttl_ms) for revision in SUPPORTED
         }
@@ -60,30 +73,35 @@ class Service:
         params: Mapping[str, Any],
         client: Client,
         caller: Caller,
-        send: Send,
-        session_id: str | None = None,
+        outlet: Outlet | None,
+        session: Session | None = None,
+        headers: Headers | None = None,
     ) -> Call:
         """The call that a request makes.
+
+        Args:
+            request_id: the request's id.
+            method: its method.
+            params: its parameters.
+            client: which program asks.
+            caller: who asks.
+            outlet: where the call's own messages go, None where its client takes none.
+            session: the session it belongs to, None in 2026-07-28.
+            headers: the fields of the HTTP request it came by.
 
         Raises:
             ProtocolError: the method is not served, or the progress token is not sound.
         """
         self.require(method)
-        return Call(method, params, caller, client, request_id, session_id, _notify(params, client, send))
-
-
-def _notify(params: Mapping[str, Any], client: Client, send: Send) -> Notify | None:
-    """How a call reaches its client while it runs: only by progress, and only where the client asked for it."""
-    meta = params.get("_meta")
-    if type(meta) is not dict or "progressToken" not in meta:
-        return None
-    token = meta["progressToken"]
-    if not is_request_id(token):
-        raise ProtocolError(INVALID_PARAMS, "params._meta.progressToken must be a string or an integer")
-
-    def notify(method: str, detail: dict[str, Any]) -> None:
-        if client.revision == "2024-11-05":
-            detail.pop("message", None)
-        send(jsonrpc_notification(method, {"progressToken": token, **detail}))
-
-    return notify
+        meta = params.get("_meta")
+        token = token_of(meta)
+        notify: Notify | None = None
+        ask: Ask | None = None
+        if outlet is not None:
+            if session is None:
+                notify = modern_notify(meta, token, outlet.send) if type(meta) is dict else None
+            else:
+                notify = session_notify(session, token, outlet.send)
+                ask = partial(session.requests.ask, outlet)
+        session_id = None if session is None else session.id
+        return Call(method, params, caller, client, request_id, session_id, notify=notify, ask=ask, headers=headers)

@@ -3,11 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from pegboard import NOTHING, Client, ProtocolError
 from pegboard_plugins.mcp.envelope import INVALID_PARAMS
+from pegboard_plugins.mcp.requests import Outlet, Requests
 from pegboard_plugins.mcp.revisions import LEGACY
+
+DEFAULT_LEVEL: Final = "info"
+"""What a session hears that has set no level; the server may decide (2025-11-25, server/utilities/logging)."""
+
+
+class Session:
+    """What a handshake settled, and what is open between its two ends, whatever the binding.
+
+    Attributes:
+        id: its id, None where the connection is the session.
+        client: who opened it, and its revision.
+        level: the least severe log message that the client wants.
+    """
+
+    __slots__ = ("_requests", "client", "id", "level")
+
+    def __init__(self, client: Client, session_id: str | None = None) -> None:
+        self.client = client
+        self.id = session_id
+        self.level = DEFAULT_LEVEL
+        self._requests: Requests | None = None
+
+    @property
+    def requests(self) -> Requests:
+        """The server's requests to the client."""
+        if self._requests is None:
+            self._requests = Requests()
+        return self._requests
+
+    def withdraw(self, outlet: Outlet) -> None:
+        """Ask no more what a call asked that is being cancelled."""
+        if self._requests is not None:
+            self._requests.withdraw(outlet)
+
+    def end(self) -> None:
+        """Fail what is still asked."""
+        self.requests.close()
 
 
 def negotiate(params: Mapping[str, Any]) -> Client:

@@ -5,19 +5,28 @@ from __future__ import annotations
 import secrets
 import time
 from collections import OrderedDict
+from functools import partial
 
 from pegboard import Caller, Client, RequestId
 from pegboard_plugins.mcp.exchange import Exchange
+from pegboard_plugins.mcp.session import Session
 
 
-class Session:
-    """What a handshake settled, and the requests in flight."""
+class HttpSession(Session):
+    """A session and the requests in flight.
 
-    __slots__ = ("caller", "client", "id", "last_used", "running")
+    Attributes:
+        caller: who opened it; nobody else may use it.
+        last_used: when it was used last, by the monotonic clock.
+        running: the calls in flight by the ids of their requests.
+    """
+
+    __slots__ = ("caller", "last_used", "running")
+
+    id: str
 
     def __init__(self, client: Client, caller: Caller, now: float) -> None:
-        self.id = secrets.token_urlsafe(24)
-        self.client = client
+        super().__init__(client, secrets.token_urlsafe(24))
         self.caller = caller
         self.last_used = now
         self.running: dict[RequestId, Exchange] = {}
@@ -26,7 +35,7 @@ class Session:
         """Cancel a request in flight, if there is one of that id; the id is free again at once."""
         exchange = self.running.pop(request_id, None)
         if exchange is not None:
-            exchange.cancel()
+            exchange.cancel(partial(self.withdraw, exchange))
 
 
 class Sessions:
@@ -40,19 +49,19 @@ class Sessions:
     def __init__(self, most: int, idle_seconds: float) -> None:
         self._most = most
         self._idle_seconds = idle_seconds
-        self._sessions: OrderedDict[str, Session] = OrderedDict()  # least recently used first
+        self._sessions: OrderedDict[str, HttpSession] = OrderedDict()  # least recently used first
 
-    def open(self, client: Client, caller: Caller) -> Session | None:
+    def open(self, client: Client, caller: Caller) -> HttpSession | None:
         """A new session; None when there are too many."""
         now = time.monotonic()
         self._forget_idle(now)
         if len(self._sessions) >= self._most:
             return None
-        session = Session(client, caller, now)
+        session = HttpSession(client, caller, now)
         self._sessions[session.id] = session
         return session
 
-    def get(self, session_id: str, caller: Caller) -> Session | None:
+    def get(self, session_id: str, caller: Caller) -> HttpSession | None:
         """A session of this very caller; another's is as unknown as none."""
         session = self._sessions.get(session_id)
         if session is None or session.caller != caller:
@@ -63,17 +72,18 @@ class Sessions:
         self.touch(session)
         return session
 
-    def touch(self, session: Session) -> None:
+    def touch(self, session: HttpSession) -> None:
         """Begin to count its idle time anew."""
         if session.id in self._sessions:
             session.last_used = time.monotonic()
             self._sessions.move_to_end(session.id)
 
-    def close(self, session: Session) -> None:
+    def close(self, session: HttpSession) -> None:
         """Forget a session and cancel what runs in it."""
         self._sessions.pop(session.id, None)
         for request_id in list(session.running):
             session.cancel(request_id)
+        session.end()
 
     def _forget_idle(self, now: float) -> None:
         for session in list(self._sessions.values()):

@@ -24,7 +24,6 @@ from pegboard import (
     decode,
     has_duplicate_keys,
     jsonrpc_error,
-    jsonrpc_result,
 )
 from pegboard_plugins.mcp.envelope import (
     INTERNAL_ERROR,
@@ -51,7 +50,8 @@ from pegboard_plugins.mcp.parameter_headers import check_parameters
 from pegboard_plugins.mcp.revisions import LEGACY, MISSING_CLIENT_CAPABILITY, MODERN, SUPPORTED
 from pegboard_plugins.mcp.service import Service
 from pegboard_plugins.mcp.session import negotiate
-from pegboard_plugins.mcp.sessions import Session, Sessions
+from pegboard_plugins.mcp.session_methods import answer_at_once
+from pegboard_plugins.mcp.sessions import HttpSession, Sessions
 
 BATCH_REVISION = "2025-03-26"
 
@@ -126,6 +126,8 @@ class StreamableHttp:
             return await self._in_session(message, session, request, service)
         if kind == "notification":
             _notification(session, message["method"], params)
+        else:
+            session.requests.settle(message)
         return ACCEPTED
 
     # --- 2026-07-28 ---
@@ -146,10 +148,11 @@ class StreamableHttp:
         if method == "server/discover":
             return Response(body=service.discovery(request_id))
         exchange = Exchange()
-        call = service.call(request_id, method, params, client, request.caller, exchange.send)
         takes = accepted(request.headers)
+        outlet = exchange if takes.events else None
+        call = service.call(request_id, method, params, client, request.caller, outlet, headers=request.headers)
         check_parameters(request.headers, call, service.host)
-        if takes.json and (call.notify is None or not takes.events):
+        if takes.json and call.notify is None:
             outcome = await service.host.dispatch(call)
             return Response(_status(outcome), service.response(call, outcome))
         exchange.start(_modern_answer(service, call, exchange), _nothing)
@@ -165,7 +168,7 @@ class StreamableHttp:
             return busy._replace(headers={"Retry-After": "60"})
         return Response(body=service.handshake(request_id, client), headers={SESSION_HEADER: session.id})
 
-    def _session(self, request: Request, request_id: RequestId | None = None) -> Session | Response:
+    def _session(self, request: Request, request_id: RequestId | None = None) -> HttpSession | Response:
         """The session that a request belongs to, or the refusal."""
         named = request.headers.getall(SESSION_HEADER, ())
         if len(named) != 1:
@@ -177,11 +180,11 @@ class StreamableHttp:
         return session or _error(404, request_id, INVALID_REQUEST, "There is no such session.")
 
     async def _in_session(
-        self, message: dict[str, Any], session: Session, request: Request, service: Service
+        self, message: dict[str, Any], session: HttpSession, request: Request, service: Service
     ) -> Response | EventStream:
         takes = accepted(request.headers)
         try:
-            started = self._start(message, session, service, takes.events)
+            started = self._start(message, session, service, request, tells=takes.events)
         except MCPError as error:
             # inside a session an error is an answer: clients take any other status for the end of the session
             return _refusal(error, message["id"])._replace(status=200)
@@ -189,27 +192,31 @@ class StreamableHttp:
             return Response(body=started)
         return await started.respond(cancel_with_peer=False, streamed=not takes.json)
 
-    def _start(self, message: dict[str, Any], session: Session, service: Service, tells: bool) -> bytes | Exchange:
+    def _start(
+        self, message: dict[str, Any], session: HttpSession, service: Service, request: Request, *, tells: bool
+    ) -> bytes | Exchange:
         """The answer, or the call that will bring it: a task of its own, as it goes on when the peer is gone.
 
         Raises:
             ProtocolError: the request is refused.
         """
         request_id, method, params = message["id"], message["method"], params_of(message)
-        if method == "ping":
-            return jsonrpc_result(request_id, b"{}")
         if method == "initialize":
             raise ProtocolError(INVALID_REQUEST, "initialize must not be part of a batch.")
         if request_id in session.running:
             raise ProtocolError(INVALID_REQUEST, "A request with this id is still in flight.")
+        if (response := answer_at_once(session, request_id, method, params)) is not None:
+            return response
         exchange = Exchange()
-        send = exchange.send if tells else _nowhere
-        call = service.call(request_id, method, params, session.client, session.caller, send, session.id)
+        outlet = exchange if tells else None
+        call = service.call(
+            request_id, method, params, session.client, session.caller, outlet, session, request.headers
+        )
         exchange.start(_answer(service, call), lambda: self._ended(session, request_id, exchange))
         session.running[request_id] = exchange
         return exchange
 
-    def _ended(self, session: Session, request_id: RequestId, exchange: Exchange) -> None:
+    def _ended(self, session: HttpSession, request_id: RequestId, exchange: Exchange) -> None:
         if session.running.get(request_id) is exchange:
             del session.running[request_id]
         self._sessions.touch(session)
@@ -227,21 +234,23 @@ class StreamableHttp:
             raise ProtocolError(INVALID_REQUEST, f"Batches belong to revision {BATCH_REVISION} alone.")
         if not 0 < len(messages) <= self._max_batch:
             raise ProtocolError(INVALID_REQUEST, f"A batch holds 1 to {self._max_batch} messages.")
-        answers = await asyncio.gather(*[self._batched(message, session, service) for message in messages])
+        answers = await asyncio.gather(*[self._batched(message, session, request, service) for message in messages])
         responses = [answer for answer in answers if answer is not None]
         return Response(body=b"[" + b",".join(responses) + b"]") if responses else ACCEPTED
 
-    async def _batched(self, message: Any, session: Session, service: Service) -> bytes | None:
+    async def _batched(self, message: Any, session: HttpSession, request: Request, service: Service) -> bytes | None:
         """The response to one message of a batch, if it has one. What it says on its way is not sent."""
         try:
             kind = shape(message)
             if kind == "notification":
                 _notification(session, message["method"], message.get("params"))
+            if kind == "response":
+                session.requests.settle(message)
             if kind != "request":
                 return None
             if _says_modern(message.get("params")):
                 raise ProtocolError(INVALID_REQUEST, "This revision has no batches.")
-            started = self._start(message, session, service, tells=False)
+            started = self._start(message, session, service, request, tells=False)
         except MCPError as error:
             return _refusal(error, readable_id(message)).body
         return started if isinstance(started, bytes) else await started.response()
@@ -266,20 +275,18 @@ def _answer(service: Service, call: Call) -> Coroutine[Any, Any, bytes]:
     return answer()
 
 
-def _nowhere(message: bytes) -> None:
-    """Where a call's messages go whose client takes none."""
-
-
 def _nothing() -> None:
     """What is to be done after a call that belongs to no session."""
 
 
-def _notification(session: Session, method: str, params: Any) -> None:
-    """Act on a cancellation; whatever else there is, known or not, needs nothing done."""
+def _notification(session: HttpSession, method: str, params: Any) -> None:
+    """Act on a cancellation and on progress; whatever else there is, known or not, needs nothing done."""
     if method == "notifications/cancelled" and isinstance(params, dict):
         request_id = params.get("requestId")
         if isinstance(request_id, str | int) and is_request_id(request_id):
             session.cancel(request_id)
+    elif method == "notifications/progress":
+        session.requests.progressed(params)
 
 
 def _says_modern(params: Any) -> bool:

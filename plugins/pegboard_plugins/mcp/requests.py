@@ -1,0 +1,200 @@
+"""Requests of the server to its client, in the revisions with sessions: their ids, their answers, and what ends them.
+
+It sends what a call asks and takes what the client answers. Which messages are of this very client, the binding knows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable
+from itertools import count
+from math import isfinite
+from typing import Any, Protocol
+
+from pegboard import ClientError, ClientTimeoutError, encode, jsonrpc_notification
+
+MOST_OPEN = 100
+"""How many requests to one client may wait for their answers."""
+MOST_SECONDS = 3600.0
+"""How long any of them may wait, whatever was asked for."""
+MOST_TEXT = 1000
+"""How much of a client's error message a model is shown, in characters."""
+
+OnProgress = Callable[[float, float | None, str | None], None]
+
+logger = logging.getLogger("pegboard.mcp")
+
+
+class Outlet(Protocol):
+    """Where the messages of one call go."""
+
+    @property
+    def open(self) -> bool:
+        """Whether anything may still be sent for the call."""
+        ...
+
+    def send(self, message: bytes, *, keep: bool = False) -> None:
+        """Queue a message, from any thread; one that must not be lost is to be kept, whatever else is dropped."""
+
+
+class _Open:
+    """A request that waits for its answer."""
+
+    __slots__ = ("answer", "clock", "last", "outlet", "progress", "reset_seconds", "until", "withdrawn")
+
+    def __init__(self, outlet: Outlet, progress: OnProgress | None, reset_seconds: float | None, until: float) -> None:
+        self.answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self.outlet = outlet
+        self.progress = progress
+        self.reset_seconds = reset_seconds
+        self.until = until
+        self.clock: asyncio.Timeout | None = None
+        self.last: float | None = None
+        self.withdrawn = False
+
+    def fail(self, error: ClientError) -> None:
+        """End the wait with an error."""
+        if not self.answer.done():
+            self.answer.set_exception(error)
+            self.answer.exception()  # seen here: whoever waits may be cancelled at the same time
+
+
+class Requests:
+    """The requests to one client that it has not answered yet. For the event loop's thread alone."""
+
+    __slots__ = ("_closed", "_ids", "_open")
+
+    def __init__(self) -> None:
+        # not from 1: a session may outlive this process, and with it answers to what another one asked
+        self._ids = count(secrets.randbits(32))
+        self._open: dict[int, _Open] = {}
+        self._closed = False
+
+    async def ask(
+        self,
+        outlet: Outlet,
+        method: str,
+        params: dict[str, Any],
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - each report of progress may begin it anew
+        progress: OnProgress | None = None,
+        reset_on_progress: bool = False,
+        max_total: float | None = None,
+    ) -> dict[str, Any]:
+        """Send a request by an outlet and wait for its result, as `pegboard.Ask` describes it.
+
+        Raises:
+            ClientTimeoutError: no answer came in time; the client has been told not to go on.
+            ClientError: the client answered with an error or with no answer, or is gone.
+        """
+        if self._closed or not outlet.open:
+            raise ClientError("The client does not wait for this call any more.")
+        if len(self._open) >= MOST_OPEN:
+            raise ClientError(f"The client has {MOST_OPEN} requests to answer already.")
+        request_id = next(self._ids)
+        until = asyncio.get_running_loop().time() + min(max_total or MOST_SECONDS, MOST_SECONDS)
+        opened = _Open(outlet, progress, timeout if reset_on_progress else None, until)
+        self._open[request_id] = opened
+        if progress is not None or reset_on_progress:
+            params = {**params, "_meta": {**params.get("_meta", {}), "progressToken": request_id}}
+        try:
+            outlet.send(encode({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}), keep=True)
+            return await _answer(opened, timeout)
+        except ClientTimeoutError:
+            _withdraw(request_id, opened, "no answer in time")
+            raise
+        except asyncio.CancelledError:
+            _withdraw(request_id, opened, "no longer needed")
+            raise
+        finally:
+            del self._open[request_id]
+
+    def settle(self, message: dict[str, Any]) -> None:
+        """Take a response of the client. One to no open request is ignored: it may come too late."""
+        opened = self._find(message.get("id"))
+        if opened is None:
+            logger.debug("a response to no open request is ignored")
+        elif "error" in message:
+            opened.fail(_error(message))
+        elif type(message.get("result")) is not dict:
+            opened.fail(_unreadable("the result is no object"))
+        elif not opened.answer.done():
+            opened.answer.set_result(message["result"])
+
+    def progressed(self, params: Any) -> None:
+        """Take a progress notification of the client; one that names no open request, or no advance, is ignored."""
+        opened = self._find(params.get("progressToken")) if isinstance(params, dict) else None
+        if opened is None or not _is_number(params.get("progress")):
+            return
+        progress = params["progress"]
+        if opened.last is not None and progress <= opened.last:
+            return
+        opened.last = progress
+        if opened.reset_seconds is not None and opened.clock is not None and not opened.clock.expired():
+            now = asyncio.get_running_loop().time()
+            opened.clock.reschedule(min(now + opened.reset_seconds, opened.until))
+        if opened.progress is not None:
+            total, message = params.get("total"), params.get("message")
+            try:
+                opened.progress(
+                    progress,
+                    total if _is_number(total) else None,
+                    message if isinstance(message, str) else None,
+                )
+            except Exception:
+                logger.exception("a tool's own callback failed on the client's progress")
+
+    def withdraw(self, outlet: Outlet) -> None:
+        """Tell the client that a call's requests need no answer any more, while its outlet still takes that."""
+        for request_id, opened in self._open.items():
+            if opened.outlet is outlet:
+                _withdraw(request_id, opened, "the call was cancelled")
+
+    def close(self) -> None:
+        """The session has ended: nothing is answered any more, and nothing asked."""
+        self._closed = True
+        for opened in self._open.values():
+            opened.withdrawn = True
+            opened.fail(ClientError("The client is gone."))
+
+    def _find(self, request_id: object) -> _Open | None:
+        return self._open.get(request_id) if type(request_id) is int else None
+
+
+async def _answer(opened: _Open, seconds: float | None) -> dict[str, Any]:
+    now = asyncio.get_running_loop().time()
+    until = opened.until if seconds is None else min(now + seconds, opened.until)
+    try:
+        async with asyncio.timeout_at(until) as opened.clock:
+            return await opened.answer
+    except TimeoutError as error:
+        if opened.clock is None or not opened.clock.expired():
+            raise
+        raise ClientTimeoutError("The client did not answer in time.") from error
+
+
+def _withdraw(request_id: int, opened: _Open, reason: str) -> None:
+    if not opened.withdrawn and opened.outlet.open:
+        opened.withdrawn = True
+        notice = {"requestId": request_id, "reason": reason}
+        opened.outlet.send(jsonrpc_notification("notifications/cancelled", notice), keep=True)
+
+
+def _error(message: dict[str, Any]) -> ClientError:
+    error = message["error"]
+    if "result" in message or type(error) is not dict:
+        return _unreadable("neither a result nor an error, or both")
+    code, text = error.get("code"), error.get("message")
+    if type(code) is not int or type(text) is not str:
+        return _unreadable("an error without code or message")
+    return ClientError(text[:MOST_TEXT], code=code, data=error.get("data"))
+
+
+def _unreadable(why: str) -> ClientError:
+    return ClientError("The client gave an answer that cannot be read.", f"the client's response: {why}")
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int or (type(value) is float and isfinite(value))
