@@ -105,6 +105,7 @@ class Binder:
             plugin.state,
             secrets,
             host.user,
+            host.max_result_bytes,
         )
         return Bound("tools", name, plugin.origin, bound, forms, missing)
 

@@ -22,9 +22,11 @@ from pegboard.errors import (
     FatalToolError,
     MCPContextError,
     ProtocolError,
+    RetryableToolError,
     ToolExecutionError,
     ToolRuntimeError,
 )
+from pegboard.result_size import TooLarge, within
 from pegboard.signature import Signature
 
 logger = logging.getLogger("pegboard")
@@ -56,6 +58,7 @@ class BoundTool(NamedTuple):
         state: what that plugin's lifespan yielded.
         secrets: those it declared; None for one that is not set.
         user: the user id where nobody is authenticated.
+        max_result_bytes: the largest result, as JSON; 0 for no limit.
     """
 
     tool: Tool
@@ -65,6 +68,7 @@ class BoundTool(NamedTuple):
     state: Any
     secrets: Mapping[str, str | None]
     user: str | None
+    max_result_bytes: int
 
 
 class BoundResource(NamedTuple):
@@ -229,7 +233,27 @@ async def call_tool(bound: BoundTool, call: Call, threads: Threads, adapters: Ad
     finally:
         _current.reset(token)
         context.progress.close()
-    return ToolResult(bound.signature.result(value), structured=bound.signature.output_schema is not None)
+    return ToolResult(_result(bound, value), structured=bound.signature.output_schema is not None)
+
+
+def _result(bound: BoundTool, value: Any) -> Any:
+    """What a tool returned, JSON-ready."""
+    limit = bound.max_result_bytes
+    if not limit:
+        return bound.signature.result(value)
+    try:
+        return within(limit, value, bound.signature.result)
+    except TooLarge as error:
+        logger.warning(
+            "the result of %s is too large: %d bytes or more, and [host] max_result_bytes is %d",
+            bound.tool.name,
+            error.size,
+            limit,
+        )
+    raise RetryableToolError(
+        f"The result is too large: it has more than {limit:,} bytes.",
+        additional_prompt_content="Ask for less: a narrower search, a smaller range, or one page at a time.",
+    )
 
 
 def _check_secrets(bound: BoundTool) -> None:

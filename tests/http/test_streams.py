@@ -14,6 +14,9 @@ from tests.support.http_mcp import ask, call, message, mirrored, modern, stream
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
+UNLIMITED = "max_result_bytes = 0"
+
+
 async def cancelled(served: Served, label: str) -> None:
     """Wait until a call has been cancelled; each look is a round trip."""
     async with asyncio.timeout(5):
@@ -161,7 +164,7 @@ async def test_who_does_not_read_holds_no_memory(fixture_site: Path) -> None:
 
 @pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
 async def test_who_does_not_read_is_given_up(fixture_site: Path, accept: str) -> None:
-    async with Served(fixture_site, http_config("port = 0\nsend_seconds = 0.2")) as served:
+    async with Served(fixture_site, http_config("port = 0\nsend_seconds = 0.2", host=UNLIMITED)) as served:
         one = modern(call("fixture_large", {"size": 20 * 2**20}))
         line = await served.connect()
         line.writer.transport.pause_reading()  # type: ignore[attr-defined]  # it is a socket's
@@ -175,7 +178,7 @@ async def test_who_does_not_read_is_given_up(fixture_site: Path, accept: str) ->
 
 
 async def test_who_reads_slowly_gets_it_all(fixture_site: Path) -> None:
-    async with Served(fixture_site, http_config("port = 0\nsend_seconds = 1")) as served:
+    async with Served(fixture_site, http_config("port = 0\nsend_seconds = 1", host=UNLIMITED)) as served:
         size = 20 * 2**20
         for accept in ("application/json", "text/event-stream"):
             done = await ask(served, call("fixture_large", {"size": size}), Accept=accept)

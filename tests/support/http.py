@@ -237,6 +237,11 @@ class Served:
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) * 1024  # type: ignore[index]  # it is always there
 
+    def peak_memory(self) -> int:
+        """The most bytes of memory that it has held so far (Linux)."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024  # type: ignore[index]  # it is always there
+
     def descriptors(self) -> int:
         """How many files and sockets it has open (Linux)."""
         return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
