@@ -121,6 +121,7 @@ if TYPE_CHECKING:
         UpstreamError,
         UpstreamRateLimitError,
     )
+    from pegboard.failures import as_failure
     from pegboard.hookspecs import HOST_API, hookimpl
     from pegboard.host import Host
     from pegboard.jsonrpc import jsonrpc_error, jsonrpc_notification, jsonrpc_result
@@ -241,6 +242,7 @@ __all__ = [
     "TransportHost",
     "UpstreamError",
     "UpstreamRateLimitError",
+    "as_failure",
     "current_context",
     "decode",
     "encode",
@@ -365,6 +367,7 @@ _HOMES = {
     "UNKNOWN_CLIENT": "contracts",
     "UpstreamError": "errors",
     "UpstreamRateLimitError": "errors",
+    "as_failure": "failures",
     "current_context": "context",
     "decode": "codec",
     "encode": "codec",

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, TypeVar
 from pegboard.binding import SINGULAR, Binder, Bound, Served, Withheld, described
 from pegboard.config import HostConfig, unmatched_patterns
 from pegboard.contracts import (
+    Contributed,
     ErrorAdapter,
     Middleware,
     Prompt,
@@ -37,6 +38,7 @@ class Assembly(NamedTuple):
     Attributes:
         tools: by wire name, in the order of names.
         routes: by path, then by method.
+        contributed: what plugins add to the protocol.
         adapters: in the order in which they are asked.
         forms: for each tool, every spelling of its name, normalised.
         origins: by field, whose each item is.
@@ -52,6 +54,7 @@ class Assembly(NamedTuple):
     transports: Mapping[str, Transport]
     protocols: tuple[StreamProtocol, ...]
     routes: Mapping[str, Mapping[str, Route]]
+    contributed: Contributed
     withheld: tuple[Withheld, ...]
     problems: tuple[Problem, ...]
     origins: Mapping[Served, Mapping[str, Origin]]
@@ -93,6 +96,7 @@ def assemble(
         transports=assembler.transports(),
         protocols=tuple(protocol for plugin in plugins for protocol in plugin.protocols),
         routes=assembler.routes(),
+        contributed=binder.contributed(),
         withheld=tuple(assembler.withheld),
         problems=tuple(assembler.problems),
         origins={field: {name: one.origin for name, one in found.items()} for field, found in served.items()},

@@ -6,21 +6,24 @@ It decides nothing about two definitions, nor what is done about a wrong one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pegboard.config import HostConfig
-from pegboard.contracts import PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard.contracts import Contributed, PromptDefinition, Resource, ResourceDefinition, Tool, ToolDefinition
 from pegboard.definitions import attempt, compile_prompt, compile_resource, compile_tool, own_name
 from pegboard.errors import ToolDefinitionError
 from pegboard.execute import BoundTool
+from pegboard.extensions import describe, put_together, used_only
 from pegboard.names import spellings, wire_name
 from pegboard.plugins import Loaded, Origin, Problem
 
 Definition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
+Item = TypeVar("Item", Tool, Resource)
 Served: TypeAlias = Literal["tools", "resources", "prompts"]
 """The fields of an assembly that definitions go to."""
 
-SINGULAR: dict[Served, str] = {"tools": "tool", "resources": "resource", "prompts": "prompt"}
+SINGULAR: dict[Served, str] = {"resources": "resource", "tools": "tool", "prompts": "prompt"}
+"""In the order in which they are bound: a tool may speak of a resource."""
 
 
 class Withheld(NamedTuple):
@@ -69,6 +72,9 @@ class Binder:
         self._config = config
         self._stores = [(plugin.origin, store) for plugin in plugins for store in plugin.stores]
         self._secrets: dict[str, str | None] = {}
+        self._additions = put_together(plugins, self._report)
+        self._users: set[str] = set()
+        self._resources: dict[str, Resource] = {}
 
     def bind(self, plugin: Loaded, definition: Definition) -> Bound | Withheld:
         """What one definition of a plugin comes to.
@@ -82,6 +88,23 @@ class Binder:
             return attempt(self._resource, plugin, definition)
         return attempt(self._prompt, plugin, definition)
 
+    def contributed(self) -> Contributed:
+        """What plugins add to the protocol, without the extensions that nothing bound so far makes use of."""
+        return used_only(self._additions, self._users)
+
+    def _report(self, origin: Origin, message: str) -> None:
+        self.problems.append(Problem("assemble", message, origin))
+
+    def _described(self, item: Item, definition: ToolDefinition | ResourceDefinition) -> Item:
+        """With what the extensions of the protocol say of it.
+
+        Raises:
+            ToolDefinitionError: one of them cannot serve it.
+        """
+        said = describe(item, definition.extensions, self._additions, self._resources)
+        self._users |= said.extensions
+        return item._replace(meta={**(item.meta or {}), **said.meta}) if said.meta else item
+
     def _wire_name(self, plugin: Loaded, own: str) -> str:
         return wire_name(plugin.origin.name, own, self._config.host.tool_names, prefix=is_prefixed(plugin))
 
@@ -94,6 +117,7 @@ class Binder:
         if reason := self._why_withheld(plugin, definition, forms):
             return Withheld(name, plugin.origin.name, reason)
         tool, signature, function = compile_tool(definition, name, plugin.origin.name)
+        tool = self._described(tool, definition)
         secrets = {key: self._secret(key) for key in definition.requires_secrets}
         missing = tuple(key for key, value in secrets.items() if not value)
         host = self._config.host
@@ -110,8 +134,10 @@ class Binder:
         return Bound("tools", name, plugin.origin, bound, forms, missing)
 
     def _resource(self, plugin: Loaded, definition: ResourceDefinition) -> Bound:
-        item = compile_resource(definition, plugin.origin.name)
-        return Bound("resources", definition.uri, plugin.origin, item)
+        resource, bound = compile_resource(definition, plugin.origin.name)
+        resource = self._described(resource, definition)
+        self._resources[resource.uri] = resource
+        return Bound("resources", definition.uri, plugin.origin, (resource, bound))
 
     def _prompt(self, plugin: Loaded, definition: PromptDefinition) -> Bound:
         name = self._wire_name(plugin, own_name(definition))

@@ -25,11 +25,13 @@ from pegboard.contracts import (
     Catalogue,
     Change,
     Connection,
+    Contributed,
     EventStream,
     Failure,
     Identity,
     Kind,
     Lifespan,
+    MethodResult,
     Outcome,
     PluginContext,
     Request,
@@ -37,8 +39,10 @@ from pegboard.contracts import (
     Tool,
 )
 from pegboard.discovery import Given, Selection, defaults, own_version
-from pegboard.errors import ConfigError, MCPError, PluginError, ProtocolError, ServerError, ToolkitError, TransportError
+from pegboard.errors import ConfigError, PluginError, ProtocolError, ServerError, TransportError
 from pegboard.execute import Threads
+from pegboard.extensions import check_result
+from pegboard.failures import as_failure
 from pegboard.jsonrpc import METHOD_NOT_FOUND
 from pegboard.loader import load
 from pegboard.methods import method_table
@@ -131,6 +135,11 @@ class Host:
     def catalogue(self) -> Catalogue:
         """The tools, resources and prompts that the program itself brings; changed before the start and after it."""
         return self._program.context.catalogue
+
+    @property
+    def contributed(self) -> Contributed:
+        """What plugins add to the protocol."""
+        return self.assembly.contributed
 
     def tool(self, name: str, caller: Caller) -> Tool | None:
         """The tool that a caller reaches by that name, None when there is none for them."""
@@ -358,34 +367,13 @@ class Host:
         self._in_flight += 1
         self._idle.clear()
         try:
-            return await handler(call)
+            outcome = await handler(call)
+            return check_result(call, outcome, self.contributed) if type(outcome) is MethodResult else outcome
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001 - nothing that a plugin raises may leave its call
-            return _failure(call, error)
+            return as_failure(call, error)
         finally:
             self._in_flight -= 1
             if not self._in_flight:
                 self._idle.set()
-
-
-def _failure(call: Call, error: BaseException) -> Failure:
-    if isinstance(error, ToolkitError):
-        if error.developer_message is None and error.__cause__ is None:
-            return Failure(error)
-        shown: MCPError = error
-    elif isinstance(error, MCPError):
-        return Failure(error)
-    else:
-        shown = ServerError("Internal error")
-    error_id = secrets.token_hex(4)
-    detail = getattr(error, "developer_message", None) or str(error)
-    logger.error(
-        "error %s in %s %r: %s",
-        error_id,
-        call.method,
-        call.params.get("name", ""),
-        detail,
-        exc_info=error.__cause__ or error,
-    )
-    return Failure(shown, error_id)

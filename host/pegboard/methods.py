@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from pegboard.assembly import Assembly
-from pegboard.contracts import Call, CallNext, Middleware, Outcome
+from pegboard.contracts import Call, CallNext, MethodResult, Middleware, NotificationHandler, Outcome
 from pegboard.errors import NotFoundError, ProtocolError
 from pegboard.execute import Threads, call_tool, get_prompt, read_resource
 from pegboard.jsonrpc import INVALID_PARAMS
@@ -25,7 +25,19 @@ def method_table(assembly: Assembly, lists: Lists, threads: Threads) -> dict[str
         "prompts/list": lists.method("prompts"),
         "prompts/get": methods.get_prompt,
     }
+    for method in assembly.contributed.methods.values():
+        table[method.name] = method.handler
+    for listener in assembly.contributed.notifications.values():
+        table[listener.name] = _heard(listener)
     return {method: _wrapped(handler, method, assembly.middleware) for method, handler in table.items()}
+
+
+def _heard(listener: NotificationHandler) -> CallNext:
+    async def hear(call: Call) -> Outcome:
+        await listener.handler(call)
+        return MethodResult()
+
+    return hear
 
 
 def _wrapped(handler: CallNext, method: str, middleware: Sequence[Middleware]) -> CallNext:

@@ -125,12 +125,12 @@ class Registry:
 
     def _change(self, plugin: Loaded, edit: Callable[..., None], edits: Iterable[tuple[Any, ...]]) -> None:
         with self._lock:
-            self._running(plugin)
+            binder = self._running(plugin)
             assert self._assembly is not None
             draft = _Draft(self._assembly, plugin)
             for one in edits:
                 edit(draft, *one)
-            assembly = draft.assembly()
+            assembly = draft.assembly()._replace(contributed=binder.contributed())
             self._publish(assembly)
             self._assembly = assembly
         self._changed(draft.changed)

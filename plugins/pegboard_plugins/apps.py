@@ -1,7 +1,7 @@
 """MCP Apps (`io.modelcontextprotocol/ui`, 2026-01-26): tools whose results clients show in an interface of their own.
 
 It checks what authors say with `ui=`, and tells clients of it. Everybody is told, clients without the extension too:
-they take no notice, and a list stays the same for all. How clients and interfaces speak to each other is not the host's.
+they take no notice, and a list stays the same for all. How clients and interfaces speak to each other is not ours.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import Protocol
 from pegboard.contracts.calls import Call, Caller, Outcome
 from pegboard.contracts.catalogue import Change, Identity, Kind, Tool
 from pegboard.contracts.http import EventStream, Request, Response
+from pegboard.contracts.methods import Contributed
 
 
 class Connection(Protocol):
@@ -89,6 +90,11 @@ class ProtocolHost(Protocol):
 
     def offers(self, kind: Kind) -> bool:
         """Whether there is anything of that kind to list."""
+        ...
+
+    @property
+    def contributed(self) -> Contributed:
+        """What plugins add to the protocol, as it is now; the protocol advertises it, and says who may call it."""
         ...
 
     def tool(self, name: str, caller: Caller) -> Tool | None:
