@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
+from functools import lru_cache
 from math import isfinite
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
+from pegboard.argument_errors import input_error
 from pegboard.errors import InteractionError
 
 T = TypeVar("T")
@@ -51,7 +53,7 @@ class Form(NamedTuple):
 
     Attributes:
         schema: the flat JSON Schema that is sent.
-        convert: content that fits the schema, as the author asked for it.
+        convert: content that fits the schema, as the author asked for it; raises ValueError where validators refuse it.
     """
 
     schema: Mapping[str, Any]
@@ -70,11 +72,15 @@ def form_of(schema: Any) -> Form:
     if isinstance(schema, Mapping):
         _check_form(schema)
         return Form(schema, dict)
-    return _typed_form(schema)
+    try:
+        return _typed_form(schema)
+    except TypeError as error:
+        raise _no_form(f"{schema!r} is neither a type nor a JSON Schema") from error
 
 
+@lru_cache(maxsize=128)
 def _typed_form(kind: Any) -> Form:
-    from pydantic import PydanticUserError, TypeAdapter, create_model
+    from pydantic import PydanticUserError, TypeAdapter, ValidationError, create_model
 
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(kind)
@@ -90,7 +96,10 @@ def _typed_form(kind: Any) -> Form:
     _check_form(flat)
 
     def convert(content: dict[str, Any]) -> Any:
-        value = adapter.validate_python(content)
+        try:
+            value = adapter.validate_python(content)
+        except ValidationError as error:
+            raise ValueError(input_error(error, content).message) from None
         return value.value if single else value
 
     return Form(flat, convert)

@@ -11,12 +11,22 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from functools import partial
 from threading import get_ident
 from types import CoroutineType
 from typing import Any, Literal, NamedTuple
 
-from pegboard.context import Context, _current
-from pegboard.contracts import Call, ErrorAdapter, PromptMessage, PromptResult, ResourceResult, Tool, ToolResult
+from pegboard.context import Bound, Context, Surroundings, _current
+from pegboard.contracts import (
+    Call,
+    ErrorAdapter,
+    InputRequired,
+    PromptMessage,
+    PromptResult,
+    ResourceResult,
+    Tool,
+    ToolResult,
+)
 from pegboard.errors import (
     ErrorKind,
     FatalToolError,
@@ -27,9 +37,12 @@ from pegboard.errors import (
     ToolRuntimeError,
 )
 from pegboard.result_size import TooLarge, within
+from pegboard.rounds import Rounds
 from pegboard.signature import Signature
 
 logger = logging.getLogger("pegboard")
+
+CANNOT_ASK = "only an async function with a Context parameter can ask; make it one"
 
 Mode = Literal["async", "inline", "thread"]
 """How a function runs: awaited, called on the event loop, or called in a thread of the host."""
@@ -69,6 +82,11 @@ class BoundTool(NamedTuple):
     secrets: Mapping[str, str | None]
     user: str | None
     max_result_bytes: int
+
+    @property
+    def name(self) -> str:
+        """The tool's name on the wire."""
+        return self.tool.name
 
 
 class BoundResource(NamedTuple):
@@ -127,6 +145,20 @@ class Threads:
 
 
 Adapters = Sequence[ErrorAdapter]
+
+
+class Runtime(NamedTuple):
+    """What a host lends to every call.
+
+    Attributes:
+        threads: for sync functions.
+        adapters: who knows what an exception means.
+        surroundings: what a context reaches of the host.
+    """
+
+    threads: Threads
+    adapters: Adapters
+    surroundings: Surroundings
 
 
 async def invoke(function: Function, keywords: Mapping[str, Any], threads: Threads, adapters: Adapters = ()) -> Any:
@@ -211,7 +243,7 @@ def _unexpected(error: BaseException) -> FatalToolError:
     return FatalToolError("It failed unexpectedly.", text)
 
 
-async def call_tool(bound: BoundTool, call: Call, threads: Threads, adapters: Adapters = ()) -> ToolResult:
+async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResult | InputRequired:
     """Validate the arguments, run the tool, and check its result.
 
     Raises:
@@ -221,19 +253,52 @@ async def call_tool(bound: BoundTool, call: Call, threads: Threads, adapters: Ad
     keywords = bound.signature.bind(arguments)
     if bound.secrets:
         _check_secrets(bound)
-    context = Context(call, bound, arguments)
-    if bound.signature.context_parameter is not None:
-        keywords[bound.signature.context_parameter] = context
+    value = await _run(bound, bound.function, bound.signature.context_parameter, call, runtime, arguments, keywords)
+    if type(value) is InputRequired:
+        return value
+    return ToolResult(_result(bound, value), structured=bound.signature.output_schema is not None)
+
+
+async def _run(
+    bound: Bound,
+    function: Function,
+    parameter: str | None,
+    call: Call,
+    runtime: Runtime,
+    arguments: Mapping[str, Any],
+    keywords: dict[str, Any],
+) -> Any:
+    """Run a function in its context: what it returned, or an `InputRequired` where it asked.
+
+    Args:
+        bound: what the host knows of it.
+        function: the function.
+        parameter: that which takes the Context, None when none does.
+        call: the call.
+        runtime: what the host lends.
+        arguments: the arguments as the client sent them.
+        keywords: those that the function is called with.
+    """
+    rounds = call.rounds
+    refusal: str | None = CANNOT_ASK
+    if parameter is not None and function.mode == "async":
+        refusal = None
+        if rounds is None and call.round is not None:
+            rounds = Rounds(call.round)
+    context = Context(call, bound, arguments, runtime.surroundings, rounds, refusal)
+    if parameter is not None:
+        keywords[parameter] = context
     token = _current.set(context)
     try:
-        value = await invoke(bound.function, keywords, threads, adapters)
+        if rounds is call.rounds:
+            return await invoke(function, keywords, runtime.threads, runtime.adapters)
+        return await rounds.run(partial(invoke, function, keywords, runtime.threads, runtime.adapters))  # type: ignore[union-attr]
     except asyncio.CancelledError:
         context.cancelled = True
         raise
     finally:
         _current.reset(token)
-        context.progress.close()
-    return ToolResult(_result(bound, value), structured=bound.signature.output_schema is not None)
+        context.close()
 
 
 def _result(bound: BoundTool, value: Any) -> Any:
@@ -265,26 +330,26 @@ def _check_secrets(bound: BoundTool) -> None:
         )
 
 
-async def read_resource(bound: BoundResource, threads: Threads, adapters: Adapters = ()) -> ResourceResult:
+async def read_resource(bound: BoundResource, runtime: Runtime) -> ResourceResult:
     """Run a resource's function.
 
     Raises:
         ToolRuntimeError: it failed, or gave neither text nor bytes.
     """
-    content = await invoke(bound.function, {}, threads, adapters)
+    content = await invoke(bound.function, {}, runtime.threads, runtime.adapters)
     if not isinstance(content, str | bytes):
         raise FatalToolError("It failed unexpectedly.", f"a resource gives str or bytes, not {type(content).__name__}")
     default = "text/plain" if isinstance(content, str) else "application/octet-stream"
     return ResourceResult(bound.uri, content, bound.mime_type or default)
 
 
-async def get_prompt(bound: BoundPrompt, threads: Threads, adapters: Adapters = ()) -> PromptResult:
+async def get_prompt(bound: BoundPrompt, runtime: Runtime) -> PromptResult:
     """Run a prompt's function.
 
     Raises:
         ToolRuntimeError: it failed, or gave neither text nor messages.
     """
-    value = await invoke(bound.function, {}, threads, adapters)
+    value = await invoke(bound.function, {}, runtime.threads, runtime.adapters)
     messages = (PromptMessage(value),) if isinstance(value, str) else value
     if not isinstance(messages, list | tuple):
         messages = (messages,)

@@ -40,7 +40,8 @@ from pegboard.contracts import (
 )
 from pegboard.discovery import Given, Selection, defaults, own_version
 from pegboard.errors import ConfigError, PluginError, ProtocolError, ServerError, TransportError
-from pegboard.execute import Threads
+from pegboard.context import Surroundings
+from pegboard.execute import Runtime, Threads
 from pegboard.extensions import check_result
 from pegboard.failures import as_failure
 from pegboard.jsonrpc import METHOD_NOT_FOUND
@@ -183,7 +184,8 @@ class Host:
     def _publish(self, assembly: Assembly) -> None:
         """Serve another assembly; calls in flight keep the methods, and so the assembly, that they began with."""
         self._lists = Lists(assembly, self.config.host.page_size, self._lists)
-        self._methods = method_table(assembly, self._lists, self._threads)
+        runtime = Runtime(self._threads, assembly.adapters, Surroundings(self.dispatch, self.emit, self._in_thread))
+        self._methods = method_table(assembly, self._lists, runtime)
         self._assembly = assembly
         self._offered |= {kind for kind in KINDS if getattr(assembly, kind)}
 
@@ -354,6 +356,12 @@ class Host:
             error_id = secrets.token_hex(4)
             logger.exception("error %s in %s %s", error_id, request.method, request.path)
             return Response(500, f"Internal error {error_id}\n".encode(), "text/plain")
+
+    async def _in_thread(self, function: Callable[[], Any]) -> Any:
+        value, error = await self._threads.run(function, {})
+        if error is not None:
+            raise error
+        return value
 
     async def dispatch(self, call: Call) -> Outcome:
         """Run one call through middleware to its end. Never raises, but for `asyncio.CancelledError`.

@@ -8,14 +8,14 @@ from typing import Any
 from pegboard.assembly import Assembly
 from pegboard.contracts import Call, CallNext, MethodResult, Middleware, NotificationHandler, Outcome
 from pegboard.errors import NotFoundError, ProtocolError
-from pegboard.execute import Threads, call_tool, get_prompt, read_resource
+from pegboard.execute import Runtime, call_tool, get_prompt, read_resource
 from pegboard.jsonrpc import INVALID_PARAMS
 from pegboard.pages import Lists, may_use
 
 
-def method_table(assembly: Assembly, lists: Lists, threads: Threads) -> dict[str, CallNext]:
+def method_table(assembly: Assembly, lists: Lists, runtime: Runtime) -> dict[str, CallNext]:
     """Every method by name, wrapped in the middleware that asked for it, outermost first."""
-    methods = _Methods(assembly, threads)
+    methods = _Methods(assembly, runtime)
     table: dict[str, CallNext] = {
         "tools/call": methods.call_tool,
         "tools/list": lists.method("tools"),
@@ -59,12 +59,11 @@ def _text_parameter(params: Mapping[str, Any], name: str) -> str:
 
 
 class _Methods:
-    def __init__(self, assembly: Assembly, threads: Threads) -> None:
+    def __init__(self, assembly: Assembly, runtime: Runtime) -> None:
         self._tools = assembly.tools
         self._resources = assembly.resources
         self._prompts = assembly.prompts
-        self._adapters = assembly.adapters
-        self._threads = threads
+        self._runtime = runtime
 
     async def call_tool(self, call: Call) -> Outcome:
         name = _text_parameter(call.params, "name")
@@ -73,13 +72,13 @@ class _Methods:
             raise NotFoundError(f"Unknown tool: {name}")
         if not isinstance(call.params.get("arguments"), dict | None):
             raise ProtocolError(INVALID_PARAMS, "params.arguments must be an object")
-        return await call_tool(bound, call, self._threads, self._adapters)
+        return await call_tool(bound, call, self._runtime)
 
     async def read_resource(self, call: Call) -> Outcome:
         uri = _text_parameter(call.params, "uri")
         if uri not in self._resources:
             raise NotFoundError("Resource not found", data={"uri": uri})
-        return await read_resource(self._resources[uri][1], self._threads, self._adapters)
+        return await read_resource(self._resources[uri][1], self._runtime)
 
     async def get_prompt(self, call: Call) -> Outcome:
         name = _text_parameter(call.params, "name")
@@ -87,4 +86,4 @@ class _Methods:
             raise NotFoundError(f"Unknown prompt: {name}")
         if not isinstance(call.params.get("arguments"), dict | None):
             raise ProtocolError(INVALID_PARAMS, "params.arguments must be an object")
-        return await get_prompt(self._prompts[name][1], self._threads, self._adapters)
+        return await get_prompt(self._prompts[name][1], self._runtime)

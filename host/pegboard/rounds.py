@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 from pydantic_core import from_json, to_json
 
-from pegboard.contracts import NOTHING, InputRequired, Question
-from pegboard.errors import InteractionError
+from pegboard.contracts import InputRequired, Question, Round
+from pegboard.errors import InteractionError, MCPError, ProtocolError
+from pegboard.jsonrpc import INVALID_PARAMS
 
 MOST_ROUNDS = 20
 """How many times one call may end with questions."""
@@ -23,27 +24,8 @@ MOST_ROUNDS = 20
 MOST_KEPT_BYTES = 64 * 1024
 """How much JSON the steps of one call may leave for its next round."""
 
+T = TypeVar("T")
 Path = tuple[str, ...]
-
-
-class Memory(NamedTuple):
-    """What one round leaves for the next; JSON throughout.
-
-    Attributes:
-        round: how many rounds there were before.
-        asked: a digest of every question, by its key.
-        answers: what the client answered, by the question's key.
-        results: what finished steps gave, by their key.
-    """
-
-    round: int
-    asked: Mapping[str, str]
-    answers: Mapping[str, Any]
-    results: Mapping[str, Any]
-
-
-FIRST = Memory(0, NOTHING, NOTHING, NOTHING)
-"""Of a call that has no round behind it."""
 
 
 class Rounds:
@@ -53,15 +35,14 @@ class Rounds:
     event loop, so that what was asked together goes out together, and the cancellation is taken back where it arrives.
 
     Args:
-        memory: what the round before left.
-        given: what the client sent with this call, by the question's key; what was not asked is left aside.
+        before: what the rounds before left, and what the client gives now; what was not asked is left aside.
     """
 
-    def __init__(self, memory: Memory = FIRST, given: Mapping[str, Any] = NOTHING) -> None:
-        self._round = memory.round
-        self._asked = dict(memory.asked)
-        self._answers = {**memory.answers, **{key: given[key] for key in memory.asked if key in given}}
-        self._results = dict(memory.results)
+    def __init__(self, before: Round) -> None:
+        self._number = before.number
+        self._asked = dict(before.asked)
+        self._answers = {**before.answers, **{key: before.given[key] for key in before.asked if key in before.given}}
+        self._results = dict(before.results)
         self._kept = len(to_json(self._results)) if self._results else 0
         self._seen: set[str] = set()
         self._counts: Counter[Path] = Counter()
@@ -71,11 +52,7 @@ class Rounds:
         self._task: asyncio.Task[Any] | None = None
         self._handle: asyncio.Handle | None = None
         self._ended = False
-        self._fault: InteractionError | None = None
-
-    def memory(self) -> Mapping[str, Any]:
-        """What the next round must know, as a `Memory`."""
-        return Memory(self._round + 1, self._asked, self._answers, self._results)._asdict()
+        self._fault: MCPError | None = None
 
     # --- what functions do ---
 
@@ -83,16 +60,18 @@ class Rounds:
         """The path of a call that the call at `path` makes: the same on every replay."""
         return (*path, self._count((*path, name), name))
 
-    async def ask(self, question: Question, path: Path = (), name: str | None = None) -> Any:
-        """The client's answer, as it sent it; without one, the round ends here.
+    async def ask(self, question: Question, parse: Callable[[Any], T], path: Path, name: str | None) -> T:
+        """The client's answer; without one, the round ends here.
 
         Args:
             question: what to ask.
+            parse: makes of an answer what the function gets, or raises ValueError, which says what is wrong with it.
             path: the calls that lead to the one that asks.
             name: the author's name for the question; without one it is known by its place among the others.
 
         Raises:
             InteractionError: it was asked otherwise in an earlier round, twice by one name, or too often.
+            ProtocolError: the answer is none to this question.
         """
         if self._ended:
             raise asyncio.CancelledError
@@ -100,16 +79,20 @@ class Rounds:
         if key in self._answers:
             # a turn of the loop, so that questions asked side by side stay in their order
             await asyncio.sleep(0)
-            return self._answers[key]
-        if self._round >= MOST_ROUNDS:
+            try:
+                return parse(self._answers[key])
+            except ValueError as error:
+                self._fault = ProtocolError(INVALID_PARAMS, f"params.inputResponses: {key}: {error}")
+                raise self._fault from None
+        if self._number >= MOST_ROUNDS:
             raise self._wrong(f"it asked in more than {MOST_ROUNDS} rounds")
         self._open[key] = question
-        waiting: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        waiting: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiting)
         self._end_soon()
         return await waiting
 
-    async def once(self, key: str, step: Callable[[], Awaitable[Any]], path: Path = ()) -> Any:
+    async def once(self, key: str, step: Callable[[], Awaitable[Any]], path: Path) -> Any:
         """What a step gave in an earlier round, else what it gives now, as JSON.
 
         No round ends while a step runs.
@@ -159,8 +142,9 @@ class Rounds:
         return f"{name}-{self._counts[path]}"
 
     def _wrong(self, what: str) -> InteractionError:
-        self._fault = InteractionError("This tool asks for input in a way that cannot work.", what)
-        return self._fault
+        fault = InteractionError("This tool asks for input in a way that cannot work.", what)
+        self._fault = fault
+        return fault
 
     # --- how a round ends ---
 
@@ -193,7 +177,7 @@ class Rounds:
         except BaseException as error:
             ours = self._ended and task.uncancel() <= cancelled_before
             if ours and isinstance(error, asyncio.CancelledError):
-                return InputRequired(self._open)
+                return InputRequired(self._open, self._next())
             if self._open and not isinstance(error, asyncio.CancelledError):
                 raise _went_on(f"raised {type(error).__name__}") from error
             raise
@@ -207,6 +191,9 @@ class Rounds:
             return value
         finally:
             self._close()
+
+    def _next(self) -> Round:
+        return Round(self._number + 1, self._asked, self._answers, self._results)
 
     def _close(self) -> None:
         self._task = None

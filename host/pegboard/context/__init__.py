@@ -1,0 +1,365 @@
+"""What a function sees of the call it serves: `Context`, the same for tools, resources and prompts on every path."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from pegboard.context.progress import SENT, Progress
+from pegboard.contracts import FIRST_ROUND, Call, Caller, Change, Client, Headers, OnProgress, RequestId
+from pegboard.errors import InteractionError, ToolDefinitionError
+
+if TYPE_CHECKING:
+    from pegboard.context.asking import UI, Asking, Sampling
+    from pegboard.context.log import Log
+    from pegboard.context.questions import Request
+    from pegboard.context.serving import Dispatch, Inside, Notifications, Prompts, Resources, Tools
+    from pegboard.rounds import Rounds
+
+__all__ = ["Context", "Progress", "Surroundings", "current_context"]
+
+_current: ContextVar[Context] = ContextVar("pegboard.context")
+
+
+class Bound(Protocol):
+    """What one host knows about a function: its owner's settings and state, and the secrets that it declared."""
+
+    @property
+    def name(self) -> str:
+        """The tool's or prompt's name on the wire, or the resource's URI."""
+        ...
+
+    @property
+    def config(self) -> Any:
+        """The validated settings of the plugin that brought it."""
+        ...
+
+    @property
+    def state(self) -> Any:
+        """What that plugin's lifespan yielded."""
+        ...
+
+    @property
+    def secrets(self) -> Mapping[str, str | None]:
+        """Those it declared; None for one that is not set."""
+        ...
+
+    @property
+    def user(self) -> str | None:
+        """The user id where nobody is authenticated."""
+        ...
+
+
+class Surroundings(NamedTuple):
+    """What a context reaches of its host.
+
+    Attributes:
+        dispatch: the entry of every call.
+        emit: tells of a change.
+        in_thread: runs a sync function in a thread of the host.
+    """
+
+    dispatch: Dispatch
+    emit: Callable[[Change], None]
+    in_thread: Callable[[Callable[[], Any]], Awaitable[Any]]
+
+
+class Context:
+    """One call of one tool, resource or prompt.
+
+    Attributes:
+        name: the tool's or prompt's name on the wire, or the resource's URI.
+        arguments: the arguments as the client sent them.
+        config: the toolkit's validated settings, None when it takes none.
+        state: what the toolkit's lifespan yielded, None without one.
+        cancelled: True once nobody waits for the result any more; worth a look in long loops of a sync tool.
+    """
+
+    __slots__ = (
+        "_call",
+        "_done",
+        "_progress",
+        "_refusal",
+        "_rounds",
+        "_secrets",
+        "_steps",
+        "_surroundings",
+        "_user",
+        "arguments",
+        "cancelled",
+        "config",
+        "name",
+        "state",
+    )
+
+    def __init__(
+        self,
+        call: Call,
+        bound: Bound,
+        arguments: Mapping[str, Any],
+        surroundings: Surroundings | None = None,
+        rounds: Rounds | None = None,
+        refusal: str | None = None,
+    ) -> None:
+        self._call = call
+        self._secrets = bound.secrets
+        self._user = bound.user
+        self._surroundings = surroundings
+        self._rounds = rounds
+        self._refusal = refusal
+        self._progress: Progress | None = None
+        self._steps: Rounds | None = None
+        self._done = False
+        self.name = bound.name
+        self.arguments = arguments
+        self.config = bound.config
+        self.state = bound.state
+        self.cancelled = False
+
+    # --- the call ---
+
+    @property
+    def tool(self) -> str:
+        """The tool's name on the wire."""
+        return self.name
+
+    @property
+    def input(self) -> Mapping[str, Any]:
+        """The arguments as the client sent them."""
+        return self.arguments
+
+    @property
+    def request_id(self) -> RequestId | None:
+        """The protocol's id of the request."""
+        return self._call.request_id
+
+    @property
+    def session_id(self) -> str | None:
+        """The session the request belongs to; None where there are none."""
+        return self._call.session_id
+
+    @property
+    def client(self) -> Client:
+        """The program that asks, as it describes itself."""
+        return self._call.client
+
+    @property
+    def user_id(self) -> str | None:
+        """The authenticated user, else the one that the operator configured, else None; never a session."""
+        return self._call.caller.subject or self._user
+
+    @property
+    def caller(self) -> Caller:
+        """Who is behind the call, as far as the transport can vouch for it."""
+        return self._call.caller
+
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """The request's `_meta`."""
+        return self._call.meta
+
+    @property
+    def headers(self) -> Headers | None:
+        """The fields of the HTTP request that the call came by; None where there was none."""
+        return self._call.headers
+
+    @property
+    def secrets(self) -> Mapping[str, str]:
+        """The declared secrets that are set."""
+        return {name: value for name, value in self._secrets.items() if value}
+
+    def get_secret(self, name: str) -> str:
+        """A secret that the tool declared in `requires_secrets`.
+
+        Raises:
+            ToolDefinitionError: the tool did not declare it.
+        """
+        if name not in self._secrets:
+            raise ToolDefinitionError(f"the tool {self.tool} does not declare the secret {name!r} in requires_secrets")
+        secret = self._secrets[name]
+        if secret is None:
+            raise ToolDefinitionError(f"the secret {name!r} is not set")
+        return secret
+
+    # --- telling the client ---
+
+    @property
+    def progress(self) -> Progress:
+        """Tells the client how far the call has come, if it asked for that."""
+        if self._progress is None:
+            own = not (self._done or self._call.path)  # the token is that of the outermost call
+            self._progress = Progress(self._call.notify if own else None)
+        return self._progress
+
+    @property
+    def log(self) -> Log:
+        """Tells the client, and the host's log, what is worth telling."""
+        from pegboard.context.log import Log
+
+        return Log(None if self._done else self._call.notify, self.name)
+
+    def send_notification(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
+        """Send a notification on the call's own stream; may be awaited, need not be.
+
+        In 2026-07-28 nothing but progress and log messages may be there: the rest is dropped.
+        """
+        if self._call.notify is not None and not self._done:
+            self._call.notify(method, dict(params or {}))
+        return SENT
+
+    # --- asking the client ---
+
+    @property
+    def _asking(self) -> Asking:
+        from pegboard.context.asking import Asking
+
+        return Asking(self._call, self._rounds, self._refusal)
+
+    @property
+    def ui(self) -> UI:
+        """The person in front of the client."""
+        from pegboard.context.asking import UI
+
+        return UI(self._asking)
+
+    @property
+    def sampling(self) -> Sampling:
+        """The client's model."""
+        from pegboard.context.asking import Sampling
+
+        return Sampling(self._asking)
+
+    async def ask(self, **questions: Request) -> dict[str, Any]:
+        """Ask several questions at once: `await context.ask(who=Elicit("Who?", str), roots=ListRoots())`.
+
+        Args:
+            questions: `Elicit`, `ElicitUrl`, `Sample` and `ListRoots`, by the names of their answers.
+
+        Raises:
+            ClientCapabilityError, ClientError, InteractionError: as for each of them alone.
+        """
+        return await self._asking.ask_all(questions)
+
+    async def send_request(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - an answer that comes late is refused to the client
+        progress: OnProgress | None = None,
+        reset_on_progress: bool = False,
+        max_total: float | None = None,
+    ) -> dict[str, Any]:
+        """Send a request to the client on the call's own stream and wait for its result; in sessions alone.
+
+        Args:
+            method: such as "ping".
+            params: in the form of the newest revision.
+            timeout: how many seconds to wait, None for as long as the call may take.
+            progress: told of the progress that the client reports.
+            reset_on_progress: each report begins the timeout anew.
+            max_total: how many seconds to wait at most, whatever is reported.
+
+        Raises:
+            ClientTimeoutError: no answer came in time; the client has been told not to go on.
+            ClientError: the client answered with an error.
+            InteractionError: there is no session.
+        """
+        if self._refusal is not None or self._call.ask is None:
+            raise InteractionError(
+                "This tool needs input that it cannot be given here.", self._refusal or "there is no session"
+            )
+        return await self._call.ask(
+            method,
+            dict(params or {}),
+            timeout=timeout,
+            progress=progress,
+            reset_on_progress=reset_on_progress,
+            max_total=max_total,
+        )
+
+    async def once(self, key: str, function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+        """Run a step that must not be repeated, and give its result; when the call is made again, give that result.
+
+        Where questions end a call, it runs again from the top with each answer. No question ends it while a step runs.
+
+        Args:
+            key: the step's name, once in a call.
+            function: sync or async; sync ones run in the host's threads.
+            arguments: its positional arguments.
+            keywords: its keyword arguments.
+
+        Returns:
+            What it returned, as JSON holds it.
+
+        Raises:
+            InteractionError: the key is used twice, or the steps of a call leave more than 64 KiB.
+        """
+        step = partial(self._step, partial(function, *arguments, **keywords))
+        if self._steps is None:
+            from pegboard.rounds import Rounds
+
+            self._steps = self._rounds or Rounds(FIRST_ROUND)
+        return await self._steps.once(key, step, self._call.path)
+
+    async def _step(self, function: Callable[[], Any]) -> Any:
+        target = function.func if isinstance(function, partial) else function
+        if self._surroundings is None or inspect.iscoroutinefunction(target):
+            value = function()
+        else:
+            value = await self._surroundings.in_thread(function)
+        return await value if inspect.isawaitable(value) else value
+
+    # --- using the host ---
+
+    @property
+    def _inside(self) -> Inside:
+        from pegboard.context.serving import Inside, nowhere
+
+        return Inside(self._asking, nowhere if self._surroundings is None else self._surroundings.dispatch)
+
+    @property
+    def tools(self) -> Tools:
+        """The host's tools."""
+        from pegboard.context.serving import Tools
+
+        return Tools(self._inside)
+
+    @property
+    def resources(self) -> Resources:
+        """The host's resources, and the places that the client lets servers work in."""
+        from pegboard.context.serving import Resources
+
+        return Resources(self._inside, self._asking)
+
+    @property
+    def prompts(self) -> Prompts:
+        """The host's prompts."""
+        from pegboard.context.serving import Prompts
+
+        return Prompts(self._inside)
+
+    @property
+    def notifications(self) -> Notifications:
+        """Tells clients that something is no longer what it was."""
+        from pegboard.context.serving import Notifications
+
+        return Notifications(_nobody if self._surroundings is None else self._surroundings.emit)
+
+    def close(self) -> None:
+        """The call has ended: nothing may be sent for it any more."""
+        self._done = True
+        if self._progress is not None:
+            self._progress.close()
+
+
+def _nobody(change: Change) -> None:
+    """Who is told of a change where there is no host."""
+
+
+def current_context() -> Context | None:
+    """The context of the tool that runs in this task or thread, None outside of one."""
+    return _current.get(None)

@@ -1,0 +1,173 @@
+"""How a call asks its client: at once, in a session, or by ending with the question and being called again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pegboard.context.questions import Elicit, ElicitUrl, Messages, Request, Sample, Sampled, declares
+from pegboard.elicitation import Elicited
+from pegboard.errors import ClientCapabilityError, ClientError, InteractionError
+
+if TYPE_CHECKING:
+    from pegboard.contracts import Call
+    from pegboard.rounds import Rounds
+
+PATIENCE = 300.0
+"""For how many seconds a session's client may take to answer, unless the author says otherwise."""
+
+
+class Asking:
+    """The way of one call to its client.
+
+    Args:
+        call: the call.
+        rounds: its questions, where they are asked in rounds.
+        refusal: why its function cannot ask at all, None when it can.
+    """
+
+    __slots__ = ("call", "refusal", "rounds")
+
+    def __init__(self, call: Call, rounds: Rounds | None, refusal: str | None) -> None:
+        self.call = call
+        self.rounds = rounds
+        self.refusal = refusal
+
+    def ask(self, request: Request, name: str | None = None, wait: float | None = PATIENCE) -> Awaitable[Any]:
+        """Ask, and give the answer.
+
+        Raises:
+            InteractionError: this function, or this caller, cannot be asked for it; at once, without an await.
+            ClientCapabilityError: the client does not declare what it takes; at once.
+            ClientTimeoutError, ClientError: the client gave no answer, an error, or something that is no answer.
+        """
+        if self.refusal is not None:
+            raise InteractionError("This tool asks for input in a way that cannot work.", self.refusal)
+        call = self.call
+        if self.rounds is None and call.ask is None:
+            raise InteractionError("This tool needs input that it cannot be given here: nobody can be asked.")
+        if not declares(call.client, request.needs()):
+            raise ClientCapabilityError(request.needs())
+        question = request.question()
+        if self.rounds is not None:
+            return self.rounds.ask(question, request.parse, call.path, name)
+        return self._ask_now(question.method, question.params, request.parse, wait)
+
+    async def _ask_now(
+        self, method: str, params: dict[str, Any], parse: Callable[[Any], Any], wait: float | None
+    ) -> Any:
+        assert self.call.ask is not None
+        answer = await self.call.ask(method, params, timeout=wait)
+        try:
+            return parse(answer)
+        except ValueError as error:
+            raise ClientError(f"The client answered {method} with something that is no answer: {error}") from None
+
+    async def ask_all(self, requests: Mapping[str, Request]) -> dict[str, Any]:
+        """Ask several questions at once, each by a name; the answers by the same names."""
+        asked = [self.ask(request, name) for name, request in requests.items()]
+        return dict(zip(requests, await asyncio.gather(*asked), strict=True))
+
+
+class UI:
+    """The person in front of the client."""
+
+    __slots__ = ("_asking",)
+
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
+
+    def elicit(
+        self, message: str, schema: Any = None, *, name: str | None = None, timeout: float | None = PATIENCE
+    ) -> Awaitable[Elicited[Any]]:
+        """Ask the person to fill in a form.
+
+        Args:
+            message: why, for the person. A form must not ask for secrets; use `elicit_url` for those.
+            schema: a pydantic model, dataclass or TypedDict with flat fields, a plain type for a form of one field, or
+                a flat JSON Schema; None to ask for nothing but consent.
+            name: tells this question from others that are asked side by side.
+            timeout: how many seconds to wait, where the client answers while the call runs.
+
+        Raises:
+            ClientCapabilityError: the client cannot show forms.
+            ClientError: it gave an error, nothing in time (ClientTimeoutError), or what does not fit the form.
+            InteractionError: this function cannot ask, or the schema is no form.
+        """
+        return self._asking.ask(Elicit(message, schema), name, timeout)
+
+    def elicit_url(
+        self, message: str, url: str, *, name: str | None = None, timeout: float | None = PATIENCE
+    ) -> Awaitable[Elicited[None]]:
+        """Ask the person to open a page, for what no client may see: secrets, payments, consent of a third party.
+
+        "accept" says that it was opened; what happened there is between the page and the server.
+
+        Args:
+            message: why, for the person.
+            url: the page; without credentials or personal data in it.
+            name: tells this question from others that are asked side by side.
+            timeout: how many seconds to wait, where the client answers while the call runs.
+
+        Raises:
+            ClientCapabilityError: the client cannot open pages.
+            ClientError, InteractionError: as for `elicit`.
+        """
+        return self._asking.ask(ElicitUrl(message, url), name, timeout)
+
+
+class Sampling:
+    """The client's model."""
+
+    __slots__ = ("_asking",)
+
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
+
+    def create_message(
+        self,
+        messages: Messages,
+        max_tokens: int = 1000,
+        *,
+        system_prompt: str | None = None,
+        temperature: float | None = None,
+        stop_sequences: Sequence[str] | None = None,
+        model_preferences: Mapping[str, Any] | None = None,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        tool_choice: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        name: str | None = None,
+        timeout: float | None = PATIENCE,
+    ) -> Awaitable[Sampled]:
+        """Ask the client's model; the person may see and change what is asked and answered.
+
+        Args:
+            messages: text of the user, or a list of texts and MCP SamplingMessage objects (`role`, `content`).
+            max_tokens: how long the answer may become.
+            system_prompt: what the model is told first.
+            temperature: how freely it chooses.
+            stop_sequences: texts at which it stops.
+            model_preferences: which model is wanted (MCP ModelPreferences).
+            tools: MCP Tool objects that it may call.
+            tool_choice: whether it must (MCP ToolChoice).
+            metadata: for the model's provider.
+            name: tells this question from others that are asked side by side.
+            timeout: how many seconds to wait, where the client answers while the call runs.
+
+        Raises:
+            ClientCapabilityError: the client offers no model, or none that calls tools.
+            ClientError, InteractionError: as for `UI.elicit`.
+        """
+        sample = Sample(
+            messages,
+            max_tokens,
+            system_prompt,
+            temperature,
+            stop_sequences,
+            model_preferences,
+            tools,
+            tool_choice,
+            metadata,
+        )
+        return self._asking.ask(sample, name, timeout)

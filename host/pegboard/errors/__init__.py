@@ -1,0 +1,119 @@
+"""The one taxonomy of errors: for tool authors, plugins, protocols, the operator and the logs.
+
+    MCPError
+    ├── MCPContextError             the caller's doing
+    │   ├── NotFoundError           no such tool, resource or prompt
+    │   ├── AuthorizationError      the caller may not do this
+    │   ├── PromptError             a prompt cannot be given as asked
+    │   └── ResourceError           a resource cannot be read as asked
+    ├── MCPRuntimeError             the server's doing
+    │   ├── ProtocolError           a JSON-RPC error with code and data (also exported as McpError)
+    │   ├── TransportError          a transport cannot open or keep its channel
+    │   └── ServerError
+    │       ├── ConfigError         hostconfig.toml, an environment variable or an option is wrong
+    │       └── PluginError         a plugin cannot be loaded, or broke a rule of the hooks
+    └── ToolkitError
+        ├── ToolkitLoadError        a toolkit cannot be loaded
+        └── ToolError
+            ├── ToolDefinitionError
+            │   ├── ToolInputSchemaError
+            │   └── ToolOutputSchemaError
+            └── ToolRuntimeError    raised while a tool runs
+                ├── ToolSerializationError
+                │   ├── ToolInputError      the arguments do not fit the tool
+                │   └── ToolOutputError     the result does not fit the tool's own declaration
+                └── ToolExecutionError
+                    ├── RetryableToolError          the model can mend its call and try again
+                    ├── ContextRequiredToolError    the model must ask the person first
+                    ├── FatalToolError              nothing the caller can do
+                    ├── UpstreamError               a service answered with an error
+                    │   └── UpstreamRateLimitError
+                    ├── NetworkTransportError       a service did not answer
+                    ├── ClientError                 the client answered a question of the tool with an error
+                    │   ├── ClientTimeoutError      it did not answer in time
+                    │   └── ClientCapabilityError   it does not declare what the question needs
+                    └── InteractionError            the tool asks where or how it cannot
+
+What a stranger may see of an error is its message and its machine-readable fields; `developer_message`, causes and
+stack traces stay in the log.
+"""
+
+from pegboard.errors.definition import (
+    ErrorKind,
+    ToolDefinitionError,
+    ToolError,
+    ToolInputError,
+    ToolInputSchemaError,
+    ToolkitError,
+    ToolkitLoadError,
+    ToolOutputError,
+    ToolOutputSchemaError,
+    ToolRuntimeError,
+    ToolSerializationError,
+)
+from pegboard.errors.execution import (
+    ClientCapabilityError,
+    ClientError,
+    ClientTimeoutError,
+    ContextRequiredToolError,
+    FatalToolError,
+    InteractionError,
+    NetworkTransportError,
+    RetryableToolError,
+    ToolExecutionError,
+    UpstreamError,
+    UpstreamRateLimitError,
+)
+from pegboard.errors.protocol import (
+    AuthorizationError,
+    ConfigError,
+    MCPContextError,
+    MCPError,
+    McpError,
+    MCPRuntimeError,
+    NotFoundError,
+    PluginError,
+    PromptError,
+    ProtocolError,
+    ResourceError,
+    ServerError,
+    TransportError,
+)
+
+__all__ = [
+    "AuthorizationError",
+    "ClientCapabilityError",
+    "ClientError",
+    "ClientTimeoutError",
+    "ConfigError",
+    "ContextRequiredToolError",
+    "ErrorKind",
+    "FatalToolError",
+    "InteractionError",
+    "MCPContextError",
+    "MCPError",
+    "MCPRuntimeError",
+    "McpError",
+    "NetworkTransportError",
+    "NotFoundError",
+    "PluginError",
+    "PromptError",
+    "ProtocolError",
+    "ResourceError",
+    "RetryableToolError",
+    "ServerError",
+    "ToolDefinitionError",
+    "ToolError",
+    "ToolExecutionError",
+    "ToolInputError",
+    "ToolInputSchemaError",
+    "ToolOutputError",
+    "ToolOutputSchemaError",
+    "ToolRuntimeError",
+    "ToolSerializationError",
+    "ToolkitError",
+    "ToolkitLoadError",
+    "TransportError",
+    "UpstreamError",
+    "UpstreamRateLimitError",
+]

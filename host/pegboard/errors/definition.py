@@ -1,0 +1,132 @@
+"""What goes wrong with a tool: its definition, its arguments and its result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from pegboard.errors.protocol import MCPError
+
+
+class ErrorKind(StrEnum):
+    """What went wrong, for programs. The values are part of the public interface."""
+
+    TOOLKIT_LOAD_FAILED = "TOOLKIT_LOAD_FAILED"
+    TOOL_DEFINITION_BAD_DEFINITION = "TOOL_DEFINITION_BAD_DEFINITION"
+    TOOL_DEFINITION_BAD_INPUT_SCHEMA = "TOOL_DEFINITION_BAD_INPUT_SCHEMA"
+    TOOL_DEFINITION_BAD_OUTPUT_SCHEMA = "TOOL_DEFINITION_BAD_OUTPUT_SCHEMA"
+    TOOL_RUNTIME_BAD_INPUT_VALUE = "TOOL_RUNTIME_BAD_INPUT_VALUE"
+    TOOL_RUNTIME_BAD_OUTPUT_VALUE = "TOOL_RUNTIME_BAD_OUTPUT_VALUE"
+    TOOL_RUNTIME_RETRY = "TOOL_RUNTIME_RETRY"
+    TOOL_RUNTIME_CONTEXT_REQUIRED = "TOOL_RUNTIME_CONTEXT_REQUIRED"
+    TOOL_RUNTIME_FATAL = "TOOL_RUNTIME_FATAL"
+    UPSTREAM_RUNTIME_BAD_REQUEST = "UPSTREAM_RUNTIME_BAD_REQUEST"
+    UPSTREAM_RUNTIME_AUTH_ERROR = "UPSTREAM_RUNTIME_AUTH_ERROR"
+    UPSTREAM_RUNTIME_NOT_FOUND = "UPSTREAM_RUNTIME_NOT_FOUND"
+    UPSTREAM_RUNTIME_RATE_LIMIT = "UPSTREAM_RUNTIME_RATE_LIMIT"
+    UPSTREAM_RUNTIME_SERVER_ERROR = "UPSTREAM_RUNTIME_SERVER_ERROR"
+    UPSTREAM_RUNTIME_UNMAPPED = "UPSTREAM_RUNTIME_UNMAPPED"
+    NETWORK_TRANSPORT_RUNTIME_TIMEOUT = "NETWORK_TRANSPORT_RUNTIME_TIMEOUT"
+    NETWORK_TRANSPORT_RUNTIME_UNREACHABLE = "NETWORK_TRANSPORT_RUNTIME_UNREACHABLE"
+    NETWORK_TRANSPORT_RUNTIME_UNMAPPED = "NETWORK_TRANSPORT_RUNTIME_UNMAPPED"
+    UNKNOWN = "UNKNOWN"
+
+
+class ToolkitError(MCPError):
+    """Something is wrong with a toolkit or one of its tools.
+
+    Attributes:
+        kind: what went wrong, for programs.
+        can_retry: whether the same caller may try again with success.
+        status_code: an HTTP status that describes the error, if one does.
+    """
+
+    default_kind: ClassVar[ErrorKind] = ErrorKind.UNKNOWN
+
+    def __init__(
+        self, message: str = "", developer_message: str | None = None, *, extra: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.developer_message = developer_message
+        self.extra = dict(extra) if extra else {}
+        self.kind = self.default_kind
+        self.can_retry = False
+        self.status_code: int | None = None
+        self.retry_after_ms: int | None = None
+        self.additional_prompt_content: str | None = None
+
+    def to_payload(self) -> dict[str, Any]:
+        """Everything a log or a trusted caller may want, as JSON-ready values; `developer_message` included."""
+        return {
+            "message": self.message,
+            "developer_message": self.developer_message,
+            "kind": self.kind.value,
+            "can_retry": self.can_retry,
+            "status_code": self.status_code,
+            "retry_after_ms": self.retry_after_ms,
+            "additional_prompt_content": self.additional_prompt_content,
+            "extra": self.extra,
+        }
+
+
+class ToolkitLoadError(ToolkitError):
+    """A toolkit cannot be loaded."""
+
+    default_kind = ErrorKind.TOOLKIT_LOAD_FAILED
+
+
+class ToolError(ToolkitError):
+    """Something is wrong with a tool."""
+
+
+class ToolDefinitionError(ToolError):
+    """A tool's definition cannot be served; it costs that tool alone."""
+
+    default_kind = ErrorKind.TOOL_DEFINITION_BAD_DEFINITION
+
+
+class ToolInputSchemaError(ToolDefinitionError):
+    """A tool's parameters cannot be described as a JSON Schema."""
+
+    default_kind = ErrorKind.TOOL_DEFINITION_BAD_INPUT_SCHEMA
+
+
+class ToolOutputSchemaError(ToolDefinitionError):
+    """A tool's result cannot be described as a JSON Schema."""
+
+    default_kind = ErrorKind.TOOL_DEFINITION_BAD_OUTPUT_SCHEMA
+
+
+class ToolRuntimeError(ToolError, RuntimeError):
+    """Raised while a tool runs; the call fails, with this message for the model."""
+
+    default_kind = ErrorKind.TOOL_RUNTIME_FATAL
+
+
+class ToolSerializationError(ToolRuntimeError):
+    """Arguments or results could not be converted."""
+
+
+class ToolInputError(ToolSerializationError):
+    """The arguments do not fit the tool's input schema. The model can mend them."""
+
+    default_kind = ErrorKind.TOOL_RUNTIME_BAD_INPUT_VALUE
+
+    def __init__(
+        self, message: str = "", developer_message: str | None = None, *, extra: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(message, developer_message, extra=extra)
+        self.status_code = 400
+
+
+class ToolOutputError(ToolSerializationError):
+    """The tool returned something other than it declares."""
+
+    default_kind = ErrorKind.TOOL_RUNTIME_BAD_OUTPUT_VALUE
+
+    def __init__(
+        self, message: str = "", developer_message: str | None = None, *, extra: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(message, developer_message, extra=extra)
+        self.status_code = 500

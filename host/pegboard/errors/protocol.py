@@ -1,0 +1,90 @@
+"""What goes wrong between a caller and the server, whatever is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+class MCPError(Exception):
+    """Root of everything pegboard raises on purpose; its message is fit for whoever called."""
+
+    @property
+    def message(self) -> str:
+        """The text that the caller may see."""
+        return str(self)
+
+
+class MCPContextError(MCPError):
+    """The caller asked for something that cannot be given."""
+
+
+class NotFoundError(MCPContextError):
+    """There is no such tool, resource or prompt.
+
+    Args:
+        message: what the caller is told.
+        data: machine-readable detail, such as `{"uri": ...}`.
+    """
+
+    def __init__(self, message: str, *, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.data = data
+
+
+class AuthorizationError(MCPContextError):
+    """The caller may not do this."""
+
+
+class PromptError(MCPContextError):
+    """A prompt cannot be given as asked: unknown or missing arguments."""
+
+
+class ResourceError(MCPContextError):
+    """A resource cannot be read as asked."""
+
+
+class MCPRuntimeError(MCPError):
+    """The server could not do its part."""
+
+
+class ProtocolError(MCPRuntimeError):
+    """A JSON-RPC error (JSON-RPC 2.0 section 5.1).
+
+    Args:
+        code: the JSON-RPC or MCP error code.
+        message: one sentence.
+        data: any JSON value with details, left out when None.
+    """
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.data = data
+
+
+McpError = ProtocolError
+
+
+class TransportError(MCPRuntimeError):
+    """A transport cannot open or keep its channel."""
+
+
+class ServerError(MCPRuntimeError):
+    """The host itself cannot do what it was started for."""
+
+
+class ConfigError(ServerError):
+    """The configuration is wrong. All problems found are told at once, one a line.
+
+    Args:
+        problems: what is wrong, each with file, line and key where known (`ConfigProblem` or text).
+    """
+
+    def __init__(self, problems: Sequence[object]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = tuple(problems)
+
+
+class PluginError(ServerError):
+    """A plugin cannot be loaded, or it broke a rule of the hooks."""
