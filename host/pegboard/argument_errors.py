@@ -5,18 +5,24 @@ Values are never repeated: they may be secret, and they may be long.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import ValidationError
 
 from pegboard.errors import ToolInputError
+from pegboard.schema_errors import REQUIRED, UNKNOWN, line
+
+if TYPE_CHECKING:
+    from pegboard.subschemas import Path
 
 MOST_LINES = 10
 MOST_CHARACTERS = 80
 """Of the name of a field."""
+MOST_TEXT = 300
+"""Of what is wrong with one field."""
 
-_PLAIN = {"missing": "is required", "extra_forbidden": "is not a parameter of this tool"}
+_PLAIN = {"missing": REQUIRED, "extra_forbidden": UNKNOWN}
 
 
 def input_error(error: ValidationError, arguments: Mapping[str, Any]) -> ToolInputError:
@@ -28,7 +34,22 @@ def input_error(error: ValidationError, arguments: Mapping[str, Any]) -> ToolInp
         messages = fields.setdefault(where, [])
         if message not in messages:
             messages.append(message)
-    lines = [_line(where, messages) for where, messages in list(fields.items())[:MOST_LINES]]
+    return _error({where: ", or: ".join(_brief(message) for message in messages) for where, messages in fields.items()})
+
+
+def schema_error(problems: Iterable[tuple[Path, str]]) -> ToolInputError:
+    """The error for the model, from what a JSON Schema found wrong."""
+    fields: dict[str, str] = {}
+    for path, text in problems:
+        where = ".".join(map(_shown, path))
+        known = fields.setdefault(where, _brief(text))
+        if _brief(text) not in known:
+            fields[where] = f"{known}; {_brief(text)}"[:MOST_TEXT]
+    return _error(fields)
+
+
+def _error(fields: Mapping[str, str]) -> ToolInputError:
+    lines = [line((where,), text) for where, text in list(fields.items())[:MOST_LINES]]
     if len(fields) > MOST_LINES:
         lines.append(f"and {len(fields) - MOST_LINES} more")
     return ToolInputError("Invalid arguments:\n" + "\n".join(lines))
@@ -58,8 +79,5 @@ def _shown(part: int | str) -> str:
     return text + "..." if len(str(part)) > MOST_CHARACTERS else text
 
 
-def _line(where: str, messages: list[str]) -> str:
-    text = ", or: ".join(" ".join(message.split())[:300] for message in messages)
-    if not where:
-        return text
-    return f"{where} {text}" if text in _PLAIN.values() else f"{where}: {text}"
+def _brief(message: str) -> str:
+    return " ".join(message.split())[:MOST_TEXT]

@@ -13,6 +13,7 @@ from pydantic_core import to_json
 from pegboard.codec import is_finite
 from pegboard.contracts import (
     NOTHING,
+    Mirrored,
     Prompt,
     PromptDefinition,
     Resource,
@@ -24,7 +25,6 @@ from pegboard.contracts import (
 from pegboard.errors import ToolDefinitionError
 from pegboard.execute import BoundPrompt, BoundResource, Function
 from pegboard.meta_keys import meta_complaint
-from pegboard.mirrored import KEYWORD, mirrored
 from pegboard.names import check_wire_name
 from pegboard.signature import Signature, compile_signature
 
@@ -108,9 +108,9 @@ def compile_tool(definition: ToolDefinition, name: str, owner: str) -> tuple[Too
     if complaint := check_wire_name(name):
         raise ToolDefinitionError(f"its name on the wire, {name!r}, is no good: {complaint}")
     description = _required_description(definition)
-    signature = compile_signature(definition.function)
+    signature = compile_signature(definition.function, definition.input_schema, definition.output_schema)
     text, _ = [_check_schema(schema) for schema in (signature.input_schema, signature.output_schema)]
-    mirrors = mirrored(signature.input_schema) if KEYWORD.encode() in text else ()
+    mirrors = _mirrored(signature.input_schema) if b'"x-mcp-header"' in text else ()
     hints = definition.annotations
     title = definition.title or (hints.title if hints else None)
     schemas = signature.input_schema, signature.output_schema
@@ -174,6 +174,13 @@ def _required_description(definition: ToolDefinition | PromptDefinition) -> str:
 def _check_fixed(function: Callable[..., Any]) -> None:
     if inspect.signature(function).parameters:
         raise ToolDefinitionError("its function takes parameters; content is fixed")
+
+
+def _mirrored(schema: Mapping[str, Any]) -> tuple[Mirrored, ...]:
+    # most hosts have no such tool, and do not pay for the import
+    from pegboard.mirrored import mirrored
+
+    return mirrored(schema)
 
 
 def _check_schema(schema: Mapping[str, Any] | None) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import UnionType
 from typing import Annotated, Any, NotRequired, Union, get_args, get_origin
@@ -65,6 +65,7 @@ class Signature:
     _validate: Callable[[Any], dict[str, Any]]
     _renamed: Mapping[str, str]
     _output: TypeAdapter[Any] | None
+    _checked: Callable[[Any], Any] | None = None
 
     def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Keyword arguments for the function.
@@ -74,6 +75,8 @@ class Signature:
         """
         try:
             keywords = self._validate(arguments)
+        except ToolInputError:
+            raise
         except ValidationError as error:
             raise input_error(error, arguments) from None
         except Exception as error:
@@ -91,11 +94,13 @@ class Signature:
         if isinstance(value, Iterator | AsyncIterator):
             # taking it to its end could take for ever
             raise ToolOutputError("The tool returned an iterator.", "return a list")
-        if self._output is None:
+        if self._output is None and self._checked is None:
             if value is None or isinstance(value, str):
                 return value
             return _jsonable(value)
         try:
+            if self._output is None:
+                return self._checked(value)  # type: ignore[misc]
             checked = self._output.validator.validate_python(value)
             plain = self._output.serializer.to_python(checked, mode="json", by_alias=True)
             if not is_finite((plain,)):
@@ -107,8 +112,12 @@ class Signature:
         return plain
 
 
-def compile_signature(function: Callable[..., Any]) -> Signature:
-    """Compile a function's signature.
+def compile_signature(
+    function: Callable[..., Any],
+    input_schema: Mapping[str, Any] | None = None,
+    output_schema: Mapping[str, Any] | None = None,
+) -> Signature:
+    """Compile a function's signature, and the schemas that its author gave in place of types.
 
     Raises:
         ToolInputSchemaError: a parameter cannot be described; the message names it and says how to mend it.
@@ -133,6 +142,8 @@ def compile_signature(function: Callable[..., Any]) -> Signature:
                 )
             context_parameter = parameter.name
             continue
+        if input_schema is not None:
+            continue
         name, field = _field(parameter, annotation)
         if name in fields:
             raise ToolInputSchemaError(f"two parameters are called {name!r}")
@@ -140,8 +151,33 @@ def compile_signature(function: Callable[..., Any]) -> Signature:
             renamed[name] = parameter.name
         fields[name] = field
     schema, validate = _input(fields)
-    output, output_schema = _output(hints.get("return", inspect.Signature.empty))
-    return Signature(schema, output_schema, context_parameter, validate, renamed, output)
+    empty = inspect.Signature.empty
+    output, promised = _output(hints.get("return", empty) if output_schema is None else empty)
+    signature = Signature(schema, promised, context_parameter, validate, renamed, output)
+    if input_schema is None and output_schema is None:
+        return signature
+    return _declared(signature, parameters, hints, input_schema, output_schema)
+
+
+def _declared(
+    signature: Signature,
+    parameters: Sequence[inspect.Parameter],
+    hints: Mapping[str, Any],
+    input_schema: Mapping[str, Any] | None,
+    output_schema: Mapping[str, Any] | None,
+) -> Signature:
+    """A signature with the schemas that its author gave."""
+    from pegboard.declared import compile_arguments, compile_result
+
+    if input_schema is not None:
+        own = signature.context_parameter
+        others = [parameter for parameter in parameters if parameter.name != own]
+        arguments = compile_arguments(input_schema, others, hints, own)
+        signature = replace(signature, input_schema=arguments.schema.schema, _validate=arguments.keywords)
+    if output_schema is not None:
+        checked, schema = compile_result(output_schema)
+        signature = replace(signature, output_schema=schema, _checked=checked)
+    return signature
 
 
 def _is_context(annotation: Any) -> bool:

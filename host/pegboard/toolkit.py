@@ -84,6 +84,8 @@ class Toolkit:
         ui: str | ToolUi | None = None,
         meta: Mapping[str, Any] | None = None,
         extensions: Mapping[str, Any] = NOTHING,
+        input_schema: Mapping[str, Any] | None = None,
+        output_schema: Mapping[str, Any] | None = None,
     ) -> Callable[[F], F]: ...
 
     def tool(
@@ -100,6 +102,8 @@ class Toolkit:
         ui: str | ToolUi | None = None,
         meta: Mapping[str, Any] | None = None,
         extensions: Mapping[str, Any] = NOTHING,
+        input_schema: Mapping[str, Any] | None = None,
+        output_schema: Mapping[str, Any] | None = None,
     ) -> Any:
         """Make a tool of a function, which stays as it is and can still be called.
 
@@ -114,6 +118,9 @@ class Toolkit:
             requires_secrets: names of the secrets it may read with `context.get_secret`.
             inline: a sync function that never blocks, run on the event loop without a thread.
             enabled: given `context.config`, says whether the tool is offered at all.
+            input_schema: JSON Schema of the arguments in place of the types, listed as it is (2020-12, or draft-07 by
+                `$schema`). The function takes them by name, as `**arguments`, or as one dict.
+            output_schema: JSON Schema of the result, likewise.
             ui: the `ui://` resource in which clients show its results, or more about its interface (MCP Apps).
             meta: its `_meta`, with keys such as "com.example/team".
             extensions: what it says for other extensions of the protocol, by their identifiers.
@@ -124,7 +131,20 @@ class Toolkit:
             # one text is one secret, not its letters
             secrets = (requires_secrets,) if isinstance(requires_secrets, str) else tuple(requires_secrets or ())
             self._tools.append(
-                ToolDefinition(function, name, title, description, annotations, secrets, inline, enabled, meta, said)
+                ToolDefinition(
+                    function,
+                    name,
+                    title,
+                    description,
+                    annotations,
+                    secrets,
+                    inline,
+                    enabled,
+                    meta,
+                    said,
+                    input_schema,
+                    output_schema,
+                )
             )
             return function
 
