@@ -27,14 +27,20 @@ def named_revision(headers: Headers) -> str | None:
     return ", ".join(value.strip(" \t") for value in values) if values else None
 
 
-def check_mirrored(headers: Headers, method: str, params: Mapping[str, Any]) -> None:
+def check_mirrored(headers: Headers, method: str, params: Mapping[str, Any], name_parameter: str | None = None) -> None:
     """Refuse a request whose headers say something other than its body: some intermediary saw another request.
+
+    Args:
+        headers: the request's.
+        method: its method.
+        params: its parameters.
+        name_parameter: the one that `Mcp-Name` mirrors, for a method that the specification does not have.
 
     Raises:
         ProtocolError: -32020, naming the header.
     """
     _same(headers, "Mcp-Method", method)
-    source = _NAMED_BY.get(method)
+    source = _NAMED_BY.get(method, name_parameter)
     if source is not None:
         value = params.get(source)
         _same(headers, "Mcp-Name", value if isinstance(value, str) else "", encoded=True)

@@ -10,9 +10,11 @@ from typing import Any
 from pegboard import (
     Failure,
     Identity,
+    Inlined,
     Listing,
     MCPContextError,
     MCPError,
+    MethodResult,
     NotFoundError,
     Outcome,
     PromptResult,
@@ -22,6 +24,7 @@ from pegboard import (
     ToolError,
     ToolkitError,
     ToolResult,
+    decode,
     encode,
     jsonrpc_error,
     jsonrpc_result,
@@ -39,14 +42,12 @@ class Encoder:
     Args:
         revision: of which revision.
         identity: how the server introduces itself.
-        capabilities: what it can do (MCP ServerCapabilities).
         list_ttl_ms: for how long lists may be kept, in milliseconds.
     """
 
-    def __init__(self, revision: str, identity: Identity, capabilities: dict[str, Any], list_ttl_ms: int) -> None:
+    def __init__(self, revision: str, identity: Identity, list_ttl_ms: int) -> None:
         self.revision = revision
         self._identity = identity
-        self._capabilities = capabilities
         self._modern = revision in MODERN
         self._structured = since(revision, "2025-06-18")
         self._close = b"}"
@@ -62,22 +63,23 @@ class Encoder:
             ResourceResult: self._resource,
             PromptResult: self._prompt,
             Listing: self._page,
+            MethodResult: self._added,
         }
 
-    def handshake(self, request_id: RequestId) -> bytes:
+    def handshake(self, request_id: RequestId, capabilities: dict[str, Any]) -> bytes:
         """The answer to `initialize`."""
         result: dict[str, Any] = {
             "protocolVersion": self.revision,
-            "capabilities": self._capabilities,
+            "capabilities": capabilities,
             "serverInfo": implementation(self._identity, self.revision),
         }
         if self._identity.instructions is not None:
             result["instructions"] = self._identity.instructions
         return jsonrpc_result(request_id, encode(result))
 
-    def discovery(self, request_id: RequestId) -> bytes:
+    def discovery(self, request_id: RequestId, capabilities: dict[str, Any]) -> bytes:
         """The answer to `server/discover`."""
-        result: dict[str, Any] = {"supportedVersions": list(SUPPORTED), "capabilities": self._capabilities}
+        result: dict[str, Any] = {"supportedVersions": list(SUPPORTED), "capabilities": capabilities}
         if self._identity.instructions is not None:
             result["instructions"] = self._identity.instructions
         return jsonrpc_result(request_id, encode(result)[:-1] + self._cacheable + self._close)
@@ -128,6 +130,24 @@ class Encoder:
 
     def _encode_page(self, listing: Listing) -> bytes:
         return encode(listing_object(listing, self.revision))[:-1] + self._cacheable + self._close
+
+    def _added(self, outcome: MethodResult) -> bytes:
+        """The result of a method, or of a kind, that a plugin added."""
+        result = {name: self._inlined(value) for name, value in outcome.value.items()}
+        if outcome.result_type != "complete":
+            # in sessions too: the extension has it, whatever the revision has
+            result["resultType"] = outcome.result_type
+        if self._modern:
+            result.setdefault("resultType", "complete")
+            meta = result.get("_meta") or {}
+            result["_meta"] = {**meta, SERVER_INFO: implementation(self._identity, self.revision)}
+        return encode(result)
+
+    def _inlined(self, value: Any) -> Any:
+        if not isinstance(value, Inlined):
+            return value
+        response = decode(self.answer(0, value.method, value.outcome))
+        return response.get("result", response.get("error"))
 
     # --- errors ---
 

@@ -18,6 +18,8 @@ from pegboard import (
     ProtocolHost,
     RequestId,
 )
+from pegboard_plugins.mcp.additions import capabilities as added_capabilities
+from pegboard_plugins.mcp.additions import require_method
 from pegboard_plugins.mcp.envelope import METHOD_NOT_FOUND
 from pegboard_plugins.mcp.notices import modern_notify, session_notify, token_of
 from pegboard_plugins.mcp.requests import Outlet
@@ -40,31 +42,41 @@ class Service:
             kind: {} for kind in ("tools", "resources", "prompts") if host.offers(kind)
         }
         self._capabilities["logging"] = {}
-        self._encoders = {
-            revision: Encoder(revision, host.identity, self._capabilities, list_ttl_ms) for revision in SUPPORTED
-        }
+        self._encoders = {revision: Encoder(revision, host.identity, list_ttl_ms) for revision in SUPPORTED}
+
+    def capabilities(self, revision: str) -> dict[str, Any]:
+        """What the server can do in a revision (MCP ServerCapabilities)."""
+        return self._capabilities | added_capabilities(self.host.contributed, revision)
 
     def handshake(self, request_id: RequestId, client: Client) -> bytes:
         """The response to `initialize`."""
-        return self._encoders[client.revision].handshake(request_id)
+        return self._encoders[client.revision].handshake(request_id, self.capabilities(client.revision))
 
     def discovery(self, request_id: RequestId) -> bytes:
         """The response to `server/discover`."""
-        return self._encoders[MODERN[0]].discovery(request_id)
+        return self._encoders[MODERN[0]].discovery(request_id, self.capabilities(MODERN[0]))
 
     def response(self, call: Call, outcome: Outcome) -> bytes:
         """The response to a call."""
         assert call.request_id is not None
         return self._encoders[call.client.revision].answer(call.request_id, call.method, outcome)
 
-    def require(self, method: str) -> None:
-        """Refuse a method that is unknown, or whose capability is not advertised.
+    def require(self, method: str, client: Client) -> None:
+        """Refuse a method that is unknown, whose capability is not advertised, or that is not for this client.
 
         Raises:
-            ProtocolError: -32601.
+            ProtocolError: -32601; -32021 for a method of an extension that the client does not declare.
         """
-        if GATES.get(method) not in self._capabilities:
+        capability = GATES.get(method)
+        if capability is None:
+            require_method(self.host.contributed, method, client)
+        elif capability not in self._capabilities:
             raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {method}")
+
+    def name_parameter(self, method: str) -> str | None:
+        """The parameter that `Mcp-Name` mirrors in a method that a plugin added, if any."""
+        added = self.host.contributed.methods.get(method)
+        return None if added is None else added.name_parameter
 
     def call(
         self,
@@ -90,9 +102,9 @@ class Service:
             headers: the fields of the HTTP request it came by.
 
         Raises:
-            ProtocolError: the method is not served, or the progress token is not sound.
+            ProtocolError: the method is not served, or not to this client, or the progress token is not sound.
         """
-        self.require(method)
+        self.require(method, client)
         meta = params.get("_meta")
         token = token_of(meta)
         notify: Notify | None = None

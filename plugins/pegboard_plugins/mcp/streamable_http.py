@@ -144,7 +144,7 @@ class StreamableHttp:
             raise ProtocolError(INVALID_PARAMS, "params._meta.progressToken must be a string or an integer")
         check_revision(request.headers, client.revision)
         require_served(client)
-        check_mirrored(request.headers, method, params)
+        check_mirrored(request.headers, method, params, service.name_parameter(method))
         if method == "server/discover":
             return Response(body=service.discovery(request_id))
         exchange = Exchange()

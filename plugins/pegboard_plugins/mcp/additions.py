@@ -1,0 +1,138 @@
+"""What plugins add to the protocol, as one revision has it: what is advertised, and who may call what."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pegboard import (
+    Call,
+    Caller,
+    Client,
+    Contributed,
+    Extension,
+    Failure,
+    Method,
+    NotificationHandler,
+    ProtocolError,
+    ProtocolHost,
+    Topic,
+)
+from pegboard_plugins.mcp.envelope import INVALID_REQUEST, METHOD_NOT_FOUND
+from pegboard_plugins.mcp.revisions import MISSING_CLIENT_CAPABILITY
+
+MOST_HEARD = 100
+"""How many notifications of one connection, or of all of HTTP, are dealt with at once; more are dropped."""
+
+logger = logging.getLogger("pegboard.mcp")
+
+T = TypeVar("T", Method, NotificationHandler)
+
+
+def capabilities(contributed: Contributed, revision: str) -> dict[str, Any]:
+    """What is advertised of it in a revision (MCP ServerCapabilities)."""
+    found: dict[str, Any] = {}
+    for identifier, extension in contributed.extensions.items():
+        if _exists(extension, revision):
+            place = "experimental" if extension.experimental else "extensions"
+            found.setdefault(place, {})[identifier] = dict(extension.settings)
+    for method in contributed.methods.values():
+        if method.capability and _served(method, contributed, revision):
+            node = found
+            for part in method.capability:
+                node = node.setdefault(part, {})
+    return found
+
+
+def require_method(contributed: Contributed, name: str, client: Client) -> Method:
+    """The method of that name, for this client.
+
+    Raises:
+        ProtocolError: -32601, there is none in its revision; -32021, it belongs to an extension that the client does
+            not declare.
+    """
+    method = contributed.methods.get(name)
+    if method is None or not _served(method, contributed, client.revision):
+        raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {name}")
+    require_declared(contributed, method.extension, client)
+    return method
+
+
+def topics(contributed: Contributed, wanted: Mapping[str, Any], client: Client) -> dict[str, Topic]:
+    """What a client wants to hear of by the members of a `subscriptions/listen` that plugins added.
+
+    Raises:
+        ProtocolError: -32021, one belongs to an extension that the client does not declare.
+    """
+    found = {}
+    for name in wanted:
+        topic = contributed.topics.get(name)
+        if topic is not None and _exists(contributed.extensions[topic.extension], client.revision):
+            require_declared(contributed, topic.extension, client)
+            found[name] = topic
+    return found
+
+
+def require_declared(contributed: Contributed, identifier: str | None, client: Client) -> None:
+    """Refuse what belongs to an extension that both sides must declare, where the client does not.
+
+    Raises:
+        ProtocolError: -32021, with the capability that is missing.
+    """
+    if identifier is None:
+        return
+    extension = contributed.extensions[identifier]
+    if extension.negotiated and client.extension(identifier) is None:
+        place = "experimental" if extension.experimental else "extensions"
+        data: dict[str, Any] = {"requiredCapabilities": {place: {identifier: {}}}}
+        message = f"This needs a client that declares the extension {identifier}."
+        raise ProtocolError(MISSING_CLIENT_CAPABILITY, message, data)
+
+
+def _exists(thing: Extension | Method | NotificationHandler, revision: str) -> bool:
+    return thing.since <= revision and (not thing.until or revision <= thing.until)
+
+
+def _served(thing: T, contributed: Contributed, revision: str) -> bool:
+    extension = None if thing.extension is None else contributed.extensions[thing.extension]
+    return _exists(thing, revision) and (extension is None or _exists(extension, revision))
+
+
+class Hearing:
+    """Deals with the notifications that plugins want to hear of. Nothing is answered, whatever becomes of them."""
+
+    def __init__(self, host: ProtocolHost) -> None:
+        self._host = host
+        self._running: set[asyncio.Task[None]] = set()
+
+    def hear(self, name: str, params: Any, client: Client, caller: Caller, session_id: str | None = None) -> None:
+        """Begin to deal with a notification, if there is anybody to deal with it."""
+        contributed = self._host.contributed
+        handler = contributed.notifications.get(name)
+        if handler is None or not _served(handler, contributed, client.revision):
+            return
+        try:
+            require_declared(contributed, handler.extension, client)
+            if len(self._running) >= MOST_HEARD:
+                raise ProtocolError(INVALID_REQUEST, f"{MOST_HEARD} notifications are being dealt with")
+            if not isinstance(params, Mapping | None):
+                raise ProtocolError(INVALID_REQUEST, "params is no object")
+        except ProtocolError as error:
+            logger.debug("%s of %s is dropped: %s", name, client.name or "a client", error)
+            return
+        call = Call(name, params or {}, caller, client, session_id=session_id)
+        task = asyncio.create_task(self._deal_with(call))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _deal_with(self, call: Call) -> None:
+        outcome = await self._host.dispatch(call)
+        if isinstance(outcome, Failure):
+            logger.debug("%s of %s came to: %s", call.method, call.client.name or "a client", outcome.error)
+
+    def end(self) -> None:
+        """Cancel what is still running."""
+        for task in self._running:
+            task.cancel()
