@@ -7,7 +7,7 @@ It holds what today's features can serve; `expected.yml` says which scenarios fi
 from __future__ import annotations
 
 import base64
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -67,6 +67,37 @@ def test_streaming_elicitation() -> str:
 def mirrored(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})] = "") -> str:
     """Take an argument that a header mirrors."""
     return f"region: {region}"
+
+
+CONTACT = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "$defs": {
+        "address": {
+            "$anchor": "addressDef",
+            "type": "object",
+            "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+        }
+    },
+    "properties": {
+        "name": {"type": "string"},
+        "address": {"$ref": "#/$defs/address"},
+        "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+        "phone": {"type": "string"},
+        "email": {"type": "string"},
+    },
+    "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+    "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+    "then": {"required": ["phone"]},
+    "else": {"required": ["email"]},
+    "additionalProperties": False,
+}
+
+
+@kit.tool(name="json_schema_2020_12_tool", input_schema=CONTACT)
+def contact(**arguments: Any) -> str:
+    """Take arguments by a schema that no signature could express."""
+    return "contact: " + ", ".join(sorted(arguments))
 
 
 @kit.resource("test://static-text", name="static-text", description="Text that never changes")
