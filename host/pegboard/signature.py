@@ -1,7 +1,8 @@
 """A function's signature, compiled once: JSON Schemas for clients, validators for calls.
 
-What a type means is pydantic's business; here a signature becomes one TypedDict, so that parameters may have any name
-and an absent argument takes the function's default.
+What a type means is pydantic's business, but for those so plain that it need not be asked (`plain_types.py`); here
+a signature becomes one TypedDict, so that parameters may have any name and an absent argument takes the function's
+default.
 """
 
 from __future__ import annotations
@@ -12,15 +13,16 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import UnionType
-from typing import Annotated, Any, NotRequired, Union, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, NotRequired, Union, get_args, get_origin
 
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core import ValidationError, to_jsonable_python
+from pydantic_core import SchemaError, SchemaSerializer, SchemaValidator, ValidationError, to_jsonable_python
 from typing_extensions import TypedDict
 
+from pegboard import plain_types
 from pegboard.argument_errors import input_error
 from pegboard.codec import is_finite
 from pegboard.context import Context
@@ -31,7 +33,9 @@ from pegboard.errors import (
     ToolOutputError,
     ToolOutputSchemaError,
 )
+from pegboard.plain_types import NotPlainError, Parameter
 
+_ARGUMENTS = "arguments"
 _TEXT = (str, type(None), Any, object, bytes, inspect.Signature.empty)
 """Results of these types carry no schema: they are sent as text, or as whatever they turn out to be."""
 
@@ -49,6 +53,11 @@ class _Schemas(GenerateJsonSchema):
         return False
 
 
+class _Output(NamedTuple):
+    validator: Any
+    serializer: Any
+
+
 @dataclass(frozen=True, slots=True)
 class Signature:
     """What a tool's function takes and gives.
@@ -64,7 +73,7 @@ class Signature:
     context_parameter: str | None
     _validate: Callable[[Any], dict[str, Any]]
     _renamed: Mapping[str, str]
-    _output: TypeAdapter[Any] | None
+    _output: _Output | None
     _checked: Callable[[Any], Any] | None = None
 
     def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,7 +133,7 @@ def compile_signature(
         ToolOutputSchemaError: the result cannot be described.
         ToolDefinitionError: an annotation names something that does not exist.
     """
-    fields: dict[str, Any] = {}
+    given: dict[str, Parameter] = {}
     renamed: dict[str, str] = {}
     context_parameter = None
     parameters = _parameters(function)
@@ -144,13 +153,13 @@ def compile_signature(
             continue
         if input_schema is not None:
             continue
-        name, field = _field(parameter, annotation)
-        if name in fields:
-            raise ToolInputSchemaError(f"two parameters are called {name!r}")
-        if name != parameter.name:
-            renamed[name] = parameter.name
-        fields[name] = field
-    schema, validate = _input(fields)
+        one = _given(parameter, annotation)
+        if one.name in given:
+            raise ToolInputSchemaError(f"two parameters are called {one.name!r}")
+        if one.name != parameter.name:
+            renamed[one.name] = parameter.name
+        given[one.name] = one
+    schema, validate = _input(given)
     empty = inspect.Signature.empty
     output, promised = _output(hints.get("return", empty) if output_schema is None else empty)
     signature = Signature(schema, promised, context_parameter, validate, renamed, output)
@@ -207,8 +216,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
         raise ToolDefinitionError(f"an annotation cannot be resolved: {error}") from None
 
 
-def _field(parameter: inspect.Parameter, annotation: Any) -> tuple[str, Any]:
-    """The name on the wire and the TypedDict field of one parameter."""
+def _given(parameter: inspect.Parameter, annotation: Any) -> Parameter:
     name = parameter.name
     if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
         raise ToolInputSchemaError(
@@ -220,35 +228,50 @@ def _field(parameter: inspect.Parameter, annotation: Any) -> tuple[str, Any]:
         raise ToolInputSchemaError(f"parameter {name!r}: Self stands for nothing here; name the type")
     if annotation is parameter.empty:
         raise ToolInputSchemaError(f"parameter {name!r} has no type annotation; write one, such as `{name}: str`")
-    if get_origin(annotation) is Annotated:
-        name, annotation = _described(name, annotation)
-    if isinstance(parameter.default, FieldInfo):
-        annotation = Annotated[annotation, parameter.default]
-        return name, annotation if parameter.default.is_required() else NotRequired[annotation]
-    if parameter.default is parameter.empty:
-        return name, annotation
-    return name, NotRequired[Annotated[annotation, Field(default=parameter.default)]]
-
-
-def _described(name: str, annotation: Any) -> tuple[str, Any]:
-    """Texts inside Annotated: one describes the parameter, of two the first renames it."""
+    if get_origin(annotation) is not Annotated:
+        return Parameter(name, annotation, (), None, parameter.default)
     inner, *extras = get_args(annotation)
+    name, description = _texts(name, extras)
+    rest = [extra for extra in extras if not isinstance(extra, str)]
+    return Parameter(name, inner, rest, description, parameter.default)
+
+
+def _texts(name: str, extras: Sequence[Any]) -> tuple[str, str | None]:
+    """Texts inside Annotated: one describes the parameter, of two the first renames it."""
     texts = [extra for extra in extras if isinstance(extra, str)]
     if len(texts) > 2:
         raise ToolInputSchemaError(
             f"parameter {name!r} has {len(texts)} texts in Annotated; give a description, or a name and a description"
         )
-    if len(texts) == 2:
-        name = texts[0]
-    rest = [extra for extra in extras if not isinstance(extra, str)]
-    if texts:
-        rest.append(Field(description=texts[-1]))
-    return name, Annotated[(inner, *rest)] if rest else inner
+    return (texts[0] if len(texts) == 2 else name), (texts[-1] if texts else None)
 
 
-def _input(fields: dict[str, Any]) -> tuple[dict[str, Any], Callable[[Any], dict[str, Any]]]:
+def _field(given: Parameter) -> Any:
+    """The TypedDict field of one parameter."""
+    extras = list(given.extras)
+    if given.description is not None:
+        extras.append(Field(description=given.description))
+    required = given.default is inspect.Parameter.empty
+    if isinstance(given.default, FieldInfo):
+        extras.append(given.default)
+        required = given.default.is_required()
+    elif not required:
+        extras.append(Field(default=given.default))
+    annotation = Annotated[(given.type, *extras)] if extras else given.type
+    return annotation if required else NotRequired[annotation]
+
+
+def _input(given: Mapping[str, Parameter]) -> tuple[dict[str, Any], Callable[[Any], dict[str, Any]]]:
+    try:
+        core, schema = plain_types.arguments(given.values(), _ARGUMENTS)
+        return schema, SchemaValidator(core).validate_python
+    except (NotPlainError, SchemaError):  # what is wrong, pydantic says
+        return _any_input({name: _field(one) for name, one in given.items()})
+
+
+def _any_input(fields: dict[str, Any]) -> tuple[dict[str, Any], Callable[[Any], dict[str, Any]]]:
     make: Any = TypedDict  # made of a signature, not written down: no type checker can follow
-    arguments = make("arguments", fields)
+    arguments = make(_ARGUMENTS, fields)
     arguments.__pydantic_config__ = ConfigDict(extra="forbid", hide_input_in_errors=True)
     try:
         adapter: TypeAdapter[dict[str, Any]] = TypeAdapter(arguments)
@@ -260,16 +283,25 @@ def _input(fields: dict[str, Any]) -> tuple[dict[str, Any], Callable[[Any], dict
     return schema, adapter.validator.validate_python
 
 
-def _output(annotation: Any) -> tuple[TypeAdapter[Any] | None, dict[str, Any] | None]:
+def _output(annotation: Any) -> tuple[_Output | None, dict[str, Any] | None]:
     if get_origin(annotation) is Annotated and get_args(annotation)[0] in _TEXT:
         return None, None
     if any(annotation is text for text in _TEXT):
         return None, None
     try:
+        core, schema = plain_types.result(annotation)
+        return _Output(SchemaValidator(core), SchemaSerializer(core)), schema
+    except (NotPlainError, SchemaError):
+        return _any_output(annotation)
+
+
+def _any_output(annotation: Any) -> tuple[_Output, dict[str, Any]]:
+    try:
         adapter: TypeAdapter[Any] = TypeAdapter(annotation)
-        return adapter, adapter.json_schema(schema_generator=_Schemas, mode="serialization")
+        schema = adapter.json_schema(schema_generator=_Schemas, mode="serialization")
     except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
         raise ToolOutputSchemaError(f"the result: {_why(annotation, error)}") from None
+    return _Output(adapter.validator, adapter.serializer), schema
 
 
 def _culprit(fields: dict[str, Any]) -> str | None:

@@ -1,0 +1,271 @@
+"""Plain types as JSON Schemas and core schemas: what pydantic makes of them, in a tenth of the time.
+
+Plain are str, int, float, bool, None, literals of text, lists, dicts and tuples of any length of plain types, `| None`,
+limits and descriptions, and as results TypedDicts of all these. Starting spends most of what a tool costs on its types,
+and most types are plain. Every other type is left to pydantic.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Required, TypeVar, Union, get_args, get_origin
+
+import typing_extensions
+from pydantic import Field
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema, core_schema
+
+Json = dict[str, Any]
+
+_ATOMS: Mapping[Any, tuple[CoreSchema, str]] = {
+    str: (core_schema.str_schema(), "string"),
+    int: (core_schema.int_schema(), "integer"),
+    float: (core_schema.float_schema(), "number"),
+    bool: (core_schema.bool_schema(), "boolean"),
+    types.NoneType: (core_schema.none_schema(), "null"),
+}
+
+
+def _limits(**names: str) -> dict[Any, tuple[str, str]]:
+    return {FieldInfo.metadata_lookup[limit]: (limit, name) for limit, name in names.items()}
+
+
+_RANGE = _limits(ge="minimum", gt="exclusiveMinimum", le="maximum", lt="exclusiveMaximum")
+_LIMITS: Mapping[str, Mapping[Any, tuple[str, str]]] = {
+    "int": _RANGE,
+    "float": _RANGE,
+    "str": _limits(min_length="minLength", max_length="maxLength"),
+    "list": _limits(min_length="minItems", max_length="maxItems"),
+}
+"""What may limit a value, by the kind of its core schema: the limit's names there and in JSON Schema."""
+
+_BLANK: Any = Field()
+_UNUSUAL = [
+    name
+    for name in FieldInfo.__slots__
+    if not name.startswith("_") and name not in ("annotation", "description", "metadata")
+]
+"""What `Field` can say beyond descriptions and limits."""
+
+
+class NotPlainError(Exception):
+    """There is a type that only pydantic knows."""
+
+
+class Plain(NamedTuple):
+    """A type as pydantic's core and JSON Schema have it."""
+
+    core: CoreSchema
+    json: Json
+
+
+class Parameter(NamedTuple):
+    """A parameter of a function.
+
+    Attributes:
+        name: on the wire.
+        type: its type, without Annotated around it.
+        extras: what Annotated holds, without texts.
+        description: for clients, None where the extras may have one.
+        default: `inspect.Parameter.empty` when callers have to give it.
+    """
+
+    name: str
+    type: Any
+    extras: Sequence[Any]
+    description: str | None
+    default: Any
+
+
+def arguments(parameters: Iterable[Parameter], title: str) -> Plain:
+    """The object of a function's arguments, which takes no others.
+
+    Raises:
+        NotPlainError: one of them is not plain.
+    """
+    fields: dict[str, core_schema.TypedDictField] = {}
+    properties: dict[str, Json] = {}
+    for one in parameters:
+        core, json = _described(_plain(one.type, _no_class), one.extras, one.description)
+        required = one.default is inspect.Parameter.empty
+        if not required:
+            if one.default is not None and type(one.default) not in (bool, int, float, str):
+                raise NotPlainError
+            core = core_schema.with_default_schema(core, default=one.default)
+            json = _sorted(json, default=one.default)
+        fields[one.name] = core_schema.typed_dict_field(core, required=required)
+        properties[one.name] = json
+    config = core_schema.CoreConfig(title=title, hide_input_in_errors=True)
+    core = core_schema.typed_dict_schema(fields, extra_behavior="forbid", config=config)
+    return Plain(core, {"additionalProperties": False, **_object(fields, properties)})
+
+
+def result(annotation: Any) -> Plain:
+    """What a function returns.
+
+    Raises:
+        NotPlainError: it is not plain.
+    """
+    classes = _Classes(annotation)
+    core, json = _plain(annotation, classes.plain)
+    if "$ref" in json:
+        json = classes.schemas.pop(json["$ref"])
+    if classes.schemas:
+        definitions = {path.rpartition("/")[2]: schema for path, schema in sorted(classes.schemas.items())}
+        json = {"$defs": definitions, **json}
+    return Plain(core, json)
+
+
+def _plain(annotation: Any, of_class: Callable[[Any], Plain]) -> Plain:
+    if annotation is None:
+        annotation = types.NoneType
+    atom = _ATOMS.get(annotation) if isinstance(annotation, type) else None
+    if atom:
+        return Plain(atom[0], {"type": atom[1]})
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Literal and all(type(part) is str for part in parts):
+        choices: Json = {"const": parts[0]} if len(parts) == 1 else {"enum": list(parts)}
+        return Plain(core_schema.literal_schema(list(parts)), {**choices, "type": "string"})
+    if origin in (Union, types.UnionType) and len(parts) == 2 and types.NoneType in parts:
+        return _nullable(_plain(parts[0] if parts[1] is types.NoneType else parts[1], of_class))
+    if origin is list:
+        core, json = _plain(parts[0], of_class)
+        return Plain(core_schema.list_schema(core), {"items": json, "type": "array"})
+    if origin is tuple and parts[1:] == (...,):
+        core, json = _plain(parts[0], of_class)
+        return Plain(core_schema.tuple_schema([core], variadic_item_index=0), {"items": json, "type": "array"})
+    if origin is dict and parts[0] is str:
+        core, json = _plain(parts[1], of_class)
+        core = core_schema.dict_schema(core_schema.str_schema(), core)
+        return Plain(core, {"additionalProperties": json, "type": "object"})
+    return of_class(annotation)
+
+
+def _no_class(annotation: Any) -> Plain:
+    raise NotPlainError
+
+
+def _nullable(plain: Plain) -> Plain:
+    return Plain(core_schema.nullable_schema(plain.core), {"anyOf": [plain.json, {"type": "null"}]})
+
+
+def _described(plain: Plain, extras: Sequence[Any], description: str | None = None) -> Plain:
+    """With the limits and the description that Annotated has for it."""
+    limits = []
+    said = None
+    for extra in extras:
+        if not isinstance(extra, FieldInfo):
+            limits.append(extra)
+            continue
+        if any(getattr(extra, name) is not getattr(_BLANK, name) for name in _UNUSUAL):
+            raise NotPlainError
+        limits += extra.metadata
+        said = said if extra.description is None else extra.description
+    core, json = _limited(plain, limits) if limits else plain
+    text = said if description is None else description
+    return Plain(core, json if text is None else _sorted(json, description=text))
+
+
+def _limited(plain: Plain, limits: Sequence[Any]) -> Plain:
+    core: Any = dict(plain.core)
+    if core["type"] == "nullable":
+        return _nullable(_limited(Plain(core["schema"], plain.json["anyOf"][0]), limits))
+    json = dict(plain.json)
+    for limit in limits:
+        names = _LIMITS.get(core["type"], {}).get(type(limit))
+        if names is None or names[0] in core:
+            raise NotPlainError
+        core[names[0]] = json[names[1]] = getattr(limit, names[0])
+    return Plain(core, _sorted(json))
+
+
+class _Classes:
+    """The TypedDicts of one result, each under the reference that others name it by."""
+
+    def __init__(self, root: Any) -> None:
+        self._root = root
+        self.schemas: dict[str, Json] = {}
+        self._known: dict[str, tuple[Any, Plain | None]] = {}
+
+    def plain(self, annotation: Any) -> Plain:
+        reference = f"#/$defs/{getattr(annotation, '__name__', '')}"
+        known, plain = self._known.get(reference, (annotation, None))
+        if plain is not None and known is annotation:
+            return plain
+        if reference in self._known:  # another of the same name, or one that holds itself
+            raise NotPlainError
+        self._known[reference] = annotation, None
+        core, self.schemas[reference] = self._typed_dict(annotation)
+        plain = Plain(core, {"$ref": reference})
+        self._known[reference] = annotation, plain
+        return plain
+
+    def _typed_dict(self, annotation: Any) -> Plain:
+        cls = get_origin(annotation) or annotation
+        if not _is_bare(cls) or (cls is not annotation and annotation is not self._root):
+            raise NotPlainError  # pydantic makes up names for generic classes below the root
+        bound = dict(zip(getattr(cls, "__parameters__", ()), get_args(annotation), strict=False))
+        fields: dict[str, core_schema.TypedDictField] = {}
+        properties: dict[str, Json] = {}
+        for name, hint in _hints(cls).items():
+            required = name in cls.__required_keys__
+            if get_origin(hint) in (Required, NotRequired):
+                required = get_origin(hint) is Required
+                hint = get_args(hint)[0]
+            core, properties[name] = self._field(_substituted(hint, bound))
+            fields[name] = core_schema.typed_dict_field(core, required=required)
+        config = core_schema.CoreConfig(title=cls.__name__)
+        core = core_schema.typed_dict_schema(fields, cls=cls, extra_behavior="ignore", config=config)
+        json = {**_object(fields, properties), "title": cls.__name__}
+        return Plain(core, _sorted(json, description=inspect.cleandoc(cls.__doc__)) if cls.__doc__ else _sorted(json))
+
+    def _field(self, hint: Any) -> Plain:
+        if get_origin(hint) is not Annotated:
+            return _plain(hint, self.plain)
+        inner, *extras = get_args(hint)
+        return _described(_plain(inner, self.plain), [extra for extra in extras if not isinstance(extra, str)])
+
+
+def _is_bare(cls: Any) -> bool:
+    """Whether a class is a TypedDict that says nothing but its fields, nor do its bases."""
+    if not typing_extensions.is_typeddict(cls) or not cls.__name__.isascii():
+        return False
+    if type(cls).__module__ == "typing" and not hasattr(types, "get_original_bases"):  # pydantic refuses it
+        return False
+    if any(not name.startswith("__") or "pydantic" in name or name == "__deprecated__" for name in vars(cls)):
+        return False
+    open_ended = (None, getattr(typing_extensions, "NoExtraItems", None))
+    if getattr(cls, "__closed__", None) or getattr(cls, "__extra_items__", None) not in open_ended:
+        return False
+    bases = (get_origin(base) or base for base in vars(cls).get("__orig_bases__", ()))
+    return all(_is_bare(base) for base in bases if typing_extensions.is_typeddict(base))
+
+
+def _hints(cls: Any) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(cls, include_extras=True)
+    except Exception:  # noqa: BLE001 - pydantic looks in more places, or says what is wrong
+        raise NotPlainError from None
+
+
+def _substituted(hint: Any, bound: Mapping[Any, Any]) -> Any:
+    """With types in the place of a generic class's variables."""
+    try:
+        if isinstance(hint, TypeVar):
+            return bound[hint]
+        parameters = getattr(hint, "__parameters__", ())
+        return hint[tuple(bound[one] for one in parameters)] if parameters else hint
+    except (KeyError, TypeError):
+        raise NotPlainError from None
+
+
+def _object(fields: Mapping[str, core_schema.TypedDictField], properties: Json) -> Json:
+    required = [name for name, field in fields.items() if field.get("required")]
+    return {"properties": properties, **({"required": required} if required else {}), "type": "object"}
+
+
+def _sorted(json: Json, **more: Any) -> Json:
+    return dict(sorted((json | more).items()))
