@@ -132,15 +132,17 @@ async def ask(served: Served, one: dict[str, Any], **changes: str | None) -> Exc
 class Session:
     """A session of a legacy revision; each request on a connection of its own."""
 
-    def __init__(self, served: Served, revision: str = LEGACY[-1]) -> None:
+    def __init__(self, served: Served, revision: str = LEGACY[-1], capabilities: Any = None) -> None:
         self.served = served
+        self.capabilities = capabilities or {}
         self.revision = revision
         self.id = ""
         self.conversation = Conversation()
 
     async def open(self, **fields: str) -> Exchanged:
         """Initialise it."""
-        params = {"protocolVersion": self.revision, "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+        params: dict[str, Any] = {"protocolVersion": self.revision, "clientInfo": {"name": "raw", "version": "1"}}
+        params["capabilities"] = self.capabilities
         opened = await self.post(message("initialize", params), *fields.items())
         self.id = opened.answer.get("Mcp-Session-Id") or ""
         await self.post({"jsonrpc": "2.0", "method": "notifications/initialized"})

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Self
 
-from tests.support import fixture_kit, hostile_kit
+from tests.support import asking_plugin, fixture_kit, hostile_kit
 from tests.support.distributions import make_distribution
 from tests.support.schemas import MODERN
 from tests.support.wire import Wire
@@ -44,6 +44,22 @@ def make_site(site: Path, kits: Mapping[str, ModuleType]) -> Path:
 def make_fixture_site(site: Path) -> Path:
     """Put the toolkits that most tests call into a folder."""
     return make_site(site, {"fixture": fixture_kit, "hostile": hostile_kit})
+
+
+ASKING = 'plugins = ["asking"]\n'
+"""A line of `[host]` that runs the plugin whose calls talk to their client (`make_asking_site`)."""
+
+
+def make_asking_site(site: Path) -> Path:
+    """Put that plugin into a folder, beside the toolkits that most tests call."""
+    make_distribution(
+        site,
+        "asking-plugin",
+        "1.0",
+        {"pegboard.plugins": {"asking": "asking_plugin:AskingPlugin"}},
+        {"asking_plugin.py": inspect.getsource(asking_plugin)},
+    )
+    return make_fixture_site(site)
 
 
 class Pool:

@@ -229,6 +229,8 @@ class Conversation:
                 logger.exception("a call of %s could not be answered", call.method)
         self._room.set()
         if running.open:
+            if self._session is not None:
+                self._session.withdraw(running)
             running.open = False
             del self._running[request_id]
             reply(response)

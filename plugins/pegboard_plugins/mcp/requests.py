@@ -90,7 +90,7 @@ class Requests:
             ClientError: the client answered with an error or with no answer, or is gone.
         """
         if self._closed or not outlet.open:
-            raise ClientError("The client does not wait for this call any more.")
+            raise _gone()
         if len(self._open) >= MOST_OPEN:
             raise ClientError(f"The client has {MOST_OPEN} requests to answer already.")
         request_id = next(self._ids)
@@ -147,17 +147,18 @@ class Requests:
                 logger.exception("a tool's own callback failed on the client's progress")
 
     def withdraw(self, outlet: Outlet) -> None:
-        """Tell the client that a call's requests need no answer any more, while its outlet still takes that."""
+        """A call ends: tell the client that what it asked needs no answer, while its outlet still takes that."""
         for request_id, opened in self._open.items():
             if opened.outlet is outlet:
-                _withdraw(request_id, opened, "the call was cancelled")
+                _withdraw(request_id, opened, "the call has ended")
+                opened.fail(_gone())
 
     def close(self) -> None:
         """The session has ended: nothing is answered any more, and nothing asked."""
         self._closed = True
         for opened in self._open.values():
             opened.withdrawn = True
-            opened.fail(ClientError("The client is gone."))
+            opened.fail(_gone())
 
     def _find(self, request_id: object) -> _Open | None:
         return self._open.get(request_id) if type(request_id) is int else None
@@ -180,6 +181,10 @@ def _withdraw(request_id: int, opened: _Open, reason: str) -> None:
         opened.withdrawn = True
         notice = {"requestId": request_id, "reason": reason}
         opened.outlet.send(jsonrpc_notification("notifications/cancelled", notice), keep=True)
+
+
+def _gone() -> ClientError:
+    return ClientError("The client does not wait for this call any more.")
 
 
 def _error(message: dict[str, Any]) -> ClientError:

@@ -39,7 +39,7 @@ class Session:
         return self._requests
 
     def withdraw(self, outlet: Outlet) -> None:
-        """Ask no more what a call asked that is being cancelled."""
+        """Ask no more what a call asked that ends."""
         if self._requests is not None:
             self._requests.withdraw(outlet)
 

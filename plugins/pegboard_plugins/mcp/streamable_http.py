@@ -6,7 +6,6 @@ It knows requests and responses, and no HTTP server.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
 from typing import Any
 
 from pegboard import (
@@ -212,7 +211,7 @@ class StreamableHttp:
         call = service.call(
             request_id, method, params, session.client, session.caller, outlet, session, request.headers
         )
-        exchange.start(_answer(service, call), lambda: self._ended(session, request_id, exchange))
+        exchange.start(_answer(service, call, session, exchange), lambda: self._ended(session, request_id, exchange))
         session.running[request_id] = exchange
         return exchange
 
@@ -268,11 +267,10 @@ def _status(outcome: Outcome) -> int:
     return 400 if isinstance(error, ProtocolError) and error.code == MISSING_CLIENT_CAPABILITY else 200
 
 
-def _answer(service: Service, call: Call) -> Coroutine[Any, Any, bytes]:
-    async def answer() -> bytes:
-        return service.response(call, await service.host.dispatch(call))
-
-    return answer()
+async def _answer(service: Service, call: Call, session: HttpSession, exchange: Exchange) -> bytes:
+    response = service.response(call, await service.host.dispatch(call))
+    session.withdraw(exchange)
+    return response
 
 
 def _nothing() -> None:

@@ -1,0 +1,131 @@
+"""A plugin whose tools say to the client whatever a test wants, by a call's own `ask` and `notify`.
+
+It is copied into a distribution that the process under test finds, and runs where `[host] plugins` names `asking`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+from pegboard import (
+    Call,
+    CallNext,
+    ClientError,
+    Middleware,
+    Outcome,
+    Plugin,
+    ToolDefinition,
+    ToolResult,
+    hookimpl,
+)
+
+
+class AskingPlugin(Plugin):
+    """The tools `asking_*`; what they do, the middleware does, as it has the call."""
+
+    def __init__(self, config: Any = None) -> None:
+        super().__init__(config)
+        self.released = asyncio.Event()
+        self.ends: list[str] = []
+
+    @hookimpl
+    def register_tools(self) -> Iterable[ToolDefinition]:
+        """The tools, which never run themselves."""
+        return [ToolDefinition(function) for function in (ask, tell, reach, let_go, ended)]
+
+    @hookimpl
+    def register_middleware(self) -> Iterable[Middleware]:
+        """What stands in for them."""
+        return [Middleware(self.handle, methods=frozenset({"tools/call"}))]
+
+    async def handle(self, call: Call, call_next: CallNext) -> Outcome:
+        """Do what the name says."""
+        name = str(call.params.get("name"))
+        arguments: dict[str, Any] = dict(call.params.get("arguments") or {})
+        if name == "asking_ask":
+            return ToolResult(await self._ask(call, **arguments))
+        if name == "asking_tell":
+            for method, params in arguments["notifications"]:
+                if call.notify is not None:
+                    call.notify(method, params)
+            if arguments.get("stay"):
+                await self.released.wait()
+            return ToolResult("told")
+        if name == "asking_reach":
+            return ToolResult({"notify": call.notify is not None, "ask": call.ask is not None})
+        if name == "asking_let_go":
+            self.released.set()
+            self.released = asyncio.Event()
+            return ToolResult("gone")
+        if name == "asking_ended":
+            return ToolResult(self.ends)
+        return await call_next(call)
+
+    async def _ask(self, call: Call, **wanted: Any) -> dict[str, Any]:
+        label = str(wanted.pop("label", ""))
+        many = int(wanted.pop("many", 1))
+        seconds = wanted.pop("cancel_after", None)
+        task = asyncio.gather(*[_one(call, **wanted) for _ in range(many)])
+        try:
+            if seconds is not None:
+                done, _ = await asyncio.wait((task,), timeout=seconds)
+                if not done:
+                    task.cancel()
+                    return {"cancelled": True}
+            return {"answers": await task}
+        except asyncio.CancelledError:
+            self.ends.append(label)
+            raise
+
+
+async def _one(
+    call: Call,
+    method: str = "sampling/createMessage",
+    params: dict[str, Any] | None = None,
+    timeout: float | None = None,  # noqa: ASYNC109 - passed on
+    progress: bool = False,
+    reset: bool = False,
+    max_total: float | None = None,
+) -> dict[str, Any]:
+    heard: list[Any] = []
+    question = {"messages": [], "maxTokens": 1} if params is None else params
+    assert call.ask is not None
+    try:
+        result = await call.ask(
+            method,
+            question,
+            timeout=timeout,
+            progress=(lambda *report: heard.append(report)) if progress else None,
+            reset_on_progress=reset,
+            max_total=max_total,
+        )
+    except ClientError as error:
+        return {"error": [type(error).__name__, error.message, error.code, error.data], "heard": heard}
+    return {"result": result, "heard": heard}
+
+
+def ask() -> str:
+    """Ask."""
+    return ""
+
+
+def tell() -> str:
+    """Tell."""
+    return ""
+
+
+def reach() -> str:
+    """Say how the client can be reached."""
+    return ""
+
+
+def let_go() -> str:
+    """Let what stays go on."""
+    return ""
+
+
+def ended() -> str:
+    """Say which asking calls were cancelled."""
+    return ""
