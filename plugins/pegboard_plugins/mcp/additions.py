@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pegboard import (
+    NOTHING,
     Call,
     Caller,
     Client,
@@ -21,7 +22,8 @@ from pegboard import (
     Topic,
 )
 from pegboard_plugins.mcp.envelope import INVALID_REQUEST, METHOD_NOT_FOUND
-from pegboard_plugins.mcp.revisions import MISSING_CLIENT_CAPABILITY
+from pegboard_plugins.mcp.revisions import CLIENT_CAPABILITIES, MISSING_CLIENT_CAPABILITY, MODERN, PROTOCOL_VERSION
+from pegboard_plugins.mcp.session import Session
 
 MOST_HEARD = 100
 """How many notifications of one connection, or of all of HTTP, are dealt with at once; more are dropped."""
@@ -100,6 +102,17 @@ def _served(thing: T, contributed: Contributed, revision: str) -> bool:
     return _exists(thing, revision) and (extension is None or _exists(extension, revision))
 
 
+def _client(params: Any, session: Session | None) -> Client:
+    """Who sent a notification: the session's client, unless it says otherwise or there is no session (2026-07-28)."""
+    meta = params.get("_meta") if type(params) is dict else None
+    if type(meta) is not dict:
+        meta = {}
+    if session is not None and PROTOCOL_VERSION not in meta:
+        return session.client
+    capabilities = meta.get(CLIENT_CAPABILITIES)
+    return Client(revision=MODERN[0], capabilities=capabilities if type(capabilities) is dict else NOTHING)
+
+
 class Hearing:
     """Deals with the notifications that plugins want to hear of. Nothing is answered, whatever becomes of them."""
 
@@ -107,11 +120,14 @@ class Hearing:
         self._host = host
         self._running: set[asyncio.Task[None]] = set()
 
-    def hear(self, name: str, params: Any, client: Client, caller: Caller, session_id: str | None = None) -> None:
+    def hear(self, name: str, params: Any, caller: Caller, session: Session | None) -> None:
         """Begin to deal with a notification, if there is anybody to deal with it."""
         contributed = self._host.contributed
         handler = contributed.notifications.get(name)
-        if handler is None or not _served(handler, contributed, client.revision):
+        if handler is None:
+            return
+        client = _client(params, session)
+        if not _served(handler, contributed, client.revision):
             return
         try:
             require_declared(contributed, handler.extension, client)
@@ -122,7 +138,7 @@ class Hearing:
         except ProtocolError as error:
             logger.debug("%s of %s is dropped: %s", name, client.name or "a client", error)
             return
-        call = Call(name, params or {}, caller, client, session_id=session_id)
+        call = Call(name, params or {}, caller, client, session_id=None if session is None else session.id)
         task = asyncio.create_task(self._deal_with(call))
         self._running.add(task)
         task.add_done_callback(self._running.discard)

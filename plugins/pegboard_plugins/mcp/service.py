@@ -18,8 +18,8 @@ from pegboard import (
     ProtocolHost,
     RequestId,
 )
+from pegboard_plugins.mcp.additions import Hearing, require_method
 from pegboard_plugins.mcp.additions import capabilities as added_capabilities
-from pegboard_plugins.mcp.additions import require_method
 from pegboard_plugins.mcp.envelope import METHOD_NOT_FOUND
 from pegboard_plugins.mcp.notices import modern_notify, session_notify, token_of
 from pegboard_plugins.mcp.requests import Outlet
@@ -42,11 +42,20 @@ class Service:
             kind: {} for kind in ("tools", "resources", "prompts") if host.offers(kind)
         }
         self._capabilities["logging"] = {}
+        self._hearing = Hearing(host)
         self._encoders = {revision: Encoder(revision, host.identity, list_ttl_ms) for revision in SUPPORTED}
 
     def capabilities(self, revision: str) -> dict[str, Any]:
         """What the server can do in a revision (MCP ServerCapabilities)."""
         return self._capabilities | added_capabilities(self.host.contributed, revision)
+
+    def hear(self, name: str, params: Any, caller: Caller, session: Session | None = None) -> None:
+        """Take note of a notification that is none of the specification's own: a plugin may want to hear of it."""
+        self._hearing.hear(name, params, caller, session)
+
+    def end(self) -> None:
+        """Hear no more."""
+        self._hearing.end()
 
     def handshake(self, request_id: RequestId, client: Client) -> bytes:
         """The response to `initialize`."""

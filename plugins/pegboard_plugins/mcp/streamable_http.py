@@ -115,7 +115,10 @@ class StreamableHttp:
         if _says_modern(params) or not (revision is None or revision in LEGACY):
             if kind == "request":
                 return await self._modern(message["id"], message["method"], params_of(message), request, service)
-            return _without_answer(kind, revision)
+            answer = _without_answer(kind, revision)
+            if answer is ACCEPTED:
+                service.hear(message["method"], params, request.caller)
+            return answer
         if kind == "request" and message["method"] == "initialize":
             return self._initialize(message["id"], params_of(message), request, service)
         session = self._session(request, readable_id(message))
@@ -124,7 +127,7 @@ class StreamableHttp:
         if kind == "request":
             return await self._in_session(message, session, request, service)
         if kind == "notification":
-            _notification(session, message["method"], params)
+            _notification(session, message["method"], params, service)
         else:
             session.requests.settle(message)
         return ACCEPTED
@@ -242,7 +245,7 @@ class StreamableHttp:
         try:
             kind = shape(message)
             if kind == "notification":
-                _notification(session, message["method"], message.get("params"))
+                _notification(session, message["method"], message.get("params"), service)
             if kind == "response":
                 session.requests.settle(message)
             if kind != "request":
@@ -277,14 +280,16 @@ def _nothing() -> None:
     """What is to be done after a call that belongs to no session."""
 
 
-def _notification(session: HttpSession, method: str, params: Any) -> None:
-    """Act on a cancellation and on progress; whatever else there is, known or not, needs nothing done."""
+def _notification(session: HttpSession, method: str, params: Any, service: Service) -> None:
+    """Act on a cancellation and on progress; whatever else there is may be for a plugin, and else for nobody."""
     if method == "notifications/cancelled" and isinstance(params, dict):
         request_id = params.get("requestId")
         if isinstance(request_id, str | int) and is_request_id(request_id):
             session.cancel(request_id)
     elif method == "notifications/progress":
         session.requests.progressed(params)
+    else:
+        service.hear(method, params, session.caller, session)
 
 
 def _says_modern(params: Any) -> bool:
