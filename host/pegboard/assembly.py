@@ -114,6 +114,7 @@ class _Assembler:
         self.binder = binder
         self.problems = binder.problems
         self.withheld: list[Withheld] = []
+        self.resources: dict[str, Resource] = {}
 
     def problem(
         self, origin: Origin, message: str, *, level: Literal["error", "warning"] = "error", fatal: bool = False
@@ -126,15 +127,17 @@ class _Assembler:
         for plugin in self.plugins:
             for definition in getattr(plugin, field):
                 try:
-                    one = self.binder.bind(plugin, definition)
+                    one = self.binder.bind(plugin, definition, self.resources)
                 except ToolDefinitionError as error:
                     where = f"{described(definition)}{place(definition.function)}"
                     self.problem(plugin.origin, f"{where}: {error}; it is not served")
                     continue
                 if isinstance(one, Withheld):
                     self.withheld.append(one)
-                else:
-                    found.append(one)
+                    continue
+                found.append(one)
+                if field == "resources":
+                    self.resources[one.name] = one.item[0]
         return found
 
     def served(self, field: Served, found: Iterable[Bound]) -> dict[str, Bound]:

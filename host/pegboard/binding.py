@@ -5,11 +5,19 @@ It decides nothing about two definitions, nor what is done about a wrong one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pegboard.config import HostConfig
-from pegboard.contracts import Contributed, PromptDefinition, Resource, ResourceDefinition, Tool, ToolDefinition
+from pegboard.contracts import (
+    NOTHING,
+    Contributed,
+    PromptDefinition,
+    Resource,
+    ResourceDefinition,
+    Tool,
+    ToolDefinition,
+)
 from pegboard.definitions import attempt, compile_prompt, compile_resource, compile_tool, own_name
 from pegboard.errors import ToolDefinitionError
 from pegboard.execute import BoundTool
@@ -74,16 +82,20 @@ class Binder:
         self._secrets: dict[str, str | None] = {}
         self._additions = put_together(plugins, self._report)
         self._users: set[str] = set()
-        self._resources: dict[str, Resource] = {}
 
-    def bind(self, plugin: Loaded, definition: Definition) -> Bound | Withheld:
+    def bind(self, plugin: Loaded, definition: Definition, resources: Mapping[str, Resource]) -> Bound | Withheld:
         """What one definition of a plugin comes to.
+
+        Args:
+            plugin: whose it is.
+            definition: the definition.
+            resources: those that a tool may speak of.
 
         Raises:
             ToolDefinitionError: its author got it wrong.
         """
         if isinstance(definition, ToolDefinition):
-            return attempt(self._tool, plugin, definition)
+            return attempt(self._tool, plugin, definition, resources)
         if isinstance(definition, ResourceDefinition):
             return attempt(self._resource, plugin, definition)
         return attempt(self._prompt, plugin, definition)
@@ -95,20 +107,22 @@ class Binder:
     def _report(self, origin: Origin, message: str) -> None:
         self.problems.append(Problem("assemble", message, origin))
 
-    def _described(self, item: Item, definition: ToolDefinition | ResourceDefinition) -> Item:
+    def _described(
+        self, item: Item, definition: ToolDefinition | ResourceDefinition, resources: Mapping[str, Resource] = NOTHING
+    ) -> Item:
         """With what the extensions of the protocol say of it.
 
         Raises:
             ToolDefinitionError: one of them cannot serve it.
         """
-        said = describe(item, definition.extensions, self._additions, self._resources)
+        said = describe(item, definition.extensions, self._additions, resources)
         self._users |= said.extensions
         return item._replace(meta={**(item.meta or {}), **said.meta}) if said.meta else item
 
     def _wire_name(self, plugin: Loaded, own: str) -> str:
         return wire_name(plugin.origin.name, own, self._config.host.tool_names, prefix=is_prefixed(plugin))
 
-    def _tool(self, plugin: Loaded, definition: ToolDefinition) -> Bound | Withheld:
+    def _tool(self, plugin: Loaded, definition: ToolDefinition, resources: Mapping[str, Resource]) -> Bound | Withheld:
         own = own_name(definition)
         name = self._wire_name(plugin, own)
         forms = spellings(plugin.origin.name if is_prefixed(plugin) else "", own)
@@ -117,7 +131,7 @@ class Binder:
         if reason := self._why_withheld(plugin, definition, forms):
             return Withheld(name, plugin.origin.name, reason)
         tool, signature, function = compile_tool(definition, name, plugin.origin.name)
-        tool = self._described(tool, definition)
+        tool = self._described(tool, definition, resources)
         secrets = {key: self._secret(key) for key in definition.requires_secrets}
         missing = tuple(key for key, value in secrets.items() if not value)
         host = self._config.host
@@ -136,7 +150,6 @@ class Binder:
     def _resource(self, plugin: Loaded, definition: ResourceDefinition) -> Bound:
         resource, bound = compile_resource(definition, plugin.origin.name)
         resource = self._described(resource, definition)
-        self._resources[resource.uri] = resource
         return Bound("resources", definition.uri, plugin.origin, (resource, bound))
 
     def _prompt(self, plugin: Loaded, definition: PromptDefinition) -> Bound:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from threading import RLock
 from typing import Any
 
 from pegboard.assembly import Assembly, missing_secret
 from pegboard.binding import SINGULAR, Binder, Bound, Definition, Served, Withheld, described, is_prefixed
 from pegboard.config import HostConfig
-from pegboard.contracts import Catalogue, Kind, PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard.contracts import Catalogue, Kind, PromptDefinition, Resource, ResourceDefinition, ToolDefinition
 from pegboard.definitions import attempt, own_name, place
 from pegboard.errors import ToolDefinitionError
 from pegboard.names import wire_name
@@ -63,19 +63,19 @@ class Registry:
         with self._lock:
             if self._assembly is None:
                 return tuple([self._contribute(plugin, one) for one in definitions])
-        found = [self._bound(plugin, one) for one in definitions]
+        found = self._bound(plugin, definitions)
         self._change(plugin, _Draft.add, ((one,) for one in found))
         return tuple(one.name for one in found)
 
     def update(self, plugin: Loaded, given: Iterable[Any]) -> tuple[str, ...]:
         definitions = [_definition(one) for one in given]
-        found = [self._bound(plugin, one) for one in definitions]
+        found = self._bound(plugin, definitions)
         self._change(plugin, _Draft.update, ((one,) for one in found))
         return tuple(one.name for one in found)
 
     def remove(self, plugin: Loaded, kind: Kind, names: Iterable[str]) -> None:
         if kind not in SINGULAR:
-            raise ToolDefinitionError(f"{kind!r} is no kind; there are: {', '.join(SINGULAR)}")
+            raise ToolDefinitionError(f"{kind!r} is no kind; there are: {', '.join(sorted(SINGULAR))}")
         spelt = [(name,) if kind == "resources" else (name, self._wire_name(plugin, name)) for name in names]
         self._change(plugin, _Draft.remove, ((kind, one) for one in spelt))
 
@@ -107,11 +107,23 @@ class Registry:
                 raise ToolDefinitionError(f"{plugin.origin} does not run in this host, or no longer")
             return self._binder
 
-    def _bound(self, plugin: Loaded, definition: Definition) -> Bound | Withheld:
-        """What a definition comes to; outside of the lock, so that a slow one keeps nobody waiting."""
+    def _bound(self, plugin: Loaded, definitions: Sequence[Definition]) -> list[Bound | Withheld]:
+        """What definitions come to; outside of the lock, so that a slow one keeps nobody waiting."""
         binder = self._running(plugin)
+        found: dict[int, Bound | Withheld] = {}
+        resources = _Resources(self._assembly.resources if self._assembly else {})
+        # resources first: a tool may speak of one
+        for number, one in sorted(enumerate(definitions), key=lambda pair: not isinstance(pair[1], ResourceDefinition)):
+            found[number] = bound = self._bound_one(binder, plugin, one, resources)
+            if isinstance(bound, Bound) and bound.field == "resources":
+                resources.added[bound.name] = bound.item[0]
+        return [found[number] for number in range(len(definitions))]
+
+    def _bound_one(
+        self, binder: Binder, plugin: Loaded, definition: Definition, resources: Mapping[str, Resource]
+    ) -> Bound | Withheld:
         try:
-            found = binder.bind(plugin, definition)
+            found = binder.bind(plugin, definition, resources)
         except ToolDefinitionError as error:
             raise type(error)(f"{described(definition)}{place(definition.function)}: {error}") from error.__cause__
         while binder.problems:
@@ -151,6 +163,23 @@ class _OwnCatalogue:
 
     def remove(self, kind: Kind, *names: str) -> None:
         self._registry.remove(self._plugin, kind, names)
+
+
+class _Resources(Mapping[str, Resource]):
+    """The resources of an assembly as clients see them, and those that are about to be added."""
+
+    def __init__(self, served: Mapping[str, tuple[Resource, Any]]) -> None:
+        self.added: dict[str, Resource] = {}
+        self._served = served
+
+    def __getitem__(self, uri: str) -> Resource:
+        return self.added[uri] if uri in self.added else self._served[uri][0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._served, **self.added})
+
+    def __len__(self) -> int:
+        return len({**self._served, **self.added})
 
 
 class _Draft:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pegboard import (
     Failure,
@@ -33,8 +33,6 @@ from pegboard_plugins.mcp.describe import implementation, listing_object
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_PARAMS
 from pegboard_plugins.mcp.revisions import MODERN, RESOURCE_NOT_FOUND, SERVER_INFO, SUPPORTED, since
 
-_KEPT_PAGES = 64
-
 
 class Encoder:
     """Writes the answers of one revision for one server.
@@ -51,13 +49,15 @@ class Encoder:
         self._modern = revision in MODERN
         self._structured = since(revision, "2025-06-18")
         self._close = b"}"
-        self._cacheable = b""
+        self._cacheable = self._private = b""
         if self._modern:
             # every result of this era says that it is complete, and by whom (2026-07-28, basic)
             info = encode(implementation(identity, revision))
             self._close = b',"resultType":"complete","_meta":{"%b":%b}}' % (SERVER_INFO.encode(), info)
             self._cacheable = b',"ttlMs":%d,"cacheScope":"public"' % list_ttl_ms
-        self._page = lru_cache(maxsize=_KEPT_PAGES)(self._encode_page)
+            self._private = b',"ttlMs":%d,"cacheScope":"private"' % list_ttl_ms
+        # a page lives for as long as the host lists it, and what was made of it no longer
+        self._pages: WeakKeyDictionary[Listing, bytes] = WeakKeyDictionary()
         self._encoders: dict[type[Any], Callable[[Any], bytes]] = {
             ToolResult: self._tool_result,
             ResourceResult: self._resource,
@@ -128,8 +128,13 @@ class Encoder:
         ]
         return encode(result)[:-1] + self._close
 
-    def _encode_page(self, listing: Listing) -> bytes:
-        return encode(listing_object(listing, self.revision))[:-1] + self._cacheable + self._close
+    def _page(self, listing: Listing) -> bytes:
+        page = self._pages.get(listing)
+        if page is None:
+            caching = self._private if listing.private else self._cacheable
+            page = encode(listing_object(listing, self.revision))[:-1] + caching + self._close
+            self._pages[listing] = page
+        return page
 
     def _added(self, outcome: MethodResult) -> bytes:
         """The result of a method, or of a kind, that a plugin added."""
