@@ -117,8 +117,7 @@ def flatten(schema: Mapping[str, Any]) -> dict[str, Any]:
     """A schema of pydantic's without references, and without null for what may be left out."""
     definitions = schema.get("$defs", {})
     root = _resolved(schema, definitions)
-    kept = {"type", "title", "description", "required"}
-    flat: dict[str, Any] = {key: value for key, value in root.items() if key in kept}
+    flat: dict[str, Any] = {key: value for key, value in root.items() if key in ("type", "required")}
     flat["properties"] = {name: _field(field, definitions) for name, field in root.get("properties", {}).items()}
     if root.get("patternProperties") or isinstance(root.get("additionalProperties"), Mapping):
         raise _no_form("it has fields without names")

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from pydantic import Field
+from pydantic import Field, SecretStr, field_validator
 
 from pegboard import Plugin, PluginConfig, Route, StreamProtocol, hookimpl
+
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp.rounds import RoundTrips
+
+SHORTEST_KEY = 32
+"""Characters."""
 
 
 class McpConfig(PluginConfig):
@@ -18,6 +26,9 @@ class McpConfig(PluginConfig):
         path: where HTTP servers serve MCP.
         max_sessions: how many sessions there may be over HTTP (revisions before 2026-07-28).
         session_idle_seconds: after how long without a request a session is forgotten.
+        state_keys: what seals the state that clients carry between the rounds of a call (2026-07-28); the first seals,
+            all open. Instances that serve the same clients need the same; with none, each process makes its own.
+        state_seconds: how long a client may take to come back with it.
     """
 
     list_ttl_ms: int = Field(default=300_000, ge=0)
@@ -25,6 +36,15 @@ class McpConfig(PluginConfig):
     path: str = Field(default="/mcp", pattern="^/")
     max_sessions: int = Field(default=10_000, ge=1)
     session_idle_seconds: float = Field(default=3600, gt=0)
+    state_keys: tuple[SecretStr, ...] = ()
+    state_seconds: float = Field(default=600, gt=0)
+
+    @field_validator("state_keys")
+    @classmethod
+    def _long_enough(cls, keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+        if any(len(key.get_secret_value()) < SHORTEST_KEY for key in keys):
+            raise ValueError(f"a key has at least {SHORTEST_KEY} characters")
+        return keys
 
 
 class McpPlugin(Plugin):
@@ -32,17 +52,24 @@ class McpPlugin(Plugin):
 
     Config = McpConfig
 
+    @cached_property
+    def _round_trips(self) -> RoundTrips:
+        from pegboard_plugins.mcp.rounds import RoundTrips
+
+        keys = [key.get_secret_value() for key in self.config.state_keys]
+        return RoundTrips(keys, self.config.state_seconds)
+
     @hookimpl
     def register_protocols(self) -> Iterable[StreamProtocol]:
         """The one protocol of message streams."""
         from pegboard_plugins.mcp.protocol import McpProtocol
 
-        return [McpProtocol(self.config.list_ttl_ms, self.config.max_batch)]
+        return [McpProtocol(self.config, self._round_trips)]
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:
         """The MCP endpoint of HTTP servers; what answers there is imported with the first request."""
         from pegboard_plugins.mcp.endpoint import Endpoint
 
-        endpoint = Endpoint(self.config)
+        endpoint = Endpoint(self.config, self._round_trips)
         return [Route(method, self.config.path, endpoint.answer) for method in ("POST", "GET", "DELETE")]

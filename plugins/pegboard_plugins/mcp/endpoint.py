@@ -8,14 +8,16 @@ from pegboard import EventStream, ProtocolHost, Request, Response
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp import McpConfig
+    from pegboard_plugins.mcp.rounds import RoundTrips
     from pegboard_plugins.mcp.streamable_http import StreamableHttp
 
 
 class Endpoint:
     """One handler for every method."""
 
-    def __init__(self, config: McpConfig) -> None:
+    def __init__(self, config: McpConfig, round_trips: RoundTrips) -> None:
         self._config = config
+        self._round_trips = round_trips
         self._http: StreamableHttp | None = None
 
     async def answer(self, request: Request, host: ProtocolHost) -> Response | EventStream:
@@ -26,7 +28,7 @@ class Endpoint:
 
             config = self._config
             sessions = Sessions(config.max_sessions, config.session_idle_seconds)
-            self._http = StreamableHttp(config.list_ttl_ms, config.max_batch, sessions)
+            self._http = StreamableHttp(config, self._round_trips, sessions)
         if request.method == "POST":
             return await self._http.post(request, host)
         return await (self._http.delete if request.method == "DELETE" else self._http.get)(request, host)

@@ -10,7 +10,7 @@ import logging
 from collections.abc import AsyncIterable, Callable
 from contextlib import suppress
 from threading import get_ident
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pegboard import (
     Call,
@@ -40,6 +40,10 @@ from pegboard_plugins.mcp.service import Service
 from pegboard_plugins.mcp.session import Session, negotiate
 from pegboard_plugins.mcp.session_methods import answer_at_once
 
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp import McpConfig
+    from pegboard_plugins.mcp.rounds import RoundTrips
+
 CLEANUP_SECONDS = 0.5
 """How long cancelled calls may take to clean up once the connection has ended."""
 
@@ -62,13 +66,13 @@ class McpProtocol:
 
     name = "mcp"
 
-    def __init__(self, list_ttl_ms: int, max_batch: int) -> None:
-        self._list_ttl_ms = list_ttl_ms
-        self._max_batch = max_batch
+    def __init__(self, config: McpConfig, round_trips: RoundTrips) -> None:
+        self._config = config
+        self._round_trips = round_trips
 
     async def serve(self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost) -> None:
         """Answer every message until they end; then cancel what is still running."""
-        conversation = Conversation(connection, Service(host, self._list_ttl_ms), self._max_batch)
+        conversation = Conversation(connection, Service(host, self._config, self._round_trips), self._config.max_batch)
         try:
             async for message in messages:
                 if conversation.is_full:

@@ -14,6 +14,7 @@ from math import isfinite
 from typing import Any, Protocol
 
 from pegboard import ClientError, ClientTimeoutError, encode, jsonrpc_notification
+from pegboard_plugins.mcp.questions import in_revision
 
 MOST_OPEN = 100
 """How many requests to one client may wait for their answers."""
@@ -75,6 +76,7 @@ class Requests:
     async def ask(
         self,
         outlet: Outlet,
+        revision: str,
         method: str,
         params: dict[str, Any],
         *,
@@ -93,6 +95,7 @@ class Requests:
             raise _gone()
         if len(self._open) >= MOST_OPEN:
             raise ClientError(f"The client has {MOST_OPEN} requests to answer already.")
+        params = in_revision(method, params, revision)
         request_id = next(self._ids)
         until = asyncio.get_running_loop().time() + min(max_total or MOST_SECONDS, MOST_SECONDS)
         opened = _Open(outlet, progress, timeout if reset_on_progress else None, until)

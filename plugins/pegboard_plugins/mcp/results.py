@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from pegboard import (
+    ClientCapabilityError,
     Failure,
     Identity,
     Inlined,
@@ -31,7 +32,7 @@ from pegboard import (
 )
 from pegboard_plugins.mcp.describe import implementation, listing_object
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_PARAMS
-from pegboard_plugins.mcp.revisions import MODERN, RESOURCE_NOT_FOUND, SERVER_INFO, SUPPORTED, since
+from pegboard_plugins.mcp.revisions import MISSING_CLIENT_CAPABILITY, MODERN, RESOURCE_NOT_FOUND, SERVER_INFO, SUPPORTED, since
 
 
 class Encoder:
@@ -89,6 +90,10 @@ class Encoder:
         if isinstance(outcome, Failure):
             return self._failure(request_id, method, outcome)
         return jsonrpc_result(request_id, self._encoders[type(outcome)](outcome))
+
+    def input_required(self, request_id: RequestId, result: Mapping[str, Any]) -> bytes:
+        """The response to a request that must know more (2026-07-28)."""
+        return jsonrpc_result(request_id, encode({**result, "_meta": {SERVER_INFO: implementation(self._identity, self.revision)}}))
 
     # --- results ---
 
@@ -158,6 +163,8 @@ class Encoder:
 
     def _failure(self, request_id: RequestId, method: str, failure: Failure) -> bytes:
         error = failure.error
+        if self._modern and isinstance(error, ClientCapabilityError):
+            error = ProtocolError(MISSING_CLIENT_CAPABILITY, error.message, {"requiredCapabilities": error.required})
         if method == "tools/call" and isinstance(error, ToolError):
             return jsonrpc_result(request_id, self._tool_error(error, failure.error_id))
         code, data = self._code(method, error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pegboard import (
     Ask,
@@ -12,6 +12,7 @@ from pegboard import (
     Caller,
     Client,
     Headers,
+    InputRequired,
     Notify,
     Outcome,
     ProtocolError,
@@ -27,23 +28,29 @@ from pegboard_plugins.mcp.results import Encoder
 from pegboard_plugins.mcp.revisions import GATES, MODERN, SUPPORTED
 from pegboard_plugins.mcp.session import Session
 
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp import McpConfig
+    from pegboard_plugins.mcp.rounds import RoundTrips
+
 
 class Service:
     """MCP over one host, whatever the binding.
 
     Args:
         host: the host.
-        list_ttl_ms: for how long clients may keep lists, in milliseconds.
+        config: the settings of the plugin.
+        round_trips: the questions that end a call, and their answers.
     """
 
-    def __init__(self, host: ProtocolHost, list_ttl_ms: int) -> None:
+    def __init__(self, host: ProtocolHost, config: McpConfig, round_trips: RoundTrips) -> None:
         self.host = host
+        self._round_trips = round_trips
         self._capabilities: dict[str, Any] = {
             kind: {} for kind in ("tools", "resources", "prompts") if host.offers(kind)
         }
         self._capabilities["logging"] = {}
         self._hearing = Hearing(host)
-        self._encoders = {revision: Encoder(revision, host.identity, list_ttl_ms) for revision in SUPPORTED}
+        self._encoders = {revision: Encoder(revision, host.identity, config.list_ttl_ms) for revision in SUPPORTED}
 
     def capabilities(self, revision: str) -> dict[str, Any]:
         """What the server can do in a revision (MCP ServerCapabilities)."""
@@ -68,7 +75,10 @@ class Service:
     def response(self, call: Call, outcome: Outcome) -> bytes:
         """The response to a call."""
         assert call.request_id is not None
-        return self._encoders[call.client.revision].answer(call.request_id, call.method, outcome)
+        encoder = self._encoders[call.client.revision]
+        if type(outcome) is InputRequired:
+            return encoder.input_required(call.request_id, self._round_trips.result(call, outcome))
+        return encoder.answer(call.request_id, call.method, outcome)
 
     def require(self, method: str, client: Client) -> None:
         """Refuse a method that is unknown, whose capability is not advertised, or that is not for this client.
@@ -123,6 +133,7 @@ class Service:
                 notify = modern_notify(meta, token, outlet.send) if type(meta) is dict else None
             else:
                 notify = session_notify(session, token, outlet.send)
-                ask = partial(session.requests.ask, outlet)
+                ask = partial(session.requests.ask, outlet, client.revision)
         session_id = None if session is None else session.id
-        return Call(method, params, caller, client, request_id, session_id, notify=notify, ask=ask, headers=headers)
+        call = Call(method, params, caller, client, request_id, session_id, notify=notify, ask=ask, headers=headers)
+        return call if session is not None else self._round_trips.begin(call)

@@ -6,11 +6,12 @@ It knows requests and responses, and no HTTP server.
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pegboard import (
     NOTHING,
     Call,
+    ClientCapabilityError,
     EventStream,
     Failure,
     MCPError,
@@ -52,21 +53,25 @@ from pegboard_plugins.mcp.session import negotiate
 from pegboard_plugins.mcp.session_methods import answer_at_once
 from pegboard_plugins.mcp.sessions import HttpSession, Sessions
 
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp import McpConfig
+    from pegboard_plugins.mcp.rounds import RoundTrips
+
 BATCH_REVISION = "2025-03-26"
 
 
 class StreamableHttp:
     """The handlers of the MCP endpoint."""
 
-    def __init__(self, list_ttl_ms: int, max_batch: int, sessions: Sessions) -> None:
-        self._list_ttl_ms = list_ttl_ms
-        self._max_batch = max_batch
+    def __init__(self, config: McpConfig, round_trips: RoundTrips, sessions: Sessions) -> None:
+        self._config = config
+        self._round_trips = round_trips
         self._sessions = sessions
         self._made: Service | None = None
 
     def _service(self, host: ProtocolHost) -> Service:
         if self._made is None or self._made.host is not host:
-            self._made = Service(host, self._list_ttl_ms)
+            self._made = Service(host, self._config, self._round_trips)
         return self._made
 
     # --- methods of HTTP ---
@@ -234,8 +239,8 @@ class StreamableHttp:
             return session
         if session.client.revision != BATCH_REVISION:
             raise ProtocolError(INVALID_REQUEST, f"Batches belong to revision {BATCH_REVISION} alone.")
-        if not 0 < len(messages) <= self._max_batch:
-            raise ProtocolError(INVALID_REQUEST, f"A batch holds 1 to {self._max_batch} messages.")
+        if not 0 < len(messages) <= self._config.max_batch:
+            raise ProtocolError(INVALID_REQUEST, f"A batch holds 1 to {self._config.max_batch} messages.")
         answers = await asyncio.gather(*[self._batched(message, session, request, service) for message in messages])
         responses = [answer for answer in answers if answer is not None]
         return Response(body=b"[" + b",".join(responses) + b"]") if responses else ACCEPTED
@@ -267,7 +272,8 @@ async def _modern_answer(service: Service, call: Call, exchange: Exchange) -> by
 def _status(outcome: Outcome) -> int:
     """400 where a call ends for want of what its client declared, which the client must learn (2026-07-28)."""
     error = outcome.error if isinstance(outcome, Failure) else None
-    return 400 if isinstance(error, ProtocolError) and error.code == MISSING_CLIENT_CAPABILITY else 200
+    missing = isinstance(error, ClientCapabilityError)
+    return 400 if missing or (isinstance(error, ProtocolError) and error.code == MISSING_CLIENT_CAPABILITY) else 200
 
 
 async def _answer(service: Service, call: Call, session: HttpSession, exchange: Exchange) -> bytes:

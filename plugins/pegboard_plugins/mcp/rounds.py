@@ -1,0 +1,94 @@
+"""Multi round-trip requests (2026-07-28, basic/patterns/mrtr): questions as results, and retries with the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pegboard import FIRST_ROUND, Call, InputRequired, ProtocolError, Round
+from pegboard_plugins.mcp.envelope import INVALID_PARAMS
+
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp.sealing import Sealer
+
+METHODS = frozenset(("tools/call", "prompts/get", "resources/read"))
+"""The methods whose result may be a question."""
+
+MOST_STATE_BYTES = 1024 * 1024
+"""How long a state may become that the client is given to carry."""
+
+
+class RoundTrips:
+    """The questions and answers of one server's calls; it remembers nothing.
+
+    Args:
+        keys: what states are sealed with, as for `Sealer`.
+        seconds: for how long a retry is accepted.
+    """
+
+    def __init__(self, keys: Sequence[str], seconds: float) -> None:
+        self._keys = keys
+        self._seconds = seconds
+        self._made: Sealer | None = None
+
+    @property
+    def _sealer(self) -> Sealer:
+        if self._made is None:
+            from pegboard_plugins.mcp.sealing import Sealer
+
+            self._made = Sealer(self._keys, self._seconds)
+        return self._made
+
+    def begin(self, call: Call) -> Call:
+        """The call with the round that it begins; as it is when its method cannot ask.
+
+        Raises:
+            ProtocolError: its `requestState` or `inputResponses` are not sound.
+        """
+        if call.method not in METHODS:
+            return call
+        params = call.params
+        if "requestState" not in params and "inputResponses" not in params:
+            return call._replace(round=FIRST_ROUND)
+        return call._replace(round=self._resumed(call, params))
+
+    def _resumed(self, call: Call, params: Mapping[str, Any]) -> Round:
+        given = params.get("inputResponses", {})
+        if type(given) is not dict or not all(type(answer) is dict for answer in given.values()):
+            raise ProtocolError(INVALID_PARAMS, "params.inputResponses must be an object of objects")
+        if "requestState" not in params:
+            return FIRST_ROUND
+        state = params["requestState"]
+        if type(state) is not str:
+            raise ProtocolError(INVALID_PARAMS, "params.requestState must be a string")
+        try:
+            number, asked, answers, results = self._sealer.open(state, _bound_to(call))
+        except ValueError as error:
+            raise ProtocolError(INVALID_PARAMS, f"params.requestState is refused: {error}") from None
+        return Round(number, asked, answers, results, given)
+
+    def result(self, call: Call, outcome: InputRequired) -> Mapping[str, Any]:
+        """The `InputRequiredResult`, but for what every result has.
+
+        Raises:
+            ProtocolError: the answers so far are too much to carry.
+        """
+        following = outcome.next
+        kept = [following.number, following.asked, following.answers, following.results]
+        state = self._sealer.seal(kept, _bound_to(call))
+        if len(state) > MOST_STATE_BYTES:
+            raise ProtocolError(INVALID_PARAMS, "The answers are too large to ask for more.")
+        questions = {key: question._asdict() for key, question in outcome.questions.items()}
+        return {"resultType": "input_required", "inputRequests": questions, "requestState": state}
+
+
+def _bound_to(call: Call) -> list[Any]:
+    """What a retry must have in common with the request that it repeats: caller, method, and what was asked for."""
+    params = call.params
+    return [
+        call.caller.subject,
+        call.method,
+        params.get("name"),
+        params.get("uri"),
+        params.get("arguments") or {},
+    ]

@@ -1,0 +1,89 @@
+"""Sealed state: what a client carries from one request to the next, and can neither read nor change.
+
+AES-256-GCM under keys derived with HKDF-SHA256 (RFC 5869). What a state is bound to is authenticated with it and never
+sent. Imported with the first question that is asked.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
+from typing import Any
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from pegboard import decode, encode
+
+VERSION = "v1."
+NONCE_BYTES = 12
+
+
+class Sealer:
+    """Seals and opens.
+
+    Args:
+        keys: secrets of any length; the first seals, all open. With none, a random one that dies with the process.
+        seconds: for how long a state is good.
+    """
+
+    def __init__(self, keys: Sequence[str], seconds: float) -> None:
+        self._ciphers = [AESGCM(_derived(key.encode())) for key in keys or (secrets.token_urlsafe(32),)]
+        self._seconds = seconds
+
+    def seal(self, state: Any, bound_to: Any) -> str:
+        """A token of printable ASCII for a state of JSON values, good only together with what it is bound to."""
+        nonce = secrets.token_bytes(NONCE_BYTES)
+        plain = encode([time.time() + self._seconds, state])
+        sealed = nonce + self._ciphers[0].encrypt(nonce, plain, _context(bound_to))
+        return VERSION + urlsafe_b64encode(sealed).decode().rstrip("=")
+
+    def open(self, token: str, bound_to: Any) -> Any:
+        """The state.
+
+        Raises:
+            ValueError: the token was changed, made for something else or by somebody else, or is too old.
+        """
+        sealed = _unpacked(token)
+        nonce, rest = sealed[:NONCE_BYTES], sealed[NONCE_BYTES:]
+        for cipher in self._ciphers:
+            try:
+                until, state = decode(cipher.decrypt(nonce, rest, _context(bound_to)))
+            except InvalidTag:
+                continue
+            if time.time() > until:
+                raise ValueError("it has expired")
+            return state
+        raise ValueError("it was not made by this server for this very request")
+
+
+def _derived(key: bytes) -> bytes:
+    return HKDF(SHA256(), length=32, salt=None, info=b"pegboard request state").derive(key)
+
+
+def _context(bound_to: Any) -> bytes:
+    return VERSION.encode() + encode(_sorted(bound_to))
+
+
+def _sorted(value: Any) -> Any:
+    """The same JSON value with the members of objects in order: a client may send them in another."""
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _unpacked(token: str) -> bytes:
+    body = token.removeprefix(VERSION)
+    try:
+        sealed = urlsafe_b64decode(body + "=" * (-len(body) % 4))
+    except ValueError as error:
+        raise ValueError("it is no state of this server") from error
+    # the decoder overlooks what does not belong there, so only the one canonical spelling counts
+    canonical = VERSION + urlsafe_b64encode(sealed).decode().rstrip("=") == token
+    if not canonical or len(sealed) <= NONCE_BYTES:
+        raise ValueError("it is no state of this server")
+    return sealed
