@@ -184,7 +184,7 @@ class Conversation:
         if self._session is not None:
             raise ProtocolError(INVALID_REQUEST, "This session is initialized already.")
         self._session = Session(negotiate(params))
-        reply(self._service.handshake(request_id, self._session.client))
+        reply(self._service.handshake(request_id, self._session))
 
     def _notification(self, method: str, params: Any) -> None:
         """Act on a cancellation and on progress; whatever else there is may be for a plugin, and else for nobody."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pegboard import Kind
 
 MODERN: Final = ("2026-07-28",)
 """Revisions without a handshake: every request carries its own protocol version."""
@@ -26,7 +29,7 @@ RESOURCE_NOT_FOUND: Final = -32002
 MISSING_CLIENT_CAPABILITY: Final = -32021
 UNSUPPORTED_PROTOCOL_VERSION: Final = -32022
 
-GATES: Final = {
+GATES: Final[dict[str, Kind]] = {
     "tools/list": "tools",
     "tools/call": "tools",
     "resources/list": "resources",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pegboard import (
     Ask,
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp.rounds import RoundTrips
 
 
+KINDS: Final = tuple(dict.fromkeys(GATES.values()))
+"""The capabilities that depend on what there is to list."""
+
+
 class Service:
     """MCP over one host, whatever the binding.
 
@@ -45,16 +49,15 @@ class Service:
     def __init__(self, host: ProtocolHost, config: McpConfig, round_trips: RoundTrips) -> None:
         self.host = host
         self._round_trips = round_trips
-        self._capabilities: dict[str, Any] = {
-            kind: {} for kind in ("tools", "resources", "prompts") if host.offers(kind)
-        }
-        self._capabilities["logging"] = {}
+        self._offered: frozenset[str] = frozenset()
         self._hearing = Hearing(host)
         self._encoders = {revision: Encoder(revision, host.identity, config.list_ttl_ms) for revision in SUPPORTED}
 
     def capabilities(self, revision: str) -> dict[str, Any]:
         """What the server can do in a revision (MCP ServerCapabilities)."""
-        return self._capabilities | added_capabilities(self.host.contributed, revision)
+        capabilities: dict[str, Any] = {kind: {} for kind in KINDS if self.host.offers(kind)}
+        capabilities["logging"] = {}
+        return capabilities | added_capabilities(self.host.contributed, revision)
 
     def hear(self, name: str, params: Any, caller: Caller, session: Session | None = None) -> None:
         """Take note of a notification that is none of the specification's own: a plugin may want to hear of it."""
@@ -64,9 +67,14 @@ class Service:
         """Hear no more."""
         self._hearing.end()
 
-    def handshake(self, request_id: RequestId, client: Client) -> bytes:
-        """The response to `initialize`."""
-        return self._encoders[client.revision].handshake(request_id, self.capabilities(client.revision))
+    def handshake(self, request_id: RequestId, session: Session) -> bytes:
+        """The response to `initialize`, which settles what the session may use, whatever comes later."""
+        offered = frozenset(kind for kind in KINDS if self.host.offers(kind))
+        if offered != self._offered:
+            self._offered = offered  # sessions share it
+        session.offered = self._offered
+        revision = session.client.revision
+        return self._encoders[revision].handshake(request_id, self.capabilities(revision))
 
     def discovery(self, request_id: RequestId) -> bytes:
         """The response to `server/discover`."""
@@ -80,8 +88,10 @@ class Service:
             return encoder.input_required(call.request_id, self._round_trips.result(call, outcome))
         return encoder.answer(call.request_id, call.method, outcome)
 
-    def require(self, method: str, client: Client) -> None:
+    def require(self, method: str, client: Client, session: Session | None = None) -> None:
         """Refuse a method that is unknown, whose capability is not advertised, or that is not for this client.
+
+        What a session may use is what its handshake advertised; without one, it is what is advertised now.
 
         Raises:
             ProtocolError: -32601; -32021 for a method of an extension that the client does not declare.
@@ -89,7 +99,7 @@ class Service:
         capability = GATES.get(method)
         if capability is None:
             require_method(self.host.contributed, method, client)
-        elif capability not in self._capabilities:
+        elif not (self.host.offers(capability) if session is None else capability in session.offered):
             raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {method}")
 
     def name_parameter(self, method: str) -> str | None:
@@ -123,7 +133,7 @@ class Service:
         Raises:
             ProtocolError: the method is not served, or not to this client, or the progress token is not sound.
         """
-        self.require(method, client)
+        self.require(method, client, session)
         meta = params.get("_meta")
         token = token_of(meta)
         notify: Notify | None = None

@@ -21,14 +21,16 @@ class Session:
         id: its id, None where the connection is the session.
         client: who opened it, and its revision.
         level: the least severe log message that the client wants.
+        offered: what the handshake advertised of the things that a host lists.
     """
 
-    __slots__ = ("_requests", "client", "id", "level")
+    __slots__ = ("_requests", "client", "id", "level", "offered")
 
     def __init__(self, client: Client, session_id: str | None = None) -> None:
         self.client = client
         self.id = session_id
         self.level = DEFAULT_LEVEL
+        self.offered: frozenset[str] = frozenset()
         self._requests: Requests | None = None
 
     @property

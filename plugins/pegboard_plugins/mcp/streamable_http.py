@@ -173,7 +173,7 @@ class StreamableHttp:
         if session is None:
             busy = _error(503, request_id, INTERNAL_ERROR, "There are too many sessions; try again later.")
             return busy._replace(headers={"Retry-After": "60"})
-        return Response(body=service.handshake(request_id, client), headers={SESSION_HEADER: session.id})
+        return Response(body=service.handshake(request_id, session), headers={SESSION_HEADER: session.id})
 
     def _session(self, request: Request, request_id: RequestId | None = None) -> HttpSession | Response:
         """The session that a request belongs to, or the refusal."""
