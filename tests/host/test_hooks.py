@@ -17,8 +17,12 @@ from pegboard import (
     Context,
     ErrorAdapter,
     EventStream,
+    Extension,
     Failure,
+    Method,
+    MethodResult,
     Middleware,
+    NotificationHandler,
     Outcome,
     Plugin,
     PluginConfig,
@@ -26,6 +30,7 @@ from pegboard import (
     PromptDefinition,
     PromptMessage,
     PromptResult,
+    ProtocolError,
     ProtocolHost,
     Request,
     ResourceDefinition,
@@ -38,6 +43,7 @@ from pegboard import (
     ToolExecutionError,
     ToolResult,
     ToolRuntimeError,
+    Topic,
     Transport,
     TransportError,
     TransportHost,
@@ -385,6 +391,25 @@ async def test_hook_register_routes() -> None:
         assert (await respond("POST", "/made", b"?")).body == b"n?"
 
 
+async def test_hook_register_methods() -> None:
+    async def get(call: Call) -> Outcome:
+        if call.params.get("jobId") != "1":
+            raise ProtocolError(-32602, "There is no such job.")
+        return MethodResult({"status": "working"})
+
+    class Adding(Plugin):
+        @hookimpl
+        def register_methods(self) -> Iterable[Extension | Method | NotificationHandler | Topic]:
+            return [Extension("com.acme/jobs", {"cancel": False}), Method("jobs/get", get, "com.acme/jobs")]
+
+    async with make_host(plugins={"p": Adding}) as host:
+        assert await host.dispatch(Call("jobs/get", {"jobId": "1"})) == MethodResult({"status": "working"})
+        wrong = await host.dispatch(Call("jobs/get", {"jobId": "2"}))
+        assert isinstance(wrong, Failure)
+        assert wrong.error.message == "There is no such job."
+        assert host.contributed.extensions["com.acme/jobs"].settings == {"cancel": False}
+
+
 async def test_hook_register_secret_stores() -> None:
     class Vault:
         name = "vault"
@@ -467,6 +492,10 @@ class Everything(Plugin):
     @hookimpl
     def register_middleware(self, context: PluginContext) -> Any:
         return self.note("register_middleware", context)
+
+    @hookimpl
+    def register_methods(self, context: PluginContext) -> Any:
+        return self.note("register_methods", context)
 
     @hookimpl
     def register_transports(self, context: PluginContext) -> Any:
