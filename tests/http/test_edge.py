@@ -156,6 +156,22 @@ async def test_a_preflight_of_a_listed_origin(strict: Served, path: str) -> None
     )
 
 
+async def test_a_preflight_may_ask_for_headers_of_arguments(strict: Served) -> None:
+    asked = (
+        "Access-Control-Request-Headers",
+        "content-type, mcp-param-region,Mcp-Param-X-Dry.Run, mcp-param-, x-other, mcp-param-a b",
+    )
+    answer = await strict.request("OPTIONS", "/mcp", [("Origin", "https://app.example"), PREFLIGHT, asked])
+    allowed = cors(answer)["Access-Control-Allow-Headers"].split(", ")
+    assert [name for name in allowed if name.lower().startswith("mcp-param")] == [
+        "mcp-param-region",
+        "Mcp-Param-X-Dry.Run",
+    ]
+    assert "x-other" not in allowed
+    foreign = await strict.request("OPTIONS", "/mcp", [("Origin", "https://other.example"), PREFLIGHT, asked])
+    assert "mcp-param-region" not in (foreign.get("Access-Control-Allow-Headers") or "")
+
+
 @pytest.mark.parametrize("origin", ["http://app.example", "https://app.example:444", "https://sub.app.example", "null"])
 async def test_an_origin_that_only_looks_listed(strict: Served, origin: str) -> None:
     assert (await strict.request("OPTIONS", "/mcp", [("Origin", origin), PREFLIGHT])).status == 403

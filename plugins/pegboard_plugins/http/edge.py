@@ -6,8 +6,9 @@ It knows headers, and no HTTP server.
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from pegboard import Headers, Response
@@ -24,6 +25,8 @@ _MCP_HEADERS = (
     "Mcp-Name",
     "Mcp-Session-Id",
 )
+_MIRRORED = re.compile(r"mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+", re.IGNORECASE)
+"""The headers that mirror arguments; which there are, the tools decide."""
 _EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate"
 _PREFLIGHT_SECONDS = "600"
 _FORWARDED = ("X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "X-Real-IP", "Via")
@@ -143,10 +146,16 @@ class Edge:
             return Response(204)
         allowed = {
             "Access-Control-Allow-Methods": self._methods,
-            "Access-Control-Allow-Headers": self._headers,
+            "Access-Control-Allow-Headers": ", ".join((self._headers, *_mirrored(headers))),
             "Access-Control-Max-Age": _PREFLIGHT_SECONDS,
         }
         return Response(204, headers=allowed)
+
+
+def _mirrored(headers: Headers) -> Sequence[str]:
+    """The headers for arguments that a browser asks for; the origin has been found to be a listed one."""
+    asked = ",".join(headers.getall("Access-Control-Request-Headers", ())).split(",")
+    return [name.strip() for name in asked if _MIRRORED.fullmatch(name.strip())]
 
 
 def _is_whole(target: str, headers: Headers) -> bool:
