@@ -43,7 +43,7 @@ from pegboard.contracts.catalogue import (
     Tool,
     ToolAnnotations,
 )
-from pegboard.contracts.http import EventStream, Headers, Request, Response, Route, RouteHandler
+from pegboard.contracts.http import EventStream, Headers, Request, Response, Route, RouteHandler, ServerSentEvent
 from pegboard.contracts.methods import (
     Contributed,
     Describe,
@@ -67,6 +67,7 @@ from pegboard.contracts.plugins import (
     SecretStore,
     ToolDefinition,
 )
+from pegboard.contracts.sessions import EventStore, SessionRecord, SessionStore
 from pegboard.contracts.streams import (
     Connection,
     ProtocolHost,
@@ -95,6 +96,7 @@ __all__ = [
     "Contributed",
     "Describe",
     "ErrorAdapter",
+    "EventStore",
     "EventStream",
     "Extension",
     "Failure",
@@ -133,6 +135,9 @@ __all__ = [
     "Route",
     "RouteHandler",
     "SecretStore",
+    "ServerSentEvent",
+    "SessionRecord",
+    "SessionStore",
     "StreamProtocol",
     "Subscribe",
     "Subscribed",

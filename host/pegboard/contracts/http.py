@@ -64,15 +64,32 @@ class Response(NamedTuple):
     headers: Mapping[str, str] = NOTHING
 
 
+class ServerSentEvent(NamedTuple):
+    """One event of a stream (HTML standard, server-sent events).
+
+    Attributes:
+        data: its data, without line breaks.
+        id: what a client that comes back names as the last it has seen, None for no id.
+        retry_ms: after how long a client that lost the stream should come back, None to leave that to it.
+    """
+
+    data: bytes = b""
+    id: str | None = None
+    retry_ms: int | None = None
+
+
 class EventStream(NamedTuple):
     """A response of server-sent events, begun at once and ended by the end of its messages.
 
+    The server keeps a silent stream alive with comments.
+
     Attributes:
-        messages: the `data` of each event, without line breaks. The server closes it when the peer is gone.
+        messages: the events, or their `data` alone, without line breaks. The server calls `aclose`, where there is one,
+            when the stream has ended or the peer is gone.
         headers: further header fields.
     """
 
-    messages: AsyncIterator[bytes]
+    messages: AsyncIterator[bytes | ServerSentEvent]
     headers: Mapping[str, str] = NOTHING
 
 

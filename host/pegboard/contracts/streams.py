@@ -83,6 +83,9 @@ class ProtocolHost(Protocol):
         """Whether the host is about to end."""
         ...
 
+    async def wait_stopping(self) -> None:
+        """Wait until the host is about to end."""
+
     @property
     def identity(self) -> Identity:
         """How the host introduces itself."""

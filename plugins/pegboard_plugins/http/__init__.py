@@ -39,6 +39,7 @@ class HttpConfig(PluginConfig):
         max_body_bytes: the largest request body.
         max_header_bytes: the largest single header field.
         max_requests: how many requests are served at once; more are told to come back.
+        max_streams: how many event streams are open at once, beside those requests.
         header_seconds: how long a client may take to send a request's headers.
         body_seconds: how long it may take to send the body.
         send_seconds: how long it may take nothing of a response, after which its connection is cut.
@@ -62,6 +63,7 @@ class HttpConfig(PluginConfig):
     max_body_bytes: int = Field(default=4 * 1024 * 1024, ge=1024)
     max_header_bytes: int = Field(default=8190, ge=1024)
     max_requests: int = Field(default=1000, ge=1)
+    max_streams: int = Field(default=10_000, ge=1)
     header_seconds: float = Field(default=10, gt=0)
     body_seconds: float = Field(default=30, gt=0)
     send_seconds: float = Field(default=30, gt=0)

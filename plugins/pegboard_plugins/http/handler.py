@@ -9,7 +9,7 @@ from typing import Any
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from pegboard import ANONYMOUS, Caller, EventStream, Request, Response, TransportHost
+from pegboard import ANONYMOUS, Caller, EventStream, Request, Response, ServerSentEvent, TransportHost
 from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.edge import Edge
 
@@ -46,6 +46,7 @@ class Handler:
         self._edge = edge
         self._host = host
         self._in_flight: set[asyncio.Task[Any]] = set()
+        self._streaming: set[asyncio.Task[Any]] = set()
         self._waiting: set[asyncio.Task[Any]] = set()
         self._aborted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._loop = asyncio.get_running_loop()
@@ -65,7 +66,7 @@ class Handler:
         try:
             answer = await self._answer(request, task)
             if isinstance(answer, EventStream):
-                return await self._stream(request, answer)
+                return await self._begin_stream(request, answer, task)
             response = self._response(request, answer)
             if len(answer.body) > _LARGE:
                 await self._write_whole(request, response)
@@ -75,13 +76,13 @@ class Handler:
 
     async def finish(self, seconds: float) -> None:
         """Wait until the responses that are ready have been written, then end all others as well as HTTP can."""
-        if self._in_flight:
-            await asyncio.wait(self._in_flight, timeout=seconds)
+        if left := self._in_flight | self._streaming:
+            await asyncio.wait(left, timeout=seconds)
         self._aborted.set_result(None)
         for task in self._waiting:
             task.cancel()
-        if self._in_flight:
-            await asyncio.wait(self._in_flight, timeout=seconds)
+        if left := self._in_flight | self._streaming:
+            await asyncio.wait(left, timeout=seconds)
 
     async def _answer(self, request: web.BaseRequest, task: asyncio.Task[Any]) -> Response | EventStream:
         headers = request.headers
@@ -163,6 +164,20 @@ class Handler:
             await response.prepare(request)
             await response.write_eof()
 
+    async def _begin_stream(
+        self, request: web.BaseRequest, answer: EventStream, task: asyncio.Task[Any]
+    ) -> web.StreamResponse:
+        """A stream may stay open for as long as its client likes, so that it must not count as a request in flight."""
+        if len(self._streaming) >= self._config.max_streams:
+            await _close(answer.messages)
+            return self._response(request, _BUSY)
+        self._in_flight.discard(task)
+        self._streaming.add(task)
+        try:
+            return await self._stream(request, answer)
+        finally:
+            self._streaming.discard(task)
+
     async def _stream(self, request: web.BaseRequest, answer: EventStream) -> web.StreamResponse:
         response = web.StreamResponse(headers={**answer.headers, "Content-Type": "text/event-stream"})
         self._finish(request, response)
@@ -174,13 +189,11 @@ class Handler:
             with _Patience(request, self._config.send_seconds):
                 await response.write_eof()
         finally:
-            close = getattr(messages, "aclose", None)
-            if close is not None:
-                await close()
+            await _close(messages)
         return response
 
     async def _write(
-        self, request: web.BaseRequest, response: web.StreamResponse, messages: AsyncIterator[bytes]
+        self, request: web.BaseRequest, response: web.StreamResponse, messages: AsyncIterator[bytes | ServerSentEvent]
     ) -> None:
         """Write each message as an event, and a comment whenever there was none for a while."""
         following = _following(messages)
@@ -198,7 +211,7 @@ class Handler:
                 elif (message := following.result()) is None:
                     return
                 else:
-                    data = b"data: %b\n\n" % message
+                    data = _encoded(message)
                     following = _following(messages)
                 with _Patience(request, self._config.send_seconds):
                     await response.write(data)
@@ -207,8 +220,23 @@ class Handler:
             await asyncio.wait((following,))  # an iterator that runs cannot be closed
 
 
-def _following(messages: AsyncIterator[bytes]) -> asyncio.Future[bytes | None]:
-    async def following() -> bytes | None:
+def _encoded(event: bytes | ServerSentEvent) -> bytes:
+    if isinstance(event, bytes):
+        return b"data: %b\n\n" % event
+    fields = b"" if event.id is None else b"id: %b\n" % event.id.encode()
+    if event.retry_ms is not None:
+        fields += b"retry: %d\n" % event.retry_ms
+    return b"%bdata: %b\n\n" % (fields, event.data)
+
+
+async def _close(messages: AsyncIterator[bytes | ServerSentEvent]) -> None:
+    close = getattr(messages, "aclose", None)
+    if close is not None:
+        await close()
+
+
+def _following(messages: AsyncIterator[bytes | ServerSentEvent]) -> asyncio.Future[bytes | ServerSentEvent | None]:
+    async def following() -> bytes | ServerSentEvent | None:
         return await anext(messages, None)
 
     return asyncio.ensure_future(following())
