@@ -118,7 +118,8 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """
     # options may stand anywhere, so they are taken out first; argparse alone would end a list of arguments at an option
     options, rest = _shared_options().parse_known_args(argv)
-    parser = _build_parser()
+    # a parser for each command takes longer than the rest of parsing
+    parser = _build_parser([command for command in _COMMANDS if rest[:1] == [command.name]] or _COMMANDS)
     options, unknown = parser.parse_known_args(rest, options)
     if unknown:
         parser.refuse(unknown[0], options)
@@ -157,7 +158,7 @@ def _hint(text: str, candidates: Any) -> str:
     return f"; did you mean {close!r}?" if close else ""
 
 
-def _build_parser() -> _Parser:
+def _build_parser(commands: Sequence[_Command] = _COMMANDS) -> _Parser:
     shared = _shared_options(defaults=False)
     parser = _Parser(
         prog="pegboard",
@@ -169,7 +170,7 @@ def _build_parser() -> _Parser:
     )
     parser.add_argument("--version", action="store_true", help="print the version")
     parser.set_defaults(run="")
-    _add(parser, _COMMANDS, shared, required=False)
+    _add(parser, commands, shared, required=False)
     return parser
 
 
