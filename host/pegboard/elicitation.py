@@ -91,7 +91,8 @@ def _typed_form(kind: Any) -> Form:
             adapter = TypeAdapter(model)
             schema = adapter.json_schema()
     except (PydanticUserError, TypeError) as error:
-        raise _no_form(f"{kind!r} is no type that JSON Schema can describe") from error
+        why = str(error).partition("\n")[0]
+        raise _no_form(f"{kind!r} is no type that JSON Schema can describe: {why}") from None
     flat = flatten(schema)
     _check_form(flat)
 

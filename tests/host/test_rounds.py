@@ -1,0 +1,605 @@
+"""Rounds of questions: every shape in which a function can ask, replayed; and what goes wrong with each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from pegboard import (
+    Call,
+    Context,
+    Elicit,
+    Failure,
+    InputRequired,
+    InteractionError,
+    ListRoots,
+    Middleware,
+    Outcome,
+    ProtocolError,
+    Sample,
+    Toolkit,
+    ToolResult,
+)
+from tests.host.hosting import WAIT, make_host, plugin_of
+from tests.support.rounds import ABLE, LATER, Rounds, accept, echo
+
+pytestmark = pytest.mark.timeout(60)
+
+Function = Callable[[Context], Awaitable[Any]]
+
+
+def kit_of(*functions: Callable[..., Any]) -> Toolkit:
+    kit = Toolkit("t", prefix=False)
+    for function in functions:
+        kit.tool(description="x")(function)
+    return kit
+
+
+async def say(context: Context, text: str, name: str | None = None) -> str:
+    """What the person answers to a text; the client of these tests answers with the text in capitals."""
+    answer = await context.ui.elicit(text, str, name=name)
+    return str(answer.content)
+
+
+async def played(function: Function, *more: Callable[..., Any]) -> tuple[Outcome, list[list[str]]]:
+    """The outcome of a tool whose questions are all answered, and the messages of each round."""
+    async with make_host(kit_of(function, *more)) as host:
+        rounds = Rounds(host, function.__name__)
+        outcome = await asyncio.wait_for(rounds.finish(echo), WAIT)
+        return outcome, [[one.params["message"] for one in asked.values()] for asked in rounds.asked]
+
+
+# --- the shapes in which a function can ask
+
+
+async def in_sequence(context: Context) -> str:
+    return await say(context, "a") + await say(context, "b")
+
+
+async def in_a_gather(context: Context) -> str:
+    return "".join(await asyncio.gather(say(context, "a"), say(context, "b")))
+
+
+async def in_a_task_group(context: Context) -> str:
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(say(context, text)) for text in "ab"]
+    return "".join(task.result() for task in tasks)
+
+
+async def in_a_task(context: Context) -> str:
+    first = asyncio.create_task(say(context, "a"))
+    return await first + await say(context, "b")
+
+
+async def under_a_timeout(context: Context) -> str:
+    async with asyncio.timeout(WAIT):
+        return await say(context, "a") + await say(context, "b")
+
+
+async def under_wait_for(context: Context) -> str:
+    return await asyncio.wait_for(say(context, "a"), WAIT) + await asyncio.wait_for(say(context, "b"), WAIT)
+
+
+async def under_a_shield(context: Context) -> str:
+    return await asyncio.shield(say(context, "a")) + await say(context, "b")
+
+
+async def behind_except_exception(context: Context) -> str:
+    try:
+        first = await say(context, "a")
+    except Exception:  # noqa: BLE001
+        first = "the default that must never go out"
+    return first + await say(context, "b")
+
+
+async def behind_finally(context: Context) -> str:
+    try:
+        return await say(context, "a") + await say(context, "b")
+    finally:
+        await asyncio.sleep(0)
+
+
+async def behind_suppress(context: Context) -> str:
+    found = []
+    for text in "ab":
+        with suppress(Exception):
+            found.append(await say(context, text))
+    return "".join(found)
+
+
+async def in_an_async_generator(context: Context) -> str:
+    async def answers() -> Any:
+        for text in "ab":
+            yield await say(context, text)
+
+    return "".join([answer async for answer in answers()])
+
+
+async def with_names(context: Context) -> str:
+    return await say(context, "a", "first") + await say(context, "b", "second")
+
+
+async def in_nested_task_groups(context: Context) -> str:
+    async def branch(text: str) -> str:
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(say(context, text))
+        return task.result()
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(branch(text)) for text in "ab"]
+    return "".join(task.result() for task in tasks)
+
+
+async def in_wait(context: Context) -> str:
+    tasks = [asyncio.create_task(say(context, text)) for text in "ab"]
+    done, _ = await asyncio.wait(tasks)
+    return "".join(task.result() for task in tasks if task in done)
+
+
+SEQUENTIAL = [
+    in_sequence,
+    in_a_task,
+    under_a_timeout,
+    under_wait_for,
+    under_a_shield,
+    behind_except_exception,
+    behind_finally,
+    behind_suppress,
+    in_an_async_generator,
+    with_names,
+]
+AT_ONCE = [in_a_gather, in_a_task_group, in_nested_task_groups, in_wait]
+
+
+@pytest.mark.parametrize("function", SEQUENTIAL, ids=lambda function: function.__name__)
+async def test_questions_one_after_another_take_a_round_each(function: Function) -> None:
+    outcome, asked = await played(function)
+    assert outcome == ToolResult("AB")
+    assert asked == [["a"], ["b"]]
+
+
+@pytest.mark.parametrize("function", AT_ONCE, ids=lambda function: function.__name__)
+async def test_questions_side_by_side_go_out_together(function: Function) -> None:
+    outcome, asked = await played(function)
+    assert outcome == ToolResult("AB")
+    assert asked == [["a", "b"]]
+
+
+async def test_a_question_alone_ends_the_call_and_its_answer_ends_it_well() -> None:
+    async def one(context: Context) -> str:
+        return await say(context, "a")
+
+    assert await played(one) == (ToolResult("A"), [["a"]])
+
+
+async def test_two_sequences_side_by_side_keep_their_order_on_every_replay() -> None:
+    async def zip_of(context: Context) -> str:
+        async def sequence(name: str) -> str:
+            return await say(context, f"{name}1") + await say(context, f"{name}2")
+
+        return "".join(await asyncio.gather(sequence("a"), sequence("b")))
+
+    outcome, asked = await played(zip_of)
+    assert outcome == ToolResult("A1A2B1B2")
+    assert asked == [["a1", "b1"], ["a2", "b2"]]
+
+
+async def test_questions_of_three_kinds_by_the_names_of_their_answers() -> None:
+    async def all_of(context: Context) -> str:
+        got = await context.ask(who=Elicit("Who?", str), capital=Sample("Capital?"), roots=ListRoots())
+        return f"{got['who'].content} {got['capital'].text} {got['roots'][0].uri}"
+
+    async with make_host(kit_of(all_of)) as host:
+        rounds = Rounds(host, "all_of")
+        outcome = await rounds.step()
+        assert isinstance(outcome, InputRequired)
+        assert {key: question.method for key, question in outcome.questions.items()} == {
+            "who": "elicitation/create",
+            "capital": "sampling/createMessage",
+            "roots": "roots/list",
+        }
+        sampled = {"role": "assistant", "model": "m", "content": {"type": "text", "text": "Paris"}}
+        given = {"who": accept(value="Ann"), "capital": sampled, "roots": {"roots": [{"uri": "file:///x"}]}}
+        assert await rounds.step(given) == ToolResult("Ann Paris file:///x")
+
+
+# --- what comes back
+
+
+async def test_what_was_not_answered_is_asked_again_and_the_rest_is_kept() -> None:
+    async with make_host(kit_of(in_a_gather)) as host:
+        rounds = Rounds(host, "in_a_gather")
+        outcome = await rounds.finish(
+            lambda key, question: LATER if key == "question-1" and len(rounds.asked) == 1 else echo(key, question)
+        )
+        assert outcome == ToolResult("AB")
+        assert [sorted(asked) for asked in rounds.asked] == [["question-1", "question-2"], ["question-1"]]
+
+
+async def test_an_answer_to_nothing_that_was_asked_is_left_aside() -> None:
+    async with make_host(kit_of(in_sequence)) as host:
+        rounds = Rounds(host, "in_sequence")
+        assert isinstance(await rounds.step({"question-1": accept(value="before it was asked")}), InputRequired)
+        assert isinstance(await rounds.step({"question-1": accept(value="x"), "else": {"a": 1}}), InputRequired)
+        assert await rounds.step({"question-2": accept(value="y")}) == ToolResult("xy")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [{}, {"action": "maybe"}, {"action": "accept"}, accept(), accept(value=7), accept(value=["x"]), {"action": None}],
+)
+async def test_an_answer_that_is_none_is_refused_and_never_a_result(answer: Any) -> None:
+    async def lenient(context: Context) -> str:
+        try:
+            return await say(context, "a")
+        except Exception:  # noqa: BLE001
+            return "a default that must never go out"
+
+    async with make_host(kit_of(lenient)) as host:
+        rounds = Rounds(host, "lenient")
+        await rounds.step()
+        outcome = await rounds.step({"question-1": answer})
+        assert isinstance(outcome, Failure)
+        assert isinstance(outcome.error, ProtocolError)
+        assert outcome.error.code == -32602
+        assert "question-1" in outcome.error.message
+        assert await rounds.step({"question-1": accept(value="a better one")}) == ToolResult("a better one")
+
+
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+async def test_a_person_may_say_no(action: str) -> None:
+    async def ask(context: Context) -> str:
+        answer = await context.ui.elicit("Sure?")
+        return f"{answer.accepted} {answer.action} {answer.content}"
+
+    async with make_host(kit_of(ask)) as host:
+        assert await Rounds(host, "ask").finish(lambda *_: {"action": action}) == ToolResult(f"False {action} None")
+
+
+# --- functions that do it wrong
+
+
+async def returned_without(context: Context) -> str:
+    with suppress(asyncio.CancelledError):
+        await say(context, "a")
+    return "a default that must never go out"
+
+
+async def raised_instead(context: Context) -> str:
+    try:
+        return await say(context, "a")
+    except asyncio.CancelledError:
+        raise ValueError("not what was asked") from None
+
+
+async def raised_beside(context: Context) -> str:
+    async def fail() -> None:
+        await asyncio.sleep(0)
+        raise LookupError("beside a question")
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(say(context, "a"))
+        group.create_task(fail())
+    return "no"
+
+
+async def left_in_a_task(context: Context) -> str:
+    task = asyncio.create_task(say(context, "a"))
+    await asyncio.sleep(0)
+    del task
+    return "a default that must never go out"
+
+
+@pytest.mark.parametrize(
+    "function", [returned_without, raised_instead, raised_beside, left_in_a_task], ids=lambda one: one.__name__
+)
+async def test_who_asked_and_went_on_without_the_answer_is_an_error(function: Function) -> None:
+    async with make_host(kit_of(function)) as host:
+        outcome = await Rounds(host, function.__name__).step()
+        assert isinstance(outcome, Failure), outcome
+        assert isinstance(outcome.error, InteractionError)
+        assert "went on without" in outcome.error.message
+
+
+async def test_after_a_fault_the_task_of_the_call_is_not_left_cancelled() -> None:
+    async with make_host(kit_of(returned_without)) as host:
+        await Rounds(host, "returned_without").step()
+        task = asyncio.current_task()
+        assert task is not None
+        assert task.cancelling() == 0
+        await asyncio.sleep(0)
+
+
+async def test_another_order_on_the_replay_is_noticed() -> None:
+    turn = iter(("a", "b", "c"))
+
+    async def fickle(context: Context) -> str:
+        return await say(context, next(turn))
+
+    async with make_host(kit_of(fickle)) as host:
+        outcome = await Rounds(host, "fickle").finish(echo)
+        assert isinstance(outcome, Failure)
+        assert isinstance(outcome.error, InteractionError)
+        assert "otherwise than it did before" in str(outcome.error.developer_message)
+
+
+async def test_another_order_is_noticed_whatever_the_function_catches() -> None:
+    turn = iter(("a", "b", "c"))
+
+    async def fickle(context: Context) -> str:
+        try:
+            return await say(context, next(turn))
+        except Exception:  # noqa: BLE001
+            return "a default that must never go out"
+
+    async with make_host(kit_of(fickle)) as host:
+        assert isinstance(await Rounds(host, "fickle").finish(echo), Failure)
+
+
+async def test_a_named_question_is_known_by_its_name_though_its_words_change() -> None:
+    turn = iter(("at 12:00", "at 12:01"))
+
+    async def dated(context: Context) -> str:
+        return await say(context, next(turn), "when")
+
+    async with make_host(kit_of(dated)) as host:
+        assert await Rounds(host, "dated").finish(echo) == ToolResult("AT 12:00")
+
+
+async def test_one_name_for_two_questions_is_an_error() -> None:
+    async def same(context: Context) -> str:
+        return await say(context, "a", "x") + await say(context, "b", "x")
+
+    async with make_host(kit_of(same)) as host:
+        outcome = await Rounds(host, "same").finish(echo)
+        assert isinstance(outcome, Failure)
+        assert "the name 'x'" in str(getattr(outcome.error, "developer_message", ""))
+
+
+async def test_rounds_end() -> None:
+    async def endless(context: Context) -> str:
+        while True:
+            await say(context, "again")
+
+    async with make_host(kit_of(endless)) as host:
+        rounds = Rounds(host, "endless")
+        outcome = await rounds.finish(echo)
+        assert isinstance(outcome, Failure)
+        assert isinstance(outcome.error, InteractionError)
+        assert len(rounds.asked) == 20
+
+
+def sync_tool(context: Context) -> str:
+    context.ui.elicit("a", str)
+    return "no"
+
+
+async def without_context() -> str:
+    from pegboard import current_context
+
+    context = current_context()
+    assert context is not None
+    return await say(context, "a")
+
+
+@pytest.mark.parametrize("function", [sync_tool, without_context], ids=lambda one: one.__name__)
+async def test_who_cannot_ask_is_told_at_once(function: Callable[..., Any]) -> None:
+    async with make_host(kit_of(function)) as host:
+        outcome = await Rounds(host, function.__name__).step()
+        assert isinstance(outcome, Failure)
+        assert isinstance(outcome.error, InteractionError)
+        assert "async function with a Context" in str(outcome.error.developer_message)
+
+
+async def test_where_nobody_can_be_asked_that_is_the_answer() -> None:
+    async with make_host(kit_of(in_sequence)) as host:
+        outcome = await host.dispatch(Call("tools/call", {"name": "in_sequence"}, client=ABLE))
+        assert isinstance(outcome, Failure)
+        assert isinstance(outcome.error, InteractionError)
+
+
+# --- steps that are not repeated
+
+
+async def test_a_step_runs_once_however_many_rounds_there_are() -> None:
+    ran: list[str] = []
+
+    def charge(amount: int, *, currency: str) -> dict[str, Any]:
+        ran.append(f"{amount} {currency}")
+        return {"id": len(ran), "tags": ("a", "b")}
+
+    async def book() -> str:
+        ran.append("book")
+        return "booked"
+
+    async def buy(context: Context) -> str:
+        receipt = await context.once("charge", charge, 5, currency="EUR")
+        first = await say(context, "a")
+        booked = await context.once("book", book)
+        return f"{receipt} {first} {booked} {await say(context, 'b')}"
+
+    outcome, _ = await played(buy)
+    assert outcome == ToolResult("{'id': 1, 'tags': ['a', 'b']} A booked B")
+    assert ran == ["5 EUR", "book"]
+
+
+async def test_no_round_ends_while_a_step_runs() -> None:
+    ended: list[str] = []
+    asked = asyncio.Event()
+
+    async def slow() -> int:
+        await asked.wait()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        ended.append("step")
+        return 1
+
+    async def tool(context: Context) -> str:
+        async def ask() -> str:
+            asked.set()
+            return await say(context, "a")
+
+        step, answer = await asyncio.gather(context.once("slow", slow), ask())
+        return f"{step}{answer}"
+
+    outcome, _ = await played(tool)
+    assert outcome == ToolResult("1A")
+    assert ended == ["step"]
+
+
+async def test_a_step_that_fails_is_not_kept() -> None:
+    tries = iter((False, True))
+
+    def fail_once() -> str:
+        if not next(tries):
+            raise OSError("not today")
+        return "done"
+
+    async def tool(context: Context) -> str:
+        try:
+            return str(await context.once("x", fail_once))
+        except OSError:
+            return str(await context.once("y", fail_once))
+
+    assert (await played(tool))[0] == ToolResult("done")
+
+
+async def test_one_key_for_two_steps_is_an_error_in_every_era() -> None:
+    async def tool(context: Context) -> str:
+        return str([await context.once("x", lambda: 1), await context.once("x", lambda: 2)])
+
+    async with make_host(kit_of(tool)) as host:
+        for outcome in (await Rounds(host, "tool").step(), await host.dispatch(Call("tools/call", {"name": "tool"}))):
+            assert isinstance(outcome, Failure)
+            assert isinstance(outcome.error, InteractionError)
+
+
+async def test_steps_leave_no_more_than_they_may() -> None:
+    async def tool(context: Context) -> str:
+        return str(len(await context.once("big", lambda: "x" * 70_000)))
+
+    async with make_host(kit_of(tool)) as host:
+        outcome = await Rounds(host, "tool").step()
+        assert isinstance(outcome, Failure)
+        assert "70" not in outcome.error.message
+
+
+# --- nested calls
+
+
+async def test_questions_of_nested_calls_carry_their_path_and_are_replayed() -> None:
+    async def inner(text: str, context: Context) -> str:
+        return await say(context, text)
+
+    async def outer(context: Context) -> str:
+        first = await context.tools.call("inner", {"text": "a"})
+        both = await asyncio.gather(*[context.tools.call("inner", {"text": text}) for text in "bc"])
+        return "".join([first, *both, await say(context, "d")])
+
+    async with make_host(kit_of(inner, outer)) as host:
+        rounds = Rounds(host, "outer")
+        assert await rounds.finish(echo) == ToolResult("ABCD")
+        assert [sorted(asked) for asked in rounds.asked] == [
+            ["inner-1/question-1"],
+            ["inner-2/question-1", "inner-3/question-1"],
+            ["question-1"],
+        ]
+
+
+async def test_a_nested_call_that_swallows_its_question_fails_the_outermost() -> None:
+    async def outer(context: Context) -> str:
+        return "got " + str(await context.tools.call("returned_without", {}))
+
+    async with make_host(kit_of(returned_without, outer)) as host:
+        outcome = await Rounds(host, "outer").step()
+        assert isinstance(outcome, Failure)
+        assert isinstance(outcome.error, InteractionError)
+
+
+async def test_calls_that_call_themselves_end() -> None:
+    async def again(context: Context) -> str:
+        return str(await context.tools.call("again", {}))
+
+    async with make_host(kit_of(again)) as host:
+        outcome = await Rounds(host, "again").step()
+        assert isinstance(outcome, Failure)
+        assert "too many" in outcome.error.message
+
+
+# --- around it
+
+
+async def test_middleware_sees_the_question_as_an_outcome() -> None:
+    seen: list[str] = []
+
+    async def watch(call: Call, call_next: Any) -> Outcome:
+        outcome: Outcome = await call_next(call)
+        seen.append(type(outcome).__name__)
+        return outcome
+
+    host = make_host(kit_of(in_sequence), plugins={"w": plugin_of(middleware=[Middleware(watch)])})
+    async with host:
+        await Rounds(host, "in_sequence").finish(echo)
+    assert seen == ["InputRequired", "InputRequired", "ToolResult"]
+
+
+async def test_a_call_cancelled_by_its_client_is_cancelled_not_answered() -> None:
+    asked = asyncio.Event()
+
+    async def slow(context: Context) -> str:
+        asked.set()
+        await asyncio.Event().wait()
+        return await say(context, "a")
+
+    async with make_host(kit_of(slow)) as host:
+        task = asyncio.create_task(Rounds(host, "slow").step())
+        await asked.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+
+async def test_a_cancellation_that_meets_the_end_of_a_round_wins() -> None:
+    tasks: list[asyncio.Task[Outcome]] = []
+
+    async def tool(context: Context) -> str:
+        asyncio.get_running_loop().call_soon(tasks[0].cancel)
+        return await say(context, "a")
+
+    async with make_host(kit_of(tool)) as host:
+        tasks.append(asyncio.create_task(Rounds(host, "tool").step()))
+        with pytest.raises(asyncio.CancelledError):
+            await tasks[0]
+
+
+async def test_cleanup_runs_at_the_end_of_every_round() -> None:
+    left: list[str] = []
+
+    async def tool(context: Context) -> str:
+        try:
+            return await say(context, "a")
+        finally:
+            left.append("left")
+
+    await played(tool)
+    assert left == ["left", "left"]
+
+
+async def test_nothing_of_a_round_is_left_running() -> None:
+    before = asyncio.all_tasks()
+    for function in (*SEQUENTIAL, *AT_ONCE, never_awaited_in_group, left_in_a_task):
+        async with make_host(kit_of(function)) as host:
+            await Rounds(host, function.__name__).step()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert asyncio.all_tasks() == before
+
+
+async def never_awaited_in_group(context: Context) -> str:
+    async with asyncio.TaskGroup() as group:
+        group.create_task(say(context, "a"))
+    return "x"

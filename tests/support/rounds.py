@@ -1,0 +1,61 @@
+"""A client of 2026-07-28 for hosts in the process of the test: answers each round of questions and calls again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pegboard import FIRST_ROUND, Call, Client, Host, InputRequired, Outcome, Question, Round, decode, encode
+
+ABLE = Client("test", "1", "2026-07-28", {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}})
+
+Answer = Callable[[str, Question], Any]
+"""Given a question's key and the question, what the client answers; LATER to leave it open."""
+
+LATER = object()
+MOST = 30
+"""Rounds, before a test fails."""
+
+
+def accept(**content: Any) -> dict[str, Any]:
+    """The answer of a person who fills in a form."""
+    return {"action": "accept", "content": content}
+
+
+class Rounds:
+    """Makes one call, round after round.
+
+    Attributes:
+        asked: for each round, the questions by their keys.
+    """
+
+    def __init__(self, host: Host, name: str, arguments: Mapping[str, Any] | None = None, **fields: Any) -> None:
+        self._host = host
+        self._fields = {"method": "tools/call", "params": {"name": name, "arguments": dict(arguments or {})}} | fields
+        self.asked: list[dict[str, Question]] = []
+        self.round = FIRST_ROUND
+
+    async def step(self, given: Mapping[str, Any] | None = None) -> Outcome:
+        """One round, with what the client answers to the last."""
+        before = self.round._replace(given=dict(given or {}))
+        call = Call(**{"client": ABLE, **self._fields}, round=before)  # type: ignore[arg-type]
+        outcome = await self._host.dispatch(call)
+        if isinstance(outcome, InputRequired):
+            self.asked.append(dict(outcome.questions))
+            self.round = Round(*decode(encode(outcome.next[:4])))  # as it comes back from the client
+        return outcome
+
+    async def finish(self, answer: Answer) -> Outcome:
+        """Every round to the end of the call."""
+        outcome = await self.step()
+        for _ in range(MOST):
+            if not isinstance(outcome, InputRequired):
+                return outcome
+            answers = {key: answer(key, question) for key, question in outcome.questions.items()}
+            outcome = await self.step({key: value for key, value in answers.items() if value is not LATER})
+        raise AssertionError(f"no end after {MOST} rounds")
+
+
+def echo(key: str, question: Question) -> dict[str, Any]:
+    """Answers a form of one text with its own message."""
+    return accept(value=question.params["message"].upper())
