@@ -7,6 +7,7 @@ had. `format` is an annotation, as 2020-12 has it. jsonschema-rs is imported wit
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from math import isfinite
@@ -33,6 +34,7 @@ MAX_VISITS = 10_000
 """With how many subschemas one part of a value may be compared: forms of forms of forms multiply."""
 MAX_REGEX_BYTES = 1_000_000
 """Of a compiled regular expression."""
+_LOOKS = re.compile(r"\(\?<?[=!]|\\(?:[1-9]|k<)")
 MAX_EXPLAINED = 100_000
 """How much work it may be to say what is wrong with a value; whether anything is, is always little."""
 
@@ -61,7 +63,8 @@ class JsonSchema:
             return []
         if self._work(value) > MAX_EXPLAINED:
             return [((), "does not fit the schema, and is too large to say where")]
-        return [problem for error in self._validator.iter_errors(value) for problem in problems(error)]
+        found = [problem for error in self._validator.iter_errors(value) for problem in problems(error, value)]
+        return sorted(found, key=lambda problem: tuple(map(str, problem[0])))
 
     def _work(self, value: Any) -> int:
         """A bound for the work of finding every error: what recurs in several ways is looked at again and again."""
@@ -105,7 +108,7 @@ def _compiled(schema: Any) -> JsonSchema:
             _check_patterns(one)
         work = effort(schema)
     except jsonschema_rs.ValidationError as error:
-        raise _RefusedError(_why(error)) from None
+        raise _RefusedError(_why(error, schema)) from None
     except ValueError as error:
         raise _RefusedError(str(error)) from None
     if work.visits > MAX_VISITS:
@@ -161,14 +164,15 @@ def _check_patterns(one: Subschema) -> None:
 
 
 def _pattern_complaint(pattern: str) -> str | None:
-    from jsonschema_rs import FancyRegexOptions, RegexOptions
+    from jsonschema_rs import FancyRegexOptions
 
-    engines: list[tuple[Any, str | None]] = [
-        (_linear(), None),
-        (RegexOptions(), "is too large; bound lengths with maxLength"),
-        (FancyRegexOptions(), "looks around or back, which takes time without limits; say it without"),
-    ]
-    return next((complaint for engine, complaint in engines if _runs(pattern, engine)), "is not sound")
+    if _runs(pattern, _linear()):
+        return None
+    if not _runs(pattern, FancyRegexOptions()):
+        return "is not sound"
+    if _LOOKS.search(pattern):
+        return "looks around or back, which takes time without limits; say it without"
+    return "is too large; bound lengths with maxLength"
 
 
 def _runs(pattern: str, engine: Any) -> bool:
@@ -181,7 +185,7 @@ def _runs(pattern: str, engine: Any) -> bool:
     return True
 
 
-def _why(error: ValidationError) -> str:
+def _why(error: ValidationError, schema: dict[str, Any]) -> str:
     """What is wrong with a schema itself."""
     kind = type(error.kind).__name__
     if kind == "Referencing":
@@ -190,7 +194,7 @@ def _why(error: ValidationError) -> str:
         pattern = str(error.instance)
         place = ".".join(map(str, error.instance_path))
         return f"{place}: the pattern {pattern!r:.100} {_pattern_complaint(pattern) or 'is not sound'}"
-    return "it is not valid in its dialect: " + "; ".join(line(path, text) for path, text in problems(error))
+    return "it is not valid in its dialect: " + "; ".join(line(path, text) for path, text in problems(error, schema))
 
 
 def _extent(value: Any) -> tuple[int, int]:

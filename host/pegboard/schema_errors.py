@@ -74,11 +74,12 @@ def _some(options: list[str]) -> str:
     return ", ".join(options[:20]) + more
 
 
-def problems(error: Any) -> Iterator[tuple[Path, str]]:
+def problems(error: Any, value: Any) -> Iterator[tuple[Path, str]]:
     """What one error says: where, and what is wrong there.
 
     Args:
         error: a `jsonschema_rs.ValidationError`.
+        value: what does not fit.
     """
     path, kind = tuple(error.instance_path), error.kind
     name = type(kind).__name__
@@ -87,22 +88,32 @@ def problems(error: Any) -> Iterator[tuple[Path, str]]:
     elif name in ("AdditionalProperties", "UnevaluatedProperties"):
         for unexpected in kind.unexpected:
             yield (*path, unexpected), "is not allowed" if path else UNKNOWN
+    elif name == "FalseSchema" and error.schema_path[-1:] == ["additionalProperties"]:
+        # it does not say which: without `properties` beside it, all of them
+        for unexpected in _at(value, path) or ():
+            yield (*path, unexpected), "is not allowed" if path else UNKNOWN
     elif name == "PropertyNames":
-        for _, text in problems(kind.error):
+        for _, text in problems(kind.error, value):
             yield path, f"has a member whose name is not allowed: it {text}"
     elif name in ("AnyOf", "OneOfNotValid"):
-        yield path, _forms(kind.context, len(path))
+        yield path, _forms(kind.context, len(path), value)
     else:
         words = _WORDS.get(name)
         yield path, words(kind) if words else f"does not fit {kind.name}"
 
 
-def _forms(branches: list[list[Any]], depth: int) -> str:
+def _at(value: Any, path: Path) -> Any:
+    for part in path:
+        value = value[part]
+    return value
+
+
+def _forms(branches: list[list[Any]], depth: int, value: Any) -> str:
     """What each of the forms that are allowed finds wrong."""
     texts: list[str] = []
     for branch in branches:
-        found = [line(path[depth:], text) for error in branch[:3] for path, text in problems(error)]
-        text = " and ".join(found[:3])
+        found = [line(path[depth:], text) for error in branch for path, text in problems(error, value)]
+        text = " and ".join(sorted(found)[:3])
         if text and text not in texts:
             texts.append(text)
     if not texts:
