@@ -80,8 +80,8 @@ def told(host: Host) -> list[str]:
     ("one", "why"),
     [
         (Method("tools/call", answer), "the specification's own"),
-        (Method("initialize", answer), "the specification's own"),
-        (Method("server/discover", answer), "the specification's own"),
+        (Method("ping", answer), "the specification's own"),
+        (Method("logging/setLevel", answer), "the specification's own"),
         (Method("subscriptions/listen", answer), "the specification's own"),
         (Method("rpc.discover", answer), "no methods to call"),
         (Method("notifications/jobs", answer), "no methods to call"),

@@ -50,9 +50,11 @@ class Conversation:
     Attributes:
         revision: what `initialize` agreed on, None before.
         checked: how many messages of the host were checked.
+        added: what extensions add to what the host may send.
     """
 
     def __init__(self) -> None:
+        self.added = rules.NOTHING_ADDED
         self.revision: str | None = None
         self.checked = 0
         self._open: dict[IdKey, list[Asked]] = {}
@@ -111,12 +113,12 @@ class Conversation:
             raise SchemaMismatch(f"an answer nobody waits for: {message!r:.200}")
         revision = self._revision_of(asked)
         if kind == "error":
-            rules.check_error(revision, message)
+            rules.check_error(revision, message, self.added)
             return revision
         assert asked is not None
         if asked.method == "initialize" and not asked.modern:
             revision = self._agree(message["result"])
-        rules.check_result(revision, asked.method, message)
+        rules.check_result(revision, asked.method, message, self.added)
         self._check_tools(asked, message["result"])
         return revision
 
@@ -136,7 +138,7 @@ class Conversation:
         elif asked.method == "tools/call":
             name = str(asked.params.get("name"))
             schema = self._output_schemas.get((asked.modern, name))
-            if schema is not None and result.get("resultType") != "input_required":
+            if schema is not None and result.get("resultType", "complete") == "complete":
                 rules.check_structured(schema, result, name)
 
     def _check_own(self, kind: str, message: dict[str, Any]) -> str:
@@ -144,7 +146,7 @@ class Conversation:
         revision = self._revision_of(asked) if asked or self.revision else MODERN[-1]
         if kind == "request" and self.revision is None:
             raise SchemaMismatch(f"a request of the server without a session: {message!r:.200}")
-        rules.check_sent(revision, kind, message)
+        rules.check_sent(revision, kind, message, self.added)
         if asked is not None:
             _check_increase(asked, message["params"]["progress"])
         return revision

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.support.schemas import LEGACY, MODERN, SchemaMismatch, check, check_tool_schema, check_value, methods
 
@@ -51,8 +51,22 @@ MODERN_CODES: Mapping[int, str] = {
     -32021: "MissingRequiredClientCapabilityError",
     -32022: "UnsupportedProtocolVersionError",
 }
+MISSING_CAPABILITY = -32021
+"""In sessions too, for what belongs to an extension: their revisions leave such codes to the implementation."""
 UNREADABLE = frozenset({-32700, -32600})
 """The codes of an answer to something whose id could not be read: `id` may be null there (JSON-RPC 2.0, section 5)."""
+
+
+class Added(NamedTuple):
+    """What an extension adds to the protocol, each with the JSON Schema of it: results by method and by their kind,
+    notifications by method."""
+
+    results: Mapping[str, Any] = {}
+    kinds: Mapping[str, Any] = {}
+    notifications: Mapping[str, Any] = {}
+
+
+NOTHING_ADDED = Added()
 
 
 def decode(line: bytes) -> Any:
@@ -77,13 +91,15 @@ def shape(message: Any) -> str:
     raise SchemaMismatch(f"neither a request, a notification nor a response: {message!r:.200}")
 
 
-def check_result(revision: str, method: str, message: dict[str, Any]) -> None:
+def check_result(revision: str, method: str, message: dict[str, Any], added: Added = NOTHING_ADDED) -> None:
     """The answer to a request that went well."""
-    if method not in methods(revision, "ClientRequest"):
+    if method not in methods(revision, "ClientRequest") and method not in added.results:
         raise SchemaMismatch(f"{revision} has no method {method!r}, yet it got a result")
     result = message["result"]
     check(revision, "JSONRPCResultResponse" if revision >= "2025-11-25" else "JSONRPCResponse", message)
-    if revision in MODERN:
+    if method in added.results or result.get("resultType") in added.kinds:
+        _check_added(revision, method, result, added)
+    elif revision in MODERN:
         _check_modern(revision, method, result)
     else:
         check(revision, RESULTS[method], result)
@@ -94,7 +110,21 @@ def check_result(revision: str, method: str, message: dict[str, Any]) -> None:
             check_tool_schema(tool["outputSchema"], f"{tool['name']}.outputSchema")
 
 
-def check_error(revision: str, message: dict[str, Any]) -> None:
+def _check_added(revision: str, method: str, result: dict[str, Any], added: Added) -> None:
+    """A result that an extension defines: what the revision has of results at all, and the extension's own schema."""
+    check(revision, "Result", result)
+    kind = result.get("resultType")
+    if isinstance(kind, str) and kind in added.kinds:
+        check_value(added.kinds[kind], result, f"{method} with resultType {kind!r}")
+        if revision in LEGACY and method in RESULTS:
+            check(revision, RESULTS[method], result)
+        return
+    check_value(added.results[method], result, method)
+    if kind != ("complete" if revision in MODERN else None):
+        raise SchemaMismatch(f"{method} of {revision} with resultType {kind!r}")
+
+
+def check_error(revision: str, message: dict[str, Any], added: Added = NOTHING_ADDED) -> None:
     """The answer to a request that did not go well."""
     nameless = message.get("id") is None
     if nameless:
@@ -103,6 +133,9 @@ def check_error(revision: str, message: dict[str, Any]) -> None:
     code: int = message["error"]["code"]
     if nameless and code not in UNREADABLE:
         raise SchemaMismatch(f"error {code} without the id of its request")
+    if added is not NOTHING_ADDED and code == MISSING_CAPABILITY:
+        check(MODERN[-1], MODERN_CODES[code], message)
+        return
     own = LEGACY_CODES if revision in LEGACY else MODERN_CODES
     if code not in STANDARD_CODES and code not in own and -32768 <= code <= -32000:
         raise SchemaMismatch(f"{revision} has no error {code}")
@@ -110,8 +143,12 @@ def check_error(revision: str, message: dict[str, Any]) -> None:
         check(revision, MODERN_CODES[code], message)
 
 
-def check_sent(revision: str, kind: str, message: dict[str, Any]) -> None:
+def check_sent(revision: str, kind: str, message: dict[str, Any], added: Added = NOTHING_ADDED) -> None:
     """A notification, or a request of the server's own."""
+    if kind == "notification" and message["method"] in added.notifications:
+        check(revision, "JSONRPCNotification", message)
+        check_value(added.notifications[message["method"]], message["params"], message["method"])
+        return
     union = "ServerNotification" if kind == "notification" else "ServerRequest"
     known = methods(revision, union)
     if message["method"] not in known:

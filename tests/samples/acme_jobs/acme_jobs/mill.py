@@ -1,0 +1,39 @@
+"""A toolkit whose tools take their time."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from pegboard import Context, ProtocolError, RetryableToolError, Toolkit
+
+kit = Toolkit("mill")
+
+
+@kit.lifespan
+async def gates(config: None) -> AsyncIterator[asyncio.Event]:
+    yield asyncio.Event()
+
+
+@kit.tool
+async def grind(context: Context, corn: str) -> str:
+    """Grind corn, once the water flows."""
+    await context.state.wait()
+    return f"flour of {corn}"
+
+
+@kit.tool
+async def spoil(corn: str) -> str:
+    """Fail on purpose."""
+    raise RetryableToolError(f"{corn} is mouldy")
+
+
+@kit.tool
+async def collapse() -> str:
+    """End with an error of the protocol."""
+    raise ProtocolError(-32603, "The mill is down.")
+
+
+@kit.tool
+async def open_sluice(context: Context) -> str:
+    """Let the water flow."""
+    context.state.set()
+    return "flowing"

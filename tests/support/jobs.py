@@ -1,0 +1,56 @@
+"""The sample `acme_jobs` as a distribution that hosts under test find, and the schemas of what its extension adds."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from tests.support.distributions import make_distribution
+from tests.support.rules import Added
+
+JOBS = "com.acme/jobs"
+DECLARED: dict[str, Any] = {"extensions": {JOBS: {}}}
+CONFIG = '\n[plugins.jobs]\ntools = ["mill_grind", "mill_spoil", "mill_collapse"]\n'
+
+_FOLDER = Path(__file__).parent.parent / "samples" / "acme_jobs"
+
+_STATUS = {"enum": ["working", "completed", "failed", "cancelled"]}
+_JOB: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "jobId": {"type": "string", "minLength": 32},
+        "status": _STATUS,
+        "seen": {"type": "integer"},
+        "result": {
+            "type": "object",
+            "properties": {"content": {"type": "array"}, "isError": {"type": "boolean"}},
+            "required": ["content", "isError"],
+        },
+        "error": {
+            "type": "object",
+            "properties": {"code": {"type": "integer"}, "message": {"type": "string"}},
+            "required": ["code", "message"],
+        },
+    },
+    "required": ["jobId", "status", "seen"],
+    "allOf": [
+        {"if": {"properties": {"status": {"const": "completed"}}}, "then": {"required": ["result"]}},
+        {"if": {"properties": {"status": {"const": "failed"}}}, "then": {"required": ["error"]}},
+        {"if": {"properties": {"status": {"const": "working"}}}, "then": {"not": {"required": ["result"]}}},
+    ],
+}
+ADDED = Added(
+    results={"jobs/get": _JOB, "jobs/cancel": {"type": "object", "not": {"required": ["jobId"]}}},
+    kinds={"job": {**_JOB, "required": [*_JOB["required"], "resultType", "content"]}},
+    notifications={"notifications/jobs": _JOB},
+)
+"""What the extension says of its own messages."""
+
+
+def make_jobs_site(site: Path) -> Path:
+    """Put the sample into a folder."""
+    project = tomllib.loads((_FOLDER / "pyproject.toml").read_text("utf-8"))["project"]
+    files = {str(path.relative_to(_FOLDER)): path.read_text("utf-8") for path in _FOLDER.rglob("*.py")}
+    make_distribution(site, project["name"], project["version"], project["entry-points"], files)
+    return site
