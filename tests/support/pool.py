@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Self
 
-from tests.support import asking_plugin, fixture_kit, hostile_kit
+from tests.support import asking_plugin, fixture_kit, growing_plugin, hostile_kit
 from tests.support.distributions import make_distribution
 from tests.support.schemas import MODERN
 from tests.support.wire import Wire
@@ -60,6 +60,22 @@ def make_asking_site(site: Path) -> Path:
         {"asking_plugin.py": inspect.getsource(asking_plugin)},
     )
     return make_fixture_site(site)
+
+
+GROWING = 'plugins = ["growing"]\n'
+"""A line of `[host]` that runs the plugin whose tools change what there is (`make_growing_site`)."""
+
+
+def make_growing_site(site: Path) -> Path:
+    """Put that plugin, and nothing else, into a folder."""
+    make_distribution(
+        site,
+        "growing-plugin",
+        "1.0",
+        {"pegboard.plugins": {"growing": "growing_plugin:GrowingPlugin"}},
+        {"growing_plugin.py": inspect.getsource(growing_plugin)},
+    )
+    return site
 
 
 class Pool:

@@ -1,0 +1,53 @@
+"""A plugin whose tools change what the plugin offers, while the host runs.
+
+It is copied into a distribution that the process under test finds, and runs where `[host] plugins` names `growing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from pegboard import (
+    Plugin,
+    PluginContext,
+    PromptDefinition,
+    ResourceDefinition,
+    ToolDefinition,
+    hookimpl,
+)
+
+Kind = Literal["tools", "resources", "prompts"]
+
+
+class GrowingPlugin(Plugin):
+    """The tools `grow` and `shrink`."""
+
+    @hookimpl
+    def register_tools(self, context: PluginContext) -> Iterable[ToolDefinition]:
+        """The two, which have the plugin's catalogue."""
+        catalogue = context.catalogue
+
+        def grow(kind: Kind, names: list[str], secret: str = "") -> list[str]:
+            """Offer something under each of these names, all at once."""
+            return list(catalogue.add(*(definition(kind, name, secret) for name in names)))
+
+        async def shrink(kind: Kind, names: list[str]) -> None:
+            """Offer these no more, all at once."""
+            catalogue.remove(kind, *names)
+
+        return [ToolDefinition(grow), ToolDefinition(shrink)]
+
+
+def definition(kind: Kind, name: str, secret: str) -> ToolDefinition | ResourceDefinition | PromptDefinition:
+    """Something of a kind; a tool may need a secret."""
+
+    def say() -> str:
+        """Say the name."""
+        return name
+
+    if kind == "resources":
+        return ResourceDefinition(name, say, name="say")
+    if kind == "prompts":
+        return PromptDefinition(say, name=name)
+    return ToolDefinition(say, name=name, requires_secrets=(secret,) if secret else ())
