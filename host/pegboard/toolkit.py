@@ -126,26 +126,13 @@ class Toolkit:
             extensions: what it says for other extensions of the protocol, by their identifiers.
         """
         said = dict(extensions) if ui is None else {**extensions, UI_EXTENSION: ui}
+        # one text is one secret, not its letters
+        secrets = (requires_secrets,) if isinstance(requires_secrets, str) else tuple(requires_secrets or ())
+        schemas = input_schema, output_schema
+        rest = (name, title, description, annotations, secrets, inline, enabled, meta, said, *schemas)
 
         def record(function: F) -> F:
-            # one text is one secret, not its letters
-            secrets = (requires_secrets,) if isinstance(requires_secrets, str) else tuple(requires_secrets or ())
-            self._tools.append(
-                ToolDefinition(
-                    function,
-                    name,
-                    title,
-                    description,
-                    annotations,
-                    secrets,
-                    inline,
-                    enabled,
-                    meta,
-                    said,
-                    input_schema,
-                    output_schema,
-                )
-            )
+            self._tools.append(ToolDefinition(function, *rest))
             return function
 
         return record if function is None else record(function)

@@ -179,6 +179,7 @@ def test_a_strangers_distribution_takes_only_public_names(path: str) -> None:
 
 OF_DISTRIBUTION = {
     "importlib-metadata": {"importlib_metadata"},
+    "jsonschema-rs": {"jsonschema_rs"},
     "pluggy": {"pluggy"},
     "pydantic": {"pydantic", "pydantic_core", "typing_extensions"},  # pydantic itself is made of the other two
     "python-dotenv": {"dotenv"},
