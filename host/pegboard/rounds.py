@@ -35,13 +35,15 @@ class Rounds:
     event loop, so that what was asked together goes out together, and the cancellation is taken back where it arrives.
 
     Args:
-        before: what the rounds before left, and what the client gives now; what was not asked is left aside.
+        before: what the rounds before left, and what the client gives now. An answer to a question that was not asked
+            before counts only where the author gave the question a name; what was answered once stays answered.
     """
 
     def __init__(self, before: Round) -> None:
         self._number = before.number
         self._asked = dict(before.asked)
-        self._answers = {**before.answers, **{key: before.given[key] for key in before.asked if key in before.given}}
+        self._given = before.given
+        self._answers = {key: before.given[key] for key in before.asked if key in before.given} | dict(before.answers)
         self._results = dict(before.results)
         self._kept = len(to_json(self._results)) if self._results else 0
         self._seen: set[str] = set()
@@ -76,6 +78,8 @@ class Rounds:
         if self._ended:
             raise asyncio.CancelledError
         key = self._key(question, path, name)
+        if name is not None and key in self._given:
+            self._answers.setdefault(key, self._given[key])
         if key in self._answers:
             # a turn of the loop, so that questions asked side by side stay in their order
             await asyncio.sleep(0)

@@ -43,6 +43,14 @@ async def test_tool_with_progress(context: Context) -> str:
 
 
 @kit.tool
+async def test_tool_with_logging(context: Context) -> str:
+    """Log three times."""
+    for message in ("Tool execution started", "Tool processing data", "Tool execution completed"):
+        await context.log.info(message)
+    return "done"
+
+
+@kit.tool
 def test_missing_capability(context: Context) -> str:
     """Refuse a client that cannot sample."""
     if "sampling" not in context.client.capabilities:

@@ -26,7 +26,7 @@ from tests.support.distributions import make_distribution
 from tests.support.wire import PEGBOARD, client_environment
 
 REVISIONS = ("2025-11-25", "2026-07-28")
-KIT = Path(__file__).parent / "conformance_kit.py"
+KITS = sorted(Path(__file__).parent.glob("*_kit.py"))
 STOP_SECONDS = 10
 
 
@@ -62,11 +62,13 @@ def _address(server: subprocess.Popen[str], said: list[str]) -> str:
 
 def _start(folder: Path) -> subprocess.Popen[str]:
     site = folder / "site"
-    entry_points = {"pegboard.toolkits": {"conformance": f"{KIT.stem}:kit"}}
-    make_distribution(site, "conformance-kit", "1.0", entry_points, {KIT.name: KIT.read_text(encoding="utf-8")})
+    names = [kit.stem.removesuffix("_kit") for kit in KITS]
+    entry_points = {"pegboard.toolkits": {name: f"{name}_kit:kit" for name in names}}
+    modules = {kit.name: kit.read_text(encoding="utf-8") for kit in KITS}
+    make_distribution(site, "conformance-kit", "1.0", entry_points, modules)
     (folder / "hostconfig.toml").write_text("[plugins.http]\nport = 0\n", encoding="utf-8")
     return subprocess.Popen(
-        [PEGBOARD, "serve", "--strict", "--only", "conformance"],
+        [PEGBOARD, "serve", "--strict", "--only", ",".join(names)],
         cwd=folder,
         env=client_environment(folder, {"PYTHONPATH": str(site)}),
         stdin=subprocess.DEVNULL,

@@ -220,6 +220,21 @@ async def test_what_was_not_answered_is_asked_again_and_the_rest_is_kept() -> No
         assert [sorted(asked) for asked in rounds.asked] == [["question-1", "question-2"], ["question-1"]]
 
 
+async def test_a_named_question_may_be_answered_before_it_is_asked() -> None:
+    async with make_host(kit_of(with_names)) as host:
+        rounds = Rounds(host, "with_names")
+        assert await rounds.step({"first": accept(value="x"), "second": accept(value="y")}) == ToolResult("xy")
+
+
+async def test_what_was_answered_once_stays_answered() -> None:
+    async with make_host(kit_of(with_names)) as host:
+        rounds = Rounds(host, "with_names")
+        await rounds.step()
+        await rounds.step({"first": accept(value="x")})
+        changed = {"first": accept(value="another"), "second": accept(value="y")}
+        assert await rounds.step(changed) == ToolResult("xy")
+
+
 async def test_an_answer_to_nothing_that_was_asked_is_left_aside() -> None:
     async with make_host(kit_of(in_sequence)) as host:
         rounds = Rounds(host, "in_sequence")

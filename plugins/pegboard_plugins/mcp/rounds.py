@@ -57,7 +57,7 @@ class RoundTrips:
         if type(given) is not dict or not all(type(answer) is dict for answer in given.values()):
             raise ProtocolError(INVALID_PARAMS, "params.inputResponses must be an object of objects")
         if "requestState" not in params:
-            return FIRST_ROUND
+            return Round(given=given)
         state = params["requestState"]
         if type(state) is not str:
             raise ProtocolError(INVALID_PARAMS, "params.requestState must be a string")
