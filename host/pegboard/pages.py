@@ -51,23 +51,24 @@ class Lists:
             elif kind == "tools":
                 self._make_tools(assembly.tools, before)
             else:
-                self._make(kind, {name: pair[0] for name, pair in given.items()}, before)
+                self._make(kind, list(given), [pair[0] for pair in given.values()], before)
 
-    def _make(self, kind: ListKind, items: Mapping[str, Any], before: Lists | None) -> None:
+    def _make(self, kind: ListKind, names: list[str], items: list[Any], before: Lists | None) -> None:
         old = None if before is None else before._pages[kind]
-        pages = Pages(kind, items, self._page_size, before=old)
-        self._pages[kind] = self._open[kind] = pages
+        self._pages[kind] = self._open[kind] = Pages(kind, names, items, self._page_size, before=old)
 
     def _make_tools(self, tools: Mapping[str, BoundTool], before: Lists | None) -> None:
         """The list of tools, as callers see it who may use all of them, and as others do."""
-        every = {name: bound.tool for name, bound in tools.items()}
-        open_to_all = {name: bound.tool for name, bound in tools.items() if may_use(ANONYMOUS, bound)}
-        if len(open_to_all) == len(every):
-            self._make("tools", every, before)
+        names, items = list(tools), [bound.tool for bound in tools.values()]
+        if not any(bound.secrets for bound in tools.values()):
+            self._make("tools", names, items, before)
             return
+        open_to_all = {name: bound.tool for name, bound in tools.items() if may_use(ANONYMOUS, bound)}
         old, old_open = (before._pages["tools"], before._open["tools"]) if before is not None else (None, None)
-        self._pages["tools"] = Pages("tools", every, self._page_size, private=True, before=old)
-        self._open["tools"] = Pages("tools", open_to_all, self._page_size, private=True, before=old_open)
+        self._pages["tools"] = Pages("tools", names, items, self._page_size, private=True, before=old)
+        self._open["tools"] = Pages(
+            "tools", list(open_to_all), list(open_to_all.values()), self._page_size, private=True, before=old_open
+        )
 
     def method(self, kind: ListKind) -> CallNext:
         """The method that lists one kind."""
@@ -85,7 +86,8 @@ class Pages:
 
     Args:
         kind: what is listed.
-        items: by what they are ordered by.
+        names: what they are ordered by, in order.
+        items: what bears these names.
         size: how many a page holds.
         private: others may see another list.
         before: the list as it was.
@@ -94,15 +96,16 @@ class Pages:
     def __init__(
         self,
         kind: ListKind,
-        items: Mapping[str, Any],
+        names: list[str],
+        items: list[Any],
         size: int,
         *,
         private: bool = False,
         before: Pages | None = None,
     ) -> None:
         self._kind = kind
-        self._names = sorted(items)
-        self._items = [items[name] for name in self._names]
+        self._names = names
+        self._items = items
         self._size = size
         self._private = private
         known: Mapping[int, Listing] = {} if before is None else before._whole_pages

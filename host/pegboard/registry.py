@@ -268,8 +268,9 @@ class _Draft:
         return self._before._replace(**fields, origins=origins, withheld=tuple(self._withheld.values()))
 
 
-def _sorted(items: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: items[name] for name in sorted(items)}
+def _sorted(items: dict[str, Any]) -> dict[str, Any]:
+    names = sorted(items)
+    return items if names == list(items) else {name: items[name] for name in names}
 
 
 def _definition(given: object) -> Definition:
