@@ -16,13 +16,15 @@ from pegboard.contracts import (
     Middleware,
     Prompt,
     Resource,
+    ResourceTemplate,
     Route,
     StreamProtocol,
     Transport,
 )
 from pegboard.definitions import place
 from pegboard.errors import ToolDefinitionError
-from pegboard.execute import BoundPrompt, BoundResource, BoundTool
+from pegboard.execute import BoundTool
+from pegboard.giving import BoundPrompt, BoundResource
 from pegboard.names import nearest
 from pegboard.plugins import Loaded, Origin, Problem
 
@@ -37,6 +39,7 @@ class Assembly(NamedTuple):
 
     Attributes:
         tools: by wire name, in the order of names.
+        resources: by URI, and templates by their text.
         routes: by path, then by method.
         contributed: what plugins add to the protocol.
         adapters: in the order in which they are asked.
@@ -46,7 +49,7 @@ class Assembly(NamedTuple):
     """
 
     tools: Mapping[str, BoundTool]
-    resources: Mapping[str, tuple[Resource, BoundResource]]
+    resources: Mapping[str, tuple[Resource | ResourceTemplate, BoundResource]]
     prompts: Mapping[str, tuple[Prompt, BoundPrompt]]
     forms: Mapping[str, frozenset[str]]
     adapters: tuple[ErrorAdapter, ...]

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pegboard.config import HostConfig
+from pegboard.content_definitions import compile_prompt, compile_resource
 from pegboard.contracts import (
     NOTHING,
     Contributed,
@@ -18,15 +19,17 @@ from pegboard.contracts import (
     Tool,
     ToolDefinition,
 )
-from pegboard.definitions import attempt, compile_prompt, compile_resource, compile_tool, own_name
+from pegboard.definitions import attempt, compile_tool, own_name
 from pegboard.errors import ToolDefinitionError
 from pegboard.execute import BoundTool
 from pegboard.extensions import describe, put_together, used_only
+from pegboard.giving import BoundPrompt, BoundResource
 from pegboard.names import spellings, wire_name
 from pegboard.plugins import Loaded, Origin, Problem
 
 Definition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
 Item = TypeVar("Item", Tool, Resource)
+Giver = TypeVar("Giver", BoundResource, BoundPrompt)
 Served: TypeAlias = Literal["tools", "resources", "prompts"]
 """The fields of an assembly that definitions go to."""
 
@@ -149,12 +152,19 @@ class Binder:
 
     def _resource(self, plugin: Loaded, definition: ResourceDefinition) -> Bound:
         resource, bound = compile_resource(definition, plugin.origin.name)
-        resource = self._described(resource, definition)
-        return Bound("resources", definition.uri, plugin.origin, (resource, bound))
+        uri = definition.uri
+        described = self._described(Resource(uri, resource.name, mime_type=resource.mime_type), definition)
+        if described.meta:
+            resource = resource._replace(meta={**(resource.meta or {}), **described.meta})
+        return Bound("resources", uri, plugin.origin, (resource, self._owned(plugin, bound)))
 
     def _prompt(self, plugin: Loaded, definition: PromptDefinition) -> Bound:
         name = self._wire_name(plugin, own_name(definition))
-        return Bound("prompts", name, plugin.origin, compile_prompt(definition, name, plugin.origin.name))
+        prompt, bound = compile_prompt(definition, name, plugin.origin.name)
+        return Bound("prompts", name, plugin.origin, (prompt, self._owned(plugin, bound)))
+
+    def _owned(self, plugin: Loaded, bound: Giver) -> Giver:
+        return bound._replace(config=plugin.context.config, state=plugin.state, user=self._config.host.user)
 
     def _why_withheld(self, plugin: Loaded, definition: ToolDefinition, forms: frozenset[str]) -> str | None:
         if pattern := self._config.disabled_tools.which(forms):

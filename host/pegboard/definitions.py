@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
@@ -14,16 +13,14 @@ from pegboard.codec import is_finite
 from pegboard.contracts import (
     NOTHING,
     Mirrored,
-    Prompt,
     PromptDefinition,
-    Resource,
     ResourceDefinition,
     Tool,
     ToolAnnotations,
     ToolDefinition,
 )
 from pegboard.errors import ToolDefinitionError
-from pegboard.execute import BoundPrompt, BoundResource, Function
+from pegboard.execute import Function
 from pegboard.meta_keys import meta_complaint
 from pegboard.names import check_wire_name
 from pegboard.signature import Signature, compile_signature
@@ -31,7 +28,6 @@ from pegboard.signature import Signature, compile_signature
 MAX_SCHEMA_BYTES = 256 * 1024
 """The largest input or output schema that is served, as JSON."""
 
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+")
 T = TypeVar("T")
 
 
@@ -70,11 +66,33 @@ def _check_fields(definition: ToolDefinition | ResourceDefinition | PromptDefini
     for secret in getattr(definition, "requires_secrets", ()):
         if not isinstance(secret, str) or not secret.strip():
             raise ToolDefinitionError(f"it requires the secret {secret!r}, which is no name")
-    if hints is not None and not isinstance(hints, ToolAnnotations):
+    _check_shown(definition)
+    if isinstance(definition, ToolDefinition) and hints is not None:
+        _check_hints(hints)
+
+
+def _check_hints(hints: object) -> None:
+    if not isinstance(hints, ToolAnnotations):
         raise ToolDefinitionError(f"its annotations are {hints!r}, not ToolAnnotations")
     for name in ("read_only", "destructive", "idempotent", "open_world"):
-        if hints is not None and not isinstance(getattr(hints, name), bool | None):
+        if not isinstance(getattr(hints, name), bool | None):
             raise ToolDefinitionError(f"its annotation {name} is {getattr(hints, name)!r}, not true or false")
+
+
+def _check_shown(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
+    """What resources and messages have in common, read by rules that are loaded where there is something to check."""
+    resource = definition if isinstance(definition, ResourceDefinition) else None
+    if not definition.icons and (resource is None or (resource.annotations is None and resource.size is None)):
+        return
+    from pegboard.content_rules import ContentError, check_annotations, check_icons, check_size
+
+    try:
+        check_icons(definition.icons)
+        if resource is not None:
+            check_annotations(resource.annotations)
+            check_size(resource.size)
+    except ContentError as error:
+        raise ToolDefinitionError(f"its {error}") from None
 
 
 def own_name(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str:
@@ -107,47 +125,15 @@ def compile_tool(definition: ToolDefinition, name: str, owner: str) -> tuple[Too
     """
     if complaint := check_wire_name(name):
         raise ToolDefinitionError(f"its name on the wire, {name!r}, is no good: {complaint}")
-    description = _required_description(definition)
+    description = required_description(definition)
     signature = compile_signature(definition.function, definition.input_schema, definition.output_schema)
     text, _ = [_check_schema(schema) for schema in (signature.input_schema, signature.output_schema)]
     mirrors = _mirrored(signature.input_schema) if b'"x-mcp-header"' in text else ()
     hints = definition.annotations
     title = definition.title or (hints.title if hints else None)
     schemas = signature.input_schema, signature.output_schema
-    tool = Tool(name, description, *schemas, title, hints, owner, definition.meta, mirrors)
+    tool = Tool(name, description, *schemas, title, hints, owner, definition.meta, mirrors, tuple(definition.icons))
     return tool, signature, Function.of(definition.function, inline=definition.inline)
-
-
-def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resource, BoundResource]:
-    """A resource as clients see it, and its function.
-
-    Raises:
-        ToolDefinitionError: something about it cannot be served.
-    """
-    if not _URI.fullmatch(str(definition.uri)):
-        raise ToolDefinitionError("its URI is not absolute, such as docs://readme (RFC 3986)")
-    name = own_name(definition)
-    _check_fixed(definition.function)
-    description = _description(definition)
-    resource = Resource(
-        definition.uri, name, definition.title, description, definition.mime_type, owner, definition.meta
-    )
-    return resource, BoundResource(definition.uri, Function.of(definition.function), definition.mime_type)
-
-
-def compile_prompt(definition: PromptDefinition, name: str, owner: str) -> tuple[Prompt, BoundPrompt]:
-    """A prompt as clients see it, and its function.
-
-    Raises:
-        ToolDefinitionError: something about it cannot be served.
-    """
-    if complaint := check_wire_name(name):
-        raise ToolDefinitionError(complaint)
-    _check_fixed(definition.function)
-    description = _required_description(definition)
-    return Prompt(name, definition.title, description, owner), BoundPrompt(
-        description, Function.of(definition.function)
-    )
 
 
 def _innermost(function: Any) -> Any:
@@ -156,7 +142,8 @@ def _innermost(function: Any) -> Any:
     return function
 
 
-def _description(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str | None:
+def description_of(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str | None:
+    """What the author said about it, or the docstring; None without either."""
     given = definition.description
     if given is not None:
         return given.strip()
@@ -164,16 +151,16 @@ def _description(definition: ToolDefinition | ResourceDefinition | PromptDefinit
     return inspect.getdoc(function if inspect.isroutine(function) else type(function))
 
 
-def _required_description(definition: ToolDefinition | PromptDefinition) -> str:
-    description = _description(definition)
+def required_description(definition: ToolDefinition | PromptDefinition) -> str:
+    """The description of what a model chooses by.
+
+    Raises:
+        ToolDefinitionError: there is none.
+    """
+    description = description_of(definition)
     if not description:
         raise ToolDefinitionError("it has no description; write a docstring that tells a model what it does")
     return description
-
-
-def _check_fixed(function: Callable[..., Any]) -> None:
-    if inspect.signature(function).parameters:
-        raise ToolDefinitionError("its function takes parameters; content is fixed")
 
 
 def _mirrored(schema: Mapping[str, Any]) -> tuple[Mirrored, ...]:

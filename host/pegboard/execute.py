@@ -21,9 +21,6 @@ from pegboard.contracts import (
     Call,
     ErrorAdapter,
     InputRequired,
-    PromptMessage,
-    PromptResult,
-    ResourceResult,
     Tool,
     ToolResult,
 )
@@ -87,21 +84,6 @@ class BoundTool(NamedTuple):
     def name(self) -> str:
         """The tool's name on the wire."""
         return self.tool.name
-
-
-class BoundResource(NamedTuple):
-    """A resource's function."""
-
-    uri: str
-    function: Function
-    mime_type: str | None
-
-
-class BoundPrompt(NamedTuple):
-    """A prompt's function."""
-
-    description: str | None
-    function: Function
 
 
 class Threads:
@@ -256,7 +238,10 @@ async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResul
     value = await _run(bound, bound.function, bound.signature.context_parameter, call, runtime, arguments, keywords)
     if type(value) is InputRequired:
         return value
-    return ToolResult(_result(bound, value), structured=bound.signature.output_schema is not None)
+    result = _result(bound, value)
+    if type(result) is ToolResult:
+        return result
+    return ToolResult(result, structured=bound.signature.output_schema is not None)
 
 
 async def _run(
@@ -302,7 +287,7 @@ async def _run(
 
 
 def _result(bound: BoundTool, value: Any) -> Any:
-    """What a tool returned, JSON-ready."""
+    """What a tool returned, JSON-ready, or a `ToolResult` where that says more."""
     limit = bound.max_result_bytes
     if not limit:
         return bound.signature.result(value)
@@ -328,37 +313,3 @@ def _check_secrets(bound: BoundTool) -> None:
         raise FatalToolError(
             f"This tool needs a secret that is not set on the server: {names}. Ask its operator to set it."
         )
-
-
-async def read_resource(bound: BoundResource, runtime: Runtime) -> ResourceResult:
-    """Run a resource's function.
-
-    Raises:
-        ToolRuntimeError: it failed, or gave neither text nor bytes.
-    """
-    content = await invoke(bound.function, {}, runtime.threads, runtime.adapters)
-    if not isinstance(content, str | bytes):
-        raise FatalToolError("It failed unexpectedly.", f"a resource gives str or bytes, not {type(content).__name__}")
-    default = "text/plain" if isinstance(content, str) else "application/octet-stream"
-    return ResourceResult(bound.uri, content, bound.mime_type or default)
-
-
-async def get_prompt(bound: BoundPrompt, runtime: Runtime) -> PromptResult:
-    """Run a prompt's function.
-
-    Raises:
-        ToolRuntimeError: it failed, or gave neither text nor messages.
-    """
-    value = await invoke(bound.function, {}, runtime.threads, runtime.adapters)
-    messages = (PromptMessage(value),) if isinstance(value, str) else value
-    if not isinstance(messages, list | tuple):
-        messages = (messages,)
-    if not all(map(_is_message, messages)):
-        raise FatalToolError("It failed unexpectedly.", "a prompt gives text or a list of PromptMessage")
-    return PromptResult(tuple(messages), bound.description)
-
-
-def _is_message(message: object) -> bool:
-    return (
-        isinstance(message, PromptMessage) and message.role in ("user", "assistant") and isinstance(message.text, str)
-    )

@@ -6,9 +6,19 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from pegboard.assembly import Assembly
-from pegboard.contracts import Call, CallNext, MethodResult, Middleware, NotificationHandler, Outcome
-from pegboard.errors import NotFoundError, ProtocolError
-from pegboard.execute import Runtime, call_tool, get_prompt, read_resource
+from pegboard.contracts import (
+    NOTHING,
+    Call,
+    CallNext,
+    Completion,
+    MethodResult,
+    Middleware,
+    NotificationHandler,
+    Outcome,
+)
+from pegboard.errors import NotFoundError, ProtocolError, ToolInputError
+from pegboard.execute import Runtime, call_tool
+from pegboard.giving import BoundPrompt, BoundResource, complete, get_prompt, not_found, read_resource
 from pegboard.jsonrpc import INVALID_PARAMS
 from pegboard.pages import Lists, may_use
 
@@ -24,6 +34,7 @@ def method_table(assembly: Assembly, lists: Lists, runtime: Runtime) -> dict[str
         "resources/read": methods.read_resource,
         "prompts/list": lists.method("prompts"),
         "prompts/get": methods.get_prompt,
+        "completion/complete": methods.complete,
     }
     for method in assembly.contributed.methods.values():
         table[method.name] = method.handler
@@ -51,17 +62,28 @@ def _around(handle: Callable[[Call, CallNext], Awaitable[Outcome]], call_next: C
     return lambda call: handle(call, call_next)
 
 
-def _text_parameter(params: Mapping[str, Any], name: str) -> str:
+def _text_parameter(params: Mapping[str, Any], name: str, where: str = "") -> str:
     value = params.get(name)
     if not isinstance(value, str):
-        raise ProtocolError(INVALID_PARAMS, f"params.{name} must be a string")
+        raise ProtocolError(INVALID_PARAMS, f"params.{where}{name} must be a string")
+    return value
+
+
+def _object(params: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = params.get(name)
+    if not isinstance(value, dict):
+        raise ProtocolError(INVALID_PARAMS, f"params.{name} must be an object")
     return value
 
 
 class _Methods:
     def __init__(self, assembly: Assembly, runtime: Runtime) -> None:
         self._tools = assembly.tools
-        self._resources = assembly.resources
+        given = [bound for _, bound in assembly.resources.values()]
+        self._resources = {bound.name: bound for bound in given if bound.matcher is None}
+        self._templates = sorted(
+            [(bound.matcher, bound) for bound in given if bound.matcher is not None], key=lambda one: one[0].rank
+        )
         self._prompts = assembly.prompts
         self._runtime = runtime
 
@@ -76,9 +98,18 @@ class _Methods:
 
     async def read_resource(self, call: Call) -> Outcome:
         uri = _text_parameter(call.params, "uri")
-        if uri not in self._resources:
-            raise NotFoundError("Resource not found", data={"uri": uri})
-        return await read_resource(self._resources[uri][1], self._runtime)
+        if uri in self._resources:
+            return await read_resource(self._resources[uri], uri, NOTHING, call, self._runtime)
+        why = ""
+        for matcher, bound in self._templates:
+            values = matcher.match(uri)
+            if values is None:
+                continue
+            try:
+                return await read_resource(bound, uri, values, call, self._runtime)
+            except ToolInputError as error:
+                why = ": " + error.message.removeprefix("Invalid arguments:\n").replace("\n", "; ")
+        raise not_found(uri, why)
 
     async def get_prompt(self, call: Call) -> Outcome:
         name = _text_parameter(call.params, "name")
@@ -86,4 +117,34 @@ class _Methods:
             raise NotFoundError(f"Unknown prompt: {name}")
         if not isinstance(call.params.get("arguments"), dict | None):
             raise ProtocolError(INVALID_PARAMS, "params.arguments must be an object")
-        return await get_prompt(self._prompts[name][1], self._runtime)
+        return await get_prompt(self._prompts[name][1], call, self._runtime)
+
+    async def complete(self, call: Call) -> Outcome:
+        reference, argument = _object(call.params, "ref"), _object(call.params, "argument")
+        name, typed = _text_parameter(argument, "name", "argument."), _text_parameter(argument, "value", "argument.")
+        context = call.params.get("context")
+        chosen = context.get("arguments", {}) if isinstance(context, dict) else {} if context is None else None
+        if not isinstance(chosen, dict) or not all(isinstance(value, str) for value in chosen.values()):
+            raise ProtocolError(INVALID_PARAMS, "params.context.arguments must be an object of strings")
+        bound = self._referred(reference)
+        if name not in bound.signature.input_schema["properties"]:
+            raise ProtocolError(INVALID_PARAMS, f"Unknown argument: {name}")
+        completer = bound.completers.get(name)
+        if completer is None:
+            return Completion(())
+        return await complete(completer, bound, typed, chosen, call, self._runtime)
+
+    def _referred(self, reference: Mapping[str, Any]) -> BoundPrompt | BoundResource:
+        kind = reference.get("type")
+        if kind == "ref/prompt":
+            name = _text_parameter(reference, "name", "ref.")
+            if name not in self._prompts:
+                raise NotFoundError(f"Unknown prompt: {name}")
+            return self._prompts[name][1]
+        if kind != "ref/resource":
+            raise ProtocolError(INVALID_PARAMS, "params.ref.type must be ref/prompt or ref/resource")
+        uri = _text_parameter(reference, "uri", "ref.")
+        found = next((bound for _, bound in self._templates if bound.name == uri), self._resources.get(uri))
+        if found is None:
+            raise NotFoundError(f"Unknown resource template: {uri}", data={"uri": uri})
+        return found

@@ -13,7 +13,7 @@ from operator import is_
 from typing import Any, Literal, TypeAlias
 
 from pegboard.assembly import Assembly
-from pegboard.contracts import ANONYMOUS, Call, Caller, CallNext, Listing, Outcome
+from pegboard.contracts import ANONYMOUS, Call, Caller, CallNext, Listing, Outcome, ResourceTemplate
 from pegboard.errors import ProtocolError
 from pegboard.execute import BoundTool
 from pegboard.jsonrpc import INVALID_PARAMS
@@ -40,7 +40,7 @@ class Lists:
         self._given: dict[ListKind, Mapping[str, Any]] = {
             "tools": assembly.tools,
             "resources": assembly.resources,
-            "templates": {},
+            "templates": assembly.resources,
             "prompts": assembly.prompts,
         }
         self._pages: dict[ListKind, Pages] = {}
@@ -51,7 +51,8 @@ class Lists:
             elif kind == "tools":
                 self._make_tools(assembly.tools, before)
             else:
-                self._make(kind, list(given), [pair[0] for pair in given.values()], before)
+                items = {name: pair[0] for name, pair in given.items() if _is_of(kind, pair[0])}
+                self._make(kind, list(items), list(items.values()), before)
 
     def _make(self, kind: ListKind, names: list[str], items: list[Any], before: Lists | None) -> None:
         old = None if before is None else before._pages[kind]
@@ -79,6 +80,11 @@ class Lists:
             return (pages if trusted else open_to_all).page(call.params)
 
         return page
+
+
+def _is_of(kind: ListKind, item: Any) -> bool:
+    """Whether an item belongs into a list; templates stand among the resources of an assembly."""
+    return kind == "prompts" or isinstance(item, ResourceTemplate) == (kind == "templates")
 
 
 class Pages:

@@ -168,7 +168,7 @@ class _OwnCatalogue:
 class _Resources(Mapping[str, Resource]):
     """The resources of an assembly as clients see them, and those that are about to be added."""
 
-    def __init__(self, served: Mapping[str, tuple[Resource, Any]]) -> None:
+    def __init__(self, served: Mapping[str, tuple[Any, Any]]) -> None:
         self.added: dict[str, Resource] = {}
         self._served = served
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import UnionType
@@ -26,6 +26,7 @@ from pegboard import plain_types
 from pegboard.argument_errors import input_error
 from pegboard.codec import is_finite
 from pegboard.context import Context
+from pegboard.contracts import ToolResult
 from pegboard.errors import (
     ToolDefinitionError,
     ToolInputError,
@@ -36,6 +37,8 @@ from pegboard.errors import (
 from pegboard.plain_types import NotPlainError, Parameter
 
 _ARGUMENTS = "arguments"
+_CONTENT = "pegboard.contracts.content"
+"""The module of the records of content, which is loaded only where there is some."""
 _TEXT = (str, type(None), Any, object, bytes, inspect.Signature.empty)
 """Results of these types carry no schema: they are sent as text, or as whatever they turn out to be."""
 
@@ -75,6 +78,7 @@ class Signature:
     _renamed: Mapping[str, str]
     _output: _Output | None
     _checked: Callable[[Any], Any] | None = None
+    _open: bool = True
 
     def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Keyword arguments for the function.
@@ -95,14 +99,21 @@ class Signature:
         return keywords
 
     def result(self, value: Any) -> Any:
-        """The function's result as a JSON-ready value.
+        """The function's result as a JSON-ready value; content, and MCP results written out, as a `ToolResult`.
 
         Raises:
             ToolOutputError: it is not what the function declares, or JSON has no form for it.
         """
+        if type(value) is str and self.output_schema is None:
+            return value
         if isinstance(value, Iterator | AsyncIterator):
             # taking it to its end could take for ever
             raise ToolOutputError("The tool returned an iterator.", "return a list")
+        if self._open and _may_be_content(value) and (found := self._content(value)) is not None:
+            return found
+        return self._plain(value)
+
+    def _plain(self, value: Any) -> Any:
         if self._output is None and self._checked is None:
             if value is None or isinstance(value, str):
                 return value
@@ -120,28 +131,57 @@ class Signature:
             ) from error
         return plain
 
+    def _content(self, value: Any) -> ToolResult | None:
+        from pegboard.returned import tool_result
+
+        is_free = self.output_schema is None
+        return tool_result(value, _jsonable if is_free else self._plain, is_free=is_free)
+
 
 def compile_signature(
     function: Callable[..., Any],
     input_schema: Mapping[str, Any] | None = None,
     output_schema: Mapping[str, Any] | None = None,
+    *,
+    with_result: bool = True,
 ) -> Signature:
     """Compile a function's signature, and the schemas that its author gave in place of types.
+
+    Args:
+        function: the function.
+        input_schema: in place of what its parameters say.
+        output_schema: in place of what it declares to return.
+        with_result: False for one whose result is no value with a schema, such as a prompt's.
 
     Raises:
         ToolInputSchemaError: a parameter cannot be described; the message names it and says how to mend it.
         ToolOutputSchemaError: the result cannot be described.
         ToolDefinitionError: an annotation names something that does not exist.
     """
-    given: dict[str, Parameter] = {}
-    renamed: dict[str, str] = {}
-    context_parameter = None
     parameters = _parameters(function)
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise ToolDefinitionError(
             "it is a generator; return a list, and report progress with `context.progress.report`"
         )
     hints = _hints(function)
+    given, renamed, context = _sorted(parameters, hints, declared=input_schema is not None)
+    schema, validate = _input(given)
+    empty = inspect.Signature.empty
+    output, promised = _output(hints.get("return", empty) if output_schema is None and with_result else empty)
+    is_open = promised is None or not (promised.get("properties") or promised.get("items") or "$ref" in promised)
+    signature = Signature(schema, promised, context, validate, renamed, output, None, is_open)
+    if input_schema is None and output_schema is None:
+        return signature
+    return _declared(signature, parameters, hints, input_schema, output_schema)
+
+
+def _sorted(
+    parameters: Iterable[inspect.Parameter], hints: Mapping[str, Any], *, declared: bool
+) -> tuple[dict[str, Parameter], dict[str, str], str | None]:
+    """The parameters by the names of arguments, those of other names, and the one that takes the Context."""
+    given: dict[str, Parameter] = {}
+    renamed: dict[str, str] = {}
+    context_parameter = None
     for parameter in parameters:
         annotation = hints.get(parameter.name, parameter.annotation)
         if _is_context(annotation):
@@ -151,7 +191,7 @@ def compile_signature(
                 )
             context_parameter = parameter.name
             continue
-        if input_schema is not None:
+        if declared:
             continue
         one = _given(parameter, annotation)
         if one.name in given:
@@ -159,13 +199,7 @@ def compile_signature(
         if one.name != parameter.name:
             renamed[one.name] = parameter.name
         given[one.name] = one
-    schema, validate = _input(given)
-    empty = inspect.Signature.empty
-    output, promised = _output(hints.get("return", empty) if output_schema is None else empty)
-    signature = Signature(schema, promised, context_parameter, validate, renamed, output)
-    if input_schema is None and output_schema is None:
-        return signature
-    return _declared(signature, parameters, hints, input_schema, output_schema)
+    return given, renamed, context_parameter
 
 
 def _declared(
@@ -187,6 +221,16 @@ def _declared(
         checked, schema = compile_result(output_schema)
         signature = replace(signature, output_schema=schema, _checked=checked)
     return signature
+
+
+def context_parameter(function: Callable[..., Any]) -> str | None:
+    """The parameter of a function that takes the Context, None when there is none.
+
+    Raises:
+        ToolDefinitionError: an annotation names something that does not exist.
+    """
+    hints = _hints(function)
+    return next((one.name for one in _parameters(function) if _is_context(hints.get(one.name))), None)
 
 
 def _is_context(annotation: Any) -> bool:
@@ -286,7 +330,7 @@ def _any_input(fields: dict[str, Any]) -> tuple[dict[str, Any], Callable[[Any], 
 def _output(annotation: Any) -> tuple[_Output | None, dict[str, Any] | None]:
     if get_origin(annotation) is Annotated and get_args(annotation)[0] in _TEXT:
         return None, None
-    if any(annotation is text for text in _TEXT):
+    if any(annotation is text for text in _TEXT) or _is_content(annotation):
         return None, None
     try:
         core, schema = plain_types.result(annotation)
@@ -302,6 +346,23 @@ def _any_output(annotation: Any) -> tuple[_Output, dict[str, Any]]:
     except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
         raise ToolOutputSchemaError(f"the result: {_why(annotation, error)}") from None
     return _Output(adapter.validator, adapter.serializer), schema
+
+
+def _is_content(annotation: Any) -> bool:
+    """Whether a result is declared to be content: a block, some of them, or a whole result."""
+    if get_origin(annotation) in (Annotated, Union, UnionType, list, tuple, Sequence):
+        return any(_is_content(part) for part in get_args(annotation))
+    return annotation is ToolResult or getattr(annotation, "__module__", "") == _CONTENT
+
+
+def _may_be_content(value: Any) -> bool:
+    """Whether a result is worth a closer look; said without loading what content is."""
+    kind = type(value)
+    if kind is dict:
+        return "content" in value
+    if kind is list or kind is tuple:
+        return any(one.__module__ == _CONTENT for one in set(map(type, value)))
+    return kind is ToolResult or kind.__module__ == _CONTENT
 
 
 def _culprit(fields: dict[str, Any]) -> str | None:

@@ -252,7 +252,7 @@ def test_a_schema_beyond_the_limit_costs_that_tool() -> None:
         ("no uri", simple(), "its URI is not absolute"),
         ("/relative", simple(), "its URI is not absolute"),
         ("docs://a b", simple(), "its URI is not absolute"),
-        ("docs://{path}", lambda path: path, "its function takes parameters"),
+        ("docs://path", any_arguments, "takes any number of arguments"),
         (5, simple(), ""),
         ("docs://x", 5, ""),
         ("docs://x", int, ""),
@@ -275,7 +275,7 @@ def test_a_wrong_resource_costs_that_resource_alone(uri: Any, function: Any, rea
     [
         ({}, no_docstring, "it has no description"),
         ({"name": "ünï"}, simple(), "it contains 'ü'"),
-        ({}, any_arguments, "its function takes parameters"),
+        ({}, any_arguments, "takes any number of arguments"),
         ({"name": "five", "description": "Five."}, 5, ""),
     ],
     ids=["description", "name", "parameters", "no function"],

@@ -23,6 +23,7 @@ from pegboard import (
     PromptMessage,
     PromptResult,
     ProtocolError,
+    ResourceContents,
     ResourceResult,
     RetryableToolError,
     ServerError,
@@ -538,9 +539,9 @@ async def test_a_resource_gives_text_or_bytes_with_its_type() -> None:
             await host.dispatch(Call("resources/read", {"uri": f"x://{name}"})) for name in ("text", "bytes", "typed")
         ]
     assert results == [
-        ResourceResult("x://text", "hello", "text/plain"),
-        ResourceResult("x://bytes", b"\x00\xff", "application/octet-stream"),
-        ResourceResult("x://typed", "# hello", "text/markdown"),
+        ResourceResult((ResourceContents("x://text", "hello", "text/plain"),)),
+        ResourceResult((ResourceContents("x://bytes", b"\x00\xff", "application/octet-stream"),)),
+        ResourceResult((ResourceContents("x://typed", "# hello", "text/markdown"),)),
     ]
 
 
@@ -564,7 +565,11 @@ async def test_a_prompt_gives_text_or_messages() -> None:
     ]
 
 
-@pytest.mark.parametrize("given", [None, 5, {"a": 1}, ["text"], object], ids=str)
+NO_TEXT: Any = 5
+ODD: list[Any] = [{"a": object}, [ResourceContents("y", "text")], [ResourceContents("x:y", NO_TEXT)], object]
+
+
+@pytest.mark.parametrize("given", ODD, ids=str)
 async def test_content_of_a_wrong_kind_is_masked(given: Any) -> None:
     kit = Toolkit("x")
 
@@ -575,7 +580,7 @@ async def test_content_of_a_wrong_kind_is_masked(given: Any) -> None:
     @kit.prompt(name="odd")
     def odd_prompt() -> Any:
         """An odd one."""
-        return given or 5
+        return given
 
     async with running(kit) as host:
         for one in (Call("resources/read", {"uri": "x://odd"}), Call("prompts/get", {"name": "x_odd"})):

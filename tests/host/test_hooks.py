@@ -33,6 +33,7 @@ from pegboard import (
     ProtocolError,
     ProtocolHost,
     Request,
+    ResourceContents,
     ResourceDefinition,
     ResourceResult,
     Response,
@@ -129,7 +130,7 @@ async def test_hook_register_resources() -> None:
 
     async with make_host(plugins={"p": Giving}) as host:
         assert await host.dispatch(Call("resources/read", {"uri": "docs://a"})) == ResourceResult(
-            "docs://a", "the a", "text/x"
+            (ResourceContents("docs://a", "the a", "text/x"),)
         )
         assert host.offers("resources")
 

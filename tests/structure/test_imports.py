@@ -14,15 +14,21 @@ import pegboard
 from tests.structure.sources import ROOT, Import, imports, modules
 
 ROOMS = (
-    "errors", "names", "contracts", "codec", "subschemas", "mirrored", "schema_errors", "meta_keys", "result_size", "jsonrpc", "uri_template", "uri_grammar", "uri_matching", "argument_errors", "json_schema", "declared", "rounds", "elicitation", "context", "plain_types", "signature", "hookspecs",
-    "toolkit", "config", "plugins", "process_guard", "hook_rules", "discovery", "loader", "execute", "definitions", "extension_rules", "extensions", "failures",
-    "binding", "assembly", "registry", "pages", "methods", "changes", "supervise", "host", "cli", "__main__",
+    "errors", "names", "contracts", "codec", "subschemas", "mirrored", "schema_errors", "meta_keys",
+    "content_rules", "returned", "result_size", "jsonrpc", "uri_template", "uri_grammar", "uri_matching",
+    "argument_errors", "json_schema", "declared", "rounds", "elicitation", "context", "plain_types", "signature",
+    "hookspecs", "toolkit", "config", "plugins", "process_guard", "hook_rules", "discovery", "loader", "execute",
+    "giving", "definitions", "content_definitions", "extension_rules", "extensions", "failures", "binding",
+    "assembly", "registry", "pages", "methods", "changes", "supervise", "host", "cli", "__main__",
 )  # fmt: skip
 """The rooms of the host; one may import those before it."""
 
 WITHOUT_INPUT_AND_OUTPUT = (
-    "errors", "names", "contracts", "codec", "subschemas", "mirrored", "schema_errors", "meta_keys", "result_size", "jsonrpc", "uri_template", "uri_grammar", "uri_matching", "argument_errors", "json_schema", "declared", "rounds", "elicitation", "context", "plain_types", "signature", "hookspecs",
-    "toolkit", "execute", "definitions", "extension_rules", "extensions", "failures", "binding", "assembly", "registry", "pages", "methods",
+    "errors", "names", "contracts", "codec", "subschemas", "mirrored", "schema_errors", "meta_keys",
+    "content_rules", "returned", "result_size", "jsonrpc", "uri_template", "uri_grammar", "uri_matching",
+    "argument_errors", "json_schema", "declared", "rounds", "elicitation", "context", "plain_types", "signature",
+    "hookspecs", "toolkit", "execute", "giving", "definitions", "content_definitions", "extension_rules",
+    "extensions", "failures", "binding", "assembly", "registry", "pages", "methods",
 )  # fmt: skip
 INPUT_AND_OUTPUT = {
     "os",

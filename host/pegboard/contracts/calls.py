@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
-from pegboard.contracts.catalogue import Prompt, Resource, Tool
+from pegboard.contracts.catalogue import Prompt, Resource, ResourceTemplate, Tool
 
 if TYPE_CHECKING:
+    from pegboard.contracts.content import Content
     from pegboard.contracts.http import Headers
     from pegboard.errors import MCPError
     from pegboard.rounds import Rounds
@@ -180,37 +181,74 @@ class Call(NamedTuple):
 
 
 class ToolResult(NamedTuple):
-    """What a tool gave.
+    """What a tool gave. A tool may return one itself, to say more than a plain value can.
 
     Attributes:
-        value: any JSON-ready value; text where the tool returns text.
+        value: any JSON-ready value; text where the tool returns text. With `content` it is the structured content, and
+            of no account unless `structured` is true.
         structured: `value` follows the tool's output schema and is sent as structured content too.
+        content: what the model is given, in place of `value` as text; None for that.
+        is_error: the call failed, and the content tells the model why.
+        meta: the result's `_meta`, None for none.
     """
 
-    value: Any
+    value: Any = None
     structured: bool = False
+    content: tuple[Content, ...] | None = None
+    is_error: bool = False
+    meta: Mapping[str, Any] | None = None
 
 
-class ResourceResult(NamedTuple):
-    """What a resource holds: text, or bytes for anything binary."""
+class ResourceContents(NamedTuple):
+    """One part of what a resource holds.
+
+    Attributes:
+        uri: of this part, absolute (RFC 3986); it may lie below the URI that was read.
+        content: text, or bytes for anything binary.
+        mime_type: its media type, None when nobody knows.
+        meta: its `_meta`, None for none.
+    """
 
     uri: str
     content: str | bytes
     mime_type: str | None = None
+    meta: Mapping[str, Any] | None = None
+
+
+class ResourceResult(NamedTuple):
+    """What a resource holds, part by part. A resource may return one itself, to say more than a plain value can."""
+
+    contents: tuple[ResourceContents, ...]
+    meta: Mapping[str, Any] | None = None
 
 
 class PromptMessage(NamedTuple):
-    """One message of a prompt."""
+    """One message of a prompt: text, or one block of content."""
 
-    text: str
+    content: str | Content
     role: Literal["user", "assistant"] = "user"
 
 
 class PromptResult(NamedTuple):
-    """The messages of a prompt."""
+    """The messages of a prompt. A prompt may return one itself, to describe what it gives."""
 
     messages: tuple[PromptMessage, ...]
     description: str | None = None
+    meta: Mapping[str, Any] | None = None
+
+
+class Completion(NamedTuple):
+    """What an argument may be, as far as it has been typed.
+
+    Attributes:
+        values: the best 100 at most; more are cut off.
+        total: how many there are, None when nobody knows.
+        has_more: there are more than are given.
+    """
+
+    values: Sequence[str]
+    total: int | None = None
+    has_more: bool = False
 
 
 class Listing:
@@ -228,7 +266,7 @@ class Listing:
     def __init__(
         self,
         kind: Literal["tools", "resources", "templates", "prompts"],
-        items: tuple[Tool | Resource | Prompt, ...],
+        items: tuple[Tool | Resource | ResourceTemplate | Prompt, ...],
         next_cursor: str | None = None,
         *,
         private: bool = False,
@@ -289,5 +327,7 @@ class InputRequired(NamedTuple):
     next: Round
 
 
-Outcome: TypeAlias = ToolResult | ResourceResult | PromptResult | Listing | MethodResult | InputRequired | Failure
+Outcome: TypeAlias = (
+    ToolResult | ResourceResult | PromptResult | Completion | Listing | MethodResult | InputRequired | Failure
+)
 CallNext: TypeAlias = Callable[[Call], Awaitable[Outcome]]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from pegboard.contracts.content import Annotations, Icon
 
 Kind: TypeAlias = Literal["tools", "resources", "prompts"]
 """The three things a host lists."""
@@ -64,6 +67,7 @@ class Tool(NamedTuple):
         owner: the plugin or toolkit that brought it.
         mirrored: the arguments that HTTP clients repeat in headers.
         meta: its `_meta`, None for none.
+        icons: pictures that clients may show.
     """
 
     name: str
@@ -75,10 +79,24 @@ class Tool(NamedTuple):
     owner: str = ""
     meta: Mapping[str, Any] | None = None
     mirrored: tuple[Mirrored, ...] = ()
+    icons: tuple[Icon, ...] = ()
 
 
 class Resource(NamedTuple):
-    """A resource as clients see it. `uri` is absolute (RFC 3986); `meta` is its `_meta`."""
+    """A resource as clients see it.
+
+    Attributes:
+        uri: absolute (RFC 3986).
+        name: what it is called.
+        title: a name for people.
+        description: what it is, for the model.
+        mime_type: its media type.
+        owner: the plugin or toolkit that brought it.
+        meta: its `_meta`, None for none.
+        annotations: for whom it is and how much it matters.
+        size: of its content, in bytes.
+        icons: pictures that clients may show.
+    """
 
     uri: str
     name: str
@@ -87,15 +105,44 @@ class Resource(NamedTuple):
     mime_type: str | None = None
     owner: str = ""
     meta: Mapping[str, Any] | None = None
+    annotations: Annotations | None = None
+    size: int | None = None
+    icons: tuple[Icon, ...] = ()
+
+
+class ResourceTemplate(NamedTuple):
+    """Resources as clients see them whose URIs a template makes (RFC 6570); the rest is as of a `Resource`."""
+
+    uri_template: str
+    name: str
+    title: str | None = None
+    description: str | None = None
+    mime_type: str | None = None
+    owner: str = ""
+    meta: Mapping[str, Any] | None = None
+    annotations: Annotations | None = None
+    icons: tuple[Icon, ...] = ()
+
+
+class PromptArgument(NamedTuple):
+    """What a prompt may be given. On the wire every argument is a string."""
+
+    name: str
+    title: str | None = None
+    description: str | None = None
+    required: bool = False
 
 
 class Prompt(NamedTuple):
-    """A prompt as clients see it."""
+    """A prompt as clients see it; `meta` is its `_meta`."""
 
     name: str
     title: str | None = None
     description: str | None = None
     owner: str = ""
+    arguments: tuple[PromptArgument, ...] = ()
+    meta: Mapping[str, Any] | None = None
+    icons: tuple[Icon, ...] = ()
 
 
 class Identity(NamedTuple):

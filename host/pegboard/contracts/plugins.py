@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
@@ -12,7 +12,12 @@ from pegboard.contracts.catalogue import Kind, ToolAnnotations
 if TYPE_CHECKING:
     import logging
 
+    from pegboard.contracts.content import Annotations, Icon
     from pegboard.errors import ToolRuntimeError
+
+
+Completer: TypeAlias = "Sequence[str] | Callable[..., Any]"
+"""What an argument may be: values, of which those are offered that begin as what has been typed, or a function."""
 
 
 class ToolDefinition(NamedTuple):
@@ -32,6 +37,7 @@ class ToolDefinition(NamedTuple):
         output_schema: JSON Schema of the result, likewise.
         meta: its `_meta`; keys that the protocol has reserved are refused.
         extensions: what it says for extensions of the protocol, by their identifiers; of no account where one is off.
+        icons: pictures that clients may show.
     """
 
     function: Callable[..., Any]
@@ -46,31 +52,60 @@ class ToolDefinition(NamedTuple):
     extensions: Mapping[str, Any] = NOTHING
     input_schema: Mapping[str, Any] | None = None
     output_schema: Mapping[str, Any] | None = None
+    icons: Sequence[Icon] = ()
 
 
 class ResourceDefinition(NamedTuple):
-    """A URI and the function, without parameters, that gives its content (`str`, or `bytes` for anything binary).
+    """A URI, or a template of URIs (RFC 6570), and the function that gives what is there.
 
-    Its `meta` and `extensions` are those of a `ToolDefinition`.
+    The function takes a template's variables by their names, and the Context where a parameter is annotated so. It
+    gives text, bytes for anything binary, what JSON has a form for, `ResourceContents`, a list of those, or a
+    `ResourceResult`; None says that there is nothing.
+
+    Attributes:
+        mime_type: `text/plain` for text, `application/octet-stream` for bytes and `application/json` for the rest when
+            None.
+        annotations: for whom it is and how much it matters.
+        size: of its content, in bytes; not of a template's.
+        icons: pictures that clients may show.
+        completions: by variable, what it may be: values, or a function that gives them (`Toolkit.completion`).
+
+    The rest is as of a `ToolDefinition`.
     """
 
     uri: str
-    function: Callable[[], Any]
+    function: Callable[..., Any]
     name: str | None = None
     title: str | None = None
     description: str | None = None
     mime_type: str | None = None
     meta: Mapping[str, Any] | None = None
     extensions: Mapping[str, Any] = NOTHING
+    annotations: Annotations | None = None
+    size: int | None = None
+    icons: Sequence[Icon] = ()
+    completions: Mapping[str, Completer] = NOTHING
 
 
 class PromptDefinition(NamedTuple):
-    """A function, without parameters, that gives a prompt: text of the user, or a list of `PromptMessage`."""
+    """A function that gives a prompt, and what its author said about it.
 
-    function: Callable[[], Any]
+    The function's parameters are the prompt's arguments, and the Context where one is annotated so. It gives text of
+    the user, a block of content, a `PromptMessage`, a list of those, or a `PromptResult`.
+
+    Attributes:
+        completions: by argument, what it may be: values, or a function that gives them (`Toolkit.completion`).
+
+    The rest is as of a `ToolDefinition`.
+    """
+
+    function: Callable[..., Any]
     name: str | None = None
     title: str | None = None
     description: str | None = None
+    meta: Mapping[str, Any] | None = None
+    icons: Sequence[Icon] = ()
+    completions: Mapping[str, Completer] = NOTHING
 
 
 class Middleware(NamedTuple):

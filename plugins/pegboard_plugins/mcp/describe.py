@@ -5,9 +5,20 @@ A member that is absent is left out, never null: several clients refuse a whole 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from pegboard import Identity, Listing, Prompt, Resource, Tool, ToolAnnotations
+from pegboard import (
+    Identity,
+    Listing,
+    Prompt,
+    PromptArgument,
+    Resource,
+    ResourceTemplate,
+    Tool,
+    ToolAnnotations,
+)
+from pegboard_plugins.mcp.descriptions import of_annotations, of_icons, of_meta, present
 from pegboard_plugins.mcp.revisions import MODERN, since
 
 _MEMBERS = {"tools": "tools", "resources": "resources", "templates": "resourceTemplates", "prompts": "prompts"}
@@ -25,29 +36,58 @@ def implementation(identity: Identity, revision: str) -> dict[str, Any]:
     """The server as an MCP Implementation."""
     title = identity.title if since(revision, "2025-06-18") else None
     website = identity.website_url if since(revision, "2025-11-25") else None
-    return _present(name=identity.name, version=identity.version, title=title, websiteUrl=website)
+    return present(name=identity.name, version=identity.version, title=title, websiteUrl=website)
 
 
-def _object(item: Tool | Resource | Prompt, revision: str) -> dict[str, Any]:
-    title = item.title if since(revision, "2025-06-18") else None
-    if isinstance(item, Tool):
-        return _tool(item, title, revision)
-    if isinstance(item, Resource):
-        return _present(
-            uri=item.uri, name=item.name, title=title, description=item.description, mimeType=item.mime_type
-        )
-    return _present(name=item.name, title=title, description=item.description)
+def _object(item: Tool | Resource | ResourceTemplate | Prompt, revision: str) -> dict[str, Any]:
+    return present(**_OBJECTS[type(item)](item, revision), **_about(item, revision))
 
 
-def _tool(tool: Tool, title: str | None, revision: str) -> dict[str, Any]:
-    return _present(
-        name=tool.name,
-        title=title,
-        description=tool.description,
-        inputSchema=tool.input_schema,
-        outputSchema=tool.output_schema if has_output_schema(tool, revision) else None,
-        annotations=_annotations(tool.annotations) if since(revision, "2025-03-26") else None,
-    )
+def _about(item: Tool | Resource | ResourceTemplate | Prompt, revision: str) -> dict[str, Any]:
+    """What all of them say of themselves."""
+    return {
+        "name": item.name,
+        "title": item.title if since(revision, "2025-06-18") else None,
+        "description": item.description,
+        "icons": of_icons(item.icons, revision),
+        "_meta": of_meta(item.meta, revision),
+    }
+
+
+def _tool(tool: Tool, revision: str) -> dict[str, Any]:
+    return {
+        "inputSchema": tool.input_schema,
+        "outputSchema": tool.output_schema if has_output_schema(tool, revision) else None,
+        "annotations": _hints(tool.annotations) if since(revision, "2025-03-26") else None,
+    }
+
+
+def _resource(item: Resource, revision: str) -> dict[str, Any]:
+    own = {"uri": item.uri, "size": item.size, "mimeType": item.mime_type}
+    return {**own, "annotations": of_annotations(item.annotations, revision)}
+
+
+def _template(item: ResourceTemplate, revision: str) -> dict[str, Any]:
+    own = {"uriTemplate": item.uri_template, "mimeType": item.mime_type}
+    return {**own, "annotations": of_annotations(item.annotations, revision)}
+
+
+def _prompt(prompt: Prompt, revision: str) -> dict[str, Any]:
+    return {"arguments": [_argument(argument, revision) for argument in prompt.arguments] or None}
+
+
+def _argument(argument: PromptArgument, revision: str) -> dict[str, Any]:
+    title = argument.title if since(revision, "2025-06-18") else None
+    about = present(name=argument.name, title=title, description=argument.description)
+    return {**about, "required": argument.required}
+
+
+_OBJECTS: dict[type[Any], Callable[[Any, str], dict[str, Any]]] = {
+    Tool: _tool,
+    Resource: _resource,
+    ResourceTemplate: _template,
+    Prompt: _prompt,
+}
 
 
 def has_output_schema(tool: Tool, revision: str) -> bool:
@@ -57,20 +97,16 @@ def has_output_schema(tool: Tool, revision: str) -> bool:
     return revision in MODERN or (since(revision, "2025-06-18") and tool.output_schema.get("type") == "object")
 
 
-def _annotations(annotations: ToolAnnotations | None) -> dict[str, Any] | None:
-    if annotations is None:
+def _hints(hints: ToolAnnotations | None) -> dict[str, Any] | None:
+    if hints is None:
         return None
     return (
-        _present(
-            title=annotations.title,
-            readOnlyHint=annotations.read_only,
-            destructiveHint=annotations.destructive,
-            idempotentHint=annotations.idempotent,
-            openWorldHint=annotations.open_world,
+        present(
+            title=hints.title,
+            readOnlyHint=hints.read_only,
+            destructiveHint=hints.destructive,
+            idempotentHint=hints.idempotent,
+            openWorldHint=hints.open_world,
         )
         or None
     )
-
-
-def _present(**members: Any) -> dict[str, Any]:
-    return {name: value for name, value in members.items() if value is not None}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from pegboard import (
     ClientCapabilityError,
+    Completion,
     Failure,
     Identity,
     Inlined,
@@ -32,7 +32,17 @@ from pegboard import (
 )
 from pegboard_plugins.mcp.describe import implementation, listing_object
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_PARAMS
-from pegboard_plugins.mcp.revisions import MISSING_CLIENT_CAPABILITY, MODERN, RESOURCE_NOT_FOUND, SERVER_INFO, SUPPORTED, since
+from pegboard_plugins.mcp.revisions import (
+    MISSING_CLIENT_CAPABILITY,
+    MODERN,
+    RESOURCE_NOT_FOUND,
+    SERVER_INFO,
+    SUPPORTED,
+    since,
+)
+
+_PLAIN = ToolResult()[2:]
+"""The fields of a result that is its value and nothing more."""
 
 
 class Encoder:
@@ -54,7 +64,8 @@ class Encoder:
         if self._modern:
             # every result of this era says that it is complete, and by whom (2026-07-28, basic)
             info = encode(implementation(identity, revision))
-            self._close = b',"resultType":"complete","_meta":{"%b":%b}}' % (SERVER_INFO.encode(), info)
+            self._server_info = b'"%b":%b' % (SERVER_INFO.encode(), info)
+            self._close = b',"resultType":"complete","_meta":{%b}}' % self._server_info
             self._cacheable = b',"ttlMs":%d,"cacheScope":"public"' % list_ttl_ms
             self._private = b',"ttlMs":%d,"cacheScope":"private"' % list_ttl_ms
         # a page lives for as long as the host lists it, and what was made of it no longer
@@ -63,6 +74,7 @@ class Encoder:
             ToolResult: self._tool_result,
             ResourceResult: self._resource,
             PromptResult: self._prompt,
+            Completion: self._completion,
             Listing: self._page,
             MethodResult: self._added,
         }
@@ -93,11 +105,13 @@ class Encoder:
 
     def input_required(self, request_id: RequestId, result: Mapping[str, Any]) -> bytes:
         """The response to a request that must know more (2026-07-28)."""
-        return jsonrpc_result(request_id, encode({**result, "_meta": {SERVER_INFO: implementation(self._identity, self.revision)}}))
+        return jsonrpc_result(request_id, encode(result)[:-1] + b',"_meta":{%b}}' % self._server_info)
 
     # --- results ---
 
     def _tool_result(self, outcome: ToolResult) -> bytes:
+        if outcome[2:] != _PLAIN:
+            return self._full_tool_result(outcome)
         value = outcome.value
         if type(value) is str:
             structured = outcome.structured and self._modern
@@ -115,23 +129,43 @@ class Encoder:
             )
         return b'{"content":[{"type":"text","text":%b}],"isError":false' % text + self._close
 
+    def _full_tool_result(self, outcome: ToolResult) -> bytes:
+        from pegboard_plugins.mcp.content import tool_result
+
+        value = outcome.value
+        structured = outcome.structured and self._structured and (self._modern or isinstance(value, dict))
+        return encode(tool_result(outcome, self.revision, structured=structured))[:-1] + self._end(outcome.meta)
+
     def _resource(self, outcome: ResourceResult) -> bytes:
-        content: dict[str, Any] = {"uri": outcome.uri}
-        if outcome.mime_type is not None:
-            content["mimeType"] = outcome.mime_type
-        if isinstance(outcome.content, str):
-            content["text"] = outcome.content
-        else:
-            content["blob"] = base64.b64encode(outcome.content).decode()
+        from pegboard_plugins.mcp.content import contents
+
+        parts = [contents(part, self.revision) for part in outcome.contents]
         caching = b',"ttlMs":0,"cacheScope":"private"' if self._modern else b""
-        return encode({"contents": [content]})[:-1] + caching + self._close
+        return encode({"contents": parts})[:-1] + caching + self._end(outcome.meta)
 
     def _prompt(self, outcome: PromptResult) -> bytes:
+        from pegboard_plugins.mcp.content import block
+
         result: dict[str, Any] = {} if outcome.description is None else {"description": outcome.description}
         result["messages"] = [
-            {"role": message.role, "content": {"type": "text", "text": message.text}} for message in outcome.messages
+            {"role": message.role, "content": block(message.content, self.revision)} for message in outcome.messages
         ]
-        return encode(result)[:-1] + self._close
+        return encode(result)[:-1] + self._end(outcome.meta)
+
+    def _completion(self, outcome: Completion) -> bytes:
+        found: dict[str, Any] = {"values": list(outcome.values), "hasMore": outcome.has_more}
+        if outcome.total is not None:
+            found["total"] = outcome.total
+        return encode({"completion": found})[:-1] + self._close
+
+    def _end(self, meta: Mapping[str, Any] | None) -> bytes:
+        """What ends a result that has a `_meta` of its own."""
+        if not meta:
+            return self._close
+        own = encode(dict(meta))[1:-1]
+        if self._modern:
+            return b',"resultType":"complete","_meta":{%b,%b}}' % (own, self._server_info)
+        return b',"_meta":{%b}}' % own
 
     def _page(self, listing: Listing) -> bytes:
         page = self._pages.get(listing)

@@ -1,0 +1,318 @@
+"""What content must be to be sent: records checked, and MCP's own objects read as such records.
+
+It knows the specification's rules for content, and neither revisions nor who returned it.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from base64 import b64decode
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pegboard.contracts import ResourceContents
+from pegboard.contracts.content import (
+    Annotations,
+    AudioContent,
+    Content,
+    EmbeddedResource,
+    Icon,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+)
+from pegboard.meta_keys import meta_complaint
+
+ROLES = ("user", "assistant")
+THEMES = ("light", "dark")
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f]+")
+_SIZE = re.compile(r"any|[1-9][0-9]*x[1-9][0-9]*")
+
+
+class ContentError(ValueError):
+    """Content is not what the specification allows; the message says what is wrong with which member."""
+
+
+# --- records
+
+
+def checked(item: object) -> Content:
+    """A block of content, as it was given; `str` becomes text, and an MCP object of a known type a record.
+
+    Raises:
+        ContentError: it is none, or one of its members is not in order.
+    """
+    if isinstance(item, str):
+        return TextContent(item)
+    if type(item) is dict:
+        return of_object(item)
+    check = _CHECKS.get(type(item))
+    if check is None:
+        raise ContentError(f"{type(item).__name__} is no content; there are: str, {', '.join(_named(_CHECKS))}")
+    check(item)
+    _check_about(item)
+    return item  # type: ignore[return-value]  # one of the types just looked up
+
+
+def check_annotations(item: object) -> None:
+    """Refuse annotations that the specification does not know.
+
+    Raises:
+        ContentError: with the member.
+    """
+    if item is None:
+        return
+    if not isinstance(item, Annotations):
+        raise ContentError(f"annotations: {type(item).__name__} is not Annotations")
+    if item.audience is not None:
+        if not isinstance(item.audience, list | tuple | set | frozenset):
+            raise ContentError(f"annotations.audience: {item.audience!r} is no list; it holds {_choices(ROLES)}")
+        for role in item.audience:
+            check_role(role, "annotations.audience")
+    priority = item.priority
+    if priority is not None and (type(priority) not in (int, float) or not 0 <= priority <= 1):
+        raise ContentError(f"annotations.priority: {priority!r} is no number from 0 to 1")
+    if item.last_modified is not None and not _is_time(item.last_modified):
+        raise ContentError(f"annotations.last_modified: {item.last_modified!r} is no time in ISO 8601")
+
+
+def check_role(role: object, where: str = "role") -> None:
+    """Refuse a role that the specification does not know.
+
+    Raises:
+        ContentError: with the roles there are.
+    """
+    if not isinstance(role, str) or role not in ROLES:
+        raise ContentError(f"{where}: {role!r} is no role; there are {_choices(ROLES)}")
+
+
+def check_icons(items: object) -> None:
+    """Refuse icons that clients could not show.
+
+    Raises:
+        ContentError: with the member.
+    """
+    if items is None:
+        return
+    if not isinstance(items, list | tuple) or isinstance(items, Icon):
+        raise ContentError(f"icons: {type(items).__name__} is no list of Icon")
+    for item in items:
+        if not isinstance(item, Icon):
+            raise ContentError(f"icons: {type(item).__name__} is no Icon")
+        if not re.match(r"(https?://|data:)[^\s]", str(item.src)):
+            raise ContentError(f"icons: src {_short(item.src)} is no https:, http: or data: URI")
+        check_text(item.mime_type, "icons: mime_type", optional=True)
+        if item.theme is not None and item.theme not in THEMES:
+            raise ContentError(f"icons: theme {item.theme!r} is none; there are {_choices(THEMES)}")
+        sizes = item.sizes
+        if sizes is not None and not (
+            isinstance(sizes, list | tuple) and all(isinstance(size, str) and _SIZE.fullmatch(size) for size in sizes)
+        ):
+            raise ContentError(f'icons: sizes {sizes!r} are no list of "48x48" or "any"')
+
+
+def check_contents(item: object, where: str = "resource") -> ResourceContents:
+    """A part of a resource.
+
+    Raises:
+        ContentError: with the member.
+    """
+    if not isinstance(item, ResourceContents):
+        raise ContentError(f"{where}: {type(item).__name__} is not ResourceContents")
+    _uri(item.uri, f"{where}.uri")
+    if not isinstance(item.content, str | bytes):
+        raise ContentError(f"{where}.content: {type(item.content).__name__} is neither str nor bytes")
+    check_text(item.mime_type, f"{where}.mime_type", optional=True)
+    check_meta(item.meta, where)
+    return item
+
+
+def check_meta(meta: object, where: str = "the result") -> None:
+    """Refuse a `_meta` that the protocol would not let through.
+
+    Raises:
+        ContentError: with the key.
+    """
+    if meta is not None and (complaint := meta_complaint(meta)):
+        raise ContentError(f"the meta of {where}: {complaint}")
+
+
+def _check_about(item: Any) -> None:
+    check_annotations(item.annotations)
+    check_meta(item.meta, type(item).__name__)
+
+
+def _check_text(item: TextContent) -> None:
+    check_text(item.text, "TextContent.text")
+
+
+def _check_media(item: ImageContent | AudioContent) -> None:
+    name = type(item).__name__
+    if not re.fullmatch(r"[^\s/]+/\S.*", str(item.mime_type)):
+        raise ContentError(f"{name}.mime_type: {item.mime_type!r} is no media type, such as image/png")
+    if isinstance(item.data, str):
+        _decoded(item.data, f"{name}.data")
+    elif not isinstance(item.data, bytes):
+        raise ContentError(f"{name}.data: {type(item.data).__name__} is neither bytes nor text in base64")
+
+
+def _check_embedded(item: EmbeddedResource) -> None:
+    check_contents(item.resource, "EmbeddedResource.resource")
+
+
+def _check_link(item: ResourceLink) -> None:
+    _uri(item.uri, "ResourceLink.uri")
+    check_text(item.name, "ResourceLink.name")
+    for member in ("title", "description", "mime_type"):
+        check_text(getattr(item, member), f"ResourceLink.{member}", optional=True)
+    check_size(item.size, "ResourceLink.size")
+    check_icons(item.icons)
+
+
+def check_size(size: object, where: str = "size") -> None:
+    """Refuse a size that is no number of bytes.
+
+    Raises:
+        ContentError: it is none.
+    """
+    if size is not None and (type(size) is not int or size < 0):
+        raise ContentError(f"{where}: {size!r} is no number of bytes")
+
+
+_CHECKS: dict[type[Any], Callable[[Any], None]] = {
+    TextContent: _check_text,
+    ImageContent: _check_media,
+    AudioContent: _check_media,
+    EmbeddedResource: _check_embedded,
+    ResourceLink: _check_link,
+}
+
+
+def _named(types: Mapping[type[Any], Any]) -> list[str]:
+    return [one.__name__ for one in types]
+
+
+def _choices(names: Sequence[str]) -> str:
+    return " and ".join(repr(name) for name in names)
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def check_text(value: object, where: str, *, optional: bool = False) -> None:
+    """Refuse what is no text.
+
+    Raises:
+        ContentError: it is none.
+    """
+    if not isinstance(value, str) and not (optional and value is None):
+        raise ContentError(f"{where}: {type(value).__name__} is no text")
+
+
+def _uri(value: object, where: str) -> None:
+    if not isinstance(value, str) or not _URI.fullmatch(value):
+        raise ContentError(f"{where}: {_short(value)} is no absolute URI (RFC 3986)")
+
+
+def _is_time(value: object) -> bool:
+    try:
+        return isinstance(value, datetime) or (isinstance(value, str) and bool(datetime.fromisoformat(value)))
+    except ValueError:
+        return False
+
+
+def _decoded(text: str, where: str) -> bytes:
+    try:
+        return b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise ContentError(f"{where}: it is not base64 (RFC 4648 section 4)") from None
+
+
+# --- MCP's own objects
+
+
+def of_object(item: Mapping[str, Any]) -> Content:
+    """The record that an MCP ContentBlock comes to.
+
+    Raises:
+        ContentError: it is none, or has a member that the specification does not know.
+    """
+    reads = _OBJECTS.get(item.get("type"))  # type: ignore[arg-type]  # None is in no table
+    if reads is None:
+        raise ContentError(f"content of type {item.get('type')!r}; there are {', '.join(map(repr, _OBJECTS))}")
+    make, required, optional = reads
+    fields = members(item, f"content of type {item['type']!r}", {"type": "type"} | required, optional | _ABOUT)
+    fields.pop("type")
+    return checked(make(**fields))
+
+
+def is_block(item: object) -> bool:
+    """Whether something is a record of content, or looks like an MCP ContentBlock."""
+    if type(item) is dict:
+        return isinstance(item.get("type"), str) and item["type"] in _OBJECTS
+    return type(item) in _CHECKS
+
+
+def members(item: object, what: str, required: Mapping[str, str], optional: Mapping[str, str]) -> dict[str, Any]:
+    """The members of an object, by the names of a record's fields.
+
+    Raises:
+        ContentError: one is missing, or unknown.
+    """
+    if not isinstance(item, Mapping):
+        raise ContentError(f"{what}: {type(item).__name__} is no object")
+    if missing := [name for name in required if name not in item]:
+        raise ContentError(f"{what} lacks {', '.join(missing)}")
+    if unknown := [name for name in item if name not in required and name not in optional]:
+        raise ContentError(f"{what} has no member {unknown[0]!r}")
+    names = {**required, **optional}
+    return {names[name]: _READ.get(name, _same)(value) for name, value in item.items()}
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _annotations(item: object) -> Annotations:
+    known = {"audience": "audience", "priority": "priority", "lastModified": "last_modified"}
+    return Annotations(**members(item, "annotations", {}, known))
+
+
+def _icons(items: object) -> tuple[Icon, ...]:
+    if not isinstance(items, list | tuple):
+        raise ContentError(f"icons: {type(items).__name__} is no list")
+    known = {"mimeType": "mime_type", "sizes": "sizes", "theme": "theme"}
+    return tuple(Icon(**members(item, "icons", {"src": "src"}, known)) for item in items)
+
+
+def contents_of_object(item: object) -> ResourceContents:
+    """The record that MCP ResourceContents come to.
+
+    Raises:
+        ContentError: they are none.
+    """
+    optional = {"mimeType": "mime_type", "text": "text", "blob": "blob", "_meta": "meta"}
+    fields = members(item, "resource", {"uri": "uri"}, optional)
+    text, blob = fields.pop("text", None), fields.pop("blob", None)
+    if (text is None) == (blob is None):
+        raise ContentError("resource: it has either text or blob")
+    if text is None and not isinstance(blob, str):
+        raise ContentError(f"resource.blob: {type(blob).__name__} is no text in base64")
+    return check_contents(ResourceContents(content=_decoded(blob, "resource.blob") if text is None else text, **fields))
+
+
+_ABOUT = {"annotations": "annotations", "_meta": "meta"}
+_READ: dict[str, Callable[[Any], Any]] = {"annotations": _annotations, "icons": _icons, "resource": contents_of_object}
+_MEDIA = {"data": "data", "mimeType": "mime_type"}
+_LINK = {"title": "title", "description": "description", "mimeType": "mime_type", "size": "size", "icons": "icons"}
+_OBJECTS: dict[str, tuple[Callable[..., Content], dict[str, str], dict[str, str]]] = {
+    "text": (TextContent, {"text": "text"}, {}),
+    "image": (ImageContent, _MEDIA, {}),
+    "audio": (AudioContent, _MEDIA, {}),
+    "resource": (EmbeddedResource, {"resource": "resource"}, {}),
+    "resource_link": (ResourceLink, {"uri": "uri", "name": "name"}, _LINK),
+}
