@@ -1,0 +1,57 @@
+"""What docs/schemas.md shows is what happens."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from pegboard import Failure, Toolkit
+from tests.host.hosting import call, make_host, value
+from tools.install import ROOT
+
+DOCUMENT = (ROOT / "docs" / "schemas.md").read_text("utf-8")
+FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", DOCUMENT, re.M | re.S))
+
+
+def kit_of(name: str) -> Toolkit:
+    names: dict[str, Any] = {"__name__": name}
+    exec(compile(FILES[name], name, "exec", dont_inherit=True), names)
+    kit = names["kit"]
+    assert isinstance(kit, Toolkit)
+    return kit
+
+
+async def test_a_schema_of_ones_own() -> None:
+    async with make_host(kit_of("places.py")) as host:
+        assert host.problems == ()
+        assert await value(host, "places_nearby", {"city": "Porto"}) == ["a café near Porto"]
+        refused = await call(host, "places_nearby", {"latitude": 91, "longitude": "west"})
+        assert isinstance(refused, Failure)
+        assert refused.error.message == (
+            "Invalid arguments:\nlatitude: must be at most 90\nlongitude: must be a number"
+        )
+        both = await call(host, "places_nearby", {"city": "Porto", "latitude": 1, "longitude": 1})
+        assert isinstance(both, Failure)
+
+
+async def test_arguments_in_headers() -> None:
+    async with make_host(kit_of("regions.py")) as host:
+        assert host.problems == ()
+        assert [one.header for one in host.assembly.tools["regions_query"].tool.mirrored] == ["Region"]
+
+
+@pytest.mark.parametrize("limit", ["256 KiB", "100 levels", "5,000 subschemas", "10,000 of them"])
+def test_limits(limit: str) -> None:
+    from pegboard import json_schema
+    from pegboard.definitions import MAX_SCHEMA_BYTES
+
+    limits = {
+        f"{MAX_SCHEMA_BYTES // 1024} KiB",
+        f"{json_schema.MAX_DEPTH} levels",
+        f"{json_schema.MAX_SUBSCHEMAS:,} subschemas",
+        f"{json_schema.MAX_VISITS:,} of them",
+    }
+    assert limit in limits
+    assert limit in DOCUMENT
