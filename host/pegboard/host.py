@@ -17,6 +17,7 @@ from pegboard.assembly import Assembly, assemble
 from pegboard.binding import Binder
 from pegboard.changes import Changes
 from pegboard.config import HostConfig
+from pegboard.context import Surroundings
 from pegboard.contracts import (
     ANONYMOUS,
     Call,
@@ -40,7 +41,6 @@ from pegboard.contracts import (
 )
 from pegboard.discovery import Given, Selection, defaults, own_version
 from pegboard.errors import ConfigError, PluginError, ProtocolError, ServerError, TransportError
-from pegboard.context import Surroundings
 from pegboard.execute import Runtime, Threads
 from pegboard.extensions import check_result
 from pegboard.failures import as_failure

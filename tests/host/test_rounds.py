@@ -389,7 +389,7 @@ async def test_rounds_end() -> None:
 
 
 def sync_tool(context: Context) -> str:
-    context.ui.elicit("a", str)
+    _ = context.ui.elicit("a", str)
     return "no"
 
 

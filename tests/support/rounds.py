@@ -38,7 +38,7 @@ class Rounds:
     async def step(self, given: Mapping[str, Any] | None = None) -> Outcome:
         """One round, with what the client answers to the last."""
         before = self.round._replace(given=dict(given or {}))
-        call = Call(**{"client": ABLE, **self._fields}, round=before)  # type: ignore[arg-type]
+        call = Call(**{"client": ABLE, **self._fields}, round=before)
         outcome = await self._host.dispatch(call)
         if isinstance(outcome, InputRequired):
             self.asked.append(dict(outcome.questions))
