@@ -211,6 +211,7 @@ async def test_everybody_but_without_credentials(fixture_site: Path) -> None:
         ('cors_origins = ["null"]', "null"),
         ('cors_origins = ["app.example"]', "app.example"),
         ('trusted_proxies = ["proxy.example"]', "trusted_proxies"),
+        ('trusted_proxies = ["unix"]', "socket"),
         ('key = "key.pem"', "certificate"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import socket
 import ssl
@@ -15,6 +16,7 @@ import pytest
 from tests.support.http import Line, Served, http_config
 from tests.support.http_mcp import Session, ask, call, message, mirrored, modern, stream
 from tests.support.peer import LIMIT
+from tests.support.wire import PEGBOARD
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -105,6 +107,47 @@ async def test_a_second_signal_ends_it_now(fixture_site: Path) -> None:
         assert await served.wait() == 128 + signal.SIGTERM
 
 
+async def test_a_hang_up_of_no_terminal_changes_nothing(fixture_site: Path) -> None:
+    """F-13: whoever asks a service to read its settings anew does not mean to end it."""
+    async with Served(fixture_site) as served:
+        streaming = await stream(served, call("fixture_wait", token="p"))
+        served.signal(signal.SIGHUP)
+        await served.said("SIGHUP changes nothing")
+        served.signal(signal.SIGPIPE)
+        await ask(served, call("fixture_release"))
+        assert (await streaming.next())["result"]["isError"] is False
+
+
+async def test_the_hang_up_of_a_terminal_ends_it(fixture_site: Path) -> None:
+    leader, follower = os.openpty()
+    async with Served(fixture_site, http_config(host=GRACE), stdin=follower) as served:
+        os.close(follower)
+        streaming = await stream(served, call("fixture_wait", token="p"))
+        probe, control = await served.connect(), await served.connect()
+        served.signal(signal.SIGHUP)
+        while (await probe.request("GET", "/readyz")).status == 200:
+            pass
+        await release(control)
+        assert (await streaming.next())["result"]["isError"] is False
+        assert await served.wait() == 0
+    os.close(leader)
+
+
+async def test_nohup_is_left_as_it_is(fixture_site: Path, tmp_path: Path) -> None:
+    script = tmp_path / "pegboard-without-hang-up"
+    script.write_text(f'#!/bin/sh\ntrap "" HUP\nexec {PEGBOARD} "$@"\n')
+    script.chmod(0o755)
+    leader, follower = os.openpty()
+    async with Served(fixture_site, command=script, stdin=follower) as served:
+        os.close(follower)
+        served.signal(signal.SIGHUP)
+        await ask(served, message("tools/list"))
+        served.signal(signal.SIGTERM)
+        assert await served.wait() == 0
+        assert "SIGHUP" not in served.stderr
+    os.close(leader)
+
+
 async def test_a_restart_at_the_same_port(fixture_site: Path) -> None:
     """In the modern era a client just goes on; sessions are gone, and say so (clients.md 7)."""
     async with Served(fixture_site) as first:
@@ -164,6 +207,21 @@ async def test_the_address_of_ipv6(fixture_site: Path) -> None:
 
 
 # --- Unix sockets
+
+
+@pytest.mark.parametrize(("proxies", "status"), [("", 421), ('trusted_proxies = ["unix"]', 200)])
+async def test_a_proxy_behind_a_unix_socket(fixture_site: Path, tmp_path: Path, proxies: str, status: int) -> None:
+    """B-15: it has no address to be trusted by."""
+    path = tmp_path / "s"
+    async with Served(fixture_site, http_config(f'socket = "{path}"\n{proxies}')), await over_unix(path) as line:
+        for host, forwarded, expected in (
+            ("inner.example", "localhost", status),
+            ("inner.example", "evil.example, localhost", status),
+            ("inner.example", "localhost, evil.example", 421),
+            ("localhost", "localhost", 200),
+        ):
+            answer = await line.request("GET", "/healthz", [("Host", host), ("X-Forwarded-Host", forwarded)])
+            assert answer.status == expected, (host, forwarded)
 
 
 async def over_unix(path: Path) -> Line:

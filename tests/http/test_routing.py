@@ -51,7 +51,9 @@ async def test_without_a_session_there_are_only_two_openings(served: Served) -> 
 @pytest.mark.parametrize("header", [MODERN[-1], "2099-01-01", "nonsense"])
 async def test_a_header_that_is_not_of_the_older_era_makes_a_request_modern(served: Served, header: str) -> None:
     """Row 4: it then lacks its `_meta`; in a session too."""
-    assert (await post(served, message("tools/list", {}), (PV, header))).refused == (400, -32602)
+    done = await post(served, message("tools/list", {}), (PV, header))
+    assert done.refused == (400, -32602)
+    assert done.last["error"]["data"]["supported"] == [MODERN[-1], *reversed(LEGACY)]  # B-7
     session = Session(served)
     await session.open()
     assert (await session.post(message("tools/list", {}), (PV, header))).refused == (400, -32602)

@@ -22,6 +22,9 @@ from tests.support.wire import PEGBOARD, client_environment
 
 Fields = Iterable[tuple[str, str]]
 
+LEAKS = ("pydantic", "Traceback", "jiter", "aiohttp", "Python", "int_max_str", ".py", "validation error", "llhttp")
+"""What an answer to nonsense must not betray of the machinery."""
+
 
 def http_config(http: str = "port = 0", *, host: str = "", more: str = "") -> str:
     """The text of a configuration: lines of `[plugins.http]`, further lines of `[host]`, further sections."""
@@ -160,6 +163,7 @@ class Served:
         cwd: its working directory; a fresh one when None.
         ready: wait until it listens.
         command: another `pegboard` than that of the environment that runs the tests.
+        stdin: the descriptor of its standard input; none that could be read unless given.
     """
 
     def __init__(
@@ -171,6 +175,7 @@ class Served:
         cwd: Path | None = None,
         ready: bool = True,
         command: Path = PEGBOARD,
+        stdin: int = asyncio.subprocess.DEVNULL,
     ) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="served-")
         self.cwd = cwd or Path(self._folder.name)
@@ -178,6 +183,7 @@ class Served:
         self._env = {"PYTHONPATH": str(site), **(env or {})}
         self._ready = ready
         self._command = command
+        self._stdin = stdin
         self._stderr = bytearray()
         self._said = asyncio.Condition()
         self.lines: list[Line] = []
@@ -188,7 +194,7 @@ class Served:
         self.process = await asyncio.create_subprocess_exec(
             self._command,
             "serve",
-            stdin=asyncio.subprocess.DEVNULL,
+            stdin=self._stdin,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             cwd=self.cwd,

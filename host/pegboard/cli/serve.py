@@ -74,13 +74,19 @@ def _announce(host: Host, address: str) -> None:
         say(f"next: give that URL to an MCP client, or try: curl {address}/healthz   (Ctrl-C ends)")
 
 
+def _has_terminal() -> bool:
+    """Whether somebody sits in front of this process."""
+    return os.isatty(0) or os.isatty(2)
+
+
 def _run(host: Host, grace: float, output: OutputApart | None = None, loop: LoopFactory | None = None) -> int:
     with asyncio.Runner(loop_factory=loop) as runner:
         return runner.run(_serve(host, grace, output or OutputApart()))
 
 
 async def _serve(host: Host, grace: float, output: OutputApart) -> int:
-    stopping = _stop_on_signals()
+    # a client over stdio that hangs up is gone, as is a person whose terminal closes; a service only hears a signal
+    stopping = _stop_on_signals(and_on_hang_up="stdio" in host.config.host.transports or _has_terminal())
     await host.start()
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER, 20, 100)
@@ -115,8 +121,12 @@ async def _stop(host: Host) -> None:
         logging.getLogger("pegboard").warning("a lifespan did not end within %s s", STOP_SECONDS)
 
 
-def _stop_on_signals() -> asyncio.Future[None]:
-    """A future that the first SIGTERM or SIGINT completes; the second ends the process at once."""
+def _stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[None]:
+    """A future that the first SIGTERM or SIGINT completes; the second ends the process at once.
+
+    Args:
+        and_on_hang_up: whether SIGHUP does the same; else it is only logged. What `nohup` set stays as it is.
+    """
     loop = asyncio.get_running_loop()
     stopping: asyncio.Future[None] = loop.create_future()
 
@@ -127,4 +137,12 @@ def _stop_on_signals() -> asyncio.Future[None]:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop, number)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        loop.add_signal_handler(signal.SIGHUP, stop if and_on_hang_up else _stay, signal.SIGHUP)
     return stopping
+
+
+def _stay(number: signal.Signals) -> None:
+    logging.getLogger("pegboard").warning(
+        "%s changes nothing: settings are read at the start; restart to use others", number.name
+    )

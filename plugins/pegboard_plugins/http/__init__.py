@@ -35,7 +35,8 @@ class HttpConfig(PluginConfig):
         cors_credentials: whether those pages may send cookies and the like.
         cors_methods: the methods that those pages may use.
         cors_headers: the request headers that those pages may send, beside those of MCP.
-        trusted_proxies: addresses or networks of proxies whose forwarded headers are believed.
+        trusted_proxies: addresses or networks of proxies whose forwarded headers are believed; "unix" for whoever
+            connects to `socket`.
         max_body_bytes: the largest request body.
         max_header_bytes: the largest single header field.
         max_requests: how many requests are served at once; more are told to come back.
@@ -75,7 +76,8 @@ class HttpConfig(PluginConfig):
     @classmethod
     def _are_networks(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
         for network in networks:
-            ip_network(network, strict=False)
+            if network != "unix":
+                ip_network(network, strict=False)
         return networks
 
     @field_validator("cors_origins")
@@ -92,6 +94,8 @@ class HttpConfig(PluginConfig):
     def _check(self) -> Self:
         if self.key is not None and self.certificate is None:
             raise ValueError("key needs a certificate")
+        if "unix" in self.trusted_proxies and self.socket is None:
+            raise ValueError('"unix" in trusted_proxies needs a socket')
         if "*" in self.origins and self.cors_credentials:
             raise ValueError("credentials cannot be allowed to every origin; list the origins in cors_origins")
         return self

@@ -60,7 +60,9 @@ class Edge:
         self._credentials = config.cors_credentials
         self._methods = ", ".join(config.cors_methods)
         self._headers = ", ".join((*_MCP_HEADERS, *config.cors_headers))
-        self._proxies = [ipaddress.ip_network(network, strict=False) for network in config.trusted_proxies]
+        self._behind_socket = "unix" in config.trusted_proxies
+        networks = [network for network in config.trusted_proxies if network != "unix"]
+        self._proxies = [ipaddress.ip_network(network, strict=False) for network in networks]
 
     def refusal(self, target: str, headers: Headers, remote: str | None) -> Response | None:
         """Why a request is not for us: 421 for a foreign Host, 403 for a foreign Origin (DNS rebinding)."""
@@ -82,21 +84,28 @@ class Edge:
 
     def host(self, headers: Headers, remote: str | None) -> str:
         """The host that the client asked for, as a proxy that is trusted says, else as the request says."""
-        forwarded = headers.get("X-Forwarded-Host") if self._proxies else None
-        if forwarded and self._is_proxy(remote):
+        forwarded = headers.get("X-Forwarded-Host")
+        if forwarded and self._is_behind(remote):
             return forwarded.rpartition(",")[2].strip().lower()
         return (headers.get("Host") or "").strip().lower()
 
     def peer(self, headers: Headers, remote: str | None) -> str:
         """The address that a request came from, for logs: the last that no trusted proxy added."""
-        forwarded = headers.getall("X-Forwarded-For", ()) if self._proxies else ()
-        if forwarded and self._is_proxy(remote):
+        forwarded = headers.getall("X-Forwarded-For", ())
+        if forwarded and self._is_behind(remote):
             hops = [hop.strip() for hop in ",".join(forwarded).split(",")]
             return next((hop for hop in reversed(hops) if not self._is_proxy(hop)), hops[0])
         return remote or ""
 
+    def _is_behind(self, remote: str | None) -> bool:
+        """Whether the forwarded headers of a request from there are believed."""
+        # a server with a Unix socket listens at nothing else
+        return self._behind_socket or self._is_proxy(remote)
+
     def _is_proxy(self, address: str | None) -> bool:
-        """Whether forwarded headers from there are believed."""
+        """Whether that is the address of a proxy that is trusted."""
+        if not self._proxies:
+            return False
         try:
             found = ipaddress.ip_address(address or "")
         except ValueError:

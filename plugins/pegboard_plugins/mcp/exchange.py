@@ -119,10 +119,14 @@ class Exchange:
             if not self._queued:
                 cancelled = self._cancelled or self._task.cancelled()
                 return ACCEPTED if cancelled else Response(self.status, self._task.result())
-        return EventStream(self._messages(cancel_with_peer=cancel_with_peer), _STREAM_HEADERS)
+        messages = self._messages(cancel_with_peer=cancel_with_peer)
+        await anext(messages)  # one that was never begun would not notice its end
+        return EventStream(messages, _STREAM_HEADERS)
 
     async def _messages(self, *, cancel_with_peer: bool) -> AsyncIterator[bytes]:
+        """An empty first one, then every message, then the response."""
         try:
+            yield b""
             while True:
                 self._news.clear()
                 while self._queued:
