@@ -87,7 +87,7 @@ async def test_a_large_string_within_the_limit(fixture_site: Path, era: str) -> 
             done = await (session.post(one) if era == "session" else ask(served, one))
             assert done.result["content"][0]["text"] == "10000000"
         await alive(served)
-        assert served.memory() - before < 25 * 2**20  # the C library keeps up to twice the size of what was freed
+        assert served.memory() - before < 40 * 2**20  # the C library keeps some of what was freed, and five are 50
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "identity, gzip"])
@@ -158,6 +158,19 @@ async def test_the_headers_of_a_second_request(strict: Served) -> None:
         await line.send(b"GET /healthz HTTP/1.1\r\n")
         assert (await line.answer()).status == 408
         assert await line.rest() == b""
+
+
+async def test_headers_that_begin_while_another_request_runs(strict: Served) -> None:
+    one = modern(call("fixture_wait", {"label": "ahead"}, token="p"))
+    async with await strict.connect() as line:
+        await line.ask("POST", "/mcp", mirrored(one), json.dumps(one).encode())
+        assert (await line.head()).status == 200
+        await line.send(b"GET /healthz HTTP/1.1\r\n")
+        await alive(strict)  # a round trip, by which they have come
+        await ask(strict, call("fixture_release"))
+        while await line.chunk():
+            pass
+        assert (await line.answer()).status == 408
 
 
 async def test_a_long_call_is_not_a_slow_header(strict: Served) -> None:

@@ -34,19 +34,20 @@ class Connection(RequestHandler):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A connection on which nothing is asked at all is no better than one that is slow."""
         super().connection_made(transport)
-        self._header_timer = self._loop.call_later(self._header_seconds, self._too_slow)
+        self._start_clock()
 
     def data_received(self, data: bytes) -> None:
         """Stop the clock when a request is whole, and start it when another begins."""
         before = self._request_count
+        between = self._last_body is None or self._last_body.is_eof()
         super().data_received(data)
         if self._request_count != before:
             self._stop_clock()
             self._break_bodies(self._request_count - before)
-        elif data and self._is_waiting():
+        elif data and between:
             self._begun = True
             if self._header_timer is None:
-                self._header_timer = self._loop.call_later(self._header_seconds, self._too_slow)
+                self._start_clock()
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Nothing is awaited any more."""
@@ -88,6 +89,9 @@ class Connection(RequestHandler):
         """Whether all requests so far are answered or being answered, and none is there that is whole."""
         return self._waiter is not None and not self._waiter.done() and not self._messages
 
+    def _start_clock(self) -> None:
+        self._header_timer = self._loop.call_later(self._header_seconds, self._too_slow)
+
     def _stop_clock(self) -> None:
         self._begun = False
         if self._header_timer is not None:
@@ -97,6 +101,8 @@ class Connection(RequestHandler):
     def _too_slow(self) -> None:
         self._header_timer = None
         if not self._is_waiting():
+            if self._begun:
+                self._start_clock()  # they may take their time for as long as an answer is due before
             return
         if self.transport is not None and self._begun:
             self.transport.write(_TOO_SLOW)
