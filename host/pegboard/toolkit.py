@@ -1,7 +1,8 @@
 """Toolkit: how people who write tools define them. It holds definitions and no state of a host.
 
 One Toolkit serves every host of a program. Nothing is checked here: definitions are compiled when a host assembles, so
-that a wrong one costs that tool alone.
+that a wrong one costs that tool alone. What is defined after a host has started reaches the hosts that start after it;
+for those that run there is `PluginContext.catalogue`.
 """
 
 from __future__ import annotations
