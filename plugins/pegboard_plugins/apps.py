@@ -14,9 +14,15 @@ from pegboard import (
     UI_EXTENSION,
     UI_MIME_TYPE,
     UI_SCHEME,
+    Call,
+    CallNext,
     Extension,
+    Middleware,
+    Outcome,
     Plugin,
     Resource,
+    ResourceContents,
+    ResourceResult,
     ResourceUi,
     Tool,
     ToolDefinitionError,
@@ -39,10 +45,41 @@ _DOMAINS = {
 class AppsPlugin(Plugin):
     """The extension, advertised while some tool or resource uses it."""
 
+    def __init__(self, config: None) -> None:
+        super().__init__(config)
+        self._described: dict[str, dict[str, Any]] = {}
+
     @hookimpl
     def register_methods(self) -> Iterable[Extension]:
         """No methods: what there is to say stands in `_meta`, which tools and resources have since 2025-06-18."""
-        return [Extension(UI_EXTENSION, describe=describe, since="2025-06-18")]
+        return [Extension(UI_EXTENSION, describe=self.describe, since="2025-06-18")]
+
+    @hookimpl
+    def register_middleware(self) -> Iterable[Middleware]:
+        """Clients look for what an interface needs beside its text first, and in the list only then."""
+        return [Middleware(self.read, methods=frozenset({"resources/read"}))]
+
+    def describe(self, item: Tool | Resource, said: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:
+        """See `describe` below; remembers what it said of interfaces."""
+        entries = describe(item, said, resources)
+        if entries is not None and isinstance(item, Resource):
+            self._described[item.uri] = entries
+        return entries
+
+    async def read(self, call: Call, call_next: CallNext) -> Outcome:
+        """Put what an interface needs beside its text."""
+        outcome = await call_next(call)
+        if not isinstance(outcome, ResourceResult) or not str(call.params.get("uri")).startswith(UI_SCHEME):
+            return outcome
+        return outcome._replace(contents=tuple(map(self._complete, outcome.contents)))
+
+    def _complete(self, part: ResourceContents) -> ResourceContents:
+        entries = self._described.get(part.uri)
+        if entries is None:
+            return part
+        if part.mime_type != UI_MIME_TYPE:
+            raise ValueError(f"{part.uri} came as {part.mime_type!r}; interfaces are {UI_MIME_TYPE!r}")
+        return part._replace(meta={**(part.meta or {}), **entries} or None)
 
 
 def describe(item: Tool | Resource, said: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:

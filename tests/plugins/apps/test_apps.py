@@ -1,0 +1,232 @@
+"""MCP Apps: what authors may say of interfaces, what clients read of it, and what is refused by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pegboard import (
+    UI_EXTENSION,
+    UI_MIME_TYPE,
+    Call,
+    Failure,
+    Host,
+    ResourceContents,
+    ResourceResult,
+    ResourceUi,
+    Toolkit,
+    ToolUi,
+)
+from pegboard_plugins.apps import AppsPlugin
+from tests.host.hosting import make_host
+
+VIEW = "ui://kit/view"
+
+
+def kit_with(tool: Any = None, view: ResourceUi | None = None, *, uri: str = VIEW, mime: str | None = None) -> Toolkit:
+    """A toolkit with one tool and one resource."""
+    kit = Toolkit("kit", prefix=False)
+
+    @kit.resource(uri, ui=view, mime_type=mime)
+    def page() -> str:
+        """A page."""
+        return "<!doctype html>"
+
+    @kit.tool(ui=tool)
+    def show() -> str:
+        """Show it."""
+        return "shown"
+
+    return kit
+
+
+def looked_at(*kits: Toolkit, on: bool = True) -> Host:
+    host = make_host(*kits, plugins={"interfaces": AppsPlugin} if on else {})
+    host.load()
+    return host
+
+
+def tool_meta(host: Host) -> Any:
+    return host.assembly.tools["show"].tool.meta
+
+
+def told(host: Host) -> list[str]:
+    return [problem.message for problem in host.problems]
+
+
+@pytest.mark.parametrize(
+    ("said", "meta"),
+    [
+        (VIEW, {"ui": {"resourceUri": VIEW, "visibility": ["model", "app"]}}),
+        (ToolUi(VIEW), {"ui": {"resourceUri": VIEW, "visibility": ["model", "app"]}}),
+        (ToolUi(VIEW, ["app"]), {"ui": {"resourceUri": VIEW, "visibility": ["app"]}}),
+        (ToolUi(visibility=("app",)), {"ui": {"visibility": ["app"]}}),
+        (None, None),
+    ],
+)
+def test_what_clients_read_of_a_tool(said: Any, meta: Any) -> None:
+    host = looked_at(kit_with(said))
+    assert tool_meta(host) == meta
+    assert told(host) == []
+
+
+def test_everything_that_an_interface_may_say() -> None:
+    view = ResourceUi(
+        connect_domains=["https://api.example.com", "wss://live.example.com:8443"],
+        resource_domains=["https://*.example.com"],
+        frame_domains=["https://www.example.org"],
+        base_uri_domains=["https://cdn.example.com"],
+        permissions=["camera", "microphone", "geolocation", "clipboardWrite"],
+        domain="a904794854a047f6.example.com",
+        prefers_border=False,
+    )
+    host = looked_at(kit_with(VIEW, view))
+    assert host.assembly.resources[VIEW][0].meta == {
+        "ui": {
+            "csp": {
+                "connectDomains": ["https://api.example.com", "wss://live.example.com:8443"],
+                "resourceDomains": ["https://*.example.com"],
+                "frameDomains": ["https://www.example.org"],
+                "baseUriDomains": ["https://cdn.example.com"],
+            },
+            "permissions": {"camera": {}, "microphone": {}, "geolocation": {}, "clipboardWrite": {}},
+            "domain": "a904794854a047f6.example.com",
+            "prefersBorder": False,
+        }
+    }
+
+
+def test_an_interface_without_wishes_says_nothing_and_is_one_all_the_same() -> None:
+    host = looked_at(kit_with())
+    resource = host.assembly.resources[VIEW][0]
+    assert (resource.mime_type, resource.meta) == (UI_MIME_TYPE, None)
+    assert list(host.contributed.extensions) == [UI_EXTENSION]
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("ui://kit/nowhere", "its ui is 'ui://kit/nowhere', but no ui:// resource of this URI is there"),
+        ("docs://readme", "no ui:// resource of this URI is there"),
+        (ToolUi(VIEW, []), "the visibility of its ui is []; there are: model, app"),
+        (ToolUi(VIEW, ["user"]), "the visibility of its ui is ['user']"),  # type: ignore[list-item]
+        ({"resourceUri": VIEW}, "neither a URI nor a ToolUi"),
+    ],
+)
+def test_a_tool_whose_interface_cannot_be_is_not_served(said: Any, why: str) -> None:
+    kit = kit_with(said)
+
+    @kit.resource("docs://readme")
+    def readme() -> str:
+        return ""
+
+    host = looked_at(kit)
+    (problem,) = told(host)
+    assert why in problem
+    assert problem.startswith("tool 'show'")
+    assert "show" not in host.assembly.tools
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"mime": "text/html"}, "its MIME type is 'text/html'"),
+        ({"mime": "text/html; profile=mcp-app"}, "that of interfaces is 'text/html;profile=mcp-app'"),
+        ({"mime": "text/html+mcp"}, "its MIME type"),
+        ({"view": ResourceUi(connect_domains=["example.com"])}, "connect_domains of its ui name 'example.com'"),
+        ({"view": ResourceUi(resource_domains=["https://x/path"])}, "no origin"),
+        ({"view": ResourceUi(resource_domains=["https://x; script-src *"])}, "no origin"),
+        ({"view": ResourceUi(frame_domains="https://example.com")}, "one text, not a list"),
+        ({"view": ResourceUi(base_uri_domains=["*"])}, "no origin"),
+        ({"view": ResourceUi(permissions=["usb"])}, "asks for 'usb'"),  # type: ignore[list-item]
+        ({"view": ResourceUi(domain=3)}, "not str"),  # type: ignore[arg-type]
+        ({"view": ResourceUi(prefers_border="yes")}, "not bool"),  # type: ignore[arg-type]
+        ({"view": {"csp": {}}}, "no ResourceUi"),
+        ({"view": ResourceUi(), "uri": "docs://x", "mime": UI_MIME_TYPE}, "only resources at ui:// are interfaces"),
+    ],
+)
+def test_an_interface_that_cannot_be_is_not_served(changes: dict[str, Any], why: str) -> None:
+    host = looked_at(kit_with(None, **changes))
+    (problem,) = told(host)
+    assert why in problem
+    assert problem.startswith("resource '")
+    assert not host.assembly.resources
+
+
+def test_an_interface_of_another_toolkit_will_do() -> None:
+    other = Toolkit("another")
+
+    @other.tool(ui=VIEW)
+    def borrow() -> str:
+        """Borrow it."""
+        return ""
+
+    host = looked_at(other, kit_with())
+    assert told(host) == []
+    assert host.assembly.tools["another_borrow"].tool.meta == {
+        "ui": {"resourceUri": VIEW, "visibility": ["model", "app"]}
+    }
+
+
+def test_it_is_off_while_nothing_uses_it() -> None:
+    kit = Toolkit("kit")
+
+    @kit.tool
+    def plain() -> str:
+        """Do it plainly."""
+        return ""
+
+    assert looked_at(kit).contributed.extensions == {}
+
+
+def test_without_the_plugin_a_tool_is_a_tool() -> None:
+    host = looked_at(kit_with("ui://kit/nowhere"), on=False)
+    assert (tool_meta(host), told(host)) == (None, [])
+
+
+async def read(kit: Toolkit, uri: str = VIEW) -> Any:
+    async with make_host(kit, plugins={"interfaces": AppsPlugin}) as host:
+        return await host.dispatch(Call("resources/read", {"uri": uri}))
+
+
+async def test_what_an_interface_needs_stands_beside_its_text() -> None:
+    outcome = await read(kit_with(VIEW, ResourceUi(prefers_border=True)))
+    assert outcome.contents == (
+        ResourceContents(VIEW, "<!doctype html>", UI_MIME_TYPE, {"ui": {"prefersBorder": True}}),
+    )
+
+
+async def test_other_resources_are_read_as_ever() -> None:
+    kit = kit_with()
+
+    @kit.resource("docs://readme", mime_type="text/markdown")
+    def readme() -> str:
+        return "# x"
+
+    outcome = await read(kit, "docs://readme")
+    assert outcome.contents == (ResourceContents("docs://readme", "# x", "text/markdown"),)
+    assert isinstance(await read(kit, "ui://kit/nowhere"), Failure)
+
+
+async def test_an_interface_of_another_type_does_not_go_out(caplog: pytest.LogCaptureFixture) -> None:
+    kit = Toolkit("kit")
+
+    @kit.resource(VIEW)
+    def page() -> ResourceResult:
+        return ResourceResult((ResourceContents(VIEW, "<p>", "text/html"),))
+
+    assert isinstance(await read(kit), Failure)
+    assert "came as 'text/html'" in caplog.text
+
+
+async def test_an_interface_that_is_added_later_is_one_too() -> None:
+    async with make_host(plugins={"interfaces": AppsPlugin}) as host:
+        assert host.contributed.extensions == {}
+        kit = kit_with(VIEW, ResourceUi(prefers_border=True))
+        host.catalogue.add(*kit.register_resources(), *kit.register_tools())
+        assert tool_meta(host)["ui"]["resourceUri"] == VIEW
+        assert list(host.contributed.extensions) == [UI_EXTENSION]
+        outcome = await host.dispatch(Call("resources/read", {"uri": VIEW}))
+        assert isinstance(outcome, ResourceResult)
+        assert outcome.contents[0].meta == {"ui": {"prefersBorder": True}}
