@@ -66,12 +66,15 @@ ACCEPTED: list[tuple[dict[str, Any], Fields]] = [
     ({"region": "=?base64?SGVsbG8="}, [param("Region", "=?base64?SGVsbG8=")]),
     ({"region": "SGVsbG8=?="}, [param("Region", "SGVsbG8=?=")]),
     ({"region": "=?BASE64?SGVsbG8=?="}, [param("Region", "=?BASE64?SGVsbG8=?=")]),
+    ({"region": "=?base64?SGVsbG8=?=x"}, [param("Region", "=?base64?SGVsbG8=?=x")]),
+    ({"region": "a\tb"}, [param("Region", "a\tb")]),
     ({"region": "42"}, [param("Region", "42")]),
     ({"region": "true"}, [param("Region", "true")]),
     ({"limit": 42}, [param("Limit", "42")]),
     ({"limit": 42}, [param("Limit", "42.0")]),
     ({"limit": 42.0}, [param("Limit", "42")]),
     ({"limit": 42}, [param("Limit", encoded("42"))]),
+    ({"limit": 42}, [param("Limit", "42." + "0" * 61)]),
     ({"limit": -7}, [param("Limit", "-7")]),
     ({"limit": 0}, [param("Limit", "-0.00")]),
     ({"limit": 2**53 - 1}, [param("Limit", str(2**53 - 1))]),
@@ -114,6 +117,7 @@ DIFFERENT: list[tuple[Any, Fields]] = [
     ({"region": "eu"}, [param("Region", "e u")]),
     ({"region": "eu"}, [param("Region", '"eu"')]),
     ({"region": "eu"}, [param("Region", "eu, eu")]),
+    ({"region": "eu"}, [param("Region", "\xa0eu")]),
     ({"region": " eu "}, [param("Region", " eu ")]),
     ({"region": "eu"}, [param("Region", encoded("us"))]),
     ({"region": "=?base64?SGVsbG8=?="}, [param("Region", "=?base64?SGVsbG8=?=")]),
@@ -141,12 +145,15 @@ DIFFERENT: list[tuple[Any, Fields]] = [
     ({"limit": 42}, [param("Limit", "42,0")]),
     ({"limit": 42}, [param("Limit", "٤٢".encode().decode("latin-1"))]),
     ({"limit": 42}, [param("Limit", encoded("٤٢"))]),
-    ({"limit": 42}, [param("Limit", "42." + "0" * 100)]),
+    ({"limit": 42}, [param("Limit", encoded("4٢"))]),
+    ({"limit": 42}, [param("Limit", encoded("42.\u0660"))]),
+    ({"limit": 42}, [param("Limit", "42." + "0" * 62)]),
     ({"limit": 42}, [param("Limit", "")]),
     ({"limit": 1}, [param("Limit", "true")]),
     ({"limit": 2**53}, [param("Limit", str(2**53))]),
     ({"limit": 2**53 - 1}, [param("Limit", str(2**53))]),
     ({"limit": -(2**53)}, [param("Limit", str(-(2**53)))]),
+    ({"limit": 1e16}, [param("Limit", "10000000000000000")]),
     ({"limit": 1e300}, [param("Limit", "1" + "0" * 300)]),
     ({"dry": True}, [param("X-Dry.Run", "True")]),
     ({"dry": True}, [param("X-Dry.Run", "1")]),
@@ -219,6 +226,13 @@ async def test_earlier_steps_come_first(server: Served) -> None:
     async with await server.connect() as line:
         done = await exchange(line, json.dumps(one).encode(), mirrored(one))
     assert done.refused == (404, -32601)
+
+
+async def test_a_name_that_is_none_is_refused_as_such(server: Served) -> None:
+    one = modern(message("tools/call", {"name": [], "arguments": {"region": "eu"}}))
+    async with await server.connect() as line:
+        done = await exchange(line, json.dumps(one).encode(), mirrored(one, Mcp_Name=""))
+    assert done.last["error"]["code"] == -32602
 
 
 async def test_arguments_that_are_no_object_are_refused_as_such(server: Served) -> None:
