@@ -11,7 +11,7 @@ import logging
 import secrets
 from collections.abc import AsyncIterable, Callable, Collection, Iterable, Mapping
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pegboard.assembly import Assembly, assemble
 from pegboard.binding import Binder
@@ -89,7 +89,7 @@ class Host:
         self._registry = Registry(self.config, self._publish, self._tell)
         self._program = Loaded(Origin("plugin", "program", ""), None, self._context_of_program)
         self._lists: Lists | None = None
-        self._offered: frozenset[Kind] = frozenset(("tools",))
+        self._offered: frozenset[str] = frozenset(("tools",))
         self._in_flight = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -128,7 +128,7 @@ class Host:
         """How many sync functions run right now; those cannot be stopped."""
         return self._threads.busy
 
-    def offers(self, kind: Kind) -> bool:
+    def offers(self, kind: Kind | Literal["completions"]) -> bool:
         """Whether there is anything of that kind to list, or has been; tools are what a host is for."""
         return kind in self._offered
 
@@ -188,6 +188,9 @@ class Host:
         self._methods = method_table(assembly, self._lists, runtime)
         self._assembly = assembly
         self._offered |= {kind for kind in KINDS if getattr(assembly, kind)}
+        if "completions" not in self._offered:
+            givers = [bound for _, bound in assembly.resources.values()], [bound for _, bound in assembly.prompts.values()]
+            self._offered |= {"completions" for bounds in givers for bound in bounds if bound.completers}
 
     def _tell(self, changed: Collection[Kind]) -> None:
         for kind in KINDS:

@@ -30,6 +30,9 @@ from pegboard.hookspecs import HOST_API, hookimpl
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from pegboard.contracts.content import Annotations, Icon
+    from pegboard.contracts.plugins import Completer
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -87,6 +90,7 @@ class Toolkit:
         extensions: Mapping[str, Any] = NOTHING,
         input_schema: Mapping[str, Any] | None = None,
         output_schema: Mapping[str, Any] | None = None,
+        icons: Sequence[Icon] = (),
     ) -> Callable[[F], F]: ...
 
     def tool(
@@ -105,6 +109,7 @@ class Toolkit:
         extensions: Mapping[str, Any] = NOTHING,
         input_schema: Mapping[str, Any] | None = None,
         output_schema: Mapping[str, Any] | None = None,
+        icons: Sequence[Icon] = (),
     ) -> Any:
         """Make a tool of a function, which stays as it is and can still be called.
 
@@ -125,12 +130,13 @@ class Toolkit:
             ui: the `ui://` resource in which clients show its results, or more about its interface (MCP Apps).
             meta: its `_meta`, with keys such as "com.example/team".
             extensions: what it says for other extensions of the protocol, by their identifiers.
+            icons: pictures that clients may show.
         """
         said = dict(extensions) if ui is None else {**extensions, UI_EXTENSION: ui}
         # one text is one secret, not its letters
         secrets = (requires_secrets,) if isinstance(requires_secrets, str) else tuple(requires_secrets or ())
-        schemas = input_schema, output_schema
-        rest = (name, title, description, annotations, secrets, inline, enabled, meta, said, *schemas)
+        more = input_schema, output_schema, icons
+        rest = (name, title, description, annotations, secrets, inline, enabled, meta, said, *more)
 
         def record(function: F) -> F:
             self._tools.append(ToolDefinition(function, *rest))
@@ -149,26 +155,38 @@ class Toolkit:
         ui: ResourceUi | None = None,
         meta: Mapping[str, Any] | None = None,
         extensions: Mapping[str, Any] = NOTHING,
+        annotations: Annotations | None = None,
+        size: int | None = None,
+        icons: Sequence[Icon] = (),
+        completions: Mapping[str, Completer] = NOTHING,
     ) -> Callable[[F], F]:
-        """Make a resource of a function without parameters that returns `str` or `bytes`.
+        """Make a resource of a function; with variables in its URI, as many as there are values.
+
+        The function takes the variables by their names, checked and converted like a tool's arguments, and the Context
+        by annotation. It gives text, bytes, what JSON has a form for, `ResourceContents` or a list of them; or None
+        where there is nothing. Values hold no slash unless the template says `{+name}`, and never `..`.
 
         Args:
-            uri: an absolute URI (RFC 3986).
+            uri: an absolute URI (RFC 3986), or a template of such (RFC 6570).
             name: the function's name when None.
             title: a name for people.
             description: replaces the docstring.
-            mime_type: that of interfaces for `ui://`, else `text/plain` for text and `application/octet-stream` for
-                bytes when None.
+            mime_type: that of interfaces for `ui://`, else by what the function gives, when None.
             ui: what an interface needs of the frame it is shown in (MCP Apps, `ui://` alone).
             meta: its `_meta`, with keys such as "com.example/team".
             extensions: what it says for other extensions of the protocol, by their identifiers.
+            annotations: for whom it is and how much it matters.
+            size: of its content, in bytes.
+            icons: pictures that clients may show.
+            completions: by variable, its values, or a function as in `completion`.
         """
         said = dict(extensions) if ui is None else {**extensions, UI_EXTENSION: ui}
         if mime_type is None and str(uri).startswith(UI_SCHEME):
             mime_type = UI_MIME_TYPE
+        more = (meta, said, annotations, size, icons, completions)
 
         def record(function: F) -> F:
-            self._resources.append(ResourceDefinition(uri, function, name, title, description, mime_type, meta, said))
+            self._resources.append(ResourceDefinition(uri, function, name, title, description, mime_type, *more))
             return function
 
         return record
@@ -178,7 +196,14 @@ class Toolkit:
 
     @overload
     def prompt(
-        self, *, name: str | None = None, title: str | None = None, description: str | None = None
+        self,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        icons: Sequence[Icon] = (),
+        completions: Mapping[str, Completer] = NOTHING,
     ) -> Callable[[F], F]: ...
 
     def prompt(
@@ -188,20 +213,60 @@ class Toolkit:
         name: str | None = None,
         title: str | None = None,
         description: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        icons: Sequence[Icon] = (),
+        completions: Mapping[str, Completer] = NOTHING,
     ) -> Any:
-        """Make a prompt of a function without parameters that returns text, or a list of `PromptMessage`.
+        """Make a prompt of a function, whose parameters are the prompt's arguments.
+
+        Arguments come as text and are converted to the parameters' types; lists and objects are given as JSON. The
+        function gives text of the user, a block of content, a `PromptMessage`, or a list of those.
 
         Args:
             name: the prompt's last part; the function's name when None.
             title: a name for people.
             description: replaces the docstring.
+            meta: its `_meta`, with keys such as "com.example/team".
+            icons: pictures that clients may show.
+            completions: by argument, its values, or a function as in `completion`.
         """
 
         def record(function: F) -> F:
-            self._prompts.append(PromptDefinition(function, name, title, description))
+            self._prompts.append(PromptDefinition(function, name, title, description, meta, icons, completions))
             return function
 
         return record if function is None else record(function)
+
+    def completion(self, of: Callable[..., Any], argument: str) -> Callable[[F], F]:
+        """Let a function say what an argument of a prompt, or a variable of a template, may be.
+
+        Its first parameter takes what has been typed so far; others take arguments that are chosen already by their
+        names, None (or their default) while they are not. It gives a list of texts, or a `Completion`. Arguments of
+        types with few values (`Literal`, `Enum`, `bool`) need no such function.
+
+        Args:
+            of: the function of the prompt or template, made one of this toolkit's before.
+            argument: the argument's or variable's name.
+
+        Raises:
+            ToolDefinitionError: the function is neither a prompt nor a template of this toolkit.
+        """
+
+        def record(function: F) -> F:
+            found = False
+            kinds: list[list[Any]] = [self._prompts, self._resources]
+            for given in kinds:
+                for place, one in enumerate(given):
+                    if one.function is of:
+                        given[place] = one._replace(completions={**one.completions, argument: function})
+                        found = True
+            if not found:
+                from pegboard.errors import ToolDefinitionError
+
+                raise ToolDefinitionError(f"{of!r} is neither a prompt nor a resource of the toolkit {self.name!r}")
+            return function
+
+        return record
 
     def lifespan(self, function: F) -> F:
         """Run a function around the life of a host: an async generator that yields once, given `context.config`.

@@ -11,11 +11,22 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from pegboard import Context, ProtocolError, ToolExecutionError, Toolkit
+from pegboard import (
+    AudioContent,
+    Context,
+    EmbeddedResource,
+    ImageContent,
+    PromptMessage,
+    ProtocolError,
+    ResourceContents,
+    ToolExecutionError,
+    Toolkit,
+)
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
 )
+SILENCE = base64.b64decode("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=")
 MISSING_CAPABILITY = -32021
 """A request needs a capability that its client does not declare (2026-07-28, basic)."""
 
@@ -108,6 +119,32 @@ def contact(**arguments: Any) -> str:
     return "contact: " + ", ".join(sorted(arguments))
 
 
+@kit.tool
+def test_image_content() -> ImageContent:
+    """Answer with a picture."""
+    return ImageContent(PIXEL, "image/png")
+
+
+@kit.tool
+def test_audio_content() -> AudioContent:
+    """Answer with a sound."""
+    return AudioContent(SILENCE, "audio/wav")
+
+
+@kit.tool
+def test_embedded_resource() -> EmbeddedResource:
+    """Answer with what a resource holds."""
+    text = "This is an embedded resource content."
+    return EmbeddedResource(ResourceContents("test://embedded-resource", text, "text/plain"))
+
+
+@kit.tool
+def test_multiple_content_types() -> list[str | ImageContent | EmbeddedResource]:
+    """Answer with a text, a picture and a resource."""
+    data = ResourceContents("test://mixed-content-resource", '{"test": "data", "value": 123}', "application/json")
+    return ["Multiple content types test:", ImageContent(PIXEL, "image/png"), EmbeddedResource(data)]
+
+
 @kit.resource("test://static-text", name="static-text", description="Text that never changes")
 def static_text() -> str:
     return "This is the content of the static text resource."
@@ -116,6 +153,42 @@ def static_text() -> str:
 @kit.resource("test://static-binary", name="static-binary", description="A picture", mime_type="image/png")
 def static_binary() -> bytes:
     return PIXEL
+
+
+@kit.resource("test://template/{id}/data", name="template-data", description="Data by id", mime_type="application/json")
+def template_data(id: str) -> dict[str, Any]:
+    return {"id": id, "templateTest": True, "data": f"Data for ID: {id}"}
+
+
+@kit.prompt
+def test_prompt_with_arguments(
+    arg1: Annotated[str, "First test argument"], arg2: Annotated[str, "Second test argument"]
+) -> str:
+    """A prompt with two arguments."""
+    return f"Prompt with arguments: arg1='{arg1}', arg2='{arg2}'"
+
+
+@kit.completion(test_prompt_with_arguments, "arg1")
+def beginnings(typed: str) -> list[str]:
+    return [word for word in ("paris", "park", "party", "test", "testing") if word.startswith(typed)]
+
+
+@kit.prompt(name="test_prompt_with_embedded_resource")
+def embedding(
+    resource_uri: Annotated[str, "resourceUri", "URI of the resource to embed"],
+) -> list[PromptMessage]:
+    """A prompt that embeds a resource."""
+    embedded = ResourceContents(resource_uri, "Embedded resource content for testing.", "text/plain")
+    return [
+        PromptMessage(EmbeddedResource(embedded)),
+        PromptMessage("Please process the embedded resource above."),
+    ]
+
+
+@kit.prompt
+def test_prompt_with_image() -> list[PromptMessage]:
+    """A prompt with a picture."""
+    return [PromptMessage(ImageContent(PIXEL, "image/png")), PromptMessage("Please analyze the image above.")]
 
 
 @kit.prompt

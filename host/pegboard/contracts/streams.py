@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Awaitable, Callable
-from typing import Protocol
+from typing import Literal, Protocol
 
 from pegboard.contracts.calls import Call, Caller, Outcome
 from pegboard.contracts.catalogue import Change, Identity, Kind, Tool
@@ -91,8 +91,8 @@ class ProtocolHost(Protocol):
         """How the host introduces itself."""
         ...
 
-    def offers(self, kind: Kind) -> bool:
-        """Whether there is anything of that kind to list."""
+    def offers(self, kind: Kind | Literal["completions"]) -> bool:
+        """Whether there is anything of that kind to list, or anything to complete."""
         ...
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
     from pegboard import Kind
@@ -29,7 +29,7 @@ RESOURCE_NOT_FOUND: Final = -32002
 MISSING_CLIENT_CAPABILITY: Final = -32021
 UNSUPPORTED_PROTOCOL_VERSION: Final = -32022
 
-GATES: Final[dict[str, Kind]] = {
+GATES: Final[dict[str, Kind | Literal["completions"]]] = {
     "tools/list": "tools",
     "tools/call": "tools",
     "resources/list": "resources",
@@ -37,6 +37,7 @@ GATES: Final[dict[str, Kind]] = {
     "resources/read": "resources",
     "prompts/list": "prompts",
     "prompts/get": "prompts",
+    "completion/complete": "completions",
 }
 """The methods that go to the host, the same in every revision, and the capability that each belongs to."""
 

@@ -25,7 +25,7 @@ from pegboard_plugins.mcp.envelope import METHOD_NOT_FOUND
 from pegboard_plugins.mcp.notices import modern_notify, session_notify, token_of
 from pegboard_plugins.mcp.requests import Outlet
 from pegboard_plugins.mcp.results import Encoder
-from pegboard_plugins.mcp.revisions import GATES, MODERN, SUPPORTED
+from pegboard_plugins.mcp.revisions import GATES, MODERN, SUPPORTED, since
 from pegboard_plugins.mcp.session import Session
 
 if TYPE_CHECKING:
@@ -51,11 +51,13 @@ class Service:
         self._round_trips = round_trips
         self._offered: frozenset[str] = frozenset()
         self._hearing = Hearing(host)
-        self._encoders = {revision: Encoder(revision, host.identity, config.list_ttl_ms) for revision in SUPPORTED}
+        self._encoders = {revision: Encoder(revision, host.identity, config.ttl_ms()) for revision in SUPPORTED}
 
     def capabilities(self, revision: str) -> dict[str, Any]:
         """What the server can do in a revision (MCP ServerCapabilities)."""
         capabilities: dict[str, Any] = {kind: {} for kind in KINDS if self.host.offers(kind)}
+        if not since(revision, "2025-03-26"):
+            capabilities.pop("completions", None)
         capabilities["logging"] = {}
         return capabilities | added_capabilities(self.host.contributed, revision)
 
