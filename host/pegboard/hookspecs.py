@@ -53,13 +53,17 @@ def register_tools(context: PluginContext) -> Iterable[ToolDefinition]:
 
 @hookspec
 def register_resources(context: PluginContext) -> Iterable[ResourceDefinition]:
-    """Contribute resources of fixed content. Of two with one URI neither is served."""
+    """Contribute resources, and templates of resources (RFC 6570).
+
+    Of two with one URI, or one template, neither is served. A URI that several match is read by the resource of just
+    this URI, else by the template that fixes most of it and whose function takes its values.
+    """
     raise NotImplementedError
 
 
 @hookspec
 def register_prompts(context: PluginContext) -> Iterable[PromptDefinition]:
-    """Contribute prompts of fixed content. Names follow the rules of tools."""
+    """Contribute prompts, whose functions' parameters are their arguments. Names follow the rules of tools."""
     raise NotImplementedError
 
 

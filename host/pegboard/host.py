@@ -98,9 +98,7 @@ class Host:
         self.on_opened: Callable[[str], None] | None = None
         self.report = LoadReport((), (), ())
         self._assembly: Assembly | None = None
-        section = self.config.host
-        version = section.version or own_version()
-        self._identity = Identity(section.name, version, section.title, section.instructions, section.website_url)
+        self._identity = _identity(self.config.host)
 
     @property
     def identity(self) -> Identity:
@@ -189,8 +187,9 @@ class Host:
         self._assembly = assembly
         self._offered |= {kind for kind in KINDS if getattr(assembly, kind)}
         if "completions" not in self._offered:
-            givers = [bound for _, bound in assembly.resources.values()], [bound for _, bound in assembly.prompts.values()]
-            self._offered |= {"completions" for bounds in givers for bound in bounds if bound.completers}
+            given = [bound.completers for _, bound in assembly.resources.values()]
+            given += [bound.completers for _, bound in assembly.prompts.values()]
+            self._offered |= {"completions"} if any(given) else set()
 
     def _tell(self, changed: Collection[Kind]) -> None:
         for kind in KINDS:

@@ -163,3 +163,10 @@ async def test_input_required_result_capabilities(context: Context) -> str:
         return said(await context.ui.elicit("What is your name?", Person, name="user_name"))
     except ClientCapabilityError:
         return (await context.sampling.create_message("Invent a name.", 100, name="invented")).text
+
+
+@kit.prompt
+async def test_input_required_result_prompt(context: Context) -> str:
+    """A prompt that asks for its setting."""
+    answer = await context.ui.elicit("In which context?", Setting, name="user_context")
+    return f"Proceed with: {said(answer)}"
