@@ -110,6 +110,10 @@ def resource_result(value: object, uri: str, mime_type: str | None, as_json: Cal
     """
     if isinstance(value, ResourceResult):
         check_meta(value.meta)
+        if type(value.ttl_ms) is not int or value.ttl_ms < 0:
+            raise ContentError(f"ttl_ms: {value.ttl_ms!r} is no number of milliseconds")
+        if not isinstance(value.public, bool):
+            raise ContentError(f"public: {value.public!r} is neither true nor false")
         parts = _several(value.contents, "contents")
         return value._replace(contents=tuple(_part(one, uri, mime_type) for one in parts))
     if isinstance(value, ResourceContents | str | bytes | bytearray | memoryview):

@@ -575,3 +575,18 @@ async def test_a_call_held_up_by_middleware_still_finds_what_was_there_when_it_b
         go.set()
         assert await task == "done"
         assert isinstance(await call(host, "work"), Failure)
+
+
+# --- what resources say of being kept
+
+
+@pytest.mark.parametrize("fields", [{"ttl_ms": -1}, {"ttl_ms": True}, {"ttl_ms": 0.5}, {"ttl_ms": None}, {"public": 1}])
+async def test_a_resource_cannot_say_nonsense_about_being_kept(fields: dict[str, Any]) -> None:
+    def read() -> ResourceResult:
+        return ResourceResult((), **fields)
+
+    async with make_host() as host:
+        host.catalogue.add(ResourceDefinition("x://a", read))
+        outcome = await host.dispatch(Call("resources/read", {"uri": "x://a"}))
+    assert isinstance(outcome, Failure)
+    assert outcome.error_id is not None

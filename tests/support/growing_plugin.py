@@ -12,7 +12,9 @@ from pegboard import (
     Plugin,
     PluginContext,
     PromptDefinition,
+    ResourceContents,
     ResourceDefinition,
+    ResourceResult,
     ToolDefinition,
     hookimpl,
 )
@@ -46,8 +48,12 @@ def definition(kind: Kind, name: str, secret: str) -> ToolDefinition | ResourceD
         """Say the name."""
         return name
 
+    def say_for_all() -> ResourceResult:
+        """Say the name, for everybody to keep for a while."""
+        return ResourceResult((ResourceContents(name, name),), ttl_ms=5000, public=True)
+
     if kind == "resources":
-        return ResourceDefinition(name, say, name="say")
+        return ResourceDefinition(name, say_for_all if name.endswith("kept") else say, name="say")
     if kind == "prompts":
         return PromptDefinition(say, name=name)
     return ToolDefinition(say, name=name, requires_secrets=(secret,) if secret else ())

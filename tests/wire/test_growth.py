@@ -147,3 +147,31 @@ async def test_a_cursor_of_any_name_is_a_page(wire: Wire, revision: str) -> None
         cursor = base64.urlsafe_b64encode(name.encode()).decode()
         page = await wire.result("tools/list", {"cursor": cursor}, modern=revision in MODERN)
         assert [tool["name"] for tool in page["tools"]] == [one for one in ("grow", "shrink") if one > name]
+
+
+TTL = """
+[plugins.mcp]
+list_ttl_ms = 10
+tools_ttl_ms = 0
+prompts_ttl_ms = 30
+"""
+
+
+async def test_each_kind_of_list_may_be_kept_for_as_long_as_the_operator_says(site: Path) -> None:
+    """Section 7, caching."""
+    async with Wire(config=CONFIG + GROWING + TTL, site=site) as wire:
+        await grow(wire, "resources", "x://a")
+        await grow(wire, "prompts", "a")
+        methods = ("tools/list", "resources/list", "resources/templates/list", "prompts/list", "server/discover")
+        found = [(await wire.result(method, modern=True))["ttlMs"] for method in methods]
+        assert found == [0, 10, 10, 30, 10]
+        read = await wire.result("resources/read", {"uri": "x://a"}, modern=True)
+        assert (read["ttlMs"], read["cacheScope"]) == (0, "private")
+
+
+async def test_the_content_of_a_resource_may_be_kept_where_its_author_says_so(wire: Wire) -> None:
+    await grow(wire, "resources", "x://kept")
+    read = await wire.result("resources/read", {"uri": "x://kept"}, modern=True)
+    assert (read["ttlMs"], read["cacheScope"]) == (5000, "public")
+    await wire.initialize()
+    assert set(await wire.result("resources/read", {"uri": "x://kept"}, modern=False)) == {"contents"}

@@ -216,10 +216,19 @@ class ResourceContents(NamedTuple):
 
 
 class ResourceResult(NamedTuple):
-    """What a resource holds, part by part. A resource may return one itself, to say more than a plain value can."""
+    """What a resource holds, part by part. A resource may return one itself, to say more than a plain value can.
+
+    Attributes:
+        contents: the parts.
+        meta: its `_meta`.
+        ttl_ms: for how long clients may keep it, in milliseconds.
+        public: it is the same for every caller, so that what one was given may be kept for others.
+    """
 
     contents: tuple[ResourceContents, ...]
     meta: Mapping[str, Any] | None = None
+    ttl_ms: int = 0
+    public: bool = False
 
 
 class PromptMessage(NamedTuple):

@@ -11,6 +11,7 @@ from pydantic import Field, SecretStr, field_validator
 from pegboard import Plugin, PluginConfig, Route, StreamProtocol, hookimpl
 
 if TYPE_CHECKING:
+    from pegboard_plugins.mcp.results import Cached
     from pegboard_plugins.mcp.rounds import RoundTrips
 
 SHORTEST_KEY = 32
@@ -22,6 +23,9 @@ class McpConfig(PluginConfig):
 
     Attributes:
         list_ttl_ms: for how long clients may keep lists and the discovery answer, in milliseconds (2026-07-28 caching).
+        tools_ttl_ms: the same for the list of tools alone, where it differs.
+        resources_ttl_ms: the same for the lists of resources and of their templates.
+        prompts_ttl_ms: the same for the list of prompts.
         max_batch: how many messages a batch may hold (revision 2025-03-26 alone has batches).
         path: where HTTP servers serve MCP.
         max_sessions: how many sessions there may be over HTTP (revisions before 2026-07-28).
@@ -32,6 +36,9 @@ class McpConfig(PluginConfig):
     """
 
     list_ttl_ms: int = Field(default=300_000, ge=0)
+    tools_ttl_ms: int | None = Field(default=None, ge=0)
+    resources_ttl_ms: int | None = Field(default=None, ge=0)
+    prompts_ttl_ms: int | None = Field(default=None, ge=0)
     max_batch: int = Field(default=100, ge=1)
     path: str = Field(default="/mcp", pattern="^/")
     max_sessions: int = Field(default=10_000, ge=1)
@@ -45,6 +52,14 @@ class McpConfig(PluginConfig):
         if any(len(key.get_secret_value()) < SHORTEST_KEY for key in keys):
             raise ValueError(f"a key has at least {SHORTEST_KEY} characters")
         return keys
+
+    def ttl_ms(self) -> dict[Cached, int]:
+        """For how long clients may keep what, in milliseconds."""
+        rest = self.list_ttl_ms
+        tools, resources, prompts = (
+            rest if one is None else one for one in (self.tools_ttl_ms, self.resources_ttl_ms, self.prompts_ttl_ms)
+        )
+        return {"tools": tools, "resources": resources, "templates": resources, "prompts": prompts, "discovery": rest}
 
 
 class McpPlugin(Plugin):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
 from pegboard import (
@@ -41,6 +41,9 @@ from pegboard_plugins.mcp.revisions import (
     since,
 )
 
+Cached: TypeAlias = Literal["tools", "resources", "templates", "prompts", "discovery"]
+"""What clients may keep by the operator's word."""
+
 _PLAIN = ToolResult()[2:]
 """The fields of a result that is its value and nothing more."""
 
@@ -51,23 +54,22 @@ class Encoder:
     Args:
         revision: of which revision.
         identity: how the server introduces itself.
-        list_ttl_ms: for how long lists may be kept, in milliseconds.
+        ttl_ms: for how long each kind of list, and the discovery answer, may be kept, in milliseconds.
     """
 
-    def __init__(self, revision: str, identity: Identity, list_ttl_ms: int) -> None:
+    def __init__(self, revision: str, identity: Identity, ttl_ms: Mapping[Cached, int]) -> None:
         self.revision = revision
-        self._identity = identity
+        self._introduction = implementation(identity, revision)
+        self._identity = identity._replace(description=None, icons=())  # who gave a result needs no pictures of it
         self._modern = revision in MODERN
         self._structured = since(revision, "2025-06-18")
         self._close = b"}"
-        self._cacheable = self._private = b""
+        self._ttl_ms = ttl_ms
         if self._modern:
             # every result of this era says that it is complete, and by whom (2026-07-28, basic)
-            info = encode(implementation(identity, revision))
+            info = encode(implementation(self._identity, revision))
             self._server_info = b'"%b":%b' % (SERVER_INFO.encode(), info)
             self._close = b',"resultType":"complete","_meta":{%b}}' % self._server_info
-            self._cacheable = b',"ttlMs":%d,"cacheScope":"public"' % list_ttl_ms
-            self._private = b',"ttlMs":%d,"cacheScope":"private"' % list_ttl_ms
         # a page lives for as long as the host lists it, and what was made of it no longer
         self._pages: WeakKeyDictionary[Listing, bytes] = WeakKeyDictionary()
         self._encoders: dict[type[Any], Callable[[Any], bytes]] = {
@@ -84,7 +86,7 @@ class Encoder:
         result: dict[str, Any] = {
             "protocolVersion": self.revision,
             "capabilities": capabilities,
-            "serverInfo": implementation(self._identity, self.revision),
+            "serverInfo": self._introduction,
         }
         if self._identity.instructions is not None:
             result["instructions"] = self._identity.instructions
@@ -93,9 +95,11 @@ class Encoder:
     def discovery(self, request_id: RequestId, capabilities: dict[str, Any]) -> bytes:
         """The answer to `server/discover`."""
         result: dict[str, Any] = {"supportedVersions": list(SUPPORTED), "capabilities": capabilities}
+        end = b',"resultType":"complete","_meta":%b}' % encode({SERVER_INFO: self._introduction})
         if self._identity.instructions is not None:
             result["instructions"] = self._identity.instructions
-        return jsonrpc_result(request_id, encode(result)[:-1] + self._cacheable + self._close)
+        caching = self._caching(self._ttl_ms["discovery"], public=True)
+        return jsonrpc_result(request_id, encode(result)[:-1] + caching + end)
 
     def answer(self, request_id: RequestId, method: str, outcome: Outcome) -> bytes:
         """The whole response to a request."""
@@ -140,7 +144,7 @@ class Encoder:
         from pegboard_plugins.mcp.content import contents
 
         parts = [contents(part, self.revision) for part in outcome.contents]
-        caching = b',"ttlMs":0,"cacheScope":"private"' if self._modern else b""
+        caching = self._caching(outcome.ttl_ms, public=outcome.public)
         return encode({"contents": parts})[:-1] + caching + self._end(outcome.meta)
 
     def _prompt(self, outcome: PromptResult) -> bytes:
@@ -158,6 +162,12 @@ class Encoder:
             found["total"] = outcome.total
         return encode({"completion": found})[:-1] + self._close
 
+    def _caching(self, ttl_ms: int, *, public: bool) -> bytes:
+        """For how long a result may be kept, and for whom (2026-07-28, server/utilities/caching)."""
+        if not self._modern:
+            return b""
+        return b',"ttlMs":%d,"cacheScope":"%b"' % (ttl_ms, b"public" if public else b"private")
+
     def _end(self, meta: Mapping[str, Any] | None) -> bytes:
         """What ends a result that has a `_meta` of its own."""
         if not meta:
@@ -170,7 +180,7 @@ class Encoder:
     def _page(self, listing: Listing) -> bytes:
         page = self._pages.get(listing)
         if page is None:
-            caching = self._private if listing.private else self._cacheable
+            caching = self._caching(self._ttl_ms[listing.kind], public=not listing.private)
             page = encode(listing_object(listing, self.revision))[:-1] + caching + self._close
             self._pages[listing] = page
         return page
