@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterable, Callable, Collection, Iterable, Mapping
+from collections.abc import AsyncIterable, Callable, Collection, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -95,7 +95,7 @@ class Host:
         self._idle.set()
         self._stopping = asyncio.Event()
         self._started = False
-        self.on_opened: Callable[[str], None] | None = None
+        self.on_opened: Callable[[str, Sequence[str]], None] | None = None
         self.report = LoadReport((), (), ())
         self._assembly: Assembly | None = None
         self._identity = _identity(self.config.host)
@@ -334,13 +334,17 @@ class Host:
         await self._stopping.wait()
 
     def opened(self, address: str, *, trusted: bool = True) -> None:
-        """A transport's channel is open; `on_opened` is told, and the log when some tools are not for its callers."""
-        withheld = [name for name, bound in self.assembly.tools.items() if not may_use(ANONYMOUS, bound)]
-        if withheld and not trusted:
+        """A transport's channel is open; `on_opened` is told, with the names of the tools that are served there.
+
+        The log is told of those that are not for its callers.
+        """
+        tools = self.assembly.tools
+        withheld = [] if trusted else [name for name, bound in tools.items() if not may_use(ANONYMOUS, bound)]
+        if withheld:
             names = ", ".join(withheld)
             logger.warning("not served at %s, as they use secrets and anybody may call: %s", address, names)
         if self.on_opened is not None:
-            self.on_opened(address)
+            self.on_opened(address, [name for name in tools if name not in withheld])
 
     async def respond(self, request: Request) -> Response | EventStream:
         """Answer one HTTP request by the route it belongs to. Never raises, but for `asyncio.CancelledError`."""

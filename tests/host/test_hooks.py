@@ -296,7 +296,7 @@ class Carrying(Plugin):
 async def test_hook_register_transports() -> None:
     async with make_host(plugins={"p": Carrying}, transports=["one"]) as host:
         opened: list[str] = []
-        host.on_opened = opened.append
+        host.on_opened = lambda address, _: opened.append(address)
         await host.run()
         transport = host.assembly.transports["one"]
     assert isinstance(transport, OneConnection)

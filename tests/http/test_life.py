@@ -232,6 +232,9 @@ async def test_a_unix_socket(fixture_site: Path, tmp_path: Path) -> None:
     path = tmp_path / "s"
     async with Served(fixture_site, http_config(f'socket = "{path}"')) as served:
         assert served.url == f"unix:{path}"
+        await served.said(
+            rf"next: MCP is at /mcp of that socket; try: curl --unix-socket {path} http://localhost/healthz"
+        )
         assert path.stat().st_mode & 0o777 == 0o600
         async with await over_unix(path) as line:
             assert (await line.request("GET", "/healthz")).text == "ok\n"

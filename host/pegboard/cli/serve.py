@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from pegboard.cli import OK
@@ -62,16 +62,20 @@ def _fast_loop() -> LoopFactory | None:
     return uvloop.new_event_loop
 
 
-def _announce(host: Host, address: str) -> None:
+def _announce(host: Host, address: str, tools: Sequence[str]) -> None:
     """Where the host is reached, what is on, and what to do next."""
-    tools = len(host.assembly.tools)
-    owners = sorted({bound.tool.owner for bound in host.assembly.tools.values()})
+    owners = sorted({host.assembly.tools[name].tool.owner for name in tools})
     endpoint = next((path for path, methods in host.assembly.routes.items() if "POST" in methods), "")
     url = f"{address}{endpoint}" if address.startswith("http") else address
     name = f"{host.identity.name} {host.identity.version}"
-    say(f"{name} serves {tools} tools ({', '.join(owners) or 'no toolkit'}) at {url}")
+    say(f"{name} serves {len(tools)} tools ({', '.join(owners) or 'no toolkit'}) at {url}")
     if "://" in url:
         say(f"next: give that URL to an MCP client, or try: curl {address}/healthz   (Ctrl-C ends)")
+    elif address.startswith("unix:"):
+        import shlex
+
+        path = shlex.quote(address.removeprefix("unix:"))
+        say(f"next: MCP is at {endpoint} of that socket; try: curl --unix-socket {path} http://localhost/healthz")
 
 
 def _has_terminal() -> bool:
