@@ -39,11 +39,12 @@ from pegboard.contracts import (
     Response,
     Tool,
 )
-from pegboard.discovery import Given, Selection, defaults, own_version
+from pegboard.discovery import Given, Selection, defaults
 from pegboard.errors import ConfigError, PluginError, ProtocolError, ServerError, TransportError
 from pegboard.execute import Runtime, Threads
 from pegboard.extensions import check_result
 from pegboard.failures import as_failure
+from pegboard.identity import identity_of
 from pegboard.jsonrpc import METHOD_NOT_FOUND
 from pegboard.loader import load
 from pegboard.methods import method_table
@@ -98,7 +99,7 @@ class Host:
         self.on_opened: Callable[[str, Sequence[str]], None] | None = None
         self.report = LoadReport((), (), ())
         self._assembly: Assembly | None = None
-        self._identity = _identity(self.config.host)
+        self._identity = identity_of(self.config.host)
 
     @property
     def identity(self) -> Identity:

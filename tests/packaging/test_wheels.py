@@ -108,6 +108,7 @@ def test_entry_points_are_those_of_the_projects() -> None:
         "pegboard": {
             "console_scripts": {"pegboard": "pegboard.cli:main"},
             "pegboard.plugins": {
+                "apps": "pegboard_plugins.apps:AppsPlugin",
                 "errors_http": "pegboard_plugins.errors_http:HttpErrorsPlugin",
                 "http": "pegboard_plugins.http:HttpPlugin",
                 "logging": "pegboard_plugins.logging:LoggingPlugin",

@@ -19,7 +19,7 @@ ROOMS = (
     "argument_errors", "json_schema", "declared", "rounds", "elicitation", "context", "plain_types", "signature",
     "hookspecs", "toolkit", "config", "plugins", "process_guard", "hook_rules", "discovery", "loader", "execute",
     "giving", "definitions", "content_definitions", "extension_rules", "extensions", "failures", "binding",
-    "assembly", "registry", "pages", "methods", "changes", "supervise", "host", "cli", "__main__",
+    "assembly", "registry", "pages", "methods", "changes", "supervise", "identity", "host", "cli", "__main__",
 )  # fmt: skip
 """The rooms of the host; one may import those before it."""
 

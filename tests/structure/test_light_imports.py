@@ -94,7 +94,7 @@ def test_settings_need_pydantic_and_no_host() -> None:
     assert loaded & {"asyncio", "logging", "importlib_metadata", "tomli", "pluggy", "pegboard.config.explain"} == set()
 
 
-@pytest.mark.parametrize("plugin", ["errors_http", "logging", "mcp", "secrets_env", "stdio"])
+@pytest.mark.parametrize("plugin", ["apps", "errors_http", "logging", "mcp", "secrets_env", "stdio"])
 def test_a_plugins_entry_point_is_thin(plugin: str) -> None:
     loaded = loaded_by(f"import pegboard_plugins.{plugin}")
     assert of_pegboard(loaded) & {"pegboard.host", "pegboard.loader", "pegboard.assembly", "pegboard.cli"} == set()

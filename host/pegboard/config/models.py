@@ -5,7 +5,7 @@ Few on purpose: defining models is the dearest part of starting.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field, field_validator
 
@@ -24,8 +24,11 @@ class HostSection(PluginConfig):
         name: the server's name, as clients see it.
         version: the server's version; that of pegboard unless set.
         title: a name for people.
+        description: what the server is, in a sentence, for people.
         instructions: what clients may tell a model about the whole server.
         website_url: where to read more, http or https.
+        icons: pictures of the server: addresses (https, http or data), or tables of `src`, `mime_type`, `sizes` such as
+            `["48x48"]` and `theme`, "light" or "dark".
         transports: names of the transports to run.
         middleware: names of middleware, outermost first; what is not listed stands inside those.
         plugins: names of plugins to turn on, besides those on by default and those with a section.
@@ -48,8 +51,10 @@ class HostSection(PluginConfig):
     name: str = Field("pegboard", min_length=1)
     version: str | None = Field(None, min_length=1)
     title: str | None = None
+    description: str | None = None
     instructions: str | None = None
     website_url: str | None = None
+    icons: tuple[Any, ...] = ()
     transports: tuple[str, ...] = ()
     middleware: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
@@ -74,6 +79,14 @@ class HostSection(PluginConfig):
             raise ValueError("expected an address that begins with https:// or http://")
         return url
 
+    @field_validator("icons")
+    @classmethod
+    def _are_pictures(cls, icons: tuple[Any, ...]) -> tuple[Any, ...]:
+        for place, icon in enumerate(icons, 1):
+            if complaint := _complaint_of_icon({"src": icon} if isinstance(icon, str) else icon):
+                raise ValueError(f"icon {place}: {complaint}")
+        return icons
+
     @field_validator("transports", "middleware")
     @classmethod
     def _names_each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -81,3 +94,19 @@ class HostSection(PluginConfig):
             if name in names[:place]:
                 raise ValueError(f'"{name}" is named twice')
         return names
+
+
+def _complaint_of_icon(icon: Any) -> str | None:
+    members = ("src", "mime_type", "sizes", "theme")
+    if not isinstance(icon, dict):
+        return "expected an address or a table"
+    if unknown := sorted(icon.keys() - set(members)):
+        return f'"{unknown[0]}" is none of {", ".join(members)}'
+    if not str(icon.get("src")).startswith(("https://", "http://", "data:")):
+        return "expected a src that begins with https://, http:// or data:"
+    sizes = icon.get("sizes", [])
+    if not isinstance(sizes, list) or not all(isinstance(size, str) for size in sizes):
+        return 'expected sizes such as ["48x48"]'
+    if not isinstance(icon.get("mime_type", ""), str) or icon.get("theme", "light") not in ("light", "dark"):
+        return 'expected a mime_type such as "image/png", and "light" or "dark" for a theme'
+    return None

@@ -153,3 +153,5 @@ class Identity(NamedTuple):
     title: str | None = None
     instructions: str | None = None
     website_url: str | None = None
+    description: str | None = None
+    icons: tuple[Icon, ...] = ()

@@ -35,8 +35,11 @@ def listing_object(listing: Listing, revision: str) -> dict[str, Any]:
 def implementation(identity: Identity, revision: str) -> dict[str, Any]:
     """The server as an MCP Implementation."""
     title = identity.title if since(revision, "2025-06-18") else None
-    website = identity.website_url if since(revision, "2025-11-25") else None
-    return present(name=identity.name, version=identity.version, title=title, websiteUrl=website)
+    about = {}
+    if since(revision, "2025-11-25"):
+        about = {"description": identity.description, "websiteUrl": identity.website_url}
+    icons = of_icons(identity.icons, revision)
+    return present(name=identity.name, version=identity.version, title=title, **about, icons=icons)
 
 
 def _object(item: Tool | Resource | ResourceTemplate | Prompt, revision: str) -> dict[str, Any]:
