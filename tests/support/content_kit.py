@@ -84,7 +84,7 @@ def passed() -> Any:
             {
                 "type": "text",
                 "text": "raw",
-                "annotations": {"audience": ["user"], "lastModified": "2026-07-28T12:00:00Z"},
+                "annotations": {"audience": ["user"], "lastModified": "2026-07-28T12:00Z"},
             },
             {"type": "resource", "resource": {"uri": "x://y", "blob": "+//+", "_meta": META}},
         ],

@@ -43,13 +43,13 @@ def since(wire: Wire, first: str) -> bool:
     return revision_of(wire) >= first
 
 
-def annotations(wire: Wire) -> dict[str, Any]:
+def annotated(wire: Wire) -> dict[str, Any]:
     modified = {"lastModified": "2026-07-28T12:00:00+00:00"} if since(wire, "2025-06-18") else {}
     return {"annotations": {"audience": ["user", "assistant"], "priority": 0.5, **modified}}
 
 
 def about(wire: Wire) -> dict[str, Any]:
-    return {**annotations(wire), **({"_meta": META} if since(wire, "2025-06-18") else {})}
+    return {**annotated(wire), **({"_meta": META} if since(wire, "2025-06-18") else {})}
 
 
 def block(wire: Wire, kind: str) -> dict[str, Any]:
@@ -172,11 +172,11 @@ async def test_what_is_listed_has_the_fields_of_its_revision(wire: Wire) -> None
 
     assert await listed(wire, "resources/list", "resources", "static") == {
         "uri": "doc://static", "name": "static", "description": "Of one URI.", "mimeType": "text/plain", "size": 6,
-        **title("Static"), **annotations(wire), **icons, **meta,
+        **title("Static"), **annotated(wire), **icons, **meta,
     }  # fmt: skip
     assert await listed(wire, "resources/templates/list", "resourceTemplates", "document") == {
         "uriTemplate": "doc://{name}", "name": "document", "description": "By name.", "mimeType": "text/x",
-        **title("Documents"), **annotations(wire), **icons, **meta,
+        **title("Documents"), **annotated(wire), **icons, **meta,
     }  # fmt: skip
     tool = await listed(wire, "tools/list", "tools", "text")
     assert {name: tool.get(name) for name in ("icons", "_meta")} == {
@@ -263,14 +263,12 @@ async def got(wire: Wire, name: str, arguments: Any = None) -> dict[str, Any]:
 
 
 async def test_arguments_are_converted(wire: Wire) -> None:
-    arguments = {
-        "code": "5", "language": "c", "strict": "true", "depth": "12", "tone": "blunt", "level": "high", "files": '["a"]',
-    }  # fmt: skip
-    assert (await got(wire, "review", {"code": "x"}))["messages"][0]["content"][
-        "text"
-    ] == "x|python|False|1|kind|low|[]"
-    result = await got(wire, "review", arguments)
-    assert result["messages"] == [{"role": "user", "content": {"type": "text", "text": "5|c|True|12|blunt|high|['a']"}}]
+    result = await got(wire, "review", {"code": "x"})
+    assert result["messages"][0]["content"]["text"] == "x|python|False|1|kind|low|[]"
+    switches = {"strict": "true", "tone": "blunt", "level": "high"}
+    result = await got(wire, "review", {"code": "5", "language": "c", "depth": "12", "files": '["a"]', **switches})
+    text = {"type": "text", "text": "5|c|True|12|blunt|high|['a']"}
+    assert result["messages"] == [{"role": "user", "content": text}]
 
 
 @pytest.mark.parametrize(
