@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Dict
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from pegboard import (
     Context,
@@ -32,6 +32,9 @@ def signature(function: Callable[..., Any], schema: Any = AB, result: Any = None
 
 
 def any_keywords(**arguments: Any) -> Any: ...
+
+
+def any_dicts(**arguments: dict[str, Any]) -> Any: ...
 
 
 def some_and_any(a: int, **rest: Any) -> Any: ...
@@ -67,7 +70,9 @@ def keywords_with_context(context: Context | None, **arguments: Any) -> Any: ...
 async def waiting(**arguments: Any) -> Any: ...
 
 
-@pytest.mark.parametrize("function", [any_keywords, some_and_any, named, named_without_types, keyword_only, waiting])
+@pytest.mark.parametrize(
+    "function", [any_keywords, any_dicts, some_and_any, named, named_without_types, keyword_only, waiting]
+)
 def test_arguments_come_by_name_as_they_are(function: Callable[..., Any]) -> None:
     found = signature(function)
     assert found.bind({"a": 1}) == {"a": 1}  # no default of the schema is filled in
@@ -256,6 +261,14 @@ def test_a_result_that_does_not_fit_is_an_error(value: Any) -> None:
 )
 def test_any_value_may_be_a_result(schema: Any, value: Any) -> None:
     assert signature(named, None, schema).result(value) == value
+
+
+class Aliased(BaseModel):
+    day: datetime.date = Field(serialization_alias="when")
+
+
+def test_models_are_sent_by_their_aliases() -> None:
+    assert signature(named, None, WHEN).result(Aliased(day=DAY)) == {"when": "2026-07-28"}
 
 
 def test_types_and_schemas_go_together() -> None:

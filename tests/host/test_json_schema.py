@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -144,6 +146,23 @@ def test_references_lead_into_the_schema_or_nowhere(ref: str, dialect: str) -> N
             compiled({"$schema": dialect, **schema})
 
 
+def test_nothing_is_retrieved_from_files(tmp_path: Path) -> None:
+    (tmp_path / "schema.json").write_text('{"type": "string"}')
+    with pytest.raises(ToolInputSchemaError, match="nothing is retrieved"):
+        compiled({"properties": {"a": {"$ref": (tmp_path / "schema.json").as_uri()}}})
+
+
+def test_nothing_is_retrieved_from_the_network() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        for dialect in (NEW, OLD):
+            with pytest.raises(ToolInputSchemaError, match="nothing is retrieved"):
+                compiled({"$schema": dialect, "properties": {"a": {"$ref": f"http://127.0.0.1:{port}/a.json"}}})
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+
 def test_references_inside_the_schema() -> None:
     schema = {
         "$id": "https://example.com/root",
@@ -222,6 +241,10 @@ def test_references_that_go_on_and_on_are_bounded() -> None:
         ({"$dynamicAnchor": "n", "items": {"$dynamicRef": "#n"}}, 2, 1),
         ({"$id": "#n", "items": {"$ref": "#n"}}, 2, 1),
         ({"$ref": NEW}, 2, 2),
+        ({"$ref": "#/allOf/0", "allOf": [{"not": True}]}, 5, 0),
+        ({"$ref": "#/allOf/1", "allOf": [True]}, 3, 2),
+        ({"$ref": "#/allOf/x", "allOf": [True]}, 3, 2),
+        ({"$id": "https://example.com/a", "$defs": {"b": {"$id": "#n"}}, "items": {"$ref": "#n"}}, 3, 0),
     ],
 )
 def test_the_measure_of_work(schema: dict[str, Any], visits: int, returns: int) -> None:
@@ -243,6 +266,9 @@ def test_what_recurs_in_many_ways_is_looked_at_in_no_time_and_explained_while_it
 def test_many_mistakes_are_not_collected() -> None:
     schema = compiled({"items": {"type": "string"}})
     assert len(schema.problems([1] * 1000)) == 1000
+    wide = compiled({"items": {"type": "string", "allOf": [{"allOf": [{}] * 30}] * 30}})
+    assert len(wide.problems([1] * 90)) == 90
+    assert len(wide.problems([1] * 1000)) == 1
     assert schema.problems([1] * 1_000_000) == [((), "does not fit the schema, and is too large to say where")]
 
 
