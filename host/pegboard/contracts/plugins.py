@@ -129,7 +129,10 @@ class SecretStore(Protocol):
     name: str
 
     def get(self, name: str) -> str | None:
-        """The secret of that name, None when this store has none. Asked once, when the host assembles."""
+        """The secret of that name, None when this store has none.
+
+        Asked once, when the host assembles, or when the first tool that needs it is added.
+        """
         ...
 
 
