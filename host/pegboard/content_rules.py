@@ -241,7 +241,7 @@ def of_object(item: Mapping[str, Any]) -> Content:
     Raises:
         ContentError: it is none, or has a member that the specification does not know.
     """
-    reads = _OBJECTS.get(item.get("type"))  # type: ignore[arg-type]  # None is in no table
+    reads = _OBJECTS.get(str(item.get("type")))
     if reads is None:
         raise ContentError(f"content of type {item.get('type')!r}; there are {', '.join(map(repr, _OBJECTS))}")
     make, required, optional = reads
