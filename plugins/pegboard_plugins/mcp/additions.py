@@ -17,9 +17,12 @@ from pegboard import (
     Failure,
     Method,
     NotificationHandler,
+    Notify,
     ProtocolError,
     ProtocolHost,
+    Subscribed,
     Topic,
+    as_failure,
 )
 from pegboard_plugins.mcp.envelope import INVALID_REQUEST, METHOD_NOT_FOUND
 from pegboard_plugins.mcp.revisions import CLIENT_CAPABILITIES, MISSING_CLIENT_CAPABILITY, MODERN, PROTOCOL_VERSION
@@ -62,12 +65,41 @@ def require_method(contributed: Contributed, name: str, client: Client) -> Metho
     return method
 
 
-def topics(contributed: Contributed, wanted: Mapping[str, Any], client: Client) -> dict[str, Topic]:
-    """What a client wants to hear of by the members of a `subscriptions/listen` that plugins added.
+def subscribe(contributed: Contributed, call: Call, wanted: Mapping[str, Any], notify: Notify) -> Subscribed:
+    """Begin what a `subscriptions/listen` wants to hear of beyond what the specification has.
+
+    Args:
+        contributed: what plugins add to the protocol.
+        call: the request.
+        wanted: its `notifications`; what no plugin knows is left aside.
+        notify: sends a notification on its stream.
+
+    Returns:
+        What is honoured, by the members of `wanted`, and how to end all of it.
 
     Raises:
-        ProtocolError: -32021, one belongs to an extension that the client does not declare.
+        ProtocolError: -32021, it belongs to an extension that the client does not declare; or what a plugin says.
     """
+    begun: dict[str, Subscribed] = {}
+
+    def close() -> None:
+        while begun:
+            begun.popitem()[1].close()
+
+    try:
+        for name, topic in _topics(contributed, wanted, call.client).items():
+            subscribed = topic.subscribe(call, wanted[name], notify)
+            if subscribed is not None:
+                begun[name] = subscribed
+    except BaseException as error:
+        close()
+        if isinstance(error, asyncio.CancelledError):
+            raise
+        raise as_failure(call, error).error from None
+    return Subscribed({name: one.honoured for name, one in begun.items()}, close)
+
+
+def _topics(contributed: Contributed, wanted: Mapping[str, Any], client: Client) -> dict[str, Topic]:
     found = {}
     for name in wanted:
         topic = contributed.topics.get(name)

@@ -187,7 +187,7 @@ class Encoder:
 
     def _added(self, outcome: MethodResult) -> bytes:
         """The result of a method, or of a kind, that a plugin added."""
-        result = {name: self._inlined(value) for name, value in outcome.value.items()}
+        result = self.inlined(outcome.value)
         if outcome.result_type != "complete":
             # in sessions too: the extension has it, whatever the revision has
             result["resultType"] = outcome.result_type
@@ -197,10 +197,12 @@ class Encoder:
             result["_meta"] = {**meta, SERVER_INFO: implementation(self._identity, self.revision)}
         return encode(result)
 
-    def _inlined(self, value: Any) -> Any:
-        if not isinstance(value, Inlined):
-            return value
-        response = decode(self.answer(0, value.method, value.outcome))
+    def inlined(self, members: Mapping[str, Any]) -> dict[str, Any]:
+        """An object with the results or errors of other calls among its members, each as it would have gone out."""
+        return {name: self._inlined(one) if isinstance(one, Inlined) else one for name, one in members.items()}
+
+    def _inlined(self, one: Inlined) -> Any:
+        response = decode(self.answer(0, one.method, one.outcome))
         return response.get("result", response.get("error"))
 
     # --- errors ---

@@ -18,8 +18,9 @@ from pegboard import (
     ProtocolError,
     ProtocolHost,
     RequestId,
+    Subscribed,
 )
-from pegboard_plugins.mcp.additions import Hearing, require_method
+from pegboard_plugins.mcp.additions import Hearing, require_method, subscribe
 from pegboard_plugins.mcp.additions import capabilities as added_capabilities
 from pegboard_plugins.mcp.envelope import METHOD_NOT_FOUND
 from pegboard_plugins.mcp.notices import modern_notify, session_notify, token_of
@@ -64,6 +65,13 @@ class Service:
     def hear(self, name: str, params: Any, caller: Caller, session: Session | None = None) -> None:
         """Take note of a notification that is none of the specification's own: a plugin may want to hear of it."""
         self._hearing.hear(name, params, caller, session)
+
+    def subscribe(self, call: Call, wanted: Mapping[str, Any], notify: Notify) -> Subscribed:
+        """Begin what a `subscriptions/listen` wants of plugins; see `additions.subscribe`."""
+        encoder = self._encoders[call.client.revision]
+        return subscribe(
+            self.host.contributed, call, wanted, lambda method, params: notify(method, encoder.inlined(params))
+        )
 
     def end(self) -> None:
         """Hear no more."""
