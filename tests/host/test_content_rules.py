@@ -298,7 +298,8 @@ def test_what_a_resource_gives_are_contents(value: Any, contents: list[ResourceC
 
 
 def test_a_declared_media_type_holds_for_whatever_has_none() -> None:
-    for value in ("x", b"x", {}):
+    values: list[Any] = ["x", b"x", {}]
+    for value in values:
         (part,) = resource_result(value, "x:y", "a/b", str).contents
         assert part.mime_type == "a/b"
 
@@ -317,11 +318,12 @@ def test_contents_that_are_not_in_order_are_refused(value: Any) -> None:
         resource_result(value, "x:y", None, str)
 
 
+MEMBERS = ["type", "text", "data", "mimeType", "resource", "uri", "annotations", "audience", "content", "role"]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.sampled_from(["text", "user", "x:y", "AA=="]),
     lambda inner: st.lists(inner, max_size=3)
     | st.dictionaries(
-        st.sampled_from("type text data mimeType resource uri annotations audience content role".split()),
+        st.sampled_from(MEMBERS),
         inner,
         max_size=4,
     ),

@@ -1,0 +1,470 @@
+"""Resources, templates, prompts and completion in a host: what is served, by whom, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+from functools import partial
+from typing import Annotated, Any, Literal
+
+import pytest
+
+from pegboard import (
+    Annotations,
+    AuthorizationError,
+    Call,
+    Completion,
+    Context,
+    Failure,
+    Host,
+    Icon,
+    Listing,
+    NotFoundError,
+    Outcome,
+    PluginConfig,
+    PromptDefinition,
+    PromptError,
+    PromptResult,
+    ProtocolError,
+    ResourceDefinition,
+    ResourceError,
+    ResourceResult,
+    ResourceTemplate,
+    TextContent,
+    ToolDefinitionError,
+    ToolExecutionError,
+    Toolkit,
+    current_context,
+)
+from tests.host.hosting import make_host
+
+
+async def read(host: Host, uri: str) -> Outcome:
+    return await host.dispatch(Call("resources/read", {"uri": uri}))
+
+
+async def text(host: Host, uri: str) -> str | bytes:
+    outcome = await read(host, uri)
+    assert isinstance(outcome, ResourceResult), outcome
+    return outcome.contents[0].content
+
+
+async def get(host: Host, name: str, /, **arguments: str) -> Outcome:
+    return await host.dispatch(Call("prompts/get", {"name": name, "arguments": arguments}))
+
+
+async def said(host: Host, name: str, /, **arguments: str) -> Any:
+    outcome = await get(host, name, **arguments)
+    assert isinstance(outcome, PromptResult), outcome
+    return outcome.messages[0].content
+
+
+async def complete(host: Host, reference: dict[str, str], name: str, value: str = "", **chosen: str) -> Outcome:
+    argument = {"name": name, "value": value}
+    params = {"ref": reference, "argument": argument, "context": {"arguments": chosen}}
+    return await host.dispatch(Call("completion/complete", params))
+
+
+async def values(host: Host, reference: dict[str, str], name: str, value: str = "", **chosen: str) -> Sequence[str]:
+    outcome = await complete(host, reference, name, value, **chosen)
+    assert isinstance(outcome, Completion), outcome
+    return outcome.values
+
+
+def prompt(name: str) -> dict[str, str]:
+    return {"type": "ref/prompt", "name": name}
+
+
+def template(uri: str) -> dict[str, str]:
+    return {"type": "ref/resource", "uri": uri}
+
+
+def problem(add: Callable[[Toolkit], Any]) -> str:
+    """The one problem of a kit."""
+    kit = Toolkit("x")
+    add(kit)
+    host = make_host(kit)
+    host.load()
+    assert not host.assembly.resources
+    assert not host.assembly.prompts
+    (found,) = host.problems
+    return str(found)
+
+
+# --- resources
+
+
+async def test_one_uri_is_read_by_what_fixes_most_of_it_whatever_the_order_of_definitions() -> None:
+    kits = []
+    uris = ["x://users/ada", "x://users/{id}", "x://{kind}/{id}", "x://{+rest}"]
+    for order in (uris, uris[::-1]):
+        kit = Toolkit("x")
+        for uri in order:
+            names = {"id", "kind", "rest"} & set(uri.replace("{", " ").replace("}", " ").replace("+", "").split())
+            function = eval(f"lambda {', '.join(sorted(names))}: {uri!r}")
+            function.__annotations__ = dict.fromkeys(names, str)
+            kit.resource(uri, name="n")(function)
+        kits.append(kit)
+    for kit in kits:
+        async with make_host(kit) as host:
+            asked = ["x://users/ada", "x://users/bob", "x://dogs/rex", "x://a/b/c"]
+            assert [await text(host, uri) for uri in asked] == uris
+
+
+async def test_types_tell_templates_of_one_form_apart() -> None:
+    kit = Toolkit("x")
+
+    @kit.resource("x://{number}")
+    def by_number(number: int) -> str:
+        return f"number {number + 1}"
+
+    @kit.resource("x://{word}")
+    def by_word(word: Literal["one", "two"]) -> str:
+        return f"word {word}"
+
+    async with make_host(kit) as host:
+        assert await text(host, "x://1") == "number 2"
+        assert await text(host, "x://one") == "word one"
+        outcome = await read(host, "x://three")
+        assert isinstance(outcome, Failure)
+        assert isinstance(outcome.error, NotFoundError)
+        assert outcome.error.data == {"uri": "x://three"}
+        assert "word: Input should be 'one' or 'two'" in outcome.error.message
+
+
+class Settings(PluginConfig):
+    greeting: str = "hello"
+
+
+async def test_a_resource_and_a_prompt_see_their_context_like_a_tool() -> None:
+    kit = Toolkit("x", config=Settings)
+
+    @kit.resource("x://{name}", name="greeting")
+    async def resource(name: str, context: Context) -> str:
+        assert current_context() is context
+        return f"{context.config.greeting} {name} {context.name} {dict(context.arguments)} {context.request_id}"
+
+    @kit.resource("x://static", name="still")
+    def static(context: Context | None = None) -> str:
+        assert context is not None
+        return f"{context.config.greeting} {dict(context.arguments)}"
+
+    @kit.prompt
+    def ask(name: str, context: Context) -> str:
+        """Ask."""
+        return f"{context.config.greeting} {name} {context.name} {dict(context.arguments)}"
+
+    async with make_host(kit, config={"toolkits": {"x": {"greeting": "moin"}}}) as host:
+        outcome = await host.dispatch(Call("resources/read", {"uri": "x://ada"}, request_id=7))
+        assert isinstance(outcome, ResourceResult)
+        assert outcome.contents[0].content == "moin ada x://{name} {'name': 'ada'} 7"
+        assert await text(host, "x://static") == "moin {}"
+        assert await said(host, "x_ask", name="5") == "moin 5 x_ask {'name': '5'}"
+
+
+async def test_what_a_handler_raises_on_purpose_keeps_its_meaning() -> None:
+    kit = Toolkit("x")
+    errors: dict[str, Exception] = {
+        "gone": NotFoundError("It is gone"),
+        "own": NotFoundError("Not here", data={"uri": "x://other"}),
+        "secret": AuthorizationError("Not for you"),
+        "bad": ResourceError("Not in this form"),
+        "tool": ToolExecutionError("Later"),
+        "protocol": ProtocolError(-32099, "Own code"),
+        "accident": RuntimeError("canary"),
+    }
+
+    @kit.resource("x://{name}")
+    def resource(name: str) -> str:
+        raise errors[name]
+
+    @kit.prompt
+    async def ask(name: str) -> str:
+        """Ask."""
+        raise PromptError("Not in this form") if name == "bad" else errors[name]
+
+    async with make_host(kit) as host:
+        for name, error in errors.items():
+            for outcome in (await read(host, f"x://{name}"), await get(host, "x_ask", name=name)):
+                assert isinstance(outcome, Failure)
+                if name == "accident":
+                    assert outcome.error.message == "It failed unexpectedly."
+                else:
+                    assert outcome.error.message == error.args[0] if name != "protocol" else "Own code"
+                    assert type(outcome.error) in (type(error), PromptError)
+        gone, own = [(await read(host, f"x://{name}")) for name in ("gone", "own")]
+        assert isinstance(gone, Failure)
+        assert isinstance(gone.error, NotFoundError)
+        assert gone.error.data == {"uri": "x://gone"}
+        assert isinstance(own, Failure)
+        assert isinstance(own.error, NotFoundError)
+        assert own.error.data == {"uri": "x://other"}
+
+
+async def test_a_template_is_told_apart_from_a_resource_in_lists_and_in_reading() -> None:
+    kit = Toolkit("x")
+    kit.resource("x://{name}", name="t", annotations=Annotations(["user"]), icons=[Icon("https://x")])(one_name)
+    async with make_host(kit) as host:
+        assert host.offers("resources")
+        resources = await host.dispatch(Call("resources/list"))
+        templates = await host.dispatch(Call("resources/templates/list"))
+        assert isinstance(resources, Listing)
+        assert isinstance(templates, Listing)
+        assert resources.items == ()
+        (listed,) = templates.items
+        assert isinstance(listed, ResourceTemplate)
+        assert (listed.uri_template, listed.name, listed.owner) == ("x://{name}", "t", "x")
+        outcome = await read(host, "x://{name}")
+        assert isinstance(outcome, Failure)
+
+
+NO_ROLES: Any = ["all"]
+
+
+def one_name(name: str) -> str:
+    """Of a name."""
+    return name
+
+
+def two(name: str, other: int) -> str:
+    """Of two."""
+    return name * other
+
+
+@pytest.mark.parametrize(
+    ("uri", "options", "function", "reason"),
+    [
+        ("x://{a}-{b}", {}, two, "its URI template cannot be served: {a} and {b} cannot be told apart"),
+        ("x://{name", {}, one_name, "its URI template cannot be served: '{' at character 5"),
+        ("x://name}", {}, one_name, "its URI template cannot be served: '}'"),
+        ("{name}", {}, one_name, "its URI is not absolute"),
+        ("x://{id}", {}, one_name, "its URI has the variable 'id', which its function does not take"),
+        ("x://{name}", {}, two, "its function takes 'other', which is no variable of its URI"),
+        ("x://static", {}, two, "its function takes 'name', 'other', and its URI has no variables"),
+        ("x://{name}", {}, lambda name: name, "parameter 'name' has no type annotation"),
+        ("x://{name}", {"size": 5}, one_name, "it is a template, which has no size"),
+        ("x://{name}", {"annotations": Annotations(NO_ROLES)}, one_name, "its annotations.audience: 'all' is no role"),
+        ("x://{name}", {"annotations": {"audience": []}}, one_name, "its annotations: dict is not Annotations"),
+        ("x://{name}", {"icons": [Icon("icon.png")]}, one_name, "its icons: src 'icon.png' is no https:"),
+        ("x://{name}", {"completions": {"id": ["a"]}}, one_name, "its completion for 'id' is for no argument"),
+        ("x://{name}", {"completions": {"name": "abc"}}, one_name, "is neither a function nor a list of texts"),
+        ("x://{name}", {"completions": {"name": [1]}}, one_name, "holds something that is no text"),
+        ("x://{name}", {"completions": {"name": lambda: ["a"]}}, one_name, "must take what has been typed"),
+        ("x://{name}", {"completions": {"name": lambda a, b: []}}, one_name, "takes 'b', which is no argument"),
+        ("x://{name}", {"completions": {"name": lambda *a: []}}, one_name, "must take what has been typed"),
+        ("x://{name}", {"completions": [1]}, one_name, "its completions are list, not a mapping"),
+    ],
+)
+def test_a_wrong_template_costs_itself_and_says_why(uri: str, options: Any, function: Any, reason: str) -> None:
+    assert reason in problem(lambda kit: kit.resource(uri, **options)(function))
+
+
+def test_a_wrong_size_costs_its_resource() -> None:
+    assert "its size: -1 is no number of bytes" in problem(lambda kit: kit.resource("x://y", size=-1)(lambda: "y"))
+
+
+async def test_templates_come_by_hook_and_at_run_time_too() -> None:
+    kit = Toolkit("x")
+    async with make_host(kit) as host:
+        assert not host.offers("resources")
+        host.catalogue.add(ResourceDefinition("x://{name}", one_name))
+        assert await text(host, "x://new") == "new"
+        host.catalogue.update(ResourceDefinition("x://{name}", partial(two, other=2)))
+        assert await text(host, "x://new") == "newnew"
+        host.catalogue.remove("resources", "x://{name}")
+        assert isinstance(await read(host, "x://new"), Failure)
+
+
+# --- prompts
+
+
+class Size(IntEnum):
+    SMALL = 1
+    LARGE = 2
+
+
+async def test_texts_become_what_the_types_of_parameters_say() -> None:
+    kit = Toolkit("x")
+    seen: list[Any] = []
+
+    @kit.prompt
+    def ask(
+        number: int,
+        ratio: float | None = None,
+        flags: set[str] | None = None,
+        table: dict[str, list[int]] | None = None,
+        size: Size = Size.SMALL,
+        step: Literal[1, 2] = 1,
+        either: str | list[str] = "",
+        anything: Any = None,
+        renamed: Annotated[str, "from", "where from"] = "",
+    ) -> str:
+        """Ask."""
+        seen.extend([number, ratio, flags, table, size, step, either, anything, renamed])
+        return "asked"
+
+    arguments = {
+        "number": "7", "ratio": "0.5", "flags": '["a", "a"]', "table": '{"a": [1]}', "size": "2", "step": "2",
+        "either": '["x"]', "anything": "5", "from": "here",
+    }  # fmt: skip
+    async with make_host(kit) as host:
+        assert await said(host, "x_ask", **arguments) == "asked"
+    assert seen == [7, 0.5, {"a"}, {"a": [1]}, Size.LARGE, 2, '["x"]', "5", "here"]
+
+
+async def test_a_prompt_says_what_it_takes() -> None:
+    kit = Toolkit("x")
+
+    @kit.prompt
+    def ask(one: Annotated[str, "the first"], context: Context, two: int = 2) -> str:
+        """Ask."""
+        return one * two
+
+    async with make_host(kit) as host:
+        (listed, _) = host.assembly.prompts["x_ask"]
+    assert [tuple(argument) for argument in listed.arguments] == [
+        ("one", None, "the first", True),
+        ("two", None, None, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"icons": [5]}, "its icons: int is no Icon"),
+        ({"meta": {"progressToken": 1}}, "its meta: the key 'progressToken' is reserved"),
+        ({"completions": {"other": ["a"]}}, "its completion for 'other' is for no argument; there are: 'name'"),
+    ],
+)
+def test_a_wrong_prompt_costs_itself_and_says_why(options: Any, reason: str) -> None:
+    assert reason in problem(lambda kit: kit.prompt(**options)(one_name))
+
+
+# --- completion
+
+
+async def test_completion_for_those_who_are_defined_before_and_for_no_other() -> None:
+    kit = Toolkit("x")
+    kit.prompt(one_name)
+    kit.resource("x://{name}")(one_name)
+
+    @kit.completion(one_name, "name")
+    def names(typed: str) -> list[str]:
+        return [typed + "!"]
+
+    with pytest.raises(ToolDefinitionError, match="neither a prompt nor a resource of the toolkit 'x'"):
+        kit.completion(two, "name")(names)
+    assert names("callable still") == ["callable still!"]
+    async with make_host(kit) as host:
+        assert host.offers("completions")
+        for reference in (prompt("x_one_name"), template("x://{name}")):
+            assert await values(host, reference, "name", "a") == ("a!",)
+
+
+async def test_values_that_are_known_are_offered_by_their_beginning() -> None:
+    kit = Toolkit("x")
+    kit.prompt(name="p", completions={"name": ["Ada", "Alan", "Bob"]})(one_name)
+    async with make_host(kit) as host:
+        assert await values(host, prompt("x_p"), "name", "a") == ("Ada", "Alan")
+        assert await values(host, prompt("x_p"), "name") == ("Ada", "Alan", "Bob")
+        assert await values(host, prompt("x_p"), "name", "z") == ()
+
+
+async def test_a_function_is_given_what_it_asks_for() -> None:
+    kit = Toolkit("x", config=Settings)
+
+    @kit.prompt
+    def ask(a: str, b: str = "", c: str = "") -> str:
+        """Ask."""
+        return a
+
+    @kit.completion(ask, "a")
+    async def of_a(typed: str, context: Context, b: str | None, c: str = "none") -> tuple[str, ...]:
+        return (f"{typed} {b} {c} {context.config.greeting} {dict(context.arguments)} {context.name}",)
+
+    async with make_host(kit) as host:
+        assert await values(host, prompt("x_ask"), "a", "t") == ("t None none hello {} x_ask",)
+        chosen = await values(host, prompt("x_ask"), "a", "t", b="B", c="C", unknown="U")
+        assert chosen == ("t B C hello {'b': 'B', 'c': 'C', 'unknown': 'U'} x_ask",)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (None, Completion((), 0, False)),
+        ([], Completion((), 0, False)),
+        (["a"] * 100, Completion(("a",) * 100, 100, False)),
+        (["a"] * 101, Completion(("a",) * 100, 101, True)),
+        ((one for one in "ab"), Completion(("a", "b"), 2, False)),
+        (Completion(["a"], total=5), Completion(("a",), 5, True)),
+        (Completion(["a"], has_more=True), Completion(("a",), None, True)),
+        (Completion(["a"] * 200, total=300), Completion(("a",) * 100, 300, True)),
+    ],
+    ids=str,
+)
+async def test_a_hundred_values_at_most_with_how_many_there_are(given: Any, expected: Completion) -> None:
+    kit = Toolkit("x")
+    kit.prompt(name="p", completions={"name": lambda typed: given})(one_name)
+    async with make_host(kit) as host:
+        assert await complete(host, prompt("x_p"), "name") == expected
+
+
+@pytest.mark.parametrize("given", ["abc", 5, [1], {"a": 1}, b"abc", Completion([1])], ids=repr)  # type: ignore[list-item]
+async def test_what_is_no_list_of_texts_is_masked(given: Any) -> None:
+    kit = Toolkit("x")
+    kit.prompt(name="p", completions={"name": lambda typed: given})(one_name)
+    async with make_host(kit) as host:
+        outcome = await complete(host, prompt("x_p"), "name")
+    assert isinstance(outcome, Failure)
+    assert outcome.error.message == "It failed unexpectedly."
+    assert outcome.error_id
+
+
+async def test_types_of_few_values_complete_themselves() -> None:
+    kit = Toolkit("x")
+
+    @kit.prompt
+    def ask(
+        size: Size = Size.SMALL,
+        word: Literal["b", "a"] | None = None,
+        flag: bool = False,
+        mixed: Literal["x"] | int = 1,
+        one: Literal["only"] = "only",
+    ) -> str:
+        """Ask."""
+        return str(size)
+
+    async with make_host(kit) as host:
+        found = [await values(host, prompt("x_ask"), name) for name in ("size", "word", "flag", "mixed", "one")]
+    assert found == [("1", "2"), ("b", "a"), ("true", "false"), (), ("only",)]
+
+
+async def test_nothing_to_complete_is_not_offered() -> None:
+    kit = Toolkit("x")
+    kit.prompt(one_name)
+    async with make_host(kit) as host:
+        assert not host.offers("completions")
+        assert await values(host, prompt("x_one_name"), "name") == ()
+        host.catalogue.add(PromptDefinition(one_name, "more", completions={"name": ["a"]}))
+        assert host.offers("completions")
+
+
+# --- tools
+
+
+async def test_a_tool_declares_content_without_a_schema() -> None:
+    kit = Toolkit("x")
+
+    @kit.tool
+    def declared() -> list[str | TextContent] | None:
+        """Give content."""
+        return ["a", TextContent("b")]
+
+    @kit.tool
+    def texts() -> list[str]:
+        """Give texts."""
+        return ["a"]
+
+    async with make_host(kit) as host:
+        assert host.assembly.tools["x_declared"].tool.output_schema is None
+        assert host.assembly.tools["x_texts"].tool.output_schema is not None
