@@ -89,9 +89,11 @@ def errors_page() -> str:
         inspect.cleandoc(errors.__doc__ or "").replace("\n    MCPError", "\n```\n    MCPError", 1),
     ]
     # the tree is the one indented block of the docstring
-    parts[-1] = re.sub(r"(a service did not answer)\n", r"\1\n```\n", parts[-1], count=1) + "\n"
+    parts[-1] = re.sub(r"\n\n(?=\w)(?!.*──)", "\n```\n\n", parts[-1], count=1, flags=re.DOTALL) + "\n"
     parts += ["| class | kind | meaning |", "|---|---|---|"]
-    for name, value in vars(errors).items():
+    drawn = re.findall(r"^[│├└─ ]*(\w+)", errors.__doc__ or "", re.M)  # in the order of the drawing
+    for name in sorted(vars(errors), key=lambda one: drawn.index(one) if one in drawn else len(drawn)):
+        value = getattr(errors, name)
         if inspect.isclass(value) and issubclass(value, errors.MCPError) and name == value.__name__:
             kind = value.default_kind if issubclass(value, errors.ToolkitError) else ""
             summary = re.sub(r"\s+", " ", (inspect.getdoc(value) or "").split("\n\n")[0])

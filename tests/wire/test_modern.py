@@ -26,7 +26,7 @@ def meta(**changes: Any) -> dict[str, Any]:
 async def test_discover_says_what_is_served(modern: Wire) -> None:
     result = await modern.result("server/discover")
     assert result["supportedVersions"] == SERVED
-    assert result["capabilities"] == {"tools": {}, "resources": {}, "prompts": {}}
+    assert result["capabilities"] == {"tools": {}, "resources": {}, "prompts": {}, "logging": {}}
     assert result["instructions"] == "Only for tests."
     assert result["cacheScope"] == "public"
     assert result["ttlMs"] >= 0
