@@ -116,7 +116,7 @@ def check_result(call: Call, result: MethodResult, contributed: Contributed) -> 
 
     Raises:
         ProtocolError: -32021, its kind is for clients that declare its extension, which this one does not.
-        ValueError: no extension that is on defines its kind, or it says what is not for a plugin to say.
+        ValueError: no extension that is on defines its kind, another tool asked, or it says what a plugin must not.
     """
     method = contributed.methods.get(call.method)
     extension = method.extension if method is not None else None
@@ -124,6 +124,9 @@ def check_result(call: Call, result: MethodResult, contributed: Contributed) -> 
         definer = next((one for one in contributed.extensions.values() if result.result_type in one.result_types), None)
         if definer is None:
             raise ValueError(f"no extension that is on defines the result type {result.result_type!r}")
+        if call.path:
+            kind = repr(result.result_type)
+            raise ValueError(f"the result type {kind} is for clients, not for a tool that calls another")
         require_declared(call, definer)
         extension = definer.identifier
     if "resultType" in result.value:

@@ -243,6 +243,24 @@ async def test_a_kind_of_result_goes_to_nobody_else(capabilities: dict[str, Any]
     assert outcome.error.data == {"requiredCapabilities": {"extensions": {ACME: {}}}}
 
 
+async def test_a_kind_of_result_does_not_go_to_a_tool_that_calls_another(caplog: pytest.LogCaptureFixture) -> None:
+    async def around(call: Call, call_next: CallNext) -> Outcome:
+        return MethodResult({}, "job") if call.params["name"] == "inner" else await call_next(call)
+
+    kit = Toolkit("k", prefix=False)
+
+    @kit.tool
+    async def outer(context: Context) -> str:
+        """Call the other."""
+        return str(await context.tools.call("inner"))
+
+    plugin = adding(JOB, middleware=[Middleware(around)])
+    async with make_host(kit, plugins={"p": plugin}) as host:
+        outcome = await host.dispatch(Call("tools/call", {"name": "outer", "arguments": {}}, client=DECLARES))
+    assert isinstance(outcome, Failure)
+    assert "is for clients, not for a tool that calls another" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("result", "why"),
     [

@@ -13,7 +13,7 @@ from tests.plugins_loading.broken import HOOKS, IMPORTS, IMPOSTOR, LIFELESS, SLO
 from tests.plugins_loading.installed import complaints, json_of, samples, stdio
 from tests.support.peer import Message
 
-MILL = {"mill_collapse", "mill_grind", "mill_open_sluice", "mill_spoil"}
+MILL = {"mill_bake", "mill_collapse", "mill_grind", "mill_open_sluice", "mill_spoil"}
 HEALTHY = {"greeter_guests", "greeter_hello", "meter_read", "sloppy_fine"} | MILL
 TOOLKITS = (*IMPORTS, *HOOKS, WEATHER)
 

@@ -132,6 +132,12 @@ async def test_a_job_is_cancelled_by_its_method_and_by_nothing_else(client: Decl
     await client.result("jobs/cancel", jobId=job)
 
 
+async def test_a_tool_that_calls_another_gets_its_result(client: Declaring) -> None:
+    await client.result("tools/call", name="mill_open_sluice", arguments={})
+    result = await client.result("tools/call", name="mill_bake", arguments={"corn": "rye"})
+    assert result["content"] == [{"type": "text", "text": "bread of flour of rye"}]
+
+
 async def test_an_error_of_a_method_is_its_own(client: Declaring) -> None:
     error = await client.error("jobs/get", jobId="nobody's")
     assert error == {"code": -32602, "message": "There is no such job."}

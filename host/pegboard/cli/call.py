@@ -16,7 +16,7 @@ from pegboard.cli.common import make_host
 from pegboard.cli.find import find_tool
 from pegboard.cli.output import diverted, print_json, print_result, say
 from pegboard.codec import decode
-from pegboard.contracts import Call, Client, Failure, Outcome, ToolResult
+from pegboard.contracts import Call, Client, Failure, MethodResult, Outcome, ToolResult
 from pegboard.errors import ToolInputError, ToolkitError
 from pegboard.host import Host
 
@@ -94,6 +94,9 @@ def _print(outcome: Outcome, options: Namespace) -> int:
     if isinstance(outcome, Failure):
         _print_failure(outcome, options)
         return FAILED
+    if isinstance(outcome, MethodResult):  # a plugin's middleware answered in a way of its own
+        print_json({"result": outcome.value} if options.json else outcome.value)
+        return OK
     assert isinstance(outcome, ToolResult)
     if options.json:
         print_json({"result": outcome.value})

@@ -115,8 +115,9 @@ class JobsPlugin(Plugin):
                 job.task.cancel()
 
     async def around(self, call: Call, call_next: CallNext) -> Outcome:
-        """Answer with a job where that is wanted, and with the tool's result where it is not."""
-        if call.params.get("name") not in self.config.tools or call.client.extension(JOBS) is None:
+        """Answer a client with a job where that is wanted, and with the tool's result where it is not."""
+        wanted = call.params.get("name") in self.config.tools and call.client.extension(JOBS) is not None
+        if call.path or not wanted:  # a tool that calls another waits for its result
             return await call_next(call)
         job = Job(call.caller)
         self.jobs[job.id] = job

@@ -21,6 +21,12 @@ async def grind(context: Context, corn: str) -> str:
 
 
 @kit.tool
+async def bake(context: Context, corn: str) -> str:
+    """Bake bread of corn that is ground first."""
+    return f"bread of {await context.tools.call('mill_grind', {'corn': corn})}"
+
+
+@kit.tool
 async def spoil(corn: str) -> str:
     """Fail on purpose."""
     raise RetryableToolError(f"{corn} is mouldy")
