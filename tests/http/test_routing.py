@@ -122,13 +122,23 @@ async def test_the_modern_era_has_only_post(served: Served, method: str) -> None
     assert (await session.post(message("ping"))).status == 200
 
 
-async def test_there_is_no_stream_to_get(served: Served) -> None:
-    """Row 11; without demanding anything of what clients leave out (clients.md 8)."""
+async def test_a_stream_is_there_to_get(served: Served) -> None:
+    """Rows 10 to 12; without demanding anything of what clients leave out (clients.md 8)."""
     session = Session(served)
     await session.open()
     sid = ("Mcp-Session-Id", session.id)
-    for fields in ([sid], [sid, ("Accept", "text/event-stream"), ("Content-Type", "application/json")], []):
-        assert (await served.request("GET", "/mcp", fields)).status == 405
+    takes = ("Accept", "text/event-stream")
+    for fields in ([sid], [sid, takes, ("Content-Type", "application/json")], [sid, ("Accept", "*/*")]):
+        async with await served.connect() as line:
+            await line.ask("GET", "/mcp", fields)
+            head = await line.head()
+            assert (head.status, head.get("Content-Type")) == (200, "text/event-stream")
+    assert (await served.request("GET", "/mcp", [sid, ("Accept", "application/json")])).status == 406
+    assert (await served.request("GET", "/mcp", [takes])).status == 400
+    assert (await served.request("GET", "/mcp", [("Mcp-Session-Id", "unknown"), takes])).status == 404
+    assert (await served.request("GET", "/mcp", [sid, takes, (PV, "2099-01-01")])).status == 400
+    modern_get = await served.request("GET", "/mcp", [sid, takes, (PV, "2026-07-28")])
+    assert (modern_get.status, modern_get.get("Allow")) == (405, "POST")
 
 
 async def test_delete_ends_a_session(served: Served) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import itertools
 import json
+import re
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.support.http import Answer, Fields, Line, Served, request_bytes
 from tests.support.peer import modern_meta
@@ -59,17 +60,33 @@ def header_value(text: str) -> str:
     return text if plain else f"=?base64?{base64.b64encode(text.encode()).decode()}?="
 
 
-def events(body: bytes) -> list[bytes]:
-    """The data of a stream's events; whatever else is in it must be a comment."""
+class Event(NamedTuple):
+    """One event of a stream."""
+
+    data: bytes
+    id: str | None = None
+    retry: int | None = None
+
+
+EVENT = re.compile(rb"(?:id: ([!-~]+)\n)?(?:retry: ([0-9]+)\n)?data: ([^\r\n]*)")
+
+
+def parsed(body: bytes) -> list[Event]:
+    """The events of a stream; whatever else is in it must be a comment."""
     found = []
     for block in body.split(b"\n\n")[:-1]:
         if block.startswith(b":"):
             continue
-        assert block.startswith(b"data: "), block
-        assert b"\n" not in block, block
-        found.append(block.removeprefix(b"data: "))
-    assert body.endswith(b"\n\n")
+        fields = EVENT.fullmatch(block)
+        assert fields, block
+        found.append(Event(fields[3], fields[1] and fields[1].decode(), fields[2] and int(fields[2])))
+    assert body.endswith(b"\n\n") or not body
     return found
+
+
+def events(body: bytes) -> list[bytes]:
+    """The data of a stream's events, but for those that only give an id."""
+    return [event.data for event in parsed(body) if event.data]
 
 
 class Exchanged:
@@ -161,6 +178,14 @@ class Session:
         async with await self.served.connect() as line:
             return await exchange(line, json.dumps(one).encode(), self.fields(*more), self.conversation)
 
+    async def listen(self, last: str | None = None) -> Streaming:
+        """Open a stream apart from requests, or go on with one after the event of that id."""
+        streaming = Streaming(await self.served.connect(), self.conversation)
+        own = [field for field in self.fields() if field[0] not in ("Content-Type", "Accept")]
+        resumed = [] if last is None else [("Last-Event-ID", last)]
+        await streaming.open([*own, ("Accept", "text/event-stream"), *resumed])
+        return streaming
+
     async def begin(self, one: dict[str, Any]) -> Streaming:
         """Send a request and read as far as the first event of its stream."""
         streaming = Streaming(await self.served.connect(), self.conversation)
@@ -169,10 +194,15 @@ class Session:
 
 
 class Streaming:
-    """A request whose stream is read event by event."""
+    """A request whose stream is read event by event.
+
+    Attributes:
+        events: all that were read, those without data too.
+    """
 
     def __init__(self, line: Line, conversation: Conversation | None = None) -> None:
         self.line = line
+        self.events: list[Event] = []
         self.conversation = conversation or Conversation()
         self.first: Any = None
         self._unread = b""
@@ -186,8 +216,21 @@ class Streaming:
         assert self.head.get("Content-Type") == "text/event-stream", self.head
         self.first = await self.next()
 
+    async def open(self, fields: Fields) -> None:
+        """GET it."""
+        await self.line.send(request_bytes("GET", PATH, fields))
+        self.head = await self.line.head()
+        assert self.head.status == 200, self.head
+        assert self.head.get("Content-Type") == "text/event-stream", self.head
+
     async def next(self) -> Any:
         """The next message; None at the proper end of the stream."""
+        while (event := await self.event()) is not None and not event.data:
+            pass
+        return None if event is None else self.conversation.received(event.data)
+
+    async def event(self) -> Event | None:
+        """The next event, be it one without data; None at the proper end."""
         while b"\n\n" not in self._unread:
             chunk = await self.line.chunk()
             if not chunk:
@@ -197,7 +240,9 @@ class Streaming:
             while self._unread.startswith(b":"):
                 self._unread = self._unread.partition(b"\n\n")[2]
         block, _, self._unread = self._unread.partition(b"\n\n")
-        return self.conversation.received(events(block + b"\n\n")[0])
+        (event,) = parsed(block + b"\n\n")
+        self.events.append(event)
+        return event
 
     async def rest(self) -> AsyncIterator[Any]:
         """What follows until the proper end."""

@@ -55,13 +55,13 @@ async def test_the_server_introduces_itself_with_what_the_revision_knows(
 
 @pytest.mark.parametrize("revision", LEGACY)
 async def test_only_what_works_is_advertised(pool: Pool, revision: str) -> None:
-    """Tools, resources and prompts are there, and a log; lists that never change are not promised."""
+    """Tools, resources and prompts are there, clients are told when they change, and there is a log."""
     async with pool.new() as wire:
         capabilities = (await wire.initialize(revision))["capabilities"]
         assert {kind: promised for kind, promised in capabilities.items() if kind != "experimental"} == {
-            "tools": {},
-            "resources": {},
-            "prompts": {},
+            "tools": {"listChanged": True},
+            "resources": {"listChanged": True, "subscribe": True},
+            "prompts": {"listChanged": True},
             "logging": {},
         }
 
@@ -146,8 +146,6 @@ async def test_ping_answers_nothing_at_all(session: Wire) -> None:
     [
         "server/discover",
         "completion/complete",
-        "resources/subscribe",
-        "resources/unsubscribe",
         "tasks/list",
         "tasks/get",
         "subscriptions/listen",

@@ -26,7 +26,12 @@ def meta(**changes: Any) -> dict[str, Any]:
 async def test_discover_says_what_is_served(modern: Wire) -> None:
     result = await modern.result("server/discover")
     assert result["supportedVersions"] == SERVED
-    assert result["capabilities"] == {"tools": {}, "resources": {}, "prompts": {}, "logging": {}}
+    assert result["capabilities"] == {
+        "tools": {"listChanged": True},
+        "resources": {"listChanged": True, "subscribe": True},
+        "prompts": {"listChanged": True},
+        "logging": {},
+    }
     assert result["instructions"] == "Only for tests."
     assert result["cacheScope"] == "public"
     assert result["ttlMs"] >= 0
@@ -152,7 +157,6 @@ async def test_the_version_comes_before_the_method(modern: Wire) -> None:
         "logging/setLevel",
         "resources/subscribe",
         "resources/unsubscribe",
-        "subscriptions/listen",
         "completion/complete",
         "tasks/list",
         "tasks/result",
@@ -174,7 +178,7 @@ async def test_the_method_comes_before_its_parameters(modern: Wire) -> None:
 
 @pytest.mark.parametrize("level", ["debug", "emergency"])
 async def test_asking_for_logs_that_never_come_is_no_error(modern: Wire, level: str) -> None:
-    """Section 7: a level is a wish; without the capability `logging` nothing is sent."""
+    """Section 7: a level is a wish."""
     await modern.result("tools/call", {"name": "fixture_echo", "arguments": {"text": "x"}} | meta(logLevel=level))
     assert await modern.settle() == []
 

@@ -15,6 +15,7 @@ class SessionRecord(NamedTuple):
         id: its id, which no stranger can guess.
         client: who opened it, and in which revision.
         caller: who may use it; nobody else.
+        offered: the kinds of things that its handshake said there are to list.
         level: the least severe log message that the client wants.
         subscriptions: the URIs of the resources whose changes it is told of.
     """
@@ -22,6 +23,7 @@ class SessionRecord(NamedTuple):
     id: str
     client: Client
     caller: Caller
+    offered: frozenset[str]
     level: str
     subscriptions: frozenset[str] = frozenset()
 

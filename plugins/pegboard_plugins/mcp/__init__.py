@@ -30,6 +30,13 @@ class McpConfig(PluginConfig):
         path: where HTTP servers serve MCP.
         max_sessions: how many sessions there may be over HTTP (revisions before 2026-07-28).
         session_idle_seconds: after how long without a request a session is forgotten.
+        max_listening: how many streams there may be, of subscriptions and of sessions, on which changes are told.
+        events_bytes: how much is kept of what streams of sessions carried, for clients that lose them; 0 for nothing.
+        session_events_bytes: how much of it for one session.
+        events_seconds: for how long, after the last message of a stream.
+        retry_ms: how long a client is told to wait before it comes back for a stream that has ended (2025-11-25).
+        poll_after_seconds: after how long the stream of a call is ended for its client to come back (2025-11-25), where
+            something on the way cuts connections that are open for long; 0 for never.
         state_keys: what seals the state that clients carry between the rounds of a call (2026-07-28); the first seals,
             all open. Instances that serve the same clients need the same; with none, each process makes its own.
         state_seconds: how long a client may take to come back with it.
@@ -43,6 +50,12 @@ class McpConfig(PluginConfig):
     path: str = Field(default="/mcp", pattern="^/")
     max_sessions: int = Field(default=10_000, ge=1)
     session_idle_seconds: float = Field(default=3600, gt=0)
+    max_listening: int = Field(default=10_000, ge=1)
+    events_bytes: int = Field(default=64 * 1024 * 1024, ge=0)
+    session_events_bytes: int = Field(default=1024 * 1024, ge=1)
+    events_seconds: float = Field(default=300, gt=0)
+    retry_ms: int = Field(default=1000, ge=0)
+    poll_after_seconds: float = Field(default=0, ge=0)
     state_keys: tuple[SecretStr, ...] = ()
     state_seconds: float = Field(default=600, gt=0)
 

@@ -23,12 +23,16 @@ class Endpoint:
     async def answer(self, request: Request, host: ProtocolHost) -> Response | EventStream:
         """Answer a request at the endpoint."""
         if self._http is None:
-            from pegboard_plugins.mcp.sessions import Sessions
+            from pegboard_plugins.mcp.http.memory import MemoryEvents, MemorySessions
+            from pegboard_plugins.mcp.http.table import Sessions
             from pegboard_plugins.mcp.streamable_http import StreamableHttp
 
             config = self._config
-            sessions = Sessions(config.max_sessions, config.session_idle_seconds)
-            self._http = StreamableHttp(config, self._round_trips, sessions)
+            store = MemorySessions(config.max_sessions, config.session_idle_seconds)
+            events = None
+            if config.events_bytes:
+                events = MemoryEvents(config.events_bytes, config.session_events_bytes, config.events_seconds)
+            self._http = StreamableHttp(config, self._round_trips, Sessions(store, events, config))
         if request.method == "POST":
             return await self._http.post(request, host)
         return await (self._http.delete if request.method == "DELETE" else self._http.get)(request, host)

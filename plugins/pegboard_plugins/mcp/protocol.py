@@ -34,11 +34,13 @@ from pegboard_plugins.mcp.envelope import (
     readable_id,
     shape,
 )
+from pegboard_plugins.mcp.in_flight import BatchReply, Running
 from pegboard_plugins.mcp.modern import client_of, is_modern, require_served
 from pegboard_plugins.mcp.revisions import SUPPORTED
 from pegboard_plugins.mcp.service import Service
 from pegboard_plugins.mcp.session import Session, negotiate
 from pegboard_plugins.mcp.session_methods import answer_at_once
+from pegboard_plugins.mcp.teller import SessionNews, Subscriptions, Teller
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp import McpConfig
@@ -94,6 +96,9 @@ class Conversation:
         self._session: Session | None = None
         self._running: dict[RequestId, Running] = {}
         self._room = asyncio.Event()
+        self._teller = Teller(connection)
+        self._subscriptions = Subscriptions(connection, service, self._teller)
+        self._news: SessionNews | None = None
 
     @property
     def is_full(self) -> bool:
@@ -122,7 +127,11 @@ class Conversation:
             self._receive_one(message, self._send)
 
     async def end(self) -> None:
-        """Cancel what is in flight and give it a moment to clean up; nothing is answered any more."""
+        """End the subscriptions, and cancel what is in flight, which is not answered; give it a moment to clean up."""
+        self._subscriptions.end()
+        self._teller.end()
+        if self._news is not None:
+            self._service.changes.remove(self._news)
         tasks = [running.task for running in self._running.values()]
         for running in self._running.values():
             running.cancel()
@@ -149,7 +158,7 @@ class Conversation:
             reply(jsonrpc_error(code, error.message, readable_id(message), data))
 
     def _request(self, request_id: RequestId, method: str, params: Any, reply: Reply, *, batched: bool) -> None:
-        if request_id in self._running:
+        if request_id in self._running or request_id in self._subscriptions:
             raise ProtocolError(INVALID_REQUEST, "A request with this id is still in flight.")
         if is_modern(params):
             if batched:
@@ -177,6 +186,8 @@ class Conversation:
         require_served(client)
         if method == "server/discover":
             reply(self._service.discovery(request_id))
+        elif method == "subscriptions/listen":
+            self._subscriptions.begin(request_id, params, client)
         else:
             self._start(request_id, method, params, client, reply)
 
@@ -185,6 +196,8 @@ class Conversation:
             raise ProtocolError(INVALID_REQUEST, "This session is initialized already.")
         self._session = Session(negotiate(params))
         reply(self._service.handshake(request_id, self._session))
+        self._news = SessionNews(self._session, self._teller)
+        self._service.changes.add(self._news)
 
     def _notification(self, method: str, params: Any) -> None:
         """Act on a cancellation and on progress; whatever else there is may be for a plugin, and else for nobody."""
@@ -200,6 +213,7 @@ class Conversation:
     def _cancel(self, request_id: RequestId, reason: object) -> None:
         running = self._running.pop(request_id, None)
         if running is None:
+            self._subscriptions.cancel(request_id)
             return
         logger.info("request %r cancelled by the client: %s", request_id, reason)
         if self._session is not None:
@@ -259,61 +273,6 @@ class Conversation:
         elif not 0 < len(messages) <= self._max_batch:
             self._refuse(None, INVALID_REQUEST, f"A batch holds 1 to {self._max_batch} messages.")
         else:
-            replies = _BatchReply(sum(map(_wants_reply, messages)), self._connection)
+            replies = BatchReply(messages, self._connection)
             for message in messages:
                 self._receive_one(message, replies, batched=True)
-
-
-class Running:
-    """A call in flight, and its outlet: what it says goes to the connection until it is answered or cancelled.
-
-    Attributes:
-        open: neither has happened.
-        task: runs it.
-    """
-
-    __slots__ = ("_connection", "_loop", "_thread", "open", "task")
-
-    task: asyncio.Task[None]
-
-    def __init__(self, connection: Connection, loop: asyncio.AbstractEventLoop, thread: int) -> None:
-        self._connection = connection
-        self._loop = loop
-        self._thread = thread
-        self.open = True
-
-    def send(self, message: bytes, *, keep: bool = False) -> None:
-        """Send a message, from any thread."""
-        if get_ident() != self._thread:
-            self._loop.call_soon_threadsafe(self.send, message)
-        elif self.open:
-            self._connection.send(message)
-
-    def cancel(self) -> None:
-        """Send nothing more for it, and end it."""
-        self.open = False
-        self.task.cancel()
-
-
-def _wants_reply(message: object) -> bool:
-    """Whether a message of a batch is answered: a request, or something that is no message at all."""
-    try:
-        return shape(message) == "request"
-    except ProtocolError:
-        return True
-
-
-class _BatchReply:
-    """Gathers the responses to a batch and sends them as one array when the last is there."""
-
-    def __init__(self, expected: int, connection: Connection) -> None:
-        self._missing = expected
-        self._connection = connection
-        self._responses: list[bytes] = []
-
-    def __call__(self, response: bytes | None) -> None:
-        self._missing -= 1
-        if response is not None:
-            self._responses.append(response)
-        if self._missing == 0 and self._responses:
-            self._connection.send(b"[" + b",".join(self._responses) + b"]")

@@ -19,6 +19,7 @@ PROTOCOL_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 CLIENT_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
 CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"
 LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
+SUBSCRIPTION_ID: Final = "io.modelcontextprotocol/subscriptionId"
 SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
 
 LOG_LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -11,31 +12,45 @@ from pegboard import (
     Call,
     Caller,
     Client,
+    Failure,
     Headers,
     InputRequired,
+    MCPError,
     Notify,
     Outcome,
     ProtocolError,
     ProtocolHost,
     RequestId,
     Subscribed,
+    jsonrpc_error,
 )
 from pegboard_plugins.mcp.additions import Hearing, require_method, subscribe
 from pegboard_plugins.mcp.additions import capabilities as added_capabilities
-from pegboard_plugins.mcp.envelope import METHOD_NOT_FOUND
+from pegboard_plugins.mcp.changes import Changes
+from pegboard_plugins.mcp.describe import implementation
+from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, METHOD_NOT_FOUND
 from pegboard_plugins.mcp.notices import modern_notify, session_notify, token_of
 from pegboard_plugins.mcp.requests import Outlet
 from pegboard_plugins.mcp.results import Encoder
-from pegboard_plugins.mcp.revisions import GATES, MODERN, SUPPORTED, since
+from pegboard_plugins.mcp.revisions import GATES, MODERN, SERVER_INFO, SUPPORTED, since
 from pegboard_plugins.mcp.session import Session
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp import McpConfig
+    from pegboard_plugins.mcp.listening import Listening
     from pegboard_plugins.mcp.rounds import RoundTrips
 
+logger = logging.getLogger("pegboard.mcp")
 
 KINDS: Final = tuple(dict.fromkeys(GATES.values()))
 """The capabilities that depend on what there is to list."""
+
+CHANGING: Final = {
+    "tools": {"listChanged": True},
+    "resources": {"listChanged": True, "subscribe": True},
+    "prompts": {"listChanged": True},
+}
+"""What clients are told of, where they listen: on a session's stream, or by a subscription."""
 
 
 class Service:
@@ -50,13 +65,14 @@ class Service:
     def __init__(self, host: ProtocolHost, config: McpConfig, round_trips: RoundTrips) -> None:
         self.host = host
         self._round_trips = round_trips
+        self.changes = Changes(host)
         self._offered: frozenset[str] = frozenset()
         self._hearing = Hearing(host)
         self._encoders = {revision: Encoder(revision, host.identity, config.ttl_ms()) for revision in SUPPORTED}
 
     def capabilities(self, revision: str) -> dict[str, Any]:
         """What the server can do in a revision (MCP ServerCapabilities)."""
-        capabilities: dict[str, Any] = {kind: {} for kind in KINDS if self.host.offers(kind)}
+        capabilities: dict[str, Any] = {kind: dict(CHANGING.get(kind, {})) for kind in KINDS if self.host.offers(kind)}
         if not since(revision, "2025-03-26"):
             capabilities.pop("completions", None)
         capabilities["logging"] = {}
@@ -90,13 +106,46 @@ class Service:
         """The response to `server/discover`."""
         return self._encoders[MODERN[0]].discovery(request_id, self.capabilities(MODERN[0]))
 
+    @property
+    def server_info(self) -> dict[str, Any]:
+        """The member of `_meta` that says who answers (2026-07-28)."""
+        return {SERVER_INFO: implementation(self.host.identity, MODERN[0])}
+
+    async def answer(self, call: Call) -> bytes:
+        """Run a call; the response to it."""
+        return self.response(call, await self.host.dispatch(call))
+
     def response(self, call: Call, outcome: Outcome) -> bytes:
-        """The response to a call."""
+        """The response to a call. Never raises: what cannot be encoded is an error, and logged."""
         assert call.request_id is not None
         encoder = self._encoders[call.client.revision]
-        if type(outcome) is InputRequired:
-            return encoder.input_required(call.request_id, self._round_trips.result(call, outcome))
-        return encoder.answer(call.request_id, call.method, outcome)
+        try:
+            if type(outcome) is InputRequired:
+                return encoder.input_required(call.request_id, self._round_trips.result(call, outcome))
+            return encoder.answer(call.request_id, call.method, outcome)
+        except MCPError as error:
+            return encoder.answer(call.request_id, call.method, Failure(error))
+        except Exception:
+            logger.exception("the outcome of %s could not be encoded", call.method)
+            return jsonrpc_error(INTERNAL_ERROR, "Internal error", call.request_id)
+
+    def listen(
+        self,
+        request_id: RequestId,
+        params: Mapping[str, Any],
+        client: Client,
+        caller: Caller,
+        headers: Headers | None = None,
+    ) -> Listening:
+        """The subscription that a request begins (2026-07-28).
+
+        Raises:
+            ProtocolError: the request is not sound.
+        """
+        from pegboard_plugins.mcp.listening import Listening
+
+        call = Call("subscriptions/listen", params, caller, client, request_id, headers=headers)
+        return Listening(call, self)
 
     def require(self, method: str, client: Client, session: Session | None = None) -> None:
         """Refuse a method that is unknown, whose capability is not advertised, or that is not for this client.

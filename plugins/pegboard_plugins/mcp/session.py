@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pegboard import NOTHING, Client, ProtocolError
+from pegboard import NOTHING, Change, Client, ProtocolError, encode
 from pegboard_plugins.mcp.envelope import INVALID_PARAMS
 from pegboard_plugins.mcp.requests import Outlet, Requests
 from pegboard_plugins.mcp.revisions import LEGACY
 
 DEFAULT_LEVEL: Final = "info"
 """What a session hears that has set no level; the server may decide (2025-11-25, server/utilities/logging)."""
+
+MOST_CAPABILITIES = 64 * 1024
+"""How long a client's capabilities may be, in bytes of JSON: a session keeps them."""
+MOST_TEXT = 200
+"""How much of a client's name and version is kept, in characters."""
 
 
 class Session:
@@ -22,15 +27,17 @@ class Session:
         client: who opened it, and its revision.
         level: the least severe log message that the client wants.
         offered: what the handshake advertised of the things that a host lists.
+        subscriptions: the resources of whose changes the client wants to be told.
     """
 
-    __slots__ = ("_requests", "client", "id", "level", "offered")
+    __slots__ = ("_requests", "client", "id", "level", "offered", "subscriptions")
 
     def __init__(self, client: Client, session_id: str | None = None) -> None:
         self.client = client
         self.id = session_id
         self.level = DEFAULT_LEVEL
         self.offered: frozenset[str] = frozenset()
+        self.subscriptions: frozenset[str] = frozenset()
         self._requests: Requests | None = None
 
     @property
@@ -44,6 +51,10 @@ class Session:
         """Ask no more what a call asked that ends."""
         if self._requests is not None:
             self._requests.withdraw(outlet)
+
+    def hears_of(self, change: Change) -> bool:
+        """Whether the client is to be told of a change."""
+        return change.uri in self.subscriptions if change.kind == "resource" else change.kind in self.offered
 
     def end(self) -> None:
         """Fail what is still asked."""
@@ -63,6 +74,8 @@ def negotiate(params: Mapping[str, Any]) -> Client:
         raise ProtocolError(INVALID_PARAMS, "params.protocolVersion must be a string", {"supported": list(LEGACY)})
     if capabilities is not NOTHING and type(capabilities) is not dict:
         raise ProtocolError(INVALID_PARAMS, "params.capabilities must be an object")
+    if capabilities and len(encode(capabilities)) > MOST_CAPABILITIES:
+        raise ProtocolError(INVALID_PARAMS, f"params.capabilities may have {MOST_CAPABILITIES} bytes")
     if info is not NOTHING and type(info) is not dict:
         raise ProtocolError(INVALID_PARAMS, "params.clientInfo must be an object")
     revision = requested if requested in LEGACY else LEGACY[0]
@@ -70,4 +83,4 @@ def negotiate(params: Mapping[str, Any]) -> Client:
 
 
 def _text(value: object) -> str:
-    return value if type(value) is str else ""
+    return value[:MOST_TEXT] if type(value) is str else ""

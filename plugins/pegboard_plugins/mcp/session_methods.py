@@ -5,19 +5,44 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard import RequestId, jsonrpc_result
+from pegboard import ProtocolError, RequestId, jsonrpc_result
+from pegboard_plugins.mcp.envelope import INVALID_PARAMS, METHOD_NOT_FOUND
 from pegboard_plugins.mcp.notices import check_level
 from pegboard_plugins.mcp.session import Session
+
+MOST_SUBSCRIPTIONS = 1000
+"""How many resources a session may be told of."""
+MOST_URI = 4096
+"""How long the name of one may be, in characters."""
 
 
 def answer_at_once(session: Session, request_id: RequestId, method: str, params: Mapping[str, Any]) -> bytes | None:
     """The response to a request that needs no host, None for one that does.
 
     Raises:
-        ProtocolError: the parameters are not sound.
+        ProtocolError: the parameters are not sound, or the method is not served.
     """
     if method == "logging/setLevel":
         session.level = check_level(params.get("level"))
+    elif method == "resources/subscribe":
+        _subscribe(session, _uri(session, method, params))
+    elif method == "resources/unsubscribe":
+        session.subscriptions -= {_uri(session, method, params)}
     elif method != "ping":
         return None
     return jsonrpc_result(request_id, b"{}")
+
+
+def _uri(session: Session, method: str, params: Mapping[str, Any]) -> str:
+    if "resources" not in session.offered:
+        raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {method}")
+    uri = params.get("uri")
+    if type(uri) is not str or not 0 < len(uri) <= MOST_URI:
+        raise ProtocolError(INVALID_PARAMS, f"params.uri must be a URI of up to {MOST_URI} characters")
+    return uri
+
+
+def _subscribe(session: Session, uri: str) -> None:
+    if uri not in session.subscriptions and len(session.subscriptions) >= MOST_SUBSCRIPTIONS:
+        raise ProtocolError(INVALID_PARAMS, f"A session may subscribe to {MOST_SUBSCRIPTIONS} resources.")
+    session.subscriptions |= {uri}

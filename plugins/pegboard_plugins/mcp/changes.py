@@ -1,0 +1,97 @@
+"""Changes of what the host serves, gathered for a moment and passed on to whoever is to tell a client of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Final, Protocol
+
+from pegboard import Change, ProtocolHost, jsonrpc_notification
+
+GATHER_SECONDS: Final = 0.05
+"""How long a change waits for others, so that many at once are told as one."""
+MOST_GATHERED = 1000
+"""How many changes wait at most."""
+
+_METHODS = {kind: f"notifications/{kind}/list_changed" for kind in ("tools", "resources", "prompts")}
+
+
+class Sink(Protocol):
+    """Tells one client, on one stream."""
+
+    def changed(self, changes: Iterable[Change]) -> None:
+        """Something has changed; each change is named once. Must not block."""
+
+    def stop(self) -> None:
+        """The host stops: there will be nothing more to tell. Must not block."""
+
+
+def notification(change: Change, meta: dict[str, object] | None = None) -> bytes:
+    """A change as MCP tells it, with members of `_meta` if there are any."""
+    params: dict[str, object] = {} if meta is None else {"_meta": meta}
+    if change.kind == "resource":
+        return jsonrpc_notification("notifications/resources/updated", {"uri": change.uri, **params})
+    return jsonrpc_notification(_METHODS[change.kind], params)
+
+
+class Changes:
+    """Who is to be told of one host's changes. While there is nobody, it costs nothing."""
+
+    def __init__(self, host: ProtocolHost) -> None:
+        self._host = host
+        self._sinks: dict[Sink, None] = {}
+        self._gathered: dict[Change, None] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._unwatch: Callable[[], None] | None = None
+        self._stop: asyncio.Task[None] | None = None
+
+    def __len__(self) -> int:
+        return len(self._sinks)
+
+    def add(self, sink: Sink) -> None:
+        """Tell a sink from now on."""
+        self._sinks[sink] = None
+        if self._unwatch is None:
+            self._unwatch = self._host.watch(self._gather)
+            self._stop = asyncio.create_task(self._wait_for_the_end())
+
+    def remove(self, sink: Sink) -> None:
+        """Tell it no more; it may be gone already."""
+        self._sinks.pop(sink, None)
+        if not self._sinks:
+            self._rest()
+
+    def _rest(self) -> None:
+        if self._unwatch is not None:
+            self._unwatch()
+            self._unwatch = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._stop is not None:
+            self._stop.cancel()
+            self._stop = None
+        self._gathered.clear()
+
+    def _gather(self, change: Change) -> None:
+        self._gathered[change] = None
+        if len(self._gathered) >= MOST_GATHERED:
+            self._tell()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._tell)
+
+    def _tell(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        changes, self._gathered = tuple(self._gathered), {}
+        for sink in tuple(self._sinks):
+            sink.changed(changes)
+
+    async def _wait_for_the_end(self) -> None:
+        await self._host.wait_stopping()
+        self._stop = None  # it ends by itself, and must not be cancelled by what it does
+        if self._gathered:
+            self._tell()
+        for sink in tuple(self._sinks):
+            sink.stop()

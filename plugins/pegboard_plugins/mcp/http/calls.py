@@ -1,0 +1,140 @@
+"""One call of a session over HTTP: answered with JSON, or on a stream if it says something or takes its time.
+
+It goes on when its client is gone, who may come back for the rest of the stream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, Final
+
+from pegboard import EventStream, RequestId, Response, jsonrpc_error
+from pegboard_plugins.mcp.envelope import INTERNAL_ERROR
+from pegboard_plugins.mcp.exchange import STREAM_HEADERS
+from pegboard_plugins.mcp.http.stream import Stream
+from pegboard_plugins.mcp.http.table import HttpSession, Sessions
+
+ACCEPTED: Final = Response(202)
+
+COMMIT_SECONDS: Final = 15.0
+"""After how long a call that has said nothing is answered with a stream, which can be kept alive."""
+
+OF_A_CALL: Final = "c"
+"""The first letter of the ids of the streams of calls."""
+
+
+class SessionCall:
+    """A call that runs, and its outlet."""
+
+    __slots__ = ("_cancelled", "_response", "_session", "_sessions", "_stream", "_streamed", "_task", "request_id")
+
+    _task: asyncio.Task[None]
+
+    def __init__(self, request_id: RequestId, session: HttpSession, sessions: Sessions) -> None:
+        self.request_id = request_id
+        self._session = session
+        self._sessions = sessions
+        self._stream = Stream(session.id, session.keeping, OF_A_CALL)
+        self._response: bytes | None = None
+        self._streamed = False
+        self._cancelled = False
+
+    @property
+    def open(self) -> bool:
+        """Whether anything may still be sent for it."""
+        return self._stream.open
+
+    def send(self, message: bytes, *, keep: bool = False) -> None:
+        """Queue a message, from any thread."""
+        self._stream.send(message, keep=keep)
+
+    def start(self, answer: Coroutine[Any, Any, bytes]) -> None:
+        """Run it, in a task of its own; `answer` ends with the encoded response."""
+        self._session.running[self.request_id] = self
+        self._task = asyncio.create_task(self._run(answer))
+
+    async def _run(self, answer: Coroutine[Any, Any, bytes]) -> None:
+        try:
+            response = await answer
+            if self.open:
+                self._session.withdraw(self)
+                self._response = response
+                if self._streamed or not self._stream.empty:
+                    self._stream.send(response, keep=True)
+        finally:
+            self._stream.close()
+            if self._session.running.get(self.request_id) is self:
+                del self._session.running[self.request_id]
+            await self._rest()
+
+    async def _rest(self) -> None:
+        """Keep what its client has not read, once nobody reads, and be done."""
+        if self._streamed:
+            if self._stream.reader is not None:
+                return
+            if self._session.streams.get(self._stream.id) is self._stream:
+                await self._stream.keep_rest()
+                self._session.streams.pop(self._stream.id, None)
+        if not self._session.held:
+            await self._sessions.settle(self._session)
+
+    def cancel(self) -> None:
+        """Cancel it for its client, to whom nothing is sent any more, but that what it asked needs no answer."""
+        self._stream.clear()
+        self._session.withdraw(self)
+        self._cancelled = True
+        self._stream.close()
+        self._task.cancel()
+
+    async def response(self) -> bytes | None:
+        """The response alone; None when it was cancelled. What it says on its way is not sent."""
+        while self.open:
+            await self._stream.wait()
+            self._stream.clear()
+        return self._response
+
+    async def respond(self, *, json: bool, events: bool) -> Response | EventStream:
+        """What goes back to the peer.
+
+        Args:
+            json: the peer takes JSON.
+            events: it takes an event stream.
+        """
+        if json:
+            await self._first(events=events)
+            if not self._streamed and self._stream.empty:
+                return self._alone()
+        self._streamed = True
+        if self._session.keeping.store is not None and not self._session.closed:
+            self._session.streams[self._stream.id] = self._stream
+        self._stream.on_left = self._left
+        return EventStream(self._stream.read(), STREAM_HEADERS)
+
+    async def _first(self, *, events: bool) -> None:
+        """Wait until it says something, has ended, or has taken so long that a stream is better."""
+        timer = None
+        if events:
+            seconds = min(COMMIT_SECONDS, self._session.keeping.poll_seconds or COMMIT_SECONDS)
+            timer = asyncio.get_running_loop().call_later(seconds, self._commit)
+        try:
+            while self.open and self._stream.empty and not self._streamed:
+                await self._stream.wait()
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+    def _commit(self) -> None:
+        self._streamed = True
+        self._stream.wake()
+
+    def _alone(self) -> Response:
+        if self._response is not None:
+            return Response(body=self._response)
+        if self._cancelled:
+            return ACCEPTED
+        return Response(500, jsonrpc_error(INTERNAL_ERROR, "Internal error", self.request_id))
+
+    def _left(self) -> None:
+        if not self.open:
+            self._sessions.run(self._rest())

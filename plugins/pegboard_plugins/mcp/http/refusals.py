@@ -1,0 +1,35 @@
+"""What is refused before anything runs, as HTTP and JSON-RPC have it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pegboard import MCPError, ProtocolError, Request, RequestId, Response, jsonrpc_error
+from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
+from pegboard_plugins.mcp.headers import PROTOCOL_VERSION_HEADER, named_revision
+from pegboard_plugins.mcp.revisions import LEGACY, MODERN, SUPPORTED
+
+
+def failure(status: int, request_id: RequestId | None, code: int, message: str, data: Any = None) -> Response:
+    """An error with a status of its own."""
+    return Response(status, jsonrpc_error(code, message, request_id, data))
+
+
+def refusal(error: MCPError, request_id: RequestId | None) -> Response:
+    """What is refused before anything runs: 404 for a method that is not there, 400 for all else."""
+    code, data = (error.code, error.data) if isinstance(error, ProtocolError) else (INTERNAL_ERROR, None)
+    return failure(404 if code == METHOD_NOT_FOUND else 400, request_id, code, error.message, data)
+
+
+def unknown_revision(revision: str) -> Response:
+    """The header names a revision that is not served."""
+    data = {"supported": list(SUPPORTED), "requested": revision}
+    return failure(400, None, INVALID_REQUEST, f"{PROTOCOL_VERSION_HEADER} names no revision served here.", data)
+
+
+def sessions_alone(request: Request) -> Response | None:
+    """Why a GET or DELETE is not for a session; None when it may be."""
+    revision = named_revision(request.headers)
+    if revision in MODERN:
+        return Response(405, headers={"Allow": "POST"})
+    return None if revision is None or revision in LEGACY else unknown_revision(revision)

@@ -1,0 +1,218 @@
+"""Requests that belong to a session: initialize, what is posted in it, the streams that are asked for, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from pegboard import EventStream, MCPError, ProtocolError, Request, RequestId, Response
+from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, is_request_id, params_of, readable_id, shape
+from pegboard_plugins.mcp.exchange import STREAM_HEADERS
+from pegboard_plugins.mcp.headers import SESSION_HEADER, named_revision
+from pegboard_plugins.mcp.http.calls import ACCEPTED, SessionCall
+from pegboard_plugins.mcp.http.refusals import failure, refusal
+from pegboard_plugins.mcp.http.stream import EventId, Stream
+from pegboard_plugins.mcp.http.table import APART, HttpSession, Sessions
+from pegboard_plugins.mcp.media import NOT_ACCEPTABLE, accepted
+from pegboard_plugins.mcp.modern import is_modern
+from pegboard_plugins.mcp.revisions import LEGACY, SUPPORTED
+from pegboard_plugins.mcp.service import Service
+from pegboard_plugins.mcp.session import negotiate
+from pegboard_plugins.mcp.session_methods import answer_at_once
+
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp import McpConfig
+
+BATCH_REVISION = "2025-03-26"
+
+
+class SessionRequests:
+    """Answers requests of sessions.
+
+    Args:
+        sessions: all there are.
+        config: the settings of the plugin.
+    """
+
+    def __init__(self, sessions: Sessions, config: McpConfig) -> None:
+        self._sessions = sessions
+        self._config = config
+
+    async def initialize(self, request_id: RequestId, params: Any, request: Request, service: Service) -> Response:
+        """Open a session."""
+        session = await self._sessions.open(negotiate(params), request.caller, service.changes)
+        if session is None:
+            busy = failure(503, request_id, INTERNAL_ERROR, "There are too many sessions; try again later.")
+            return busy._replace(headers={"Retry-After": "60"})
+        try:
+            return Response(body=service.handshake(request_id, session), headers={SESSION_HEADER: session.id})
+        finally:
+            await self._sessions.release(session)
+
+    async def _find(
+        self, request: Request, service: Service, request_id: RequestId | None = None
+    ) -> HttpSession | Response:
+        """The session that a request belongs to, held, or the refusal."""
+        named = request.headers.getall(SESSION_HEADER, ())
+        if len(named) != 1:
+            message = f"{SESSION_HEADER} is missing: send initialize first, or the protocol version in params._meta."
+            if named:
+                message = f"{SESSION_HEADER} is given more than once."
+            return failure(400, request_id, INVALID_REQUEST, message, {"supported": list(SUPPORTED)})
+        session = await self._sessions.find(named[0].strip(" \t"), request.caller, service.changes)
+        return session or failure(404, request_id, INVALID_REQUEST, "There is no such session.")
+
+    # --- messages ---
+
+    async def message(
+        self, message: dict[str, Any], kind: str, request: Request, service: Service
+    ) -> Response | EventStream:
+        """Take a message."""
+        session = await self._find(request, service, readable_id(message))
+        if isinstance(session, Response):
+            return session
+        try:
+            if kind == "request":
+                return await self._request(message, session, request, service)
+            if kind == "notification":
+                _notification(session, message["method"], message.get("params"), service)
+            else:
+                session.requests.settle(message)
+            return ACCEPTED
+        finally:
+            await self._sessions.release(session)
+
+    async def _request(
+        self, message: dict[str, Any], session: HttpSession, request: Request, service: Service
+    ) -> Response | EventStream:
+        takes = accepted(request.headers)
+        try:
+            started = self._start(message, session, service, request, tells=takes.events)
+        except MCPError as error:
+            # inside a session an error is an answer: clients take any other status for the end of the session
+            return refusal(error, message["id"])._replace(status=200)
+        if isinstance(started, bytes):
+            return Response(body=started)
+        return await started.respond(json=takes.json, events=takes.events)
+
+    def _start(
+        self, message: dict[str, Any], session: HttpSession, service: Service, request: Request, *, tells: bool
+    ) -> bytes | SessionCall:
+        """The answer, or the call that will bring it.
+
+        Raises:
+            ProtocolError: the request is refused.
+        """
+        request_id, method, params = message["id"], message["method"], params_of(message)
+        if method == "initialize":
+            raise ProtocolError(INVALID_REQUEST, "initialize must not be part of a batch.")
+        if request_id in session.running:
+            raise ProtocolError(INVALID_REQUEST, "A request with this id is still in flight.")
+        if (response := answer_at_once(session, request_id, method, params)) is not None:
+            return response
+        running = SessionCall(request_id, session, self._sessions)
+        outlet = running if tells else None
+        call = service.call(
+            request_id, method, params, session.client, session.caller, outlet, session, request.headers
+        )
+        running.start(service.answer(call))
+        return running
+
+    # --- batches (2025-03-26, basic) ---
+
+    async def batch(self, messages: list[Any], request: Request, service: Service) -> Response:
+        """Take several messages at once.
+
+        Raises:
+            ProtocolError: the revision has no batches, or it is too large.
+        """
+        revision = named_revision(request.headers)
+        if not (revision is None or revision in LEGACY):
+            raise ProtocolError(INVALID_REQUEST, f"Batches belong to revision {BATCH_REVISION} alone.")
+        session = await self._find(request, service)
+        if isinstance(session, Response):
+            return session
+        try:
+            if session.client.revision != BATCH_REVISION:
+                raise ProtocolError(INVALID_REQUEST, f"Batches belong to revision {BATCH_REVISION} alone.")
+            if not 0 < len(messages) <= self._config.max_batch:
+                raise ProtocolError(INVALID_REQUEST, f"A batch holds 1 to {self._config.max_batch} messages.")
+            answers = await asyncio.gather(*[self._batched(one, session, request, service) for one in messages])
+        finally:
+            await self._sessions.release(session)
+        responses = [answer for answer in answers if answer is not None]
+        return Response(body=b"[" + b",".join(responses) + b"]") if responses else ACCEPTED
+
+    async def _batched(self, message: Any, session: HttpSession, request: Request, service: Service) -> bytes | None:
+        """The response to one message of a batch, if it has one. What it says on its way is not sent."""
+        try:
+            kind = shape(message)
+            params = message.get("params")
+            if kind == "notification":
+                _notification(session, message["method"], params, service)
+            if kind == "response":
+                session.requests.settle(message)
+            if kind != "request":
+                return None
+            if type(params) is dict and is_modern(params):
+                raise ProtocolError(INVALID_REQUEST, "This revision has no batches.")
+            started = self._start(message, session, service, request, tells=False)
+        except MCPError as error:
+            return refusal(error, readable_id(message)).body
+        return started if isinstance(started, bytes) else await started.response()
+
+    # --- streams, and the end ---
+
+    async def listen(self, request: Request, service: Service) -> Response | EventStream:
+        """A stream for what belongs to no call, or the rest of one that the client has lost."""
+        if not accepted(request.headers).events:
+            return NOT_ACCEPTABLE
+        session = await self._find(request, service)
+        if isinstance(session, Response):
+            return session
+        try:
+            last = request.headers.getall("Last-Event-ID", ())
+            if not last:
+                return EventStream(session.open_apart().read(), STREAM_HEADERS)
+            stream = await self._resume(session, last)
+        finally:
+            await self._sessions.release(session)
+        return stream or failure(400, None, INVALID_REQUEST, "What follows that Last-Event-ID cannot be had any more.")
+
+    async def _resume(self, session: HttpSession, last: Any) -> EventStream | None:
+        named = EventId.parse(last[0].strip(" \t")) if len(last) == 1 else None
+        if named is None:
+            return None
+        known = session.streams.get(named.stream)
+        stream = known or Stream(session.id, session.keeping, "", named.stream)
+        missed = await stream.missed(named.number)
+        if named.stream.startswith(APART):
+            if missed is None:
+                return EventStream(session.open_apart().read(), STREAM_HEADERS)  # it only tells of changes
+            if session.streams.get(named.stream) is None:
+                stream = session.open_apart(named.stream, named.number + len(missed) + 1)
+        elif missed is None:
+            return None
+        elif known is None:
+            stream.close()  # the call has ended: there is nothing but what was kept
+        return EventStream(stream.read(missed, prime=False), STREAM_HEADERS)
+
+    async def delete(self, request: Request, service: Service) -> Response:
+        """End a session."""
+        session = await self._find(request, service)
+        if isinstance(session, Response):
+            return session
+        await self._sessions.close(session)
+        return Response(204)
+
+
+def _notification(session: HttpSession, method: str, params: Any, service: Service) -> None:
+    """Act on a cancellation and on progress; whatever else there is may be for a plugin, and else for nobody."""
+    if method == "notifications/cancelled" and isinstance(params, dict):
+        request_id = params.get("requestId")
+        if isinstance(request_id, str | int) and is_request_id(request_id):
+            session.cancel(request_id)
+    elif method == "notifications/progress":
+        session.requests.progressed(params)
+    else:
+        service.hear(method, params, session.caller, session)

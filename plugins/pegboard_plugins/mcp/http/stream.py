@@ -1,0 +1,224 @@
+"""One stream of a session: its messages are numbered and kept, for a client that lost it and comes back for the rest.
+
+A client may lose a stream and ask for it again at any time; whoever asked last reads it, and nobody else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from itertools import count
+from typing import NamedTuple, Self
+
+from pegboard import EventStore, ServerSentEvent
+from pegboard_plugins.mcp.outbox import Outbox
+
+logger = logging.getLogger("pegboard.mcp")
+
+_ids = (f"{number:x}-{_process}" for _process in [secrets.token_urlsafe(6)] for number in count())
+"""Ids of streams, unlike those of any other process."""
+
+
+class EventId(NamedTuple):
+    """The id of an event as clients give it back: which stream, and which of its messages."""
+
+    stream: str
+    number: int
+
+    @classmethod
+    def parse(cls, text: str) -> EventId | None:
+        """The id that a text is; None when it is none of ours."""
+        stream, dot, number = text.rpartition(".")
+        if dot and stream.isascii() and number.isascii() and number.isdecimal() and len(text) <= 100:
+            return cls(stream, int(number))
+        return None
+
+    def __str__(self) -> str:
+        return f"{self.stream}.{self.number}"
+
+
+class Keeping(NamedTuple):
+    """How the streams of a session are kept.
+
+    Attributes:
+        store: where their messages are kept; None for nowhere, and events without ids.
+        retry_ms: what a client is told to wait before it comes back; None where the revision has no such thing, nor the
+            event without data that a stream begins with.
+        poll_seconds: after how long a stream is ended for its client to come back for the rest; None for never.
+    """
+
+    store: EventStore | None
+    retry_ms: int | None = None
+    poll_seconds: float | None = None
+
+
+class Stream:
+    """The messages of one call, or of a session apart from its calls.
+
+    Args:
+        session_id: whose it is.
+        keeping: how it is kept.
+        kind: the first letter of its id, which tells streams of calls from others.
+        stream_id: its id, where it goes on with one that was there before.
+        number: of the next message.
+    """
+
+    __slots__ = ("_lock", "_number", "_outbox", "expiry", "id", "keeping", "on_left", "reader", "session_id")
+
+    def __init__(
+        self, session_id: str, keeping: Keeping, kind: str, stream_id: str | None = None, number: int = 0
+    ) -> None:
+        self.id = stream_id or kind + next(_ids)
+        self.session_id = session_id
+        self.keeping = keeping
+        self.reader: Reader | None = None
+        self.on_left: Callable[[], None] | None = None
+        self.expiry: asyncio.TimerHandle | None = None
+        self._outbox = Outbox()
+        self._number = number
+        self._lock = asyncio.Lock()
+
+    @property
+    def open(self) -> bool:
+        """Whether it takes messages."""
+        return not self._outbox.closed
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing waits for a reader."""
+        return self._outbox.empty
+
+    def send(self, message: bytes, *, keep: bool = False, key: Hashable | None = None) -> None:
+        """Queue a message, from any thread."""
+        self._outbox.send(message, keep=keep, key=key)
+
+    async def wait(self) -> None:
+        """Wait until there is a message, or the end."""
+        await self._outbox.wait()
+
+    def wake(self) -> None:
+        """Let whoever waits look again."""
+        self._outbox.wake()
+
+    def clear(self) -> None:
+        """Drop all that waits."""
+        self._outbox.clear()
+
+    def move_to(self, other: Stream) -> None:
+        """Give all that waits to another stream."""
+        self._outbox.move_to(other._outbox)
+
+    def close(self) -> None:
+        """Take nothing more; what waits can still be read."""
+        self._outbox.close()
+        if self.expiry is not None:
+            self.expiry.cancel()
+            self.expiry = None
+
+    async def missed(self, number: int) -> Sequence[tuple[int, bytes]] | None:
+        """The messages after a number that were given out before; None where they are not all kept."""
+        if self.keeping.store is None:
+            return None
+        async with self._lock:
+            if number == self._number - 1:
+                return ()  # nothing was, whatever is still kept
+            return await self.keeping.store.after(self.session_id, self.id, number)
+
+    def read(self, missed: Sequence[tuple[int, bytes]] = (), *, prime: bool = True) -> Reader:
+        """Whoever reads it from now on.
+
+        Args:
+            missed: what to give before anything else.
+            prime: begin with an event that has an id and no data, where the revision has that.
+        """
+        reader = Reader(self, missed, prime=prime and self.keeping.retry_ms is not None)
+        self.reader = reader
+        if self.expiry is not None:
+            self.expiry.cancel()
+            self.expiry = None
+        self._outbox.wake()
+        return reader
+
+    def left(self, reader: Reader) -> None:
+        """A reader reads no more."""
+        if self.reader is reader:
+            self.reader = None
+            if self.on_left is not None:
+                self.on_left()
+
+    async def take(self, reader: Reader) -> ServerSentEvent | None:
+        """The next message for a reader; None when there is none now, or not for this one."""
+        async with self._lock:
+            if self.reader is not reader:
+                return None
+            message = self._outbox.pop()
+            return None if message is None else await self.event(message)
+
+    async def keep_rest(self) -> None:
+        """Keep what nobody has read, for a client that may come back."""
+        async with self._lock:
+            while self.reader is None and (message := self._outbox.pop()) is not None:
+                await self.event(message)
+
+    async def event(self, message: bytes) -> ServerSentEvent:
+        """A message as the next event of the stream; kept, if it can be, and only then with an id."""
+        store = self.keeping.store
+        if store is None:
+            return ServerSentEvent(message)
+        number = self._number
+        self._number += 1
+        try:
+            await store.append(self.session_id, self.id, number, message)
+        except Exception:
+            logger.exception("the event store failed; a message cannot be had again")
+            return ServerSentEvent(message)
+        return ServerSentEvent(message, str(EventId(self.id, number)))
+
+
+class Reader:
+    """One connection that reads a stream: the events, in order."""
+
+    __slots__ = ("_missed", "_prime", "_stream", "_until")
+
+    def __init__(self, stream: Stream, missed: Sequence[tuple[int, bytes]], *, prime: bool) -> None:
+        self._stream = stream
+        self._missed = deque(missed)
+        self._prime = prime
+        seconds = stream.keeping.poll_seconds
+        self._until = None if seconds is None else asyncio.get_running_loop().time() + seconds
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> ServerSentEvent:
+        stream = self._stream
+        if self._prime:
+            self._prime = False
+            event = await stream.event(b"")
+            return event._replace(retry_ms=stream.keeping.retry_ms)
+        while self._missed:
+            number, message = self._missed.popleft()
+            if message:
+                return ServerSentEvent(message, str(EventId(stream.id, number)))
+        while stream.reader is self:
+            if (following := await stream.take(self)) is not None:
+                return following
+            if not stream.open or not await self._news():
+                break
+        raise StopAsyncIteration
+
+    async def _news(self) -> bool:
+        """Wait until there may be something to read; False when the client is to come back for it."""
+        try:
+            async with asyncio.timeout_at(self._until):
+                await self._stream.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def aclose(self) -> None:
+        """The connection has ended."""
+        self._stream.left(self)

@@ -1,0 +1,224 @@
+"""Who is in a session over HTTP. An idle session is a record in a store; what runs in one is here, while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Coroutine, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pegboard import Caller, Change, Client, EventStore, RequestId, SessionRecord, SessionStore
+from pegboard_plugins.mcp.changes import notification
+from pegboard_plugins.mcp.http.stream import Keeping, Stream
+from pegboard_plugins.mcp.revisions import since
+from pegboard_plugins.mcp.session import DEFAULT_LEVEL, Session
+
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp import McpConfig
+    from pegboard_plugins.mcp.changes import Changes
+    from pegboard_plugins.mcp.http.calls import SessionCall
+
+APART = "a"
+"""The first letter of the ids of streams that belong to no call."""
+MOST_APART = 4
+"""How many such streams one session has at most; the oldest are ended."""
+GRACE_SECONDS = 60.0
+"""For how long a session is told of changes whose client has lost the stream, so that it misses none of them."""
+
+
+class HttpSession(Session):
+    """A session in which something runs, or a stream is open.
+
+    Attributes:
+        caller: who opened it; nobody else may use it.
+        keeping: how its streams are kept.
+        running: the calls in flight by the ids of their requests.
+        streams: those that a client can come back to, by their ids.
+        held: how many requests are being dealt with.
+        closed: it has ended.
+    """
+
+    __slots__ = ("_changes", "_on_idle", "caller", "closed", "held", "keeping", "running", "streams")
+
+    id: str
+
+    def __init__(
+        self, record: SessionRecord, keeping: Keeping, changes: Changes, on_idle: Callable[[HttpSession], None]
+    ) -> None:
+        super().__init__(record.client, record.id)
+        self.caller = record.caller
+        self.level = record.level
+        self.offered = record.offered
+        self.subscriptions = record.subscriptions
+        self.keeping = keeping
+        self.running: dict[RequestId, SessionCall] = {}
+        self.streams: dict[str, Stream] = {}
+        self.held = 0
+        self.closed = False
+        self._changes = changes
+        self._on_idle = on_idle
+
+    @property
+    def record(self) -> SessionRecord:
+        """What must be known to go on with it."""
+        return SessionRecord(self.id, self.client, self.caller, self.offered, self.level, self.subscriptions)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing runs in it, and nobody listens."""
+        return not (self.held or self.running or self.streams)
+
+    def cancel(self, request_id: RequestId) -> None:
+        """Cancel a request in flight, if there is one of that id; the id is free again at once."""
+        call = self.running.pop(request_id, None)
+        if call is not None:
+            call.cancel()
+
+    def close(self) -> None:
+        """End all that runs in it."""
+        self.closed = True
+        for request_id in list(self.running):
+            self.cancel(request_id)
+        self.end()
+        for stream in self.streams.values():
+            stream.keeping = Keeping(None)
+            stream.close()
+        self.streams.clear()
+        self._changes.remove(self)
+
+    # --- the streams apart from calls
+
+    def open_apart(self, stream_id: str | None = None, number: int = 0) -> Stream:
+        """A stream for what belongs to no call; what could not be told on an earlier one will be told on it."""
+        stream = Stream(self.id, self.keeping, APART, stream_id, number)
+        stream.on_left = partial(self._lost, stream)
+        former = self._apart()
+        if former and former[-1].reader is None:
+            former[-1].move_to(stream)
+        self.streams[stream.id] = stream
+        for one in former[: len(former) + 1 - MOST_APART]:
+            self._drop(one)
+        self._changes.add(self)
+        return stream
+
+    def _lost(self, stream: Stream) -> None:
+        """The client reads a stream no more; it may come back for a while."""
+        if stream.open and self.keeping.store is not None:
+            stream.expiry = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._drop, stream)
+        else:
+            self._drop(stream)
+
+    def _drop(self, stream: Stream) -> None:
+        stream.close()
+        if self.streams.get(stream.id) is stream:
+            del self.streams[stream.id]
+        if not self._apart():
+            self._changes.remove(self)
+        self._on_idle(self)
+
+    def _apart(self) -> list[Stream]:
+        return [stream for stream in self.streams.values() if stream.id.startswith(APART)]
+
+    def changed(self, changes: Iterable[Change]) -> None:
+        """Tell the client, on one stream: the latest that is read, else the latest that may be read again."""
+        apart = self._apart()
+        if not apart:
+            return
+        target = next((stream for stream in reversed(apart) if stream.reader is not None), apart[-1])
+        for change in changes:
+            if self.hears_of(change):
+                target.send(notification(change), key=change)
+
+    def stop(self) -> None:
+        """End the streams on which nothing will be told any more."""
+        for stream in self._apart():
+            stream.close()
+
+
+class Sessions:
+    """The sessions of one endpoint.
+
+    Args:
+        store: keeps them.
+        events: keeps what was sent on their streams, None for nowhere.
+        config: the settings of the plugin.
+    """
+
+    def __init__(self, store: SessionStore, events: EventStore | None, config: McpConfig) -> None:
+        self._store = store
+        self._events = events
+        self._config = config
+        self._live: dict[str, HttpSession] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def open(self, client: Client, caller: Caller, changes: Changes) -> HttpSession | None:
+        """A new session, held; None when there are too many."""
+        session_id = secrets.token_urlsafe(24)
+        record = SessionRecord(session_id, client, caller, frozenset(), DEFAULT_LEVEL)
+        if not await self._store.put(record):
+            return None
+        return self._hold(record, changes)
+
+    async def find(self, session_id: str, caller: Caller, changes: Changes) -> HttpSession | None:
+        """A session of this very caller, held until it is released; another's is as unknown as none."""
+        live = self._live.get(session_id)
+        if live is None:
+            record = await self._store.get(session_id)
+            if record is None or record.id != session_id or record.caller != caller:
+                return None
+            return self._hold(record, changes)
+        if live.caller != caller:
+            return None
+        live.held += 1
+        return live
+
+    def _hold(self, record: SessionRecord, changes: Changes) -> HttpSession:
+        live = self._live.get(record.id)
+        if live is None:
+            live = self._live[record.id] = HttpSession(record, self._keeping(record.client), changes, self._settle_soon)
+        live.held += 1
+        return live
+
+    def _keeping(self, client: Client) -> Keeping:
+        if self._events is None or not since(client.revision, "2025-11-25"):
+            return Keeping(self._events)
+        seconds = self._config.poll_after_seconds
+        return Keeping(self._events, self._config.retry_ms, seconds or None)
+
+    async def release(self, session: HttpSession) -> None:
+        """A request has been dealt with."""
+        session.held -= 1
+        await self.settle(session)
+
+    async def settle(self, session: HttpSession) -> None:
+        """Begin to count its idle time anew, and keep no more than its record when nothing runs in it."""
+        if _is_closed(session):
+            return
+        await self._store.put(session.record)
+        if _is_closed(session):  # meanwhile
+            await self._store.remove(session.id)
+        elif session.idle and self._live.get(session.id) is session:
+            del self._live[session.id]
+
+    def _settle_soon(self, session: HttpSession) -> None:
+        if not session.closed:
+            self.run(self.settle(session))
+
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something for a session that nobody waits for."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self, session: HttpSession) -> None:
+        """End a session, and leave nothing of it behind."""
+        self._live.pop(session.id, None)
+        session.close()
+        await self._store.remove(session.id)
+        if self._events is not None:
+            await self._events.forget(session.id)
+
+
+def _is_closed(session: HttpSession) -> bool:
+    return session.closed

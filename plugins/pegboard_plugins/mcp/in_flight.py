@@ -1,0 +1,65 @@
+"""What is in flight on a message stream: calls with their outlets, and batches that wait for all of their responses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from threading import get_ident
+
+from pegboard import Connection, ProtocolError
+from pegboard_plugins.mcp.envelope import shape
+
+
+class Running:
+    """A call in flight, and its outlet: what it says goes to the connection until it is answered or cancelled.
+
+    Attributes:
+        open: neither has happened.
+        task: runs it.
+    """
+
+    __slots__ = ("_connection", "_loop", "_thread", "open", "task")
+
+    task: asyncio.Task[None]
+
+    def __init__(self, connection: Connection, loop: asyncio.AbstractEventLoop, thread: int) -> None:
+        self._connection = connection
+        self._loop = loop
+        self._thread = thread
+        self.open = True
+
+    def send(self, message: bytes, *, keep: bool = False) -> None:
+        """Send a message, from any thread."""
+        if get_ident() != self._thread:
+            self._loop.call_soon_threadsafe(self.send, message)
+        elif self.open:
+            self._connection.send(message)
+
+    def cancel(self) -> None:
+        """Send nothing more for it, and end it."""
+        self.open = False
+        self.task.cancel()
+
+
+def _wants_reply(message: object) -> bool:
+    """Whether a message of a batch is answered: a request, or something that is no message at all."""
+    try:
+        return shape(message) == "request"
+    except ProtocolError:
+        return True
+
+
+class BatchReply:
+    """Gathers the responses to a batch and sends them as one array when the last is there."""
+
+    def __init__(self, messages: Sequence[object], connection: Connection) -> None:
+        self._missing = sum(map(_wants_reply, messages))
+        self._connection = connection
+        self._responses: list[bytes] = []
+
+    def __call__(self, response: bytes | None) -> None:
+        self._missing -= 1
+        if response is not None:
+            self._responses.append(response)
+        if self._missing == 0 and self._responses:
+            self._connection.send(b"[" + b",".join(self._responses) + b"]")

@@ -1,0 +1,178 @@
+"""`subscriptions/listen` (2026-07-28): what a client wants to hear of, and telling it, on a stream of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from pegboard import Call, Change, ProtocolError, RequestId, encode, jsonrpc_notification, jsonrpc_result
+from pegboard_plugins.mcp.additions import topics
+from pegboard_plugins.mcp.changes import notification
+from pegboard_plugins.mcp.envelope import INVALID_PARAMS
+from pegboard_plugins.mcp.outbox import Outbox
+from pegboard_plugins.mcp.revisions import SUBSCRIPTION_ID
+
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp.service import Service
+
+MOST_URIS = 1000
+"""How many resources one subscription may name."""
+
+_FLAGS: Final = {"toolsListChanged": "tools", "promptsListChanged": "prompts", "resourcesListChanged": "resources"}
+_URIS: Final = "resourceSubscriptions"
+
+
+class Filter:
+    """What a client wants to hear of, as far as this server has it.
+
+    Args:
+        wanted: the parameter `notifications` of the request.
+        offers: whether the server lists things of a kind.
+
+    Raises:
+        ProtocolError: it is not of the form that the specification has.
+    """
+
+    def __init__(self, wanted: object, offers: Callable[[Any], bool]) -> None:
+        if type(wanted) is not dict:
+            raise ProtocolError(INVALID_PARAMS, "params.notifications must be an object")
+        self.kinds = {kind for flag, kind in _FLAGS.items() if _flag(wanted, flag) and offers(kind)}
+        uris = _uris(wanted)
+        self.uris = frozenset(uris) if offers("resources") else frozenset()
+        self.honoured: dict[str, Any] = {flag: True for flag, kind in _FLAGS.items() if kind in self.kinds}
+        if self.uris:
+            self.honoured[_URIS] = [uri for uri in dict.fromkeys(uris) if uri in self.uris]
+
+    def __contains__(self, change: object) -> bool:
+        return isinstance(change, Change) and (
+            change.uri in self.uris if change.kind == "resource" else change.kind in self.kinds
+        )
+
+
+def _flag(wanted: Mapping[str, Any], name: str) -> bool:
+    value = wanted.get(name, False)
+    if type(value) is not bool:
+        raise ProtocolError(INVALID_PARAMS, f"params.notifications.{name} must be true or false")
+    return value
+
+
+def _uris(wanted: Mapping[str, Any]) -> list[str]:
+    uris = wanted.get(_URIS, [])
+    if type(uris) is not list or not all(type(uri) is str for uri in uris):
+        raise ProtocolError(INVALID_PARAMS, f"params.notifications.{_URIS} must be a list of URIs")
+    if len(uris) > MOST_URIS:
+        raise ProtocolError(INVALID_PARAMS, f"params.notifications.{_URIS} may name {MOST_URIS} resources")
+    return uris
+
+
+class Listening:
+    """One subscription. What it has to tell goes to its outbox, of which the binding takes it.
+
+    Nothing waits twice: a change that is told already, and not yet read, is not told again.
+
+    Args:
+        call: the request.
+        service: whose changes it hears of.
+
+    Raises:
+        ProtocolError: the request is not sound, or asks for what its client does not declare.
+    """
+
+    def __init__(self, call: Call, service: Service) -> None:
+        assert call.request_id is not None
+        self.request_id: RequestId = call.request_id
+        self.outbox = Outbox()
+        self._loop = asyncio.get_running_loop()
+        self._service = service
+        self._meta: dict[str, object] = {SUBSCRIPTION_ID: call.request_id}
+        self._filter = Filter(call.params.get("notifications"), service.host.offers)
+        self._closers: list[Callable[[], None]] = []
+        wanted = topics(service.host.contributed, call.params["notifications"], call.client)
+        # whoever listens from here on misses nothing that is told after the acknowledgement
+        service.changes.add(self)
+        honoured = dict(self._filter.honoured)
+        held: list[tuple[str, dict[str, Any]]] = []
+        self._held: list[tuple[str, dict[str, Any]]] | None = held
+        try:
+            for name, topic in wanted.items():
+                subscribed = topic.subscribe(call, call.params["notifications"][name], self._notify)
+                if subscribed is not None:
+                    honoured[name] = subscribed.honoured
+                    self._closers.append(subscribed.close)
+        except BaseException:
+            self.end()
+            raise
+        acknowledged = {"_meta": self._meta, "notifications": honoured}
+        self.outbox.send(jsonrpc_notification("notifications/subscriptions/acknowledged", acknowledged), keep=True)
+        self._held = None
+        for method, params in held:
+            self._notify(method, params)
+
+    def _notify(self, method: str, params: dict[str, Any]) -> None:
+        """Tell what a plugin has to tell; never before the acknowledgement."""
+        try:
+            inside = asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            inside = False
+        if not inside:
+            self._loop.call_soon_threadsafe(self._notify, method, params)
+            return
+        if self._held is not None:
+            self._held.append((method, params))
+            return
+        if self.outbox.full:
+            self.stop()  # better none than one with gaps that nobody can see
+            return
+        meta = {**params.get("_meta", {}), **self._meta}
+        self.outbox.send(jsonrpc_notification(method, {**params, "_meta": meta}))
+
+    def changed(self, changes: Iterable[Change]) -> None:
+        """Tell what the client wants to hear of."""
+        for change in changes:
+            if change in self._filter:
+                self.outbox.send(notification(change, self._meta), key=change)
+
+    def stop(self) -> None:
+        """The server ends it: with the response, which says so."""
+        if not self.outbox.closed:
+            self.outbox.send(self.response, keep=True)
+            self.outbox.close()
+        self.end()
+
+    @property
+    def response(self) -> bytes:
+        """What the server ends it with."""
+        result = {"resultType": "complete", "_meta": self._meta | self._service.server_info}
+        return jsonrpc_result(self.request_id, encode(result))
+
+    def end(self) -> None:
+        """It has ended, whoever ended it: hear of nothing any more."""
+        self._service.changes.remove(self)
+        closers, self._closers = self._closers, []
+        for close in closers:
+            close()
+
+
+class ListenStream:
+    """One subscription as the events of a stream; it ends with its reader."""
+
+    def __init__(self, listening: Listening) -> None:
+        self._listening = listening
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        outbox = self._listening.outbox
+        while True:
+            if (message := outbox.pop()) is not None:
+                return message
+            if outbox.closed:
+                raise StopAsyncIteration
+            await outbox.wait()
+
+    async def aclose(self) -> None:
+        """The peer is gone, or has all."""
+        self._listening.outbox.close(drop=True)
+        self._listening.end()
