@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from pegboard import Call, Change, ProtocolError, RequestId, encode, jsonrpc_notification, jsonrpc_result
-from pegboard_plugins.mcp.additions import topics
 from pegboard_plugins.mcp.changes import notification
 from pegboard_plugins.mcp.envelope import INVALID_PARAMS
 from pegboard_plugins.mcp.outbox import Outbox
@@ -87,25 +86,19 @@ class Listening:
         self._service = service
         self._meta: dict[str, object] = {SUBSCRIPTION_ID: call.request_id}
         self._filter = Filter(call.params.get("notifications"), service.host.offers)
-        self._closers: list[Callable[[], None]] = []
-        wanted = topics(service.host.contributed, call.params["notifications"], call.client)
+        self._close: Callable[[], None] | None = None
+        self._held: list[tuple[str, dict[str, Any]]] | None = []
         # whoever listens from here on misses nothing that is told after the acknowledgement
         service.changes.add(self)
-        honoured = dict(self._filter.honoured)
-        held: list[tuple[str, dict[str, Any]]] = []
-        self._held: list[tuple[str, dict[str, Any]]] | None = held
         try:
-            for name, topic in wanted.items():
-                subscribed = topic.subscribe(call, call.params["notifications"][name], self._notify)
-                if subscribed is not None:
-                    honoured[name] = subscribed.honoured
-                    self._closers.append(subscribed.close)
+            begun = service.subscribe(call, call.params["notifications"], self._notify)
         except BaseException:
             self.end()
             raise
-        acknowledged = {"_meta": self._meta, "notifications": honoured}
+        self._close = begun.close
+        acknowledged = {"_meta": self._meta, "notifications": {**self._filter.honoured, **begun.honoured}}
         self.outbox.send(jsonrpc_notification("notifications/subscriptions/acknowledged", acknowledged), keep=True)
-        self._held = None
+        held, self._held = self._held, None
         for method, params in held:
             self._notify(method, params)
 
@@ -149,8 +142,8 @@ class Listening:
     def end(self) -> None:
         """It has ended, whoever ended it: hear of nothing any more."""
         self._service.changes.remove(self)
-        closers, self._closers = self._closers, []
-        for close in closers:
+        close, self._close = self._close, None
+        if close is not None:
             close()
 
 
