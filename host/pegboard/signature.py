@@ -27,6 +27,7 @@ from pegboard.argument_errors import input_error
 from pegboard.codec import is_finite
 from pegboard.context import Context
 from pegboard.contracts import ToolResult
+from pegboard.contracts.calls import CONTENT_TYPES
 from pegboard.errors import (
     ToolDefinitionError,
     ToolInputError,
@@ -39,6 +40,8 @@ from pegboard.plain_types import NotPlainError, Parameter
 _ARGUMENTS = "arguments"
 _CONTENT = "pegboard.contracts.content"
 """The module of the records of content, which is loaded only where there is some."""
+_AT_HAND = frozenset((dict, list, tuple, str, int, float, bool, type(None)))
+"""Results of these very types are no iterators."""
 _TEXT = (str, type(None), Any, object, bytes, inspect.Signature.empty)
 """Results of these types carry no schema: they are sent as text, or as whatever they turn out to be."""
 
@@ -106,7 +109,7 @@ class Signature:
         """
         if type(value) is str and self.output_schema is None:
             return value
-        if isinstance(value, Iterator | AsyncIterator):
+        if type(value) not in _AT_HAND and isinstance(value, Iterator | AsyncIterator):
             # taking it to its end could take for ever
             raise ToolOutputError("The tool returned an iterator.", "return a list")
         if self._open and _may_be_content(value) and (found := self._content(value)) is not None:
@@ -361,8 +364,8 @@ def _may_be_content(value: Any) -> bool:
     if kind is dict:
         return "content" in value
     if kind is list or kind is tuple:
-        return any(one.__module__ == _CONTENT for one in set(map(type, value)))
-    return kind is ToolResult or kind.__module__ == _CONTENT
+        return bool(CONTENT_TYPES) and not CONTENT_TYPES.isdisjoint(map(type, value))
+    return kind is ToolResult or kind in CONTENT_TYPES
 
 
 def _culprit(fields: dict[str, Any]) -> str | None:

@@ -180,6 +180,10 @@ class Call(NamedTuple):
         return meta if isinstance(meta, dict) else NOTHING
 
 
+CONTENT_TYPES: set[type[Any]] = set()
+"""The types of `Content`; none until they are loaded, as there can be no content before."""
+
+
 class ToolResult(NamedTuple):
     """What a tool gave. A tool may return one itself, to say more than a plain value can.
 

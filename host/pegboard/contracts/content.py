@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from pegboard.contracts.calls import ResourceContents
+from pegboard.contracts.calls import CONTENT_TYPES, ResourceContents
 
 Role: TypeAlias = Literal["user", "assistant"]
 """Who speaks, or is spoken to."""
@@ -114,3 +114,5 @@ class ResourceLink(NamedTuple):
 
 Content: TypeAlias = TextContent | ImageContent | AudioContent | EmbeddedResource | ResourceLink
 """One block of content."""
+
+CONTENT_TYPES.update((TextContent, ImageContent, AudioContent, EmbeddedResource, ResourceLink))

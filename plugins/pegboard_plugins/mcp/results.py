@@ -44,9 +44,6 @@ from pegboard_plugins.mcp.revisions import (
 Cached: TypeAlias = Literal["tools", "resources", "templates", "prompts", "discovery"]
 """What clients may keep by the operator's word."""
 
-_PLAIN = ToolResult()[2:]
-"""The fields of a result that is its value and nothing more."""
-
 
 class Encoder:
     """Writes the answers of one revision for one server.
@@ -114,16 +111,16 @@ class Encoder:
     # --- results ---
 
     def _tool_result(self, outcome: ToolResult) -> bytes:
-        if outcome[2:] != _PLAIN:
+        value, structured, content, is_error, meta = outcome
+        if content is not None or is_error or meta is not None:
             return self._full_tool_result(outcome)
-        value = outcome.value
         if type(value) is str:
-            structured = outcome.structured and self._modern
+            structured = structured and self._modern
             raw = text = encode(value)
-        elif value is None and not outcome.structured:
+        elif value is None and not structured:
             return b'{"content":[],"isError":false' + self._close
         else:
-            structured = outcome.structured and self._structured and (self._modern or isinstance(value, dict))
+            structured = structured and self._structured and (self._modern or isinstance(value, dict))
             raw = encode(value)
             text = encode(raw.decode())
         if structured:
