@@ -26,8 +26,6 @@ _CORE = frozenset(
                 "logLevel",
                 "subscriptionId",
                 "serverInfo",
-                "related-task",
-                "model-immediate-response",
             )
         ),
     }

@@ -270,6 +270,7 @@ async def test_a_kind_of_result_does_not_go_to_a_tool_that_calls_another(caplog:
         (MethodResult({"_meta": {"io.modelcontextprotocol/serverInfo": {}}}), "is reserved"),
         (MethodResult({"_meta": {"com.mcp/x": 1}}), "is reserved"),
         (MethodResult({"_meta": {"dev.mcp.tools/x": 1}}), "is reserved"),
+        (MethodResult({"_meta": {"io.modelcontextprotocol/related-task": {}}}), "is reserved"),
         (MethodResult({"_meta": {"progressToken": 1}}), "is reserved"),
         (MethodResult({"_meta": {"traceparent": "00"}}), "is reserved"),
         (MethodResult({"_meta": {"ui": {}}}), "is reserved"),
@@ -304,6 +305,8 @@ async def test_an_official_extension_writes_the_keys_that_are_its_own() -> None:
     async with make_host(plugins={"p": plugin}) as host:
         fine = await host.dispatch(Call("x/say", {"key": "io.modelcontextprotocol/x-state"}))
         assert isinstance(fine, MethodResult)
+        assert isinstance(await host.dispatch(Call("x/say", {"key": "x"})), MethodResult)
+        assert isinstance(await host.dispatch(Call("x/say", {"key": "ui"})), Failure)
         core = await host.dispatch(Call("x/say", {"key": "io.modelcontextprotocol/serverInfo"}))
         assert isinstance(core, Failure)
 
