@@ -98,13 +98,26 @@ def _print(outcome: Outcome, options: Namespace) -> int:
         print_json({"result": outcome.value} if options.json else outcome.value)
         return OK
     assert isinstance(outcome, ToolResult)
-    if options.json:
+    if outcome.content is not None:
+        _print_content(outcome, as_json=options.json)
+    elif options.json:
         print_json({"result": outcome.value})
     elif isinstance(outcome.value, str):
         print_result(outcome.value)
     elif outcome.value is not None:
         print_json(outcome.value)
-    return OK
+    return FAILED if outcome.is_error else OK
+
+
+def _print_content(outcome: ToolResult, *, as_json: bool) -> None:
+    from pegboard.cli.content import as_object, as_text
+
+    blocks = outcome.content or ()
+    if as_json:
+        print_json({"result": outcome.value, "content": [as_object(block) for block in blocks]})
+        return
+    for block in blocks:
+        print_result(as_text(block))
 
 
 def _print_failure(outcome: Failure, options: Namespace) -> None:

@@ -1,0 +1,37 @@
+"""Content for a person at a terminal, and for a program that reads `--json`. Binary data is counted, not printed."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import Any
+
+from pegboard.contracts.content import Content, EmbeddedResource, ResourceLink, TextContent
+
+
+def as_text(block: Content) -> str:
+    """A block as one text."""
+    if isinstance(block, TextContent):
+        return block.text
+    if isinstance(block, ResourceLink):
+        return f"{block.title or block.name}: {block.uri}"
+    if isinstance(block, EmbeddedResource):
+        part = block.resource
+        if isinstance(part.content, str):
+            return part.content
+        return f"[{part.uri}: {part.mime_type or 'binary'}, {len(part.content)} bytes]"
+    kind = type(block).__name__.removesuffix("Content").lower()
+    size = len(block.data) if isinstance(block.data, bytes) else len(block.data) * 3 // 4
+    return f"[{kind}: {block.mime_type}, {size} bytes]"
+
+
+def as_object(block: Content) -> dict[str, Any]:
+    """A block by the names of its fields, bytes in base64; what is not there is left out."""
+    return {"type": type(block).__name__} | _plain(block)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
+    if hasattr(value, "_asdict"):
+        return {name: _plain(one) for name, one in value._asdict().items() if one is not None}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
