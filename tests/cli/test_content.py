@@ -20,7 +20,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def called(site: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [PEGBOARD, "call", "--only", "content", *arguments]
+    command = [str(PEGBOARD), "call", "--only", "content", *arguments]
     env = client_environment(folder, {"PYTHONPATH": str(site)})
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=WAIT)
 

@@ -26,7 +26,8 @@ def as_text(block: Content) -> str:
 
 def as_object(block: Content) -> dict[str, Any]:
     """A block by the names of its fields, bytes in base64; what is not there is left out."""
-    return {"type": type(block).__name__} | _plain(block)
+    members: dict[str, Any] = _plain(block)
+    return {"type": type(block).__name__, **members}
 
 
 def _plain(value: Any) -> Any:
