@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from tests.support.http import Served, http_config
-from tests.support.http_mcp import Exchanged, Session, call, exchange, message, mirrored, modern
+from tests.support.http_mcp import Exchanged, Session, Streaming, call, exchange, message, mirrored, modern
 from tests.support.jobs import ADDED, CONFIG, DECLARED, make_jobs_site
 from tests.support.peer import META
 from tests.support.recorder import Conversation
@@ -111,3 +111,23 @@ async def test_sessions_have_it_too(served: Served) -> None:
     stranger.conversation.added = ADDED
     await stranger.open()
     assert (await stranger.post(message("jobs/get", {"jobId": begun["jobId"]}))).refused == (200, -32021)
+
+
+async def test_a_subscription_hears_of_what_the_extension_has_to_tell(served: Served) -> None:
+    job = await a_job(served)
+    listen = message("subscriptions/listen", {"notifications": {"jobIds": [job]}})
+    listen = modern(listen, **{f"{META}clientCapabilities": DECLARED})
+    streaming = Streaming(await served.connect())
+    streaming.conversation.added = ADDED
+    await streaming.begin(listen, mirrored(listen))
+    assert streaming.first["params"]["notifications"] == {"jobIds": [job]}
+    await ask(served, message("jobs/cancel", {"jobId": job}), job)
+    told = await streaming.next()
+    assert (told["method"], told["params"]["status"]) == ("notifications/jobs", "cancelled")
+    assert told["params"]["_meta"] == {f"{META}subscriptionId": listen["id"]}
+    streaming.abort()
+
+
+async def test_a_subscription_to_an_extension_is_for_those_who_declare_it(served: Served) -> None:
+    listen = message("subscriptions/listen", {"notifications": {"jobIds": []}})
+    assert (await ask(served, listen, None, {})).refused == (400, -32021)

@@ -176,3 +176,44 @@ async def test_it_does_not_exist_before_its_time(site: Path, revision: str) -> N
 
 async def test_a_request_with_the_name_of_a_notification_is_no_method(client: Declaring) -> None:
     assert (await client.error("notifications/jobs/seen", jobId="x"))["code"] == -32601
+
+
+@pytest_asyncio.fixture
+async def listener(site: Path) -> AsyncIterator[Declaring]:
+    """A client of 2026-07-28 that declares the extension."""
+    async with Wire(config=HOST + CONFIG, site=site) as wire:
+        yield await opened(wire, MODERN[-1], DECLARED)
+
+
+async def test_a_subscription_hears_of_what_the_extension_has_to_tell(listener: Declaring) -> None:
+    job = (await listener.result("tools/call", **CALL))["jobId"]
+    wanted = {"notifications": {"jobIds": [job, "nobody's"], "toolsListChanged": True}}
+    subscription = await listener.wire.begin("subscriptions/listen", listener.params(wanted), modern=True)
+    told = await listener.wire.receive()
+    assert told["method"] == "notifications/subscriptions/acknowledged"
+    assert told["params"]["notifications"] == {"jobIds": [job], "toolsListChanged": True}
+    await listener.result("tools/call", name="mill_open_sluice", arguments={})
+    told = await listener.wire.receive()
+    assert told["method"] == "notifications/jobs"
+    assert (told["params"]["jobId"], told["params"]["status"]) == (job, "completed")
+    assert told["params"]["result"]["content"] == [{"type": "text", "text": "flour of rye"}]
+    assert told["params"]["_meta"] == {f"{META}subscriptionId": subscription}
+
+
+async def test_a_subscription_to_nothing_that_is_there_is_acknowledged_as_such(listener: Declaring) -> None:
+    await listener.wire.begin(
+        "subscriptions/listen", listener.params({"notifications": {"jobIds": ["nobody's"]}}), modern=True
+    )
+    assert (await listener.wire.receive())["params"]["notifications"] == {}
+
+
+async def test_a_subscription_that_a_plugin_refuses_does_not_begin(listener: Declaring) -> None:
+    error = await listener.error("subscriptions/listen", notifications={"jobIds": "x"})
+    assert error == {"code": -32602, "message": "jobIds must be a list"}
+
+
+async def test_a_subscription_to_an_extension_is_for_those_who_declare_it(listener: Declaring) -> None:
+    listener.capabilities = {}
+    error = await listener.error("subscriptions/listen", notifications={"jobIds": []})
+    assert error["code"] == -32021
+    assert error["data"] == {"requiredCapabilities": DECLARED}
