@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from tests.support.http import Served, http_config, without_uvloop
 from tests.support.http_mcp import Session
-from tests.support.pool import make_fixture_site
+from tests.support.pool import ASKING, make_asking_site, make_fixture_site
 from tests.support.schemas import LEGACY
 
 
@@ -53,3 +53,16 @@ async def session(served: Served, request: pytest.FixtureRequest) -> Session:
     session = Session(served, request.param)
     await session.open()
     return session
+
+
+@pytest.fixture(scope="session")
+def asking_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the plugin whose calls talk to their client, too."""
+    return make_asking_site(tmp_path_factory.mktemp("asking"))
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def asking(asking_site: Path) -> AsyncIterator[Served]:
+    """A server that runs it."""
+    async with Served(asking_site, http_config(host=ASKING)) as served:
+        yield served

@@ -4,32 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
-from tests.support.http import Served, http_config
+from tests.support.http import Served
 from tests.support.http_mcp import Session, Streaming, ask, call, modern
-from tests.support.pool import ASKING, make_asking_site
 from tests.support.schemas import LEGACY
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 RESULT = {"role": "assistant", "content": {"type": "text", "text": "Paris"}, "model": "m"}
-
-
-@pytest.fixture(scope="session")
-def asking_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_asking_site(tmp_path_factory.mktemp("asking"))
-
-
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def asking(asking_site: Path) -> AsyncIterator[Served]:
-    async with Served(asking_site, http_config(host=ASKING)) as served:
-        yield served
 
 
 async def opened(asking: Served, revision: str = LEGACY[-1]) -> Session:

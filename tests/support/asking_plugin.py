@@ -13,6 +13,7 @@ from pegboard import (
     Call,
     CallNext,
     ClientError,
+    Context,
     Middleware,
     Outcome,
     Plugin,
@@ -33,7 +34,7 @@ class AskingPlugin(Plugin):
     @hookimpl
     def register_tools(self) -> Iterable[ToolDefinition]:
         """The tools, which never run themselves."""
-        return [ToolDefinition(function) for function in (ask, tell, reach, let_go, ended)]
+        return [ToolDefinition(function) for function in (ask, tell, reach, let_go, ended, change)]
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
@@ -47,7 +48,7 @@ class AskingPlugin(Plugin):
         if name == "asking_ask":
             return ToolResult(await self._ask(call, **arguments))
         if name == "asking_tell":
-            for method, params in arguments["notifications"]:
+            for method, params in arguments["notifications"] * arguments.get("times", 1):
                 if call.notify is not None:
                     call.notify(method, params)
             if arguments.get("stay"):
@@ -129,3 +130,15 @@ def let_go() -> str:
 def ended() -> str:
     """Say which asking calls were cancelled."""
     return ""
+
+
+def change(context: Context, what: list[str]) -> str:
+    """Tell of changes: of lists by their kind, of resources by their URI."""
+    notifications = context.notifications
+    lists = {"tools": notifications.tools, "resources": notifications.resources, "prompts": notifications.prompts}
+    for one in what:
+        if one in lists:
+            lists[one].list_changed()
+        else:
+            notifications.resources.updated(one)
+    return "changed"

@@ -155,6 +155,7 @@ class Session:
         self.revision = revision
         self.id = ""
         self.conversation = Conversation()
+        self.seen: dict[str, bytes] = {}
 
     async def open(self, **fields: str) -> Exchanged:
         """Initialise it."""
@@ -180,7 +181,7 @@ class Session:
 
     async def listen(self, last: str | None = None) -> Streaming:
         """Open a stream apart from requests, or go on with one after the event of that id."""
-        streaming = Streaming(await self.served.connect(), self.conversation)
+        streaming = Streaming(await self.served.connect(), self.conversation, self.seen)
         own = [field for field in self.fields() if field[0] not in ("Content-Type", "Accept")]
         resumed = [] if last is None else [("Last-Event-ID", last)]
         await streaming.open([*own, ("Accept", "text/event-stream"), *resumed])
@@ -188,7 +189,7 @@ class Session:
 
     async def begin(self, one: dict[str, Any]) -> Streaming:
         """Send a request and read as far as the first event of its stream."""
-        streaming = Streaming(await self.served.connect(), self.conversation)
+        streaming = Streaming(await self.served.connect(), self.conversation, self.seen)
         await streaming.begin(one, self.fields())
         return streaming
 
@@ -200,21 +201,28 @@ class Streaming:
         events: all that were read, those without data too.
     """
 
-    def __init__(self, line: Line, conversation: Conversation | None = None) -> None:
+    def __init__(
+        self, line: Line, conversation: Conversation | None = None, seen: dict[str, bytes] | None = None
+    ) -> None:
         self.line = line
         self.events: list[Event] = []
+        self._seen = {} if seen is None else seen
         self.conversation = conversation or Conversation()
         self.first: Any = None
         self._unread = b""
 
     async def begin(self, one: dict[str, Any], fields: Fields) -> None:
         """Send it; its first event has been read afterwards."""
+        await self.send(one, fields)
+        self.first = await self.next()
+
+    async def send(self, one: dict[str, Any], fields: Fields) -> None:
+        """Send it; it is answered with a stream."""
         body = json.dumps(one).encode()
         self.conversation.sent(body)
         await self.line.send(request_bytes("POST", PATH, fields, body))
         self.head = await self.line.head()
         assert self.head.get("Content-Type") == "text/event-stream", self.head
-        self.first = await self.next()
 
     async def open(self, fields: Fields) -> None:
         """GET it."""
@@ -227,7 +235,14 @@ class Streaming:
         """The next message; None at the proper end of the stream."""
         while (event := await self.event()) is not None and not event.data:
             pass
-        return None if event is None else self.conversation.received(event.data)
+        if event is None:
+            return None
+        if event.id in self._seen:  # given again: the recorder has it already
+            assert self._seen[event.id] == event.data
+            return json.loads(event.data)
+        if event.id is not None:
+            self._seen[event.id] = event.data
+        return self.conversation.received(event.data)
 
     async def event(self) -> Event | None:
         """The next event, be it one without data; None at the proper end."""
