@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from functools import lru_cache
 from math import isfinite
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
-from urllib.parse import urlsplit
+from typing import Any, Generic, Literal, NamedTuple, TypeGuard, TypeVar
 
 from pegboard.argument_errors import input_error
 from pegboard.errors import InteractionError
@@ -19,6 +18,14 @@ from pegboard.errors import InteractionError
 T = TypeVar("T")
 
 FORMATS = ("email", "uri", "date", "date-time")
+_PATTERNS = {
+    "email": re.compile(r"[^@\s]+@[^@\s]+"),
+    "uri": re.compile(r"[a-z][a-z0-9+.-]*:\S+", re.IGNORECASE),
+    "date": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}"),
+    "date-time": re.compile(
+        r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?([Zz]|[+-][0-9]{2}:[0-9]{2})?"
+    ),
+}
 
 _TEXT = {"type", "title", "description", "default", "minLength", "maxLength", "format", "enum", "enumNames", "oneOf"}
 _NUMBER = {"type", "title", "description", "default", "minimum", "maximum"}
@@ -29,6 +36,9 @@ _ALLOWED = {
     "boolean": {"type", "title", "description", "default"},
     "array": {"type", "title", "description", "default", "minItems", "maxItems", "items"},
 }
+_WHOLE = ("minLength", "maxLength", "minItems", "maxItems")
+_UNSAID = {"examples", "deprecated", "readOnly", "writeOnly", "uniqueItems"}
+"""What pydantic may say of a field and a form cannot, and need not."""
 
 
 class Elicited(NamedTuple, Generic[T]):
@@ -73,56 +83,65 @@ def form_of(schema: Any) -> Form:
         _check_form(schema)
         return Form(schema, dict)
     try:
-        return _typed_form(schema)
-    except TypeError as error:
-        raise _no_form(f"{schema!r} is neither a type nor a JSON Schema") from error
+        hash(schema)
+    except TypeError:
+        return _typed_form.__wrapped__(schema)
+    return _typed_form(schema)
 
 
 @lru_cache(maxsize=128)
 def _typed_form(kind: Any) -> Form:
     from pydantic import PydanticUserError, TypeAdapter, ValidationError, create_model
+    from pydantic_core import SchemaError
 
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(kind)
         schema = adapter.json_schema()
-        single = schema.get("type") != "object" and not _is_object(schema)
+        single = _resolved(schema, schema.get("$defs", {})).get("type") != "object"
         if single:
             model = create_model("Form", value=(kind, ...))
             adapter = TypeAdapter(model)
             schema = adapter.json_schema()
-    except (PydanticUserError, TypeError) as error:
+    except (PydanticUserError, SchemaError, TypeError) as error:
         why = str(error).partition("\n")[0]
         raise _no_form(f"{kind!r} is no type that JSON Schema can describe: {why}") from None
-    flat = flatten(schema)
+    flat, nullable = _flattened(schema)
     _check_form(flat)
 
     def convert(content: dict[str, Any]) -> Any:
         try:
-            value = adapter.validate_python(content)
+            value = adapter.validate_python({**dict.fromkeys(nullable), **content})
         except ValidationError as error:
-            raise ValueError(input_error(error, content).message) from None
+            raise ValueError(input_error(error, content).message.removeprefix("Invalid arguments:\n")) from None
         return value.value if single else value
 
     return Form(flat, convert)
 
 
-def _is_object(schema: Mapping[str, Any]) -> bool:
-    reference = schema.get("$ref")
-    return bool(reference) and _resolved(schema, schema.get("$defs", {})).get("type") == "object"
-
-
 # --- from pydantic's schemas to flat ones ---
 
 
-def flatten(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema of pydantic's without references, and without null for what may be left out."""
+def _flattened(schema: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """A schema of pydantic's without references and without null, and the fields that are null when they are left out.
+
+    A form knows no null: what must be there, and may be null, may be left out.
+    """
     definitions = schema.get("$defs", {})
     root = _resolved(schema, definitions)
-    flat: dict[str, Any] = {key: value for key, value in root.items() if key in ("type", "required")}
-    flat["properties"] = {name: _field(field, definitions) for name, field in root.get("properties", {}).items()}
-    if root.get("patternProperties") or isinstance(root.get("additionalProperties"), Mapping):
+    if "properties" not in root or root.get("patternProperties") or isinstance(root.get("additionalProperties"), dict):
         raise _no_form("it has fields without names")
-    return flat
+    required = root.get("required", [])
+    nullable = [name for name in required if _NULL in _resolved(root["properties"][name], definitions).get("anyOf", ())]
+    flat: dict[str, Any] = {
+        "type": "object",
+        "properties": {name: _field(field, definitions) for name, field in root["properties"].items()},
+    }
+    if needed := [name for name in required if name not in nullable]:
+        flat["required"] = needed
+    return flat, nullable
+
+
+_NULL = {"type": "null"}
 
 
 def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,10 +153,12 @@ def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict
 
 
 def _field(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    flat = _resolved(field, definitions)
-    branches = [branch for branch in flat.get("anyOf", ()) if branch.get("type") != "null"]
+    flat = {key: value for key, value in _resolved(field, definitions).items() if key not in _UNSAID}
+    branches = [_resolved(branch, definitions) for branch in flat.pop("anyOf", ()) if branch != _NULL]
     if len(branches) == 1:
-        flat = {**_field(branches[0], definitions), **{key: value for key, value in flat.items() if key != "anyOf"}}
+        flat = {**{key: value for key, value in branches[0].items() if key not in _UNSAID}, **flat}
+    elif titled := _titled(branches):
+        flat |= {"type": "string", "oneOf": titled}
     if "const" in flat:
         flat["enum"] = [flat.pop("const")]
     if flat.get("type") == "integer":
@@ -145,15 +166,26 @@ def _field(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str
             if exclusive in flat:
                 flat[inclusive] = flat.pop(exclusive) + step
     if flat.get("type") == "array" and isinstance(flat.get("items"), Mapping):
-        flat["items"] = _choices(_field(flat["items"], definitions))
-        flat.pop("uniqueItems", None)
+        flat["items"] = _items(flat["items"], definitions)
     if "default" in flat and flat["default"] is None:
         del flat["default"]
     return flat
 
 
-def _choices(items: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in items.items() if key in ("type", "enum", "anyOf")}
+def _titled(branches: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Choices with titles, of a union of literals that each have one; empty for any other."""
+    if not all(isinstance(branch.get("const"), str) for branch in branches):
+        return []
+    return [{"const": branch["const"], "title": branch.get("title", branch["const"])} for branch in branches]
+
+
+def _items(items: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+    flat = _resolved(items, definitions)
+    if titled := _titled([_resolved(branch, definitions) for branch in flat.get("anyOf", ())]):
+        return {"anyOf": titled}
+    if "const" in flat:
+        flat["enum"] = [flat["const"]]
+    return {key: flat[key] for key in ("type", "enum") if key in flat}
 
 
 # --- what a form may hold ---
@@ -164,7 +196,7 @@ def _check_form(schema: Mapping[str, Any]) -> None:
     if schema.get("type") != "object" or not isinstance(properties, Mapping):
         raise _no_form('its schema is not an object with "properties"')
     required = schema.get("required", [])
-    if not isinstance(required, list) or not set(required) <= set(properties):
+    if not isinstance(required, list) or not all(isinstance(name, str) and name in properties for name in required):
         raise _no_form('"required" names fields that it does not have')
     for name, field in properties.items():
         if complaint := _complaint(field):
@@ -176,19 +208,40 @@ def _complaint(field: Any) -> str | None:
         return "it is no object"
     kind = field.get("type")
     if not isinstance(kind, str) or kind not in _ALLOWED:
-        return f"its type is {kind!r}"
+        return "it is of no one simple type" if kind is None else f"its type is {kind!r}"
     if extra := sorted(set(field) - _ALLOWED[kind]):
-        return f"{extra[0]!r} is not possible for a {kind}"
-    if "format" in field and field["format"] not in FORMATS:
-        return f"the format {field['format']!r} is none of {', '.join(FORMATS)}"
-    if kind == "array" and choices(field) is None:
-        return "its items are no choices"
-    if {"enum", "oneOf"} & set(field) and choices(field) is None:
-        return "its choices are not texts"
-    if len(field.get("enumNames", ())) != len(field.get("enum", ())) and "enumNames" in field:
-        return '"enumNames" and "enum" differ in length'
+        return f"{extra[0]!r} is not possible for a field of type {kind}"
+    if complaint := _wrong_value(field) or _wrong_choices(field):
+        return complaint
     if "default" in field and (wrong := _misfit(field, field["default"])):
         return f"its default {wrong}"
+    return None
+
+
+def _wrong_value(field: Mapping[str, Any]) -> str | None:
+    """What is wrong with what a field says of itself: that it is not even of the right type."""
+    for key in ("title", "description"):
+        if not isinstance(field.get(key, ""), str):
+            return f"its {key} is no text"
+    if wrong := [key for key in _WHOLE if type(field.get(key, 0)) is not int]:
+        return f"its {wrong[0]} is no whole number"
+    if wrong := [key for key in ("minimum", "maximum") if not _is_number(field.get(key, 0))]:
+        return f"its {wrong[0]} is no number"
+    if "format" in field and field["format"] not in FORMATS:
+        return f"the format {field['format']!r} is none of {', '.join(FORMATS)}"
+    return None
+
+
+def _wrong_choices(field: Mapping[str, Any]) -> str | None:
+    found = choices(field)
+    if field["type"] == "array":
+        named = isinstance(field.get("items"), Mapping) and "enum" in field["items"]
+        return "its items are no choices" if not found or (named and field["items"].get("type") != "string") else None
+    if {"enum", "oneOf"} & set(field) and not found:
+        return "its choices are not texts"
+    names = field.get("enumNames", found)
+    if names != found and not (_are_texts(names) and len(names) == len(found or ())):
+        return '"enumNames" and "enum" differ in length'
     return None
 
 
@@ -200,8 +253,16 @@ def choices(field: Mapping[str, Any]) -> list[str] | None:
     found = source.get("enum")
     titled = source.get("anyOf" if field.get("type") == "array" else "oneOf")
     if isinstance(titled, list):
-        found = [entry.get("const") if isinstance(entry, Mapping) and "title" in entry else None for entry in titled]
-    return found if isinstance(found, list) and all(isinstance(one, str) for one in found) else None
+        found = [entry.get("const") if _has_title(entry) else None for entry in titled]
+    return found if _are_texts(found) else None
+
+
+def _has_title(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and isinstance(entry.get("title"), str)
+
+
+def _are_texts(values: Any) -> TypeGuard[list[str]]:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
 def _no_form(why: str) -> InteractionError:
@@ -240,17 +301,21 @@ def _misfit(field: Mapping[str, Any], value: Any) -> str | None:
         return None if value in allowed else f"must be one of {', '.join(allowed)}"
     if not field.get("minLength", 0) <= len(value) <= field.get("maxLength", len(value)):
         return "is too short or too long"
-    return None if _has_format(field.get("format"), value) else f"must be a {field['format']}"
+    return None if has_format(field.get("format"), value) else f"must be a {field['format']}"
 
 
 def _number_misfit(field: Mapping[str, Any], value: Any) -> str | None:
-    if type(value) not in (int, float) or not isfinite(value):
+    if not _is_number(value):
         return "must be a number"
     if field["type"] == "integer" and value != int(value):
         return "must be a whole number"
     if not field.get("minimum", value) <= value <= field.get("maximum", value):
         return "is out of range"
     return None
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int or (type(value) is float and isfinite(value))
 
 
 def _array_misfit(field: Mapping[str, Any], value: Any) -> str | None:
@@ -262,16 +327,17 @@ def _array_misfit(field: Mapping[str, Any], value: Any) -> str | None:
     return None
 
 
-def _has_format(name: str | None, value: str) -> bool:
+def has_format(name: str | None, value: str) -> bool:
+    """Whether text has one of the formats; None is the format of any text."""
+    if name is None:
+        return True
+    if _PATTERNS[name].fullmatch(value) is None:
+        return False
     try:
-        if name == "email":
-            return re.fullmatch(r"[^@\s]+@[^@\s]+", value) is not None
-        if name == "uri":
-            return bool(urlsplit(value).scheme)
         if name == "date":
             date.fromisoformat(value)
         elif name == "date-time":
-            datetime.fromisoformat(value)
+            datetime.fromisoformat(value.upper())
     except ValueError:
         return False
     return True

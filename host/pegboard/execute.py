@@ -11,7 +11,6 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from functools import partial
 from threading import get_ident
 from types import CoroutineType
 from typing import Any, Literal, NamedTuple
@@ -143,7 +142,13 @@ class Runtime(NamedTuple):
     surroundings: Surroundings
 
 
-async def invoke(function: Function, keywords: Mapping[str, Any], threads: Threads, adapters: Adapters = ()) -> Any:
+async def invoke(
+    function: Function,
+    keywords: Mapping[str, Any],
+    threads: Threads,
+    adapters: Adapters = (),
+    rounds: Rounds | None = None,
+) -> Any:
     """Run a function and return what it returned.
 
     Whatever it raises loses this call and nothing else: `SystemExit` and `KeyboardInterrupt` would end the event loop
@@ -168,7 +173,7 @@ async def invoke(function: Function, keywords: Mapping[str, Any], threads: Threa
         return await value if isinstance(value, CoroutineType) else value
     except asyncio.CancelledError as error:
         task = asyncio.current_task()
-        if task is not None and task.cancelling():
+        if (task is not None and task.cancelling()) or (rounds is not None and rounds.ended):
             raise
         raise _unexpected(error) from error
     except BaseException as error:
@@ -264,26 +269,23 @@ async def _run(
         arguments: the arguments as the client sent them.
         keywords: those that the function is called with.
     """
-    rounds = call.rounds
-    refusal: str | None = CANNOT_ASK
-    if parameter is not None and function.mode == "async":
-        refusal = None
-        if rounds is None and call.round is not None:
-            rounds = Rounds(call.round)
-    context = Context(call, bound, arguments, runtime.surroundings, rounds, refusal)
+    asks = parameter is not None and function.mode == "async"
+    task = asyncio.current_task() if asks and call.round is not None else None
+    context = Context(call, bound, arguments, runtime.surroundings, task, None if asks else CANNOT_ASK)
     if parameter is not None:
         keywords[parameter] = context
     token = _current.set(context)
     try:
-        if rounds is call.rounds:
-            return await invoke(function, keywords, runtime.threads, runtime.adapters)
-        return await rounds.run(partial(invoke, function, keywords, runtime.threads, runtime.adapters))  # type: ignore[union-attr]
-    except asyncio.CancelledError:
-        context.cancelled = True
-        raise
+        value = await invoke(function, keywords, runtime.threads, runtime.adapters, call.rounds)
+    except BaseException as error:
+        context.cancelled = isinstance(error, asyncio.CancelledError)
+        if context.asked is None:
+            raise
+        return context.asked.conclude(None, error)
     finally:
         _current.reset(token)
         context.close()
+    return value if context.asked is None else context.asked.conclude(value)
 
 
 def _result(bound: BoundTool, value: Any) -> Any:

@@ -12,8 +12,7 @@ from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from typing import Any, TypeVar
 
-from pydantic_core import from_json, to_json
-
+from pegboard.codec import decode, encode
 from pegboard.contracts import InputRequired, Question, Round
 from pegboard.errors import InteractionError, MCPError, ProtocolError
 from pegboard.jsonrpc import INVALID_PARAMS
@@ -37,24 +36,31 @@ class Rounds:
     Args:
         before: what the rounds before left, and what the client gives now. An answer to a question that was not asked
             before counts only where the author gave the question a name; what was answered once stays answered.
+        task: what runs the call; None for one that ends no round.
     """
 
-    def __init__(self, before: Round) -> None:
+    def __init__(self, before: Round, task: asyncio.Task[Any] | None = None) -> None:
         self._number = before.number
         self._asked = dict(before.asked)
         self._given = before.given
         self._answers = {key: before.given[key] for key in before.asked if key in before.given} | dict(before.answers)
         self._results = dict(before.results)
-        self._kept = len(to_json(self._results)) if self._results else 0
+        self._kept = len(encode(self._results)) if self._results else 0
         self._seen: set[str] = set()
         self._counts: Counter[Path] = Counter()
         self._open: dict[str, Question] = {}
         self._waiting: list[asyncio.Future[Any]] = []
         self._steps = 0
-        self._task: asyncio.Task[Any] | None = None
+        self._task = task
+        self._cancelled_before = task.cancelling() if task is not None else 0
         self._handle: asyncio.Handle | None = None
         self._ended = False
         self._fault: MCPError | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the round is over: what waits for an answer then is cancelled, and what asks."""
+        return self._ended
 
     # --- what functions do ---
 
@@ -75,8 +81,7 @@ class Rounds:
             InteractionError: it was asked otherwise in an earlier round, twice by one name, or too often.
             ProtocolError: the answer is none to this question.
         """
-        if self._ended:
-            raise asyncio.CancelledError
+        await self._refuse_late()
         key = self._key(question, path, name)
         if name is not None and key in self._given:
             self._answers.setdefault(key, self._given[key])
@@ -102,10 +107,9 @@ class Rounds:
         No round ends while a step runs.
 
         Raises:
-            InteractionError: the key is used twice, or the results are too large to keep.
+            InteractionError: the key is used twice, or the results are too large to keep, or no JSON.
         """
-        if self._ended:
-            raise asyncio.CancelledError
+        await self._refuse_late()
         place = "/".join((*path, key))
         self._claim(f"once:{place}", f"two steps have the key {key!r}")
         if place in self._results:
@@ -113,21 +117,30 @@ class Rounds:
             return self._results[place]
         self._steps += 1
         try:
-            encoded = to_json(await step())
+            value = await step()
         finally:
             self._steps -= 1
             if self._open:
                 self._end_soon()
+        try:
+            encoded = encode(value)
+        except TypeError as error:
+            raise self._wrong(f"the step {key!r} gave what JSON cannot hold: {error}") from error
         self._kept += len(encoded)
         if self._kept > MOST_KEPT_BYTES:
             raise self._wrong(f"its steps leave more than {MOST_KEPT_BYTES} bytes for the next round")
-        self._results[place] = from_json(encoded)
+        self._results[place] = decode(encoded)
         return self._results[place]
+
+    async def _refuse_late(self) -> None:
+        if self._ended:
+            await asyncio.sleep(0)  # a loop that catches this and asks again must not stop all others
+            raise asyncio.CancelledError
 
     def _key(self, question: Question, path: Path, name: str | None) -> str:
         key = "/".join((*path, name or self._count(path, "question")))
         self._claim(key, f"two questions have the name {name!r}")
-        digest = sha256(to_json([question.method, question.params])).hexdigest()[:16]
+        digest = sha256(encode([question.method, question.params])).hexdigest()[:16]
         if name is None and self._asked.get(key, digest) != digest:
             raise self._wrong(
                 "it asks otherwise than it did before; what decides about questions must be the same in every round, "
@@ -166,40 +179,31 @@ class Rounds:
         for waiting in self._waiting:
             waiting.cancel()
 
-    async def run(self, function: Callable[[], Awaitable[Any]]) -> Any:
-        """Run what may ask, in the task of its call; what it gave, or an `InputRequired`.
+    def conclude(self, value: Any, error: BaseException | None = None) -> Any:
+        """What the call comes to, now that its function returned or raised: the value, or an `InputRequired`.
 
         Raises:
             InteractionError: it asked, and yet returned or raised something: that is not the person's answer.
+            BaseException: what the function raised; what was wrong with a question or an answer comes first, whatever
+                became of it.
         """
-        task = asyncio.current_task()
-        assert task is not None
-        self._task = task
-        cancelled_before = task.cancelling()
-        try:
-            value = await function()
-        except BaseException as error:
-            ours = self._ended and task.uncancel() <= cancelled_before
-            if ours and isinstance(error, asyncio.CancelledError):
-                return InputRequired(self._open, self._next())
-            if self._open and not isinstance(error, asyncio.CancelledError):
-                raise _went_on(f"raised {type(error).__name__}") from error
-            raise
-        else:
-            if self._ended:
-                task.uncancel()
-            if self._fault is not None:
-                raise self._fault
-            if self._open:
-                raise _went_on("returned")
-            return value
-        finally:
-            self._close()
+        ours = self._ended and self._task is not None and self._task.uncancel() <= self._cancelled_before
+        self.close()
+        cancelled = isinstance(error, asyncio.CancelledError)
+        if error is not None and cancelled and not ours:
+            raise error
+        if self._fault is not None:
+            raise self._fault
+        if cancelled:
+            return InputRequired(self._open, Round(self._number + 1, self._asked, self._answers, self._results))
+        if self._open:
+            raise _went_on("returned" if error is None else f"raised {type(error).__name__}") from error
+        if error is not None:
+            raise error
+        return value
 
-    def _next(self) -> Round:
-        return Round(self._number + 1, self._asked, self._answers, self._results)
-
-    def _close(self) -> None:
+    def close(self) -> None:
+        """End what is left: nothing is asked any more."""
         self._task = None
         self._ended = True
         if self._handle is not None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 
 from pegboard import (
     Call,
+    ClientCapabilityError,
     Context,
     Elicit,
     Failure,
@@ -21,6 +24,7 @@ from pegboard import (
     Outcome,
     ProtocolError,
     Sample,
+    ToolExecutionError,
     Toolkit,
     ToolResult,
 )
@@ -140,6 +144,14 @@ async def in_wait(context: Context) -> str:
     return "".join(task.result() for task in tasks if task in done)
 
 
+async def in_a_loop_that_asks_again(context: Context) -> str:
+    while True:
+        try:
+            return await say(context, "a") + await say(context, "b")
+        except Exception:  # noqa: BLE001
+            continue
+
+
 SEQUENTIAL = [
     in_sequence,
     in_a_task,
@@ -151,6 +163,7 @@ SEQUENTIAL = [
     behind_suppress,
     in_an_async_generator,
     with_names,
+    in_a_loop_that_asks_again,
 ]
 AT_ONCE = [in_a_gather, in_a_task_group, in_nested_task_groups, in_wait]
 
@@ -375,6 +388,135 @@ async def test_one_name_for_two_questions_is_an_error() -> None:
         assert "the name 'x'" in str(getattr(outcome.error, "developer_message", ""))
 
 
+async def test_a_bad_answer_is_refused_though_another_question_is_open_and_a_good_one_is_taken_later() -> None:
+    async def both(context: Context) -> str:
+        got = await context.ask(a=Elicit("a", int), b=Elicit("b", str))
+        return f"{got['a'].content}{got['b'].content}"
+
+    async with make_host(kit_of(both)) as host:
+        rounds = Rounds(host, "both")
+        await rounds.step()
+        outcome = await rounds.step({"a": accept(value="no number")})
+        assert isinstance(outcome, Failure)
+        assert isinstance(outcome.error, ProtocolError)
+        assert "inputResponses: a: value must be a number" in outcome.error.message
+        assert await rounds.step({"a": accept(value=1), "b": accept(value="x")}) == ToolResult("1x")
+
+
+async def test_what_is_wrong_with_an_answer_comes_before_what_the_function_makes_of_it() -> None:
+    async def translating(context: Context) -> str:
+        try:
+            return await say(context, "a")
+        except ProtocolError as error:
+            raise ToolExecutionError("in other words") from error
+
+    async with make_host(kit_of(translating)) as host:
+        rounds = Rounds(host, "translating")
+        await rounds.step()
+        outcome = await rounds.step({"question-1": accept(value=5)})
+        assert isinstance(outcome, Failure)
+        assert isinstance(outcome.error, ProtocolError)
+
+
+@pytest.mark.parametrize("given", [10**400, -(10**400), 1e15])
+async def test_an_answer_of_any_size_is_taken(given: Any) -> None:
+    async def number(context: Context) -> str:
+        return str((await context.ui.elicit("a", int)).content == given)
+
+    async with make_host(kit_of(number)) as host:
+        rounds = Rounds(host, "number")
+        await rounds.step()
+        assert await rounds.step({"question-1": accept(value=given)}) == ToolResult("True")
+
+
+async def test_half_a_character_in_a_question_is_no_failure() -> None:
+    async def half(context: Context) -> str:
+        return str((await context.ui.elicit("a\ud800", str)).content)
+
+    async with make_host(kit_of(half)) as host:
+        rounds = Rounds(host, "half")
+        await rounds.step()
+        assert await rounds.step({"question-1": accept(value="x")}) == ToolResult("x")
+
+
+async def test_a_question_that_cannot_be_asked_leaves_no_other_behind(recwarn: pytest.WarningsRecorder) -> None:
+    async def both(context: Context) -> str:
+        try:
+            await context.ask(a=Elicit("a"), b=Sample("b", tools=[]))
+        except ClientCapabilityError as error:
+            return error.capability
+        return "asked"
+
+    assert (await played(both))[0] == ToolResult("sampling.tools")
+    gc.collect()
+    assert [str(one.message) for one in recwarn if "never awaited" in str(one.message)] == []
+
+
+async def test_a_question_may_have_any_name() -> None:
+    async def odd(context: Context) -> str:
+        got = await context.ask(self=Elicit("a", str), **{"a/b c": Elicit("b", str)})
+        return f"{got['self'].content}{got['a/b c'].content}"
+
+    assert (await played(odd))[0] == ToolResult("AB")
+
+
+@pytest.mark.parametrize("url", ["", "x", "/relative", "https://a b", 5])
+async def test_what_is_no_url_is_not_asked(url: Any) -> None:
+    async def open_page(context: Context) -> str:
+        return (await context.ui.elicit_url("Look.", url)).action
+
+    async with make_host(kit_of(open_page)) as host:
+        outcome = await Rounds(host, "open_page").step()
+        assert isinstance(outcome, Failure)
+        assert "is no URL" in str(getattr(outcome.error, "developer_message", ""))
+
+
+async def stubborn(context: Context) -> str:
+    for _ in range(100):
+        try:
+            return await say(context, "a")
+        except BaseException:  # noqa: BLE001
+            continue
+    return "never"
+
+
+async def test_who_asks_again_and_again_stops_nobody_else() -> None:
+    """The event loop turns while a function that swallows its cancellation asks on; what it gives is no answer."""
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async with make_host(kit_of(stubborn)) as host:
+        other = asyncio.create_task(count())
+        outcome = await Rounds(host, "stubborn").step()
+        other.cancel()
+        assert isinstance(outcome, Failure)
+        assert turns > 90
+
+
+async def test_who_asks_after_its_call_has_ended_is_ended() -> None:
+    tasks: list[asyncio.Task[str]] = []
+    released = asyncio.Event()
+
+    async def leaves(context: Context) -> str:
+        async def later() -> str:
+            await released.wait()
+            return await say(context, "a")
+
+        tasks.append(asyncio.create_task(later()))
+        return "left"
+
+    async with make_host(kit_of(leaves)) as host:
+        assert await Rounds(host, "leaves").step() == ToolResult("left")
+        released.set()
+        await asyncio.wait(tasks)
+        assert tasks[0].cancelled()
+
+
 async def test_rounds_end() -> None:
     async def endless(context: Context) -> str:
         while True:
@@ -503,13 +645,86 @@ async def test_steps_leave_no_more_than_they_may() -> None:
         assert "70" not in outcome.error.message
 
 
+@pytest.mark.parametrize("given", [float("nan"), float("inf")])
+async def test_a_step_gives_the_same_in_every_round(given: float) -> None:
+    """Not only what JSON holds: what it holds no longer after the seal is not there before it either."""
+    seen: list[Any] = []
+
+    async def tool(context: Context) -> str:
+        seen.append(await context.once("x", lambda: [given, b"bytes", 1]))
+        return await say(context, "a")
+
+    await played(tool)
+    assert seen == [[None, "Ynl0ZXM=", 1]] * 2
+
+
+async def test_a_step_that_gives_no_json_is_named() -> None:
+    async def tool(context: Context) -> str:
+        return str(await context.once("thing", object))
+
+    async with make_host(kit_of(tool)) as host:
+        outcome = await Rounds(host, "tool").step()
+        assert isinstance(outcome, Failure)
+        assert isinstance(outcome.error, InteractionError)
+        assert "the step 'thing'" in str(outcome.error.developer_message)
+
+
 # --- nested calls
 
 
-async def test_questions_of_nested_calls_carry_their_path_and_are_replayed() -> None:
-    async def inner(text: str, context: Context) -> str:
-        return await say(context, text)
+async def inner(text: str, context: Context) -> str:
+    return await say(context, text)
 
+
+async def inner_waits(text: str, context: Context) -> str:
+    return await asyncio.wait_for(say(context, text), WAIT)
+
+
+async def by_nested_groups(context: Context) -> str:
+    async def branch(depth: int, text: str) -> str:
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(branch(depth - 1, text) if depth else nested(context, text))
+        return task.result()
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(branch(3, text)) for text in "ab"]
+    return "".join(task.result() for task in tasks)
+
+
+async def by_a_task_and_itself(context: Context) -> str:
+    task = asyncio.create_task(nested(context, "a"))
+    own = await say(context, "b")
+    return await task + own
+
+
+async def by_wait(context: Context) -> str:
+    tasks = [asyncio.create_task(nested(context, text)) for text in "ab"]
+    await asyncio.wait(tasks)
+    return "".join(task.result() for task in tasks)
+
+
+async def by_waiting_tools(context: Context) -> str:
+    return "".join(await asyncio.gather(*[context.tools.call("inner_waits", {"text": text}) for text in "ab"]))
+
+
+async def nested(context: Context, text: str) -> str:
+    return str(await context.tools.call("inner", {"text": text}))
+
+
+@pytest.mark.parametrize(
+    "function", [by_nested_groups, by_a_task_and_itself, by_wait, by_waiting_tools], ids=lambda one: one.__name__
+)
+async def test_nested_calls_ask_in_every_shape_and_no_failure_is_logged(
+    function: Function, caplog: pytest.LogCaptureFixture
+) -> None:
+    outcome, asked = await played(function, inner, inner_waits)
+    assert outcome == ToolResult("AB")
+    assert [sorted(round) for round in asked] == [["a", "b"]]
+    gc.collect()
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+async def test_questions_of_nested_calls_carry_their_path_and_are_replayed() -> None:
     async def outer(context: Context) -> str:
         first = await context.tools.call("inner", {"text": "a"})
         both = await asyncio.gather(*[context.tools.call("inner", {"text": text}) for text in "bc"])

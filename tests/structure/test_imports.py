@@ -184,6 +184,7 @@ def test_a_strangers_distribution_takes_only_public_names(path: str) -> None:
 # --- what is declared
 
 OF_DISTRIBUTION = {
+    "cryptography": {"cryptography"},
     "importlib-metadata": {"importlib_metadata"},
     "jsonschema-rs": {"jsonschema_rs"},
     "pluggy": {"pluggy"},

@@ -13,6 +13,8 @@ from pegboard.contracts import FIRST_ROUND, Call, Caller, Change, Client, Header
 from pegboard.errors import InteractionError, ToolDefinitionError
 
 if TYPE_CHECKING:
+    import asyncio
+
     from pegboard.context.asking import UI, Asking, Sampling
     from pegboard.context.log import Log
     from pegboard.context.questions import Request
@@ -71,28 +73,23 @@ class Context:
     """One call of one tool, resource or prompt.
 
     Attributes:
-        name: the tool's or prompt's name on the wire, or the resource's URI.
         arguments: the arguments as the client sent them.
-        config: the toolkit's validated settings, None when it takes none.
-        state: what the toolkit's lifespan yielded, None without one.
         cancelled: True once nobody waits for the result any more; worth a look in long loops of a sync tool.
+        asked: for the host: what the call asks in rounds, None where it is none that can, or has not begun to.
     """
 
     __slots__ = (
+        "_bound",
         "_call",
         "_done",
         "_progress",
         "_refusal",
-        "_rounds",
-        "_secrets",
         "_steps",
         "_surroundings",
-        "_user",
+        "_task",
         "arguments",
+        "asked",
         "cancelled",
-        "config",
-        "name",
-        "state",
     )
 
     def __init__(
@@ -101,25 +98,37 @@ class Context:
         bound: Bound,
         arguments: Mapping[str, Any],
         surroundings: Surroundings | None = None,
-        rounds: Rounds | None = None,
+        task: asyncio.Task[Any] | None = None,
         refusal: str | None = None,
     ) -> None:
         self._call = call
-        self._secrets = bound.secrets
-        self._user = bound.user
+        self._bound = bound
         self._surroundings = surroundings
-        self._rounds = rounds
+        self._task = task
         self._refusal = refusal
         self._progress: Progress | None = None
         self._steps: Rounds | None = None
         self._done = False
-        self.name = bound.name
+        self.asked: Rounds | None = None
         self.arguments = arguments
-        self.config = bound.config
-        self.state = bound.state
         self.cancelled = False
 
     # --- the call ---
+
+    @property
+    def name(self) -> str:
+        """The tool's or prompt's name on the wire, or the resource's URI."""
+        return self._bound.name
+
+    @property
+    def config(self) -> Any:
+        """The toolkit's validated settings, None when it takes none."""
+        return self._bound.config
+
+    @property
+    def state(self) -> Any:
+        """What the toolkit's lifespan yielded, None without one."""
+        return self._bound.state
 
     @property
     def tool(self) -> str:
@@ -149,7 +158,7 @@ class Context:
     @property
     def user_id(self) -> str | None:
         """The authenticated user, else the one that the operator configured, else None; never a session."""
-        return self._call.caller.subject or self._user
+        return self._call.caller.subject or self._bound.user
 
     @property
     def caller(self) -> Caller:
@@ -169,7 +178,7 @@ class Context:
     @property
     def secrets(self) -> Mapping[str, str]:
         """The declared secrets that are set."""
-        return {name: value for name, value in self._secrets.items() if value}
+        return {name: value for name, value in self._bound.secrets.items() if value}
 
     def get_secret(self, name: str) -> str:
         """A secret that the tool declared in `requires_secrets`.
@@ -177,9 +186,10 @@ class Context:
         Raises:
             ToolDefinitionError: the tool did not declare it.
         """
-        if name not in self._secrets:
+        secrets = self._bound.secrets
+        if name not in secrets:
             raise ToolDefinitionError(f"the tool {self.tool} does not declare the secret {name!r} in requires_secrets")
-        secret = self._secrets[name]
+        secret = secrets[name]
         if secret is None:
             raise ToolDefinitionError(f"the secret {name!r} is not set")
         return secret
@@ -219,6 +229,19 @@ class Context:
         return Asking(self._call, self._rounds, self._refusal)
 
     @property
+    def _rounds(self) -> Rounds | None:
+        """What questions go through where they are asked in rounds; made with the first that may need it."""
+        if self._call.rounds is not None or self._call.round is None or self._refusal is not None:
+            return self._call.rounds
+        if self.asked is None:
+            from pegboard.rounds import Rounds
+
+            self.asked = Rounds(self._call.round, self._task)
+            if self._done:
+                self.asked.close()
+        return self.asked
+
+    @property
     def ui(self) -> UI:
         """The person in front of the client."""
         from pegboard.context.asking import UI
@@ -232,7 +255,7 @@ class Context:
 
         return Sampling(self._asking)
 
-    async def ask(self, **questions: Request) -> dict[str, Any]:
+    async def ask(self, /, **questions: Request) -> dict[str, Any]:
         """Ask several questions at once: `await context.ask(who=Elicit("Who?", str), roots=ListRoots())`.
 
         Args:
@@ -352,6 +375,7 @@ class Context:
     def close(self) -> None:
         """The call has ended: nothing may be sent for it any more."""
         self._done = True
+        self._task = None
         if self._progress is not None:
             self._progress.close()
 

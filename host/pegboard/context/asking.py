@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pegboard.context.questions import Elicit, ElicitUrl, Messages, Request, Sample, Sampled, declares
@@ -11,7 +11,7 @@ from pegboard.elicitation import Elicited
 from pegboard.errors import ClientCapabilityError, ClientError, InteractionError
 
 if TYPE_CHECKING:
-    from pegboard.contracts import Call
+    from pegboard.contracts import Call, Question
     from pegboard.rounds import Rounds
 
 PATIENCE = 300.0
@@ -42,32 +42,44 @@ class Asking:
             ClientCapabilityError: the client does not declare what it takes; at once.
             ClientTimeoutError, ClientError: the client gave no answer, an error, or something that is no answer.
         """
-        if self.refusal is not None:
-            raise InteractionError("This tool asks for input in a way that cannot work.", self.refusal)
-        call = self.call
-        if self.rounds is None and call.ask is None:
-            raise InteractionError("This tool needs input that it cannot be given here: nobody can be asked.")
-        if not declares(call.client, request.needs()):
-            raise ClientCapabilityError(request.needs())
-        question = request.question()
-        if self.rounds is not None:
-            return self.rounds.ask(question, request.parse, call.path, name)
-        return self._ask_now(question.method, question.params, request.parse, wait)
-
-    async def _ask_now(
-        self, method: str, params: dict[str, Any], parse: Callable[[Any], Any], wait: float | None
-    ) -> Any:
-        assert self.call.ask is not None
-        answer = await self.call.ask(method, params, timeout=wait)
-        try:
-            return parse(answer)
-        except ValueError as error:
-            raise ClientError(f"The client answered {method} with something that is no answer: {error}") from None
+        return self._asked(request, self._question(request), name, wait)
 
     async def ask_all(self, requests: Mapping[str, Request]) -> dict[str, Any]:
-        """Ask several questions at once, each by a name; the answers by the same names."""
-        asked = [self.ask(request, name) for name, request in requests.items()]
-        return dict(zip(requests, await asyncio.gather(*asked), strict=True))
+        """Ask several questions at once, each by a name; the answers by the same names.
+
+        When one fails, the others are taken back.
+        """
+        questions = {name: self._question(request) for name, request in requests.items()}
+        asked = [
+            asyncio.ensure_future(self._asked(requests[name], question, name, PATIENCE))
+            for name, question in questions.items()
+        ]
+        try:
+            return dict(zip(requests, await asyncio.gather(*asked), strict=True))
+        finally:
+            for one in asked:
+                one.cancel()
+
+    def _question(self, request: Request) -> Question:
+        if self.refusal is not None:
+            raise InteractionError("This tool asks for input in a way that cannot work.", self.refusal)
+        if self.rounds is None and self.call.ask is None:
+            raise InteractionError("This tool needs input that it cannot be given here: nobody can be asked.")
+        if not declares(self.call.client, request.needs()):
+            raise ClientCapabilityError(request.needs())
+        return request.question()
+
+    async def _asked(self, request: Request, question: Question, name: str | None, wait: float | None) -> Any:
+        if self.rounds is not None:
+            return await self.rounds.ask(question, request.parse, self.call.path, name)
+        assert self.call.ask is not None
+        answer = await self.call.ask(question.method, question.params, timeout=wait)
+        try:
+            return request.parse(answer)
+        except ValueError as error:
+            raise ClientError(
+                f"The client answered {question.method} with something that is no answer: {error}"
+            ) from None
 
 
 class UI:

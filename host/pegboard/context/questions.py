@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from pegboard.contracts import Client, Question
-from pegboard.elicitation import Elicited, form_of, misfit
+from pegboard.elicitation import Elicited, form_of, has_format, misfit
+from pegboard.errors import InteractionError
 
 
 class Request(Protocol):
@@ -56,7 +57,8 @@ class Elicit(NamedTuple):
         if action != "accept":
             return Elicited(action)
         form = self._form()
-        content = answer.get("content") or {}
+        content = answer.get("content")
+        content = {} if content is None else content
         if wrong := misfit(form.schema, content):
             raise ValueError(wrong)
         return Elicited("accept", form.convert(content))
@@ -84,8 +86,11 @@ class ElicitUrl(NamedTuple):
         return "elicitation.url"
 
     def question(self) -> Question:
-        """As it is sent."""
-        return Question("elicitation/create", {"mode": "url", "message": self.message, "url": self.url})
+        """As it is sent; raises InteractionError for what is no URL."""
+        url = str(self.url)  # a URL object is as good
+        if not has_format("uri", url):
+            raise InteractionError("This tool asks for input in a way that cannot work.", f"{url!r} is no URL")
+        return Question("elicitation/create", {"mode": "url", "message": self.message, "url": url})
 
     def parse(self, answer: Any) -> Elicited[None]:
         """The person's choice. "accept" says that the page was opened, no more."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pegboard import FIRST_ROUND, Call, InputRequired, ProtocolError, Round
+from pegboard import FIRST_ROUND, Call, Caller, InputRequired, ProtocolError, Round
 from pegboard_plugins.mcp.envelope import INVALID_PARAMS
 
 if TYPE_CHECKING:
@@ -39,20 +39,19 @@ class RoundTrips:
             self._made = Sealer(self._keys, self._seconds)
         return self._made
 
-    def begin(self, call: Call) -> Call:
-        """The call with the round that it begins; as it is when its method cannot ask.
+    def begin(self, method: str, params: Mapping[str, Any], caller: Caller) -> Round | None:
+        """The round that a call begins; None when its method cannot ask.
 
         Raises:
             ProtocolError: its `requestState` or `inputResponses` are not sound.
         """
-        if call.method not in METHODS:
-            return call
-        params = call.params
+        if method not in METHODS:
+            return None
         if "requestState" not in params and "inputResponses" not in params:
-            return call._replace(round=FIRST_ROUND)
-        return call._replace(round=self._resumed(call, params))
+            return FIRST_ROUND
+        return self._resumed(method, params, caller)
 
-    def _resumed(self, call: Call, params: Mapping[str, Any]) -> Round:
+    def _resumed(self, method: str, params: Mapping[str, Any], caller: Caller) -> Round:
         given = params.get("inputResponses", {})
         if type(given) is not dict or not all(type(answer) is dict for answer in given.values()):
             raise ProtocolError(INVALID_PARAMS, "params.inputResponses must be an object of objects")
@@ -62,7 +61,7 @@ class RoundTrips:
         if type(state) is not str:
             raise ProtocolError(INVALID_PARAMS, "params.requestState must be a string")
         try:
-            number, asked, answers, results = self._sealer.open(state, _bound_to(call))
+            number, asked, answers, results = self._sealer.open(state, _bound_to(method, params, caller))
         except ValueError as error:
             raise ProtocolError(INVALID_PARAMS, f"params.requestState is refused: {error}") from None
         return Round(number, asked, answers, results, given)
@@ -75,20 +74,13 @@ class RoundTrips:
         """
         following = outcome.next
         kept = [following.number, following.asked, following.answers, following.results]
-        state = self._sealer.seal(kept, _bound_to(call))
+        state = self._sealer.seal(kept, _bound_to(call.method, call.params, call.caller))
         if len(state) > MOST_STATE_BYTES:
             raise ProtocolError(INVALID_PARAMS, "The answers are too large to ask for more.")
         questions = {key: question._asdict() for key, question in outcome.questions.items()}
         return {"resultType": "input_required", "inputRequests": questions, "requestState": state}
 
 
-def _bound_to(call: Call) -> list[Any]:
+def _bound_to(method: str, params: Mapping[str, Any], caller: Caller) -> list[Any]:
     """What a retry must have in common with the request that it repeats: caller, method, and what was asked for."""
-    params = call.params
-    return [
-        call.caller.subject,
-        call.method,
-        params.get("name"),
-        params.get("uri"),
-        params.get("arguments") or {},
-    ]
+    return [caller.subject, method, params.get("name"), params.get("uri"), params.get("arguments") or {}]

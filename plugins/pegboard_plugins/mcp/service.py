@@ -203,6 +203,7 @@ class Service:
             else:
                 notify = session_notify(session, token, outlet.send)
                 ask = partial(session.requests.ask, outlet, client.revision)
-        session_id = None if session is None else session.id
-        call = Call(method, params, caller, client, request_id, session_id, notify=notify, ask=ask, headers=headers)
-        return call if session is not None else self._round_trips.begin(call)
+        if session is None:
+            begun = self._round_trips.begin(method, params, caller)
+            return Call(method, params, caller, client, request_id, None, notify, None, begun, headers=headers)
+        return Call(method, params, caller, client, request_id, session.id, notify, ask, headers=headers)
