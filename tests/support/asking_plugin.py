@@ -34,7 +34,8 @@ class AskingPlugin(Plugin):
     @hookimpl
     def register_tools(self) -> Iterable[ToolDefinition]:
         """The tools, which never run themselves."""
-        return [ToolDefinition(function) for function in (ask, tell, reach, let_go, ended, change)]
+        functions = (ask, tell, reach, let_go, ended, change)
+        return [ToolDefinition(function, name=f"asking_{function.__name__}") for function in functions]
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:

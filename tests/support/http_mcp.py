@@ -79,7 +79,8 @@ def parsed(body: bytes) -> list[Event]:
             continue
         fields = EVENT.fullmatch(block)
         assert fields, block
-        found.append(Event(fields[3], fields[1] and fields[1].decode(), fields[2] and int(fields[2])))
+        name, retry = fields[1], fields[2]
+        found.append(Event(fields[3], None if name is None else name.decode(), None if retry is None else int(retry)))
     assert body.endswith(b"\n\n") or not body
     return found
 
