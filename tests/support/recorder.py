@@ -18,6 +18,8 @@ from tests.support import rules
 from tests.support.schemas import LEGACY, MODERN, SchemaMismatch
 
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
+ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 BATCHES = "2025-03-26"
 """The one revision with JSON-RPC batches."""
 
@@ -36,6 +38,7 @@ class Asked:
     modern: bool
     cancelled: bool = False
     progress: list[float] = field(default_factory=list)
+    acknowledged: bool = False
 
     @property
     def token(self) -> Any:
@@ -143,13 +146,32 @@ class Conversation:
 
     def _check_own(self, kind: str, message: dict[str, Any]) -> str:
         asked = self._progressing(message) if message["method"] == "notifications/progress" else None
+        asked = asked or self._listening(message)
         revision = self._revision_of(asked) if asked or self.revision else MODERN[-1]
         if kind == "request" and self.revision is None:
             raise SchemaMismatch(f"a request of the server without a session: {message!r:.200}")
         rules.check_sent(revision, kind, message, self.added)
-        if asked is not None:
+        if message["method"] == "notifications/progress":
+            assert asked is not None
             _check_increase(asked, message["params"]["progress"])
         return revision
+
+    def _listening(self, message: dict[str, Any]) -> Asked | None:
+        """The subscription that a message belongs to, None for one of no subscription (2026-07-28)."""
+        name, meta = message["method"], message.get("params", {}).get("_meta", {})
+        if SUBSCRIPTION_KEY not in meta:
+            told = name == "notifications/resources/updated" or name.endswith("/list_changed")
+            if name == ACKNOWLEDGED or (told and self.revision is None):
+                raise SchemaMismatch(f"{name} of no subscription")
+            return None
+        waiting = self._open.get(id_key(meta[SUBSCRIPTION_KEY]), [])
+        asked = next((one for one in reversed(waiting) if one.method == "subscriptions/listen" and one.modern), None)
+        if asked is None or asked.cancelled:
+            raise SchemaMismatch(f"{name} of a subscription that there is not: {meta[SUBSCRIPTION_KEY]!r}")
+        if asked.acknowledged == (name == ACKNOWLEDGED):
+            raise SchemaMismatch(f"{name} {'again' if asked.acknowledged else 'before the acknowledgement'}")
+        asked.acknowledged = True
+        return asked
 
     def _progressing(self, message: dict[str, Any]) -> Asked:
         token = message.get("params", {}).get("progressToken")
