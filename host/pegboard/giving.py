@@ -5,7 +5,8 @@ It knows which function it is, and neither how it is found nor how the result is
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json
@@ -99,16 +100,22 @@ class BoundPrompt(NamedTuple):
 
 
 async def read_resource(
-    bound: BoundResource, uri: str, values: Mapping[str, Any], call: Call, runtime: Runtime
+    bound: BoundResource, uri: str, values: Mapping[str, Any], keywords: dict[str, Any], call: Call, runtime: Runtime
 ) -> ResourceResult | InputRequired:
-    """Run a resource's function for one URI, made of these values.
+    """Run a resource's function for one URI.
+
+    Args:
+        bound: the resource or template.
+        uri: the URI that is read.
+        values: what the URI is made of.
+        keywords: the same as what the function takes (`bound.signature.bind`).
+        call: the call.
+        runtime: what the host lends.
 
     Raises:
-        ToolInputError: a value is not what the function declares.
         NotFoundError: the function says that there is nothing.
         ToolRuntimeError, MCPContextError: it failed, or gave what cannot be sent.
     """
-    keywords = bound.signature.bind(values)
     running = _run(bound, bound.function, bound.signature.context_parameter, call, runtime, values, keywords)
     given = await _given(running, uri)
     if type(given) is InputRequired:
@@ -216,7 +223,9 @@ async def complete(
         if name in chosen or not optional:
             keywords[name] = chosen.get(name)
     given = await _given(_run(bound, completer.function, completer.context, call, runtime, chosen, keywords))
-    found = Completion(()) if given is None else given if isinstance(given, Completion) else Completion(_texts(given))
+    found = given if isinstance(given, Completion) else Completion(() if given is None else _texts(given))
+    if isinstance(given, Iterator) and len(found.values) > MOST_VALUES:
+        found = found._replace(has_more=True)
     if not all(isinstance(value, str) for value in found.values):
         raise _masked("a completion", TypeError("its values are not all texts"))
     return _cut(found)
@@ -225,7 +234,8 @@ async def complete(
 def _texts(given: Any) -> tuple[str, ...]:
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise _masked("a completion", TypeError(f"{type(given).__name__} is no list of texts"))
-    return tuple(given)
+    # an iterator may have no end
+    return tuple(islice(given, MOST_VALUES + 1)) if isinstance(given, Iterator) else tuple(given)
 
 
 def _beginning(values: Iterable[str], typed: str) -> Completion:

@@ -99,16 +99,18 @@ class _Methods:
     async def read_resource(self, call: Call) -> Outcome:
         uri = _text_parameter(call.params, "uri")
         if uri in self._resources:
-            return await read_resource(self._resources[uri], uri, NOTHING, call, self._runtime)
+            return await read_resource(self._resources[uri], uri, NOTHING, {}, call, self._runtime)
         why = ""
         for matcher, bound in self._templates:
             values = matcher.match(uri)
             if values is None:
                 continue
             try:
-                return await read_resource(bound, uri, values, call, self._runtime)
+                keywords = bound.signature.bind(values)
             except ToolInputError as error:
                 why = ": " + error.message.removeprefix("Invalid arguments:\n").replace("\n", "; ")
+                continue
+            return await read_resource(bound, uri, values, keywords, call, self._runtime)
         raise not_found(uri, why)
 
     async def get_prompt(self, call: Call) -> Outcome:

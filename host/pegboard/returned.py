@@ -5,7 +5,7 @@ Nothing is run here, and nothing is known of revisions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any
 
 from pegboard.content_rules import (
@@ -118,6 +118,8 @@ def resource_result(value: object, uri: str, mime_type: str | None, as_json: Cal
         return value._replace(contents=tuple(_part(one, uri, mime_type) for one in parts))
     if isinstance(value, ResourceContents | str | bytes | bytearray | memoryview):
         return ResourceResult((_part(value, uri, mime_type),))
+    if isinstance(value, Iterator | AsyncIterator):
+        raise ContentError("it is an iterator, which may have no end; give a list")
     if isinstance(value, list | tuple) and any(isinstance(one, ResourceContents) for one in value):
         return ResourceResult(tuple(_part(one, uri, mime_type) for one in value))
     return ResourceResult((ResourceContents(uri, as_json(value), mime_type or "application/json"),))

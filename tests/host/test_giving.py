@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 from functools import partial
+from itertools import count, repeat
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -199,6 +200,38 @@ async def test_what_a_handler_raises_on_purpose_keeps_its_meaning() -> None:
         assert isinstance(own, Failure)
         assert isinstance(own.error, NotFoundError)
         assert own.error.data == {"uri": "x://other"}
+
+
+async def test_wrong_arguments_of_a_nested_call_are_no_missing_resource() -> None:
+    kit = Toolkit("x")
+
+    @kit.tool
+    def add(a: int) -> int:
+        """Add."""
+        return a
+
+    @kit.resource("x://{name}")
+    async def resource(name: str, context: Context) -> Any:
+        return await context.tools.call("x_add", {"a": name})
+
+    async with make_host(kit) as host:
+        assert await text(host, "x://1") == "1"
+        outcome = await read(host, "x://one")
+    assert isinstance(outcome, Failure)
+    assert not isinstance(outcome.error, NotFoundError)
+
+
+async def test_what_has_no_end_is_no_content() -> None:
+    kit = Toolkit("x")
+
+    @kit.resource("x://z")
+    def endless() -> Any:
+        return count()
+
+    async with make_host(kit) as host:
+        outcome = await read(host, "x://z")
+    assert isinstance(outcome, Failure)
+    assert outcome.error.message == "It failed unexpectedly."
 
 
 async def test_a_template_is_told_apart_from_a_resource_in_lists_and_in_reading() -> None:
@@ -396,6 +429,7 @@ async def test_a_function_is_given_what_it_asks_for() -> None:
         (["a"] * 100, Completion(("a",) * 100, 100, False)),
         (["a"] * 101, Completion(("a",) * 100, 101, True)),
         ((one for one in "ab"), Completion(("a", "b"), 2, False)),
+        (repeat("a"), Completion(("a",) * 100, None, True)),
         (Completion(["a"], total=5), Completion(("a",), 5, True)),
         (Completion(["a"], has_more=True), Completion(("a",), None, True)),
         (Completion(["a"] * 200, total=300), Completion(("a",) * 100, 300, True)),

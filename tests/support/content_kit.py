@@ -108,6 +108,12 @@ def full(as_list: bool = False) -> Any:
 
 
 @kit.tool
+def failed() -> ToolResult:
+    """Say that it failed, by a value alone."""
+    return ToolResult({"why": "tired"}, is_error=True)
+
+
+@kit.tool
 def data() -> dict[str, Any]:
     """Give data that only looks like a result."""
     return {"content": [{"type": "text", "text": "data"}]}

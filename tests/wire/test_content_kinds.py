@@ -134,6 +134,13 @@ async def test_a_full_result_has_its_own_content(wire: Wire, as_list: bool) -> N
     assert own_meta(result) == META
 
 
+async def test_a_result_may_say_that_it_failed(wire: Wire) -> None:
+    result = await called(wire, "failed")
+    assert result["content"] == [{"type": "text", "text": '{"why":"tired"}'}]
+    assert result["isError"] is True
+    assert "structuredContent" not in result
+
+
 async def test_data_that_only_looks_like_a_result_is_data(wire: Wire) -> None:
     data = {"content": [{"type": "text", "text": "data"}]}
     result = await called(wire, "data")
