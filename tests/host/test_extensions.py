@@ -165,6 +165,7 @@ def test_of_two_extensions_with_one_identifier_neither_is_served() -> None:
     )
     assert any(f"extension '{ACME}' is claimed by plugin 'a' and plugin 'b'" in one for one in told(host))
     assert list(host.contributed.methods) == ["y/get"]
+    assert not any("no plugin brings" in one for one in told(host))
 
 
 def test_of_two_extensions_with_one_result_type_neither_is_served() -> None:

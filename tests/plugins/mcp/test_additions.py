@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
-from pegboard import Call, Client, Contributed, Extension, Method, MethodResult, Outcome, ProtocolError
-from pegboard_plugins.mcp.additions import capabilities, require_method
+from pegboard import (
+    LOCAL,
+    Call,
+    Client,
+    Contributed,
+    Extension,
+    Method,
+    MethodResult,
+    NotificationHandler,
+    Outcome,
+    Plugin,
+    ProtocolError,
+    hookimpl,
+)
+from pegboard_plugins.mcp.additions import MOST_HEARD, Hearing, capabilities, require_method
+from tests.host.hosting import make_host, until
 
 ACME = "com.acme/x"
 
@@ -86,3 +101,28 @@ def test_what_is_missing_is_named_in_its_place() -> None:
     with pytest.raises(ProtocolError) as caught:
         require_method(known, "x/get", client("2025-11-25"))
     assert caught.value.data == {"requiredCapabilities": {"experimental": {"x": {}}}}
+
+
+async def test_notifications_beyond_a_bound_are_dropped() -> None:
+    heard: list[Call] = []
+    gate = asyncio.Event()
+
+    async def hear(call: Call) -> None:
+        heard.append(call)
+        await gate.wait()
+
+    class Listening(Plugin):
+        @hookimpl
+        def register_methods(self) -> list[NotificationHandler]:
+            return [NotificationHandler("notifications/x", hear)]
+
+    async with make_host(plugins={"p": Listening}) as host:
+        hearing = Hearing(host)
+        for number in range(MOST_HEARD + 5):
+            hearing.hear("notifications/x", {"n": number}, LOCAL, None)
+        await until(lambda: len(heard) == MOST_HEARD)
+        gate.set()
+        await until(lambda: not hearing._running)
+        hearing.hear("notifications/x", {"n": -1}, LOCAL, None)
+        await until(lambda: len(heard) > MOST_HEARD)
+        assert [call.params["n"] for call in heard] == [*range(MOST_HEARD), -1]
