@@ -28,6 +28,14 @@ from tests.support.wire import PEGBOARD, client_environment
 REVISIONS = ("2025-11-25", "2026-07-28")
 KITS = sorted(Path(__file__).parent.glob("*_kit.py"))
 STOP_SECONDS = 10
+CONFIG = """
+[plugins.http]
+port = 0
+[plugins.mcp]
+poll_after_seconds = 0.25
+retry_ms = 100
+"""
+"""Streams of calls that take long are ended, so that the suite sees what comes then."""
 
 
 @contextmanager
@@ -66,7 +74,7 @@ def _start(folder: Path) -> subprocess.Popen[str]:
     entry_points = {"pegboard.toolkits": {name: f"{name}_kit:kit" for name in names}}
     modules = {kit.name: kit.read_text(encoding="utf-8") for kit in KITS}
     make_distribution(site, "conformance-kit", "1.0", entry_points, modules)
-    (folder / "hostconfig.toml").write_text("[plugins.http]\nport = 0\n", encoding="utf-8")
+    (folder / "hostconfig.toml").write_text(CONFIG, encoding="utf-8")
     return subprocess.Popen(
         [PEGBOARD, "serve", "--strict", "--only", ",".join(names)],
         cwd=folder,
