@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Self
 
-from tests.support import asking_plugin, fixture_kit, growing_plugin, hostile_kit
+from tests.support import asking_plugin, asks_kit, fixture_kit, growing_plugin, hostile_kit
 from tests.support.distributions import make_distribution
 from tests.support.schemas import MODERN
 from tests.support.wire import Wire
@@ -60,6 +60,11 @@ def make_asking_site(site: Path) -> Path:
         {"asking_plugin.py": inspect.getsource(asking_plugin)},
     )
     return make_fixture_site(site)
+
+
+def make_asks_site(site: Path) -> Path:
+    """Put the toolkit whose tools, prompts and resources ask their client into a folder."""
+    return make_site(site, {"asks": asks_kit})
 
 
 GROWING = 'plugins = ["growing"]\n'

@@ -122,7 +122,7 @@ class Sampled(NamedTuple):
     @property
     def text(self) -> str:
         """All text of it."""
-        return "".join(str(block.get("text", "")) for block in self.content if block["type"] == "text")
+        return "".join(block["text"] for block in self.content if block["type"] == "text")
 
 
 Messages: TypeAlias = str | Sequence[str | Mapping[str, Any]]
@@ -181,12 +181,18 @@ class Sample(NamedTuple):
             raise ValueError("it must be an object")
         content = answer.get("content")
         blocks: list[Any] = content if isinstance(content, list) else [content]
-        if not all(isinstance(block, Mapping) and isinstance(block.get("type"), str) for block in blocks):
+        if not all(_is_block(block) for block in blocks):
             raise ValueError("its content must be content blocks")
         role, model, stop_reason = answer.get("role"), answer.get("model"), answer.get("stopReason")
         if role not in ("user", "assistant") or not isinstance(model, str) or not isinstance(stop_reason, str | None):
             raise ValueError("its role must be user or assistant, its model and stopReason text")
         return Sampled(tuple(blocks), role, model, stop_reason)
+
+
+def _is_block(block: object) -> bool:
+    if not isinstance(block, Mapping) or not isinstance(block.get("type"), str):
+        return False
+    return block["type"] != "text" or isinstance(block.get("text"), str)
 
 
 def _message(message: str | Mapping[str, Any]) -> Mapping[str, Any]:
@@ -232,15 +238,10 @@ def _is_root(root: object) -> bool:
 
 def declares(client: Client, capability: str) -> bool:
     """Whether a client declares a capability. One that says no more than `elicitation` means forms."""
-    declared: Any = client.capabilities
     name, _, detail = capability.partition(".")
-    if name not in declared:
-        return False
-    declared = declared[name]
-    if not detail:
-        return declared is not None
+    declared = client.capabilities.get(name)
     if not isinstance(declared, Mapping):
         return False
-    if capability == "elicitation.form":
-        return detail in declared or "url" not in declared
-    return detail in declared
+    if capability == "elicitation.form" and not declared.keys() & {"form", "url"}:
+        return True
+    return not detail or isinstance(declared.get(detail), Mapping)

@@ -73,7 +73,7 @@ class RoundTrips:
             ProtocolError: the answers so far are too much to carry.
         """
         following = outcome.next
-        kept = [following.number, following.asked, following.answers, following.results]
+        kept = [following.number, *map(dict, (following.asked, following.answers, following.results))]
         state = self._sealer.seal(kept, _bound_to(call.method, call.params, call.caller))
         if len(state) > MOST_STATE_BYTES:
             raise ProtocolError(INVALID_PARAMS, "The answers are too large to ask for more.")
