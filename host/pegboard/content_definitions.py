@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pegboard.contracts import (
     NOTHING,
@@ -22,8 +22,9 @@ from pegboard.execute import Function
 from pegboard.giving import BoundPrompt, BoundResource, Completer
 from pegboard.names import check_wire_name
 from pegboard.signature import Signature, compile_signature, context_parameter
-from pegboard.uri_matching import Matcher
-from pegboard.uri_template import UriTemplateError
+
+if TYPE_CHECKING:
+    from pegboard.uri_matching import Matcher
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+")
 
@@ -55,6 +56,10 @@ def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resour
 
 
 def _matcher(template: str) -> Matcher:
+    # most hosts have no template, and do not pay for the import
+    from pegboard.uri_matching import Matcher
+    from pegboard.uri_template import UriTemplateError
+
     try:
         return Matcher(template)
     except UriTemplateError as error:

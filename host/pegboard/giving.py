@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic_core import from_json
 
@@ -23,7 +23,9 @@ from pegboard.errors import (
 )
 from pegboard.execute import Function, Runtime, _run
 from pegboard.signature import Signature
-from pegboard.uri_matching import Matcher
+
+if TYPE_CHECKING:
+    from pegboard.uri_matching import Matcher
 
 MOST_VALUES = 100
 """How many values a completion may hold (completion/complete)."""
