@@ -1,4 +1,4 @@
-"""Writes the reference pages in docs/ from the code: hooks, configuration, errors. A test keeps them equal.
+"""Writes the reference pages in docs/ from the code: hooks, configuration, errors, requirements; a test keeps them so.
 
 python -m tools.reference           write the pages
 python -m tools.reference --check   say which of them differ, exit 1 if any does
@@ -101,10 +101,48 @@ def errors_page() -> str:
     return "\n".join(parts) + "\n"
 
 
+def requirements_page() -> str:
+    """Every rule of the specification, and what holds it."""
+    from tests.support.requirements import addresses, named, sections
+
+    tests: dict[str, dict[str, None]] = {}
+    for test in named():
+        tests.setdefault(test.rule, {})[test.path] = None
+    table = sections()
+    rules = [rule for section in table for rule in section.rules]
+    without = sum(bool(rule.reason) for rule in rules)
+    parts = ["# What the specification asks of a server\n", _NOTE.replace("docstrings", "rules and the tests' marks")]
+    parts += [_REQUIREMENTS.format(all=len(rules), held=len(rules) - without, without=without)]
+    for section in table:
+        parts += [f"## {section.title}\n", "| id | | rule | where it stands | held by |", "|---|---|---|---|---|"]
+        for rule in section.rules:
+            where = ", ".join(f"[{_place(one)}]({addresses(one)[0]})" for one in rule.sources)
+            held = rule.reason or ", ".join(f"[{path}](../tests/{path})" for path in tests.get(rule.id, ()))
+            parts.append(f"| {rule.id} | {rule.level} | {rule.rule} | {where} | {held} |")
+        parts.append("")
+    return "\n".join(parts)
+
+
+_REQUIREMENTS = """\
+MCP's specification, in all revisions from 2024-11-05 to 2026-07-28, rule by rule, in words of our own: {all} rules.
+Tests hold {held} of them; each names its rules with a mark, and behind a rule stand the files of its tests. Behind each
+of the other {without} stands the reason why it has none. A rule says how it is where the rule is kept; the level is the
+specification's word, and the specification's own text decides.
+"""
+
+
+def _place(source: str) -> str:
+    page, _, revisions = source.partition(" ")
+    if not revisions:
+        return page.removeprefix("https://").partition("/")[0]
+    return f"{page.partition('#')[0]} {revisions.replace('..', ' to ')}"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "hooks.md": hooks_page,
     "configuration.md": configuration_page,
     "errors.md": errors_page,
+    "requirements.md": requirements_page,
 }
 
 

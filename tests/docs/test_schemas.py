@@ -23,6 +23,7 @@ def kit_of(name: str) -> Toolkit:
     return kit
 
 
+@pytest.mark.requirement("SCHEMA-02")
 async def test_a_schema_of_ones_own() -> None:
     async with make_host(kit_of("places.py")) as host:
         assert host.problems == ()

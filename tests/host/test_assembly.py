@@ -75,6 +75,7 @@ def test_tools_of_a_plugin_carry_their_own_names() -> None:
     assert tools(loaded(plugins={"p": plugin})) == ["Any_Name-1", "other"]
 
 
+@pytest.mark.requirement("TOOL-02", "TOOL-03")
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
@@ -94,6 +95,7 @@ def test_a_name_that_cannot_go_on_the_wire_costs_that_tool(name: str, complaint:
     assert "it is not served" in told
 
 
+@pytest.mark.requirement("TOOL-02")
 def test_a_name_may_have_64_characters() -> None:
     kit = Toolkit("x")
     kit.tool(name="y" * 62)(simple())
@@ -111,6 +113,7 @@ def test_names_that_meet_only_after_mapping_are_served_by_neither(style: str) ->
 # --- claims
 
 
+@pytest.mark.requirement("TOOL-06")
 def test_of_two_tools_with_one_name_neither_is_served_and_both_owners_are_named() -> None:
     plugin = plugin_of(tools=[ToolDefinition(simple("github_list")), ToolDefinition(simple("alone"))])
     host = loaded(kit_of("list", "other"), plugins={"rival": plugin})
@@ -349,6 +352,7 @@ def test_disabling_does_not_depend_on_the_style_of_names(style: str) -> None:
     assert len(tools(host)) == 1
 
 
+@pytest.mark.requirement("TOOL-09")
 async def test_a_disabled_tool_cannot_be_called() -> None:
     async with make_host(kit_of("delete_repo"), disabled_tools=["github_*"]) as host:
         outcome = await failure(host, "github_delete_repo")
@@ -513,6 +517,7 @@ async def test_a_list_that_names_middleware_that_is_not_there_is_refused() -> No
 # --- the result
 
 
+@pytest.mark.requirement("TOOL-07")
 def test_the_catalogue_does_not_depend_on_the_order_of_what_was_given() -> None:
     kits = [kit_of("b", "a", toolkit=name) for name in ("two", "one", "three")]
     first, second = loaded(*kits), loaded(*kits[::-1])

@@ -409,6 +409,7 @@ async def test_missing_secrets_are_the_operators_policy(policy: str, caplog: pyt
         assert ("tool 'work': the secret KEY is not set" in caplog.text) == (policy == "warn")
 
 
+@pytest.mark.requirement("LIST-09")
 async def test_a_tool_with_secrets_makes_the_list_of_tools_depend_on_the_caller() -> None:
     async with make_host() as host:
         host.catalogue.add(named("open"))
@@ -580,6 +581,7 @@ async def test_a_call_held_up_by_middleware_still_finds_what_was_there_when_it_b
 # --- what resources say of being kept
 
 
+@pytest.mark.requirement("LIST-06")
 @pytest.mark.parametrize("fields", [{"ttl_ms": -1}, {"ttl_ms": True}, {"ttl_ms": 0.5}, {"ttl_ms": None}, {"public": 1}])
 async def test_a_resource_cannot_say_nonsense_about_being_kept(fields: dict[str, Any]) -> None:
     def read() -> ResourceResult:

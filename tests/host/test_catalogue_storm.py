@@ -230,6 +230,7 @@ def test_whatever_is_given_for_a_cursor_is_answered_with_a_page_or_refused(curso
 NAMES = st.sets(st.from_regex(r"[A-Za-z][A-Za-z0-9_-]{0,6}", fullmatch=True), min_size=1, max_size=12)
 
 
+@pytest.mark.requirement("LIST-01")
 @settings(max_examples=60)
 @given(before=NAMES, after=NAMES, size=st.integers(1, 5))
 def test_a_reader_misses_nothing_that_stays_and_sees_nothing_twice(

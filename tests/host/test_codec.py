@@ -42,6 +42,7 @@ def test_what_others_write_is_read_as_they_read_it(value: Any) -> None:
     assert decode(json.dumps(value).encode()) == value
 
 
+@pytest.mark.requirement("STDIO-01")
 @given(JSON)
 def test_others_read_what_is_written_and_it_is_one_line(value: Any) -> None:
     written = encode(value)
@@ -188,6 +189,7 @@ def test_an_envelope_that_names_each_member_once_is_in_order(data: bytes) -> Non
 # --- out
 
 
+@pytest.mark.requirement("MSG-01")
 @given(ANYTHING)
 def test_there_is_always_an_answer_and_it_is_json(value: Any) -> None:
     json.loads(encode(value), parse_constant=pytest.fail)

@@ -58,6 +58,7 @@ def test_what_is_in_order_stays_as_it_is(item: Any) -> None:
     assert checked(item) == (TextContent(item) if isinstance(item, str) else item)
 
 
+@pytest.mark.requirement("RES-14", "TOOL-20")
 @pytest.mark.parametrize(
     ("item", "reason"),
     [
@@ -107,6 +108,7 @@ def test_what_the_specification_does_not_know_is_refused_with_the_reason(item: A
     assert reason in str(refused.value)
 
 
+@pytest.mark.requirement("MSG-23")
 @pytest.mark.parametrize(
     ("icon", "reason"),
     [
@@ -151,6 +153,7 @@ def test_objects_of_the_specification_are_read(item: Any, record: Any) -> None:
     assert checked(item) == record
 
 
+@pytest.mark.requirement("PROMPT-06")
 @pytest.mark.parametrize(
     ("item", "reason"),
     [
@@ -255,6 +258,7 @@ def test_what_a_prompt_gives_are_messages(value: Any, messages: list[PromptMessa
     assert prompt_result(value, "d") == PromptResult(tuple(messages), "d")
 
 
+@pytest.mark.requirement("PROMPT-04")
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
@@ -297,6 +301,7 @@ def test_what_a_resource_gives_are_contents(value: Any, contents: list[ResourceC
     assert resource_result(value, "x:y", None, lambda _: "JSON") == ResourceResult(tuple(contents))
 
 
+@pytest.mark.requirement("RES-13")
 def test_a_declared_media_type_holds_for_whatever_has_none() -> None:
     values: list[Any] = ["x", b"x", {}]
     for value in values:

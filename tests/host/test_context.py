@@ -186,6 +186,7 @@ def test_progress_carries_what_was_said_and_leaves_out_the_rest() -> None:
     ]
 
 
+@pytest.mark.requirement("UTIL-11")
 def test_progress_that_does_not_increase_is_not_sent() -> None:
     progress, sent = collected()
     for step in (1, 1, 0.5, 2, 2.0, 3):
@@ -193,6 +194,7 @@ def test_progress_that_does_not_increase_is_not_sent() -> None:
     assert [one["progress"] for one in sent] == [1, 2, 3]
 
 
+@pytest.mark.requirement("UTIL-12")
 def test_progress_stops_when_it_is_closed() -> None:
     progress, sent = collected()
     progress.report(1)

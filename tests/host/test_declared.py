@@ -70,6 +70,7 @@ def keywords_with_context(context: Context | None, **arguments: Any) -> Any: ...
 async def waiting(**arguments: Any) -> Any: ...
 
 
+@pytest.mark.requirement("SCHEMA-01")
 @pytest.mark.parametrize(
     "function", [any_keywords, any_dicts, some_and_any, named, named_without_types, keyword_only, waiting]
 )
@@ -108,6 +109,7 @@ def test_no_argument_takes_the_place_of_the_context() -> None:
         found.bind({"a": 1, "context": 5})
 
 
+@pytest.mark.requirement("SCHEMA-10")
 def test_a_schema_without_parameters() -> None:
     found = signature(any_keywords, {"type": "object", "additionalProperties": False})
     assert found.bind({}) == {}
@@ -156,6 +158,7 @@ def test_functions_that_do_not_fit_their_schema(function: Callable[..., Any], co
         signature(function)
 
 
+@pytest.mark.requirement("SCHEMA-09", "TOOL-01")
 @pytest.mark.parametrize(
     "schema",
     [
@@ -171,6 +174,7 @@ def test_the_root_says_object(schema: Any) -> None:
         signature(any_keywords, schema)
 
 
+@pytest.mark.requirement("SCHEMA-03")
 def test_which_schema_is_wrong_is_said() -> None:
     with pytest.raises(ToolInputSchemaError, match=r"^its input schema: "):
         signature(any_keywords, {"type": 5})
@@ -239,6 +243,7 @@ def test_a_result_is_made_json_and_checked(function: Callable[..., Any], value: 
     assert found.result(value) == {"when": "2026-07-28"}
 
 
+@pytest.mark.requirement("TOOL-18")
 @pytest.mark.parametrize(
     "value",
     [None, {}, {"when": 5}, {"when": "x", "more": 1}, [], "x", {"when": float("nan")}, {"when": object()}, iter([])],

@@ -499,6 +499,7 @@ async def test_progress_from_a_thread_and_from_the_loop_reaches_the_client_in_or
             ]
 
 
+@pytest.mark.requirement("UTIL-12")
 async def test_progress_after_the_end_of_a_call_goes_nowhere() -> None:
     kit = Toolkit("x")
     kept: list[Context] = []

@@ -76,6 +76,7 @@ def told(host: Host) -> list[str]:
 # --- what is refused
 
 
+@pytest.mark.requirement("EXT-01")
 @pytest.mark.parametrize(
     ("one", "why"),
     [
@@ -230,11 +231,13 @@ async def give(result: MethodResult, client: Client, *contributions: Any) -> Out
 JOB = Extension(ACME, result_types=frozenset({"job"}))
 
 
+@pytest.mark.requirement("EXT-05")
 async def test_a_kind_of_result_goes_to_clients_that_declare_its_extension() -> None:
     result = MethodResult({"jobId": "1"}, "job")
     assert await give(result, DECLARES, JOB) is result
 
 
+@pytest.mark.requirement("EXT-05", "MSG-14")
 @pytest.mark.parametrize("capabilities", [{}, {"extensions": {}}, {"extensions": {ACME: None}}, {"extensions": []}])
 async def test_a_kind_of_result_goes_to_nobody_else(capabilities: dict[str, Any]) -> None:
     outcome = await give(MethodResult({"jobId": "1"}, "job"), DECLARES._replace(capabilities=capabilities), JOB)
@@ -262,6 +265,7 @@ async def test_a_kind_of_result_does_not_go_to_a_tool_that_calls_another(caplog:
     assert "is for clients, not for a tool that calls another" in caplog.text
 
 
+@pytest.mark.requirement("MSG-18")
 @pytest.mark.parametrize(
     ("result", "why"),
     [
@@ -291,6 +295,7 @@ async def test_what_a_plugin_must_not_say_is_masked_and_told_to_the_log(
     assert why in caplog.text
 
 
+@pytest.mark.requirement("MSG-18")
 async def test_a_plugin_may_say_what_is_its_own() -> None:
     result = MethodResult({"_meta": {"com.example.mcp/x": 1, "plain": 2, "com.x/": 3}})
     assert await give(result, DECLARES, JOB) is result
@@ -390,6 +395,7 @@ async def test_a_tool_that_an_extension_cannot_serve_is_not_served(said: str, wh
     assert why in problems[0]
 
 
+@pytest.mark.requirement("MSG-18", "MSG-20")
 @pytest.mark.parametrize(
     ("meta", "why"),
     [

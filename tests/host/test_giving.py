@@ -292,6 +292,7 @@ def test_a_wrong_template_costs_itself_and_says_why(uri: str, options: Any, func
     assert reason in problem(lambda kit: kit.resource(uri, **options)(function))
 
 
+@pytest.mark.requirement("RES-13")
 def test_a_wrong_size_costs_its_resource() -> None:
     assert "its size: -1 is no number of bytes" in problem(lambda kit: kit.resource("x://y", size=-1)(lambda: "y"))
 
@@ -394,6 +395,7 @@ async def test_completion_for_those_who_are_defined_before_and_for_no_other() ->
             assert await values(host, reference, "name", "a") == ("a!",)
 
 
+@pytest.mark.requirement("COMP-06")
 async def test_values_that_are_known_are_offered_by_their_beginning() -> None:
     kit = Toolkit("x")
     kit.prompt(name="p", completions={"name": ["Ada", "Alan", "Bob"]})(one_name)
@@ -421,6 +423,7 @@ async def test_a_function_is_given_what_it_asks_for() -> None:
         assert chosen == ("t B C hello {'b': 'B', 'c': 'C', 'unknown': 'U'} x_ask",)
 
 
+@pytest.mark.requirement("COMP-02")
 @pytest.mark.parametrize(
     ("given", "expected"),
     [

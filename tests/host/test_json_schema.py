@@ -58,11 +58,13 @@ def lines(schema: dict[str, Any], value: Any) -> list[str]:
 # --- dialects
 
 
+@pytest.mark.requirement("SCHEMA-01")
 @pytest.mark.parametrize("dialect", [NEW, NEW + "#", OLD, OLD.removesuffix("#")])
 def test_two_dialects_are_known(dialect: str) -> None:
     assert compiled({"$schema": dialect, "type": "object"}).problems({}) == []
 
 
+@pytest.mark.requirement("SCHEMA-05")
 @pytest.mark.parametrize(
     "dialect",
     [
@@ -84,6 +86,7 @@ def test_no_other_dialect_is_and_the_known_ones_are_named(dialect: Any, inside: 
     assert OLD.removesuffix("#") in str(refused.value)
 
 
+@pytest.mark.requirement("SCHEMA-01", "SCHEMA-04")
 def test_the_dialect_decides_what_keywords_mean() -> None:
     pair = {"items": [{"type": "integer"}], "type": "array"}
     assert lines({"$schema": OLD, **pair}, ["x"]) == ["0 must be an integer"]
@@ -104,6 +107,7 @@ def test_a_property_called_schema_is_no_dialect() -> None:
 # --- what is not sound
 
 
+@pytest.mark.requirement("SCHEMA-03")
 @pytest.mark.parametrize(
     ("schema", "complaint"),
     [
@@ -127,6 +131,7 @@ def test_a_schema_that_is_none(schema: Any, complaint: str) -> None:
         compiled(schema)
 
 
+@pytest.mark.requirement("SCHEMA-07")
 @pytest.mark.parametrize(
     "ref",
     [
@@ -146,12 +151,14 @@ def test_references_lead_into_the_schema_or_nowhere(ref: str, dialect: str) -> N
             compiled({"$schema": dialect, **schema})
 
 
+@pytest.mark.requirement("SCHEMA-06")
 def test_nothing_is_retrieved_from_files(tmp_path: Path) -> None:
     (tmp_path / "schema.json").write_text('{"type": "string"}')
     with pytest.raises(ToolInputSchemaError, match="nothing is retrieved"):
         compiled({"properties": {"a": {"$ref": (tmp_path / "schema.json").as_uri()}}})
 
 
+@pytest.mark.requirement("SCHEMA-06")
 def test_nothing_is_retrieved_from_the_network() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -192,6 +199,7 @@ def test_the_dialects_themselves_are_known_without_the_network() -> None:
 # --- limits
 
 
+@pytest.mark.requirement("SCHEMA-08")
 def test_depth_is_bounded() -> None:
     assert compiled(nested(100)).problems(5) == []
     for schema in (nested(101), {"default": json.loads("[" * 200 + "]" * 200)}):
@@ -206,6 +214,7 @@ def test_a_schema_that_holds_itself_is_refused() -> None:
         compiled(schema)
 
 
+@pytest.mark.requirement("SCHEMA-08")
 def test_the_number_of_subschemas_is_bounded() -> None:
     assert compiled({"properties": {f"p{at}": {} for at in range(4000)}}).problems({}) == []
     with pytest.raises(ToolInputSchemaError, match="has 5001 subschemas, the limit is 5000"):
@@ -214,6 +223,7 @@ def test_the_number_of_subschemas_is_bounded() -> None:
         compiled({"enum": list(range(50_000))})
 
 
+@pytest.mark.requirement("SCHEMA-08")
 def test_forms_that_multiply_are_bounded() -> None:
     assert compiled(doubled(10)).problems({}) == []
     for levels in (14, 40, 90):
@@ -221,6 +231,7 @@ def test_forms_that_multiply_are_bounded() -> None:
             compiled(doubled(levels))
 
 
+@pytest.mark.requirement("SCHEMA-08")
 def test_references_that_go_on_and_on_are_bounded() -> None:
     defs: dict[str, Any] = {f"d{at}": {"$ref": f"#/$defs/d{at + 1}"} for at in range(1000)}
     with pytest.raises(ToolInputSchemaError, match="go too deep"):
@@ -301,6 +312,7 @@ def test_expressions_that_are_refused(pattern: str, complaint: str, place: str) 
         compiled(schema)
 
 
+@pytest.mark.requirement("SCHEMA-08")
 @pytest.mark.parametrize(
     "pattern", ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(.*)*x", "^([a-z]+)*$", "(a?){60}a{60}", "^(.*?,){11}P"]
 )
@@ -420,6 +432,7 @@ def test_values_are_not_repeated(schema: dict[str, Any]) -> None:
 # --- its author's own
 
 
+@pytest.mark.requirement("SCHEMA-11")
 def test_the_schema_is_kept_as_it_was_written_and_not_changed_any_more() -> None:
     schema: dict[str, Any] = {"type": "object", "x-own": [1, 1.0, 2**70, "é", None, {"b": 1, "a": 2}], "properties": {}}
     found = compiled(schema)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from pegboard import jsonrpc_error, jsonrpc_notification, jsonrpc_result
 
 
+@pytest.mark.requirement("MSG-10")
 def test_an_error_names_its_request_or_null() -> None:
     assert json.loads(jsonrpc_error(-32700, "no JSON")) == {
         "jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "no JSON"},
@@ -25,6 +28,7 @@ def test_a_result_is_put_around_json_that_is_there_already() -> None:
     assert json.loads(jsonrpc_result('"\n', b"{}")) == {"jsonrpc": "2.0", "id": '"\n', "result": {}}
 
 
+@pytest.mark.requirement("MSG-12")
 def test_a_notification_has_no_id() -> None:
     assert json.loads(jsonrpc_notification("notifications/progress", {"progress": 1})) == {
         "jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": 1},

@@ -78,6 +78,7 @@ def upstream() -> str:
     raise UpstreamError("The service refused.", f"url: https://example.com/?key={CANARY}", status_code=500)
 
 
+@pytest.mark.requirement("SEC-06")
 @pytest.mark.parametrize("function", [crash, crash_below, crash_async, wrap, upstream], ids=lambda one: one.__name__)
 @pytest.mark.parametrize("inline", [False, True], ids=["", "inline"])
 async def test_a_canary_appears_in_the_log_and_not_in_the_outcome(
@@ -247,6 +248,7 @@ async def test_middleware_may_turn_an_error_into_an_answer_and_an_answer_into_an
         assert (await failure(host, "x_work")).error.message == "spoilt"
 
 
+@pytest.mark.requirement("SEC-05")
 async def test_a_name_that_a_caller_made_up_does_not_break_the_log(caplog: pytest.LogCaptureFixture) -> None:
     async def handle(call: Call, call_next: CallNext) -> Outcome:
         raise Leaky

@@ -84,6 +84,7 @@ async def test_a_cursor_goes_on_in_another_host(method: str) -> None:
         assert rest.items == whole.items[:7]
 
 
+@pytest.mark.requirement("LIST-01")
 async def test_a_cursor_survives_a_change_of_what_there_is() -> None:
     async with make_host(make_kit(*NAMES), page_size=10) as before:
         cursor = (await page(before, "tools/list")).next_cursor
@@ -105,6 +106,7 @@ def encoded(text: bytes) -> str:
     return base64.urlsafe_b64encode(text).decode()
 
 
+@pytest.mark.requirement("LIST-02")
 @pytest.mark.parametrize("method", [*LISTS, "resources/templates/list"])
 @pytest.mark.parametrize(
     "cursor",

@@ -38,6 +38,7 @@ def text(name: Any = "Region") -> dict[str, Any]:
     return {"type": "string", "x-mcp-header": name}
 
 
+@pytest.mark.requirement("HEAD-18")
 def test_properties_of_the_three_types() -> None:
     found = raw(b=text(), a={"type": "integer", "x-mcp-header": "a"}, c={"type": "boolean", "x-mcp-header": "C"}, d={})
     assert found == (Mirrored("a", ("a",)), Mirrored("C", ("c",)), Mirrored("Region", ("b",)))
@@ -73,6 +74,7 @@ def test_names_that_headers_have(name: str) -> None:
     assert raw(a=text(name)) == (Mirrored(name, ("a",)),)
 
 
+@pytest.mark.requirement("HEAD-14", "HEAD-15", "HEAD-16")
 @pytest.mark.parametrize(
     "name", ["", " ", "a b", "a:b", "a\r\nX: y", "a\n", "größe", "a\0", "(a)", "a/b", 5, None, ["a"], True, {}]
 )
@@ -83,6 +85,7 @@ def test_names_that_they_have_not(name: Any) -> None:
         raw(a=text(name))
 
 
+@pytest.mark.requirement("HEAD-15")
 @given(name=st.text(max_size=8))
 def test_a_name_is_a_token_or_refused(name: str) -> None:
     token = bool(name) and all(char.isascii() and (char.isalnum() or char in "!#$%&'*+-.^_`|~") for char in name)
@@ -93,11 +96,13 @@ def test_a_name_is_a_token_or_refused(name: str) -> None:
         assert not token
 
 
+@pytest.mark.requirement("HEAD-17")
 def test_names_have_no_case_and_are_given_once() -> None:
     with pytest.raises(ToolInputSchemaError, match="is given twice; the names of headers have no case"):
         raw(a=text("Region"), b={"properties": {"c": text("REGION")}})
 
 
+@pytest.mark.requirement("HEAD-18")
 @pytest.mark.parametrize(
     "kind",
     ["number", "array", "object", "null", ["string"], ["string", "null"], None],
@@ -107,6 +112,7 @@ def test_other_types(kind: Any) -> None:
         raw(a={"type": kind, "x-mcp-header": "A"} if kind else {"x-mcp-header": "A", "enum": ["x"]})
 
 
+@pytest.mark.requirement("HEAD-20")
 @pytest.mark.parametrize(
     "path",
     [
@@ -144,6 +150,7 @@ def test_places_that_properties_alone_do_not_lead_to(path: str) -> None:
         tool(lambda **arguments: None, at(path, text()))
 
 
+@pytest.mark.requirement("HEAD-20")
 def test_the_root_is_no_property() -> None:
     with pytest.raises(ToolInputSchemaError, match="x-mcp-header at the root"):
         tool(lambda **arguments: None, {"type": "object", "x-mcp-header": "A"})
@@ -202,6 +209,7 @@ def test_members_of_models_are_behind_references() -> None:
 # --- what a host makes of it
 
 
+@pytest.mark.requirement("HEAD-21")
 async def test_a_wrong_annotation_costs_its_tool_and_says_why() -> None:
     kit = Toolkit("kit")
 

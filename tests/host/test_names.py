@@ -37,11 +37,13 @@ def test_a_name_without_prefix_goes_out_exactly_as_it_is() -> None:
     assert wire_name("", "get-Weather_now", "pascal", prefix=False) == "get-Weather_now"
 
 
+@pytest.mark.requirement("TOOL-03")
 @pytest.mark.parametrize("name", ["a", "A-b_9", "x" * 64])
 def test_good_wire_names(name: str) -> None:
     assert check_wire_name(name) is None
 
 
+@pytest.mark.requirement("TOOL-02", "TOOL-03", "TOOL-04")
 @pytest.mark.parametrize(
     ("name", "words"),
     [("", "empty"), ("a.b", "'.'"), ("a b", "' '"), ("grüße", "'ü'"), ("x" * 65, "65"), ("a\n", r"\n")],

@@ -175,6 +175,7 @@ async def test_questions_one_after_another_take_a_round_each(function: Function)
     assert asked == [["a"], ["b"]]
 
 
+@pytest.mark.requirement("ROUND-03")
 @pytest.mark.parametrize("function", AT_ONCE, ids=lambda function: function.__name__)
 async def test_questions_side_by_side_go_out_together(function: Function) -> None:
     outcome, asked = await played(function)
@@ -201,6 +202,7 @@ async def test_two_sequences_side_by_side_keep_their_order_on_every_replay() -> 
     assert asked == [["a1", "b1"], ["a2", "b2"]]
 
 
+@pytest.mark.requirement("ROUND-03")
 async def test_questions_of_three_kinds_by_the_names_of_their_answers() -> None:
     async def all_of(context: Context) -> str:
         got = await context.ask(who=Elicit("Who?", str), capital=Sample("Capital?"), roots=ListRoots())
@@ -223,6 +225,7 @@ async def test_questions_of_three_kinds_by_the_names_of_their_answers() -> None:
 # --- what comes back
 
 
+@pytest.mark.requirement("ROUND-17")
 async def test_what_was_not_answered_is_asked_again_and_the_rest_is_kept() -> None:
     async with make_host(kit_of(in_a_gather)) as host:
         rounds = Rounds(host, "in_a_gather")
@@ -248,6 +251,7 @@ async def test_what_was_answered_once_stays_answered() -> None:
         assert await rounds.step(changed) == ToolResult("xy")
 
 
+@pytest.mark.requirement("ROUND-16")
 async def test_an_answer_to_nothing_that_was_asked_is_left_aside() -> None:
     async with make_host(kit_of(in_sequence)) as host:
         rounds = Rounds(host, "in_sequence")
@@ -256,6 +260,7 @@ async def test_an_answer_to_nothing_that_was_asked_is_left_aside() -> None:
         assert await rounds.step({"question-2": accept(value="y")}) == ToolResult("xy")
 
 
+@pytest.mark.requirement("ROUND-15")
 @pytest.mark.parametrize(
     "answer",
     [{}, {"action": "maybe"}, {"action": "accept"}, accept(), accept(value=7), accept(value=["x"]), {"action": None}],
@@ -278,6 +283,7 @@ async def test_an_answer_that_is_none_is_refused_and_never_a_result(answer: Any)
         assert await rounds.step({"question-1": accept(value="a better one")}) == ToolResult("a better one")
 
 
+@pytest.mark.requirement("ASK-07")
 @pytest.mark.parametrize("action", ["decline", "cancel"])
 async def test_a_person_may_say_no(action: str) -> None:
     async def ask(context: Context) -> str:
@@ -517,6 +523,7 @@ async def test_who_asks_after_its_call_has_ended_is_ended() -> None:
         assert tasks[0].cancelled()
 
 
+@pytest.mark.requirement("ASK-21")
 async def test_rounds_end() -> None:
     async def endless(context: Context) -> str:
         while True:
@@ -543,6 +550,7 @@ async def without_context() -> str:
     return await say(context, "a")
 
 
+@pytest.mark.requirement("ASK-01", "ERA-19")
 @pytest.mark.parametrize("function", [sync_tool, without_context], ids=lambda one: one.__name__)
 async def test_who_cannot_ask_is_told_at_once(function: Callable[..., Any]) -> None:
     async with make_host(kit_of(function)) as host:
@@ -750,6 +758,7 @@ async def test_a_nested_call_that_swallows_its_question_fails_the_outermost() ->
         assert isinstance(outcome.error, InteractionError)
 
 
+@pytest.mark.requirement("ASK-21")
 async def test_calls_that_call_themselves_end() -> None:
     async def again(context: Context) -> str:
         return str(await context.tools.call("again", {}))
@@ -793,6 +802,7 @@ async def test_a_call_cancelled_by_its_client_is_cancelled_not_answered() -> Non
             await task
 
 
+@pytest.mark.requirement("UTIL-04")
 async def test_a_cancellation_that_meets_the_end_of_a_round_wins() -> None:
     tasks: list[asyncio.Task[Outcome]] = []
 
@@ -806,6 +816,7 @@ async def test_a_cancellation_that_meets_the_end_of_a_round_wins() -> None:
             await tasks[0]
 
 
+@pytest.mark.requirement("ROUND-13")
 async def test_cleanup_runs_at_the_end_of_every_round() -> None:
     left: list[str] = []
 
@@ -819,6 +830,7 @@ async def test_cleanup_runs_at_the_end_of_every_round() -> None:
     assert left == ["left", "left"]
 
 
+@pytest.mark.requirement("ROUND-13")
 async def test_nothing_of_a_round_is_left_running() -> None:
     before = asyncio.all_tasks()
     for function in (*SEQUENTIAL, *AT_ONCE, never_awaited_in_group, left_in_a_task):

@@ -47,6 +47,7 @@ def test_parameters_are_listed_in_the_order_of_the_signature() -> None:
     assert compile_signature(function).input_schema["required"] == ["zebra", "apple", "banana"]
 
 
+@pytest.mark.requirement("SCHEMA-10")
 def test_no_parameters_are_an_object_that_takes_none() -> None:
     def function() -> None: ...
 

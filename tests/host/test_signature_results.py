@@ -79,6 +79,7 @@ CASES: list[tuple[Any, Any, Any]] = [
 IDS = [f"{getattr(case[0], '__name__', case[0])} {place}" for place, case in enumerate(CASES)]
 
 
+@pytest.mark.requirement("TOOL-18")
 @pytest.mark.parametrize(("annotation", "returned", "sent"), CASES, ids=IDS)
 def test_a_result_is_json_and_fits_the_schema_that_was_promised(annotation: Any, returned: Any, sent: Any) -> None:
     signature = giving(annotation)

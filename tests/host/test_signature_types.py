@@ -147,6 +147,7 @@ def test_a_value_arrives_as_its_type(case: tuple[Any, dict[str, Any], list[Any],
         assert type(bound["a"]) is type(arrives)
 
 
+@pytest.mark.requirement("TOOL-08")
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_what_the_schema_forbids_is_refused(case: tuple[Any, dict[str, Any], list[Any], list[Any]]) -> None:
     annotation, _, _, refused = case

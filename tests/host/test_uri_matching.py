@@ -124,6 +124,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.requirement("RES-07")
 @pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize(
     "template",
@@ -141,6 +142,7 @@ def test_no_value_makes_a_path_of_itself(template: str, hostile: str) -> None:
     assert Matcher(template).match(uri + hostile) is None
 
 
+@pytest.mark.requirement("RES-07")
 @pytest.mark.parametrize(
     "path",
     [
@@ -155,6 +157,7 @@ def test_a_path_that_was_asked_for_stays_below_its_place(template: str, path: st
     assert match(template, before + path) is None
 
 
+@pytest.mark.requirement("RES-07")
 @pytest.mark.parametrize("path", ["a/...", "a/..b", "a..", "...", "a/./b", "a//b", "a/", "http://x/y", "~x"])
 def test_what_only_looks_like_an_escape_is_a_path(path: str) -> None:
     assert match("f:///{+path}", "f:///" + path) == {"path": path}
@@ -282,6 +285,7 @@ def test_whatever_matches_is_made_again_of_its_values(template: str, rest: str) 
         assert not any("\0" in text or ".." in text.split("/") or text.startswith("/") for text in flat)
 
 
+@pytest.mark.requirement("RES-06")
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_nothing_breaks_the_matcher(template: str, uri: str) -> None:
     for text in (template, f"t:{template}", f"t:{{{template}}}"):

@@ -35,6 +35,7 @@ VALUES: dict[str, Any] = {
 """Those of RFC 6570 section 3.2."""
 
 
+@pytest.mark.requirement("RES-12")
 @pytest.mark.parametrize(
     ("template", "uri"),
     [
@@ -79,6 +80,7 @@ def test_the_examples_of_the_rfc(template: str, uri: str) -> None:
     assert expand(parse(template), VALUES) == uri
 
 
+@pytest.mark.requirement("RES-12")
 @pytest.mark.parametrize(
     ("template", "reason"),
     [
@@ -154,6 +156,7 @@ TEMPLATES = st.lists(st.one_of(expressions(), st.sampled_from(["x", "/", "?q=1",
 )
 
 
+@pytest.mark.requirement("RES-12")
 @given(TEMPLATES, st.fixed_dictionaries(dict.fromkeys(NAMES, ANY_VALUE)))
 def test_another_implementation_expands_the_same(template: str, values: dict[str, Any]) -> None:
     literal_is_encoded = template.replace("é", "%C3%A9")

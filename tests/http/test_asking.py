@@ -35,6 +35,7 @@ async def outcome(streaming: Streaming) -> Any:
     return json.loads((await streaming.next())["result"]["content"][0]["text"])
 
 
+@pytest.mark.requirement("HTTP-12", "HTTP-14", "HTTP-27")
 @pytest.mark.parametrize("revision", LEGACY)
 async def test_a_call_asks_on_its_own_stream(asking: Served, revision: str) -> None:
     session = await opened(asking, revision)
@@ -47,6 +48,7 @@ async def test_a_call_asks_on_its_own_stream(asking: Served, revision: str) -> N
     assert await streaming.next() is None
 
 
+@pytest.mark.requirement("MSG-06")
 async def test_several_at_once_are_answered_in_any_order(asking: Served) -> None:
     session = await opened(asking)
     streaming = await session.begin(asks(many=3))
@@ -57,6 +59,7 @@ async def test_several_at_once_are_answered_in_any_order(asking: Served) -> None
     assert [one["result"]["model"] for one in (await outcome(streaming))["answers"]] == ["0", "1", "2"]
 
 
+@pytest.mark.requirement("ASK-07")
 async def test_the_client_answers_with_an_error(asking: Served) -> None:
     session = await opened(asking)
     streaming = await session.begin(asks())
@@ -66,6 +69,7 @@ async def test_the_client_answers_with_an_error(asking: Served) -> None:
     assert (await outcome(streaming))["answers"][0]["error"] == said
 
 
+@pytest.mark.requirement("ASK-07")
 @pytest.mark.parametrize(
     "members",
     [
@@ -89,6 +93,7 @@ async def test_an_answer_that_cannot_be_read_is_a_failure(asking: Served, member
     assert failed == ["ClientError", "The client gave an answer that cannot be read.", None, None]
 
 
+@pytest.mark.requirement("ASK-09", "HTTP-09", "HTTP-12")
 async def test_foreign_and_unknown_ids_are_ignored(asking: Served) -> None:
     """Neither another session, nor another type of id, nor somebody without a session settles a request."""
     session, other = await opened(asking), await opened(asking)
@@ -111,6 +116,7 @@ async def test_foreign_and_unknown_ids_are_ignored(asking: Served) -> None:
     assert (await outcome(theirs))["answers"][0]["result"] == RESULT
 
 
+@pytest.mark.requirement("ERA-23", "ERA-24", "ERA-25", "UTIL-07")
 async def test_without_an_answer_in_time_the_client_is_told_to_stop(asking: Served) -> None:
     session = await opened(asking)
     streaming = await session.begin(asks(timeout=0.05))
@@ -121,6 +127,7 @@ async def test_without_an_answer_in_time_the_client_is_told_to_stop(asking: Serv
     assert (await session.post(response(streaming.first["id"], result=RESULT))).status == 202
 
 
+@pytest.mark.requirement("UTIL-07")
 async def test_who_asks_may_give_up(asking: Served) -> None:
     session = await opened(asking)
     streaming = await session.begin(asks(cancel_after=0.05, many=2))
@@ -130,6 +137,7 @@ async def test_who_asks_may_give_up(asking: Served) -> None:
     assert await outcome(streaming) == {"cancelled": True}
 
 
+@pytest.mark.requirement("UTIL-07")
 async def test_cancelling_the_call_takes_its_question_back(asking: Served) -> None:
     session = await opened(asking)
     one = asks(label="taken-back")
@@ -144,6 +152,7 @@ async def test_cancelling_the_call_takes_its_question_back(asking: Served) -> No
             pass
 
 
+@pytest.mark.requirement("UTIL-15")
 async def test_progress_of_the_client_is_heard(asking: Served) -> None:
     session = await opened(asking)
     streaming = await session.begin(asks(progress=True))
@@ -165,6 +174,7 @@ async def test_progress_of_the_client_is_heard(asking: Served) -> None:
     assert (await outcome(streaming))["answers"][0]["heard"] == [[1, 3, "reading"], [2.5, None, None]]
 
 
+@pytest.mark.requirement("ERA-23", "ERA-24")
 async def test_progress_begins_the_timeout_anew_up_to_a_total(asking: Served) -> None:
     session = await opened(asking)
     streaming = await session.begin(asks(timeout=1000, reset=True, max_total=0.3, progress=True))
@@ -188,6 +198,7 @@ async def test_no_more_than_so_many_are_open(asking: Served) -> None:
     assert sum("result" in one for one in answers) == 100
 
 
+@pytest.mark.requirement("SESS-05")
 async def test_the_end_of_the_session_ends_the_question(asking: Served) -> None:
     session = await opened(asking)
     streaming = await session.begin(asks(label="deleted"))
@@ -200,6 +211,7 @@ async def test_the_end_of_the_session_ends_the_question(asking: Served) -> None:
             pass
 
 
+@pytest.mark.requirement("HTTP-13")
 async def test_who_cannot_be_asked_is_not(asking: Served) -> None:
     """2026-07-28, a client that takes no stream, and a batch."""
     assert (await ask(asking, call("asking_reach"))).result["content"][0]["text"] == '{"notify":false,"ask":false}'
@@ -234,6 +246,7 @@ async def level(session: Session, name: Any) -> Any:
     return (await session.post(one)).last
 
 
+@pytest.mark.requirement("UTIL-19", "UTIL-20")
 @pytest.mark.parametrize("revision", LEGACY)
 async def test_the_log_goes_by_the_level_of_the_session(asking: Served, revision: str) -> None:
     session, other = await opened(asking, revision), await opened(asking, revision)
@@ -249,6 +262,7 @@ async def test_the_log_goes_by_the_level_of_the_session(asking: Served, revision
     assert await told(session, *LOGS) == ["alert"]
 
 
+@pytest.mark.requirement("HTTP-11", "UTIL-17", "UTIL-18", "UTIL-19")
 async def test_the_log_goes_by_the_level_of_the_request(asking: Served) -> None:
     """2026-07-28: nothing without it, and on the request's own stream alone."""
     tell = call("asking_tell", {"notifications": [*LOGS, ["notifications/tools/list_changed", {}]]})
@@ -269,6 +283,7 @@ async def test_a_session_is_told_whatever_else(asking: Served) -> None:
     assert await told(session, progress, changed, token="") == [progress[0], changed[0]]
 
 
+@pytest.mark.requirement("UTIL-14", "UTIL-22")
 async def test_a_flood_drops_no_question(asking: Served) -> None:
     """What a slow reader misses is progress and the log, never a request."""
     session = await opened(asking)

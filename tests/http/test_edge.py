@@ -41,6 +41,7 @@ def cors(answer: Answer) -> dict[str, str]:
 # --- Host
 
 
+@pytest.mark.requirement("HTTP-03", "SEC-01")
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 @pytest.mark.parametrize(
     "host",
@@ -60,11 +61,13 @@ async def test_a_foreign_host(served: Served, method: str, path: str, host: str)
     assert answer.get("Server") == "pegboard"
 
 
+@pytest.mark.requirement("SEC-01")
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:8000", "[::1]", "[::1]:80", "localhost:"])
 async def test_loopback_s_own_names(served: Served, host: str) -> None:
     assert (await listed(served, ("Host", host))).status == 200
 
 
+@pytest.mark.requirement("SEC-01")
 @pytest.mark.parametrize("hosts", [[], ["localhost", "localhost"], ["localhost", "evil.example"]])
 async def test_exactly_one_host(served: Served, hosts: list[str]) -> None:
     lines = "".join(f"Host: {host}\r\n" for host in hosts)
@@ -96,6 +99,7 @@ async def test_no_proxy(served: Served) -> None:
 # --- Origin
 
 
+@pytest.mark.requirement("HTTP-02")
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 @pytest.mark.parametrize(
     "origin",
@@ -116,6 +120,7 @@ async def test_a_foreign_origin(served: Served, method: str, path: str, origin: 
     assert (await served.request(method, path, [("Origin", origin), PREFLIGHT])).status == 403
 
 
+@pytest.mark.requirement("HTTP-02")
 async def test_two_origins(served: Served) -> None:
     answer = await listed(served, ("Origin", "http://localhost"), ("Origin", "http://evil.example"))
     assert answer.status in {400, 403}
@@ -172,6 +177,7 @@ async def test_a_preflight_may_ask_for_headers_of_arguments(strict: Served) -> N
     assert "mcp-param-region" not in (foreign.get("Access-Control-Allow-Headers") or "")
 
 
+@pytest.mark.requirement("HTTP-02")
 @pytest.mark.parametrize("origin", ["http://app.example", "https://app.example:444", "https://sub.app.example", "null"])
 async def test_an_origin_that_only_looks_listed(strict: Served, origin: str) -> None:
     assert (await strict.request("OPTIONS", "/mcp", [("Origin", origin), PREFLIGHT])).status == 403
@@ -256,6 +262,7 @@ async def call_tool(served: Served, name: str, *fields: tuple[str, str]) -> Any:
     return (await served.request("POST", "/mcp", [*mirrored(one), *fields], json.dumps(one).encode())).json
 
 
+@pytest.mark.requirement("LIST-04", "LIST-10", "TOOL-09")
 async def test_beyond_loopback_tools_with_secrets_are_withheld(secret_site: Path) -> None:
     """They are neither listed nor callable, in either era, and the log says which."""
     async with Served(secret_site, http_config('host = "0.0.0.0"\nport = 0'), env=SECRET) as served:
@@ -274,6 +281,7 @@ async def test_on_loopback_they_are_served_to_programs_of_this_machine(secret_si
         assert (await call_tool(served, "vault_peek"))["result"]["content"][0]["text"] == "s3cret"
 
 
+@pytest.mark.requirement("LIST-10")
 async def test_what_a_proxy_passes_on_is_not_of_this_machine(secret_site: Path) -> None:
     config = http_config('port = 0\nallowed_hosts = ["tools.example"]')
     async with Served(secret_site, config, env=SECRET) as served:
@@ -297,6 +305,7 @@ async def test_hosts_beyond_loopback(fixture_site: Path) -> None:
         assert (await listed(served, ("Host", "tools.example"), ("Origin", "http://localhost:3000"))).status == 403
 
 
+@pytest.mark.requirement("HTTP-02")
 async def test_any_host_is_no_reason_to_trust_its_pages(fixture_site: Path) -> None:
     async with Served(fixture_site, http_config('host = "0.0.0.0"\nport = 0\nallowed_hosts = ["*"]')) as served:
         assert (await listed(served, ("Host", "any.example"))).status == 200

@@ -46,6 +46,7 @@ async def a_job(served: Served) -> str:
     return job
 
 
+@pytest.mark.requirement("EXT-08")
 async def test_the_name_of_a_job_is_mirrored(served: Served) -> None:
     job = await a_job(served)
     asked = message("jobs/get", {"jobId": job})
@@ -55,6 +56,7 @@ async def test_the_name_of_a_job_is_mirrored(served: Served) -> None:
     assert (await ask(served, message("jobs/get", {}), job)).refused == (400, -32020)
 
 
+@pytest.mark.requirement("ERA-20", "EXT-03")
 async def test_a_client_that_does_not_declare_it_is_refused_before_anything_runs(served: Served) -> None:
     refused = await ask(served, message("jobs/get", {"jobId": "x"}), "x", {})
     assert refused.refused == (400, -32021)
@@ -69,6 +71,7 @@ async def test_an_error_of_the_method_itself_is_an_answer(served: Served) -> Non
     assert (await ask(served, message("jobs/get", {"jobId": "x"}), "x")).refused == (200, -32602)
 
 
+@pytest.mark.requirement("EXT-09")
 async def test_a_job_goes_on_when_the_peer_of_its_call_is_gone(served: Served) -> None:
     job = await a_job(served)
     assert (await ask(served, message("jobs/get", {"jobId": job}), job)).result["status"] == "working"

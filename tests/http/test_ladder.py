@@ -31,6 +31,7 @@ async def refused(served: Served, one: dict[str, Any], **changes: str | None) ->
         return done.refused
 
 
+@pytest.mark.requirement("ERA-13", "HTTP-01")
 async def test_a_sound_request_is_served(served: Served) -> None:
     done = await ask(served, message("server/discover"))
     assert done.status == 200
@@ -39,11 +40,13 @@ async def test_a_sound_request_is_served(served: Served) -> None:
     assert "fixture_echo" in [tool["name"] for tool in tools]
 
 
+@pytest.mark.requirement("MSG-07")
 @pytest.mark.parametrize("id", [0, "", "x", -1, 2**53])
 async def test_ids_come_back_as_they_were(served: Served, id: int | str) -> None:
     assert (await ask(served, message("tools/list", id=id))).last["id"] == id
 
 
+@pytest.mark.requirement("ERA-10", "ERA-11", "MSG-09")
 async def test_what_is_missing_in_meta(served: Served) -> None:
     """Step c, before the headers are looked at (step e)."""
     one = modern(LIST)
@@ -56,6 +59,7 @@ async def test_what_is_missing_in_meta(served: Served) -> None:
     assert await refused(served, without(one, CAPABILITIES), MCP_Protocol_Version=None) == (400, -32602)
 
 
+@pytest.mark.requirement("ERA-10", "UTIL-09")
 @pytest.mark.parametrize(
     "meta",
     [
@@ -75,12 +79,14 @@ async def test_what_is_wrong_in_meta(served: Served, meta: dict[str, Any]) -> No
     assert await refused(served, modern(LIST, **meta), MCP_Protocol_Version="2025-11-25") == (400, -32602)
 
 
+@pytest.mark.requirement("HEAD-01", "HEAD-03", "HEAD-26")
 @pytest.mark.parametrize("header", [None, "2025-11-25", "2099-01-01", "", "2026-07-28, 2026-07-28"])
 async def test_the_header_names_another_revision(served: Served, header: str | None) -> None:
     """Step e (trap 3)."""
     assert await refused(served, modern(LIST), MCP_Protocol_Version=header) == (400, -32020)
 
 
+@pytest.mark.requirement("HEAD-01", "HEAD-06", "HEAD-07")
 async def test_the_header_is_given_twice(served: Served) -> None:
     one = modern(call("fixture_echo", {"text": "x"}))
     for name in ("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"):
@@ -91,6 +97,7 @@ async def test_the_header_is_given_twice(served: Served) -> None:
             assert done.refused == (400, -32020), name
 
 
+@pytest.mark.requirement("ERA-12", "ERA-14", "HEAD-02")
 @pytest.mark.parametrize("version", ["2025-11-25", "2024-11-05", "2099-01-01", "DRAFT"])
 async def test_a_revision_that_has_no_such_requests(served: Served, version: str) -> None:
     """Step f comes before g: whoever does not know our headers must still learn what is served (B-7)."""
@@ -104,18 +111,21 @@ async def test_a_revision_that_has_no_such_requests(served: Served, version: str
     assert done.last["error"]["data"]["supported"] == discovered
 
 
+@pytest.mark.requirement("HEAD-06", "HEAD-09", "HEAD-26")
 @pytest.mark.parametrize("header", [None, "tools/call", "Tools/List", "=?base64?dG9vbHMvbGlzdA==?="])
 async def test_the_method_is_mirrored(served: Served, header: str | None) -> None:
     """Step g: compared as it stands, case and all."""
     assert await refused(served, modern(LIST), Mcp_Method=header) == (400, -32020)
 
 
+@pytest.mark.requirement("HEAD-13")
 async def test_white_space_around_a_header_does_not_count(served: Served) -> None:
     one = modern(call("fixture_echo", {"text": "x"}))
     done = await ask(served, one, Mcp_Method=" \ttools/call\t ", Mcp_Name="  fixture_echo ")
     assert done.result["isError"] is False
 
 
+@pytest.mark.requirement("HEAD-07", "HEAD-09", "HEAD-11", "HEAD-12", "HEAD-26")
 @pytest.mark.parametrize(
     "header",
     [
@@ -137,12 +147,14 @@ async def test_the_name_is_mirrored(served: Served, header: str | None) -> None:
     assert await refused(served, modern(call("fixture_echo", {"text": "x"})), Mcp_Name=header) == (400, -32020)
 
 
+@pytest.mark.requirement("HEAD-12")
 async def test_base64_must_be_canonical(served: Served) -> None:
     one = modern(call("fixture_echo1"))
     assert (await ask(served, one, Mcp_Name="=?base64?Zml4dHVyZV9lY2hvMQ==?=")).last["error"]["code"] == -32602
     assert await refused(served, one, Mcp_Name="=?base64?Zml4dHVyZV9lY2hvMR==?=") == (400, -32020)
 
 
+@pytest.mark.requirement("HEAD-10")
 async def test_a_name_in_base64(served: Served) -> None:
     one = call("fixture_echo", {"text": "x"})
     assert (await ask(served, one, Mcp_Name="=?base64?Zml4dHVyZV9lY2hv?=")).result["content"][0]["text"] == "x"
@@ -151,6 +163,7 @@ async def test_a_name_in_base64(served: Served) -> None:
         assert unknown.refused == (200, -32602)
 
 
+@pytest.mark.requirement("HEAD-07")
 async def test_a_resource_is_named_by_its_uri_and_a_prompt_by_its_name(served: Served) -> None:
     read = message("resources/read", {"uri": "fixture://text"})
     assert (await ask(served, read)).result["contents"][0]["text"] == "# A text\n"
@@ -164,6 +177,7 @@ async def test_a_name_where_none_is_asked_for_is_ignored(served: Served) -> None
     assert (await ask(served, LIST, Mcp_Name="whatever")).status == 200
 
 
+@pytest.mark.requirement("ERR-03", "HTTP-21")
 @pytest.mark.parametrize(
     "method",
     [
@@ -183,6 +197,7 @@ async def test_a_method_that_is_not_there(served: Served, method: str) -> None:
     assert await refused(served, modern(message(method, params))) == (404, -32601)
 
 
+@pytest.mark.requirement("RES-01")
 async def test_what_a_handler_refuses_is_an_answer(served: Served) -> None:
     """Step l: with 400 a client of both eras could take the server for one of the older."""
     assert (await ask(served, call("fixture_unknown"))).refused == (200, -32602)
@@ -192,6 +207,7 @@ async def test_what_a_handler_refuses_is_an_answer(served: Served) -> None:
     assert (await ask(served, call("fixture_add", {"a": "x"}))).result["isError"] is True
 
 
+@pytest.mark.requirement("HTTP-23")
 async def test_a_session_id_is_neither_read_nor_given(served: Served) -> None:
     done = await ask(served, LIST, Mcp_Session_Id="long-gone")
     assert done.status == 200

@@ -22,6 +22,7 @@ def text_of(result: dict[str, Any]) -> str:
     return text
 
 
+@pytest.mark.requirement("TOOL-11")
 async def test_beyond_the_limit_the_model_learns_what_to_do_and_the_operator_what_happened(fixture_site: Path) -> None:
     async with Served(fixture_site, http_config(host=f"max_result_bytes = {LIMIT}")) as served:
         session = Session(served)

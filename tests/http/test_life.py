@@ -148,6 +148,7 @@ async def test_nohup_is_left_as_it_is(fixture_site: Path, tmp_path: Path) -> Non
     os.close(leader)
 
 
+@pytest.mark.requirement("ERA-17", "SESS-04")
 async def test_a_restart_at_the_same_port(fixture_site: Path) -> None:
     """In the modern era a client just goes on; sessions are gone, and say so (clients.md 7)."""
     async with Served(fixture_site) as first:
@@ -188,6 +189,7 @@ async def test_an_address_that_is_not_ours(fixture_site: Path, host: str) -> Non
         assert "Traceback" not in served.stderr
 
 
+@pytest.mark.requirement("HTTP-03")
 async def test_it_says_where_it_is_what_is_on_and_what_to_do(fixture_site: Path) -> None:
     async with Served(fixture_site) as served:
         said = await served.said(r"serves \d+ tools \((.*)\) at (http://127\.0\.0\.1:\d+/mcp)\n")
@@ -228,6 +230,7 @@ async def over_unix(path: Path) -> Line:
     return Line(*await asyncio.open_unix_connection(path, limit=LIMIT))
 
 
+@pytest.mark.requirement("SEC-10")
 async def test_a_unix_socket(fixture_site: Path, tmp_path: Path) -> None:
     path = tmp_path / "s"
     async with Served(fixture_site, http_config(f'socket = "{path}"')) as served:

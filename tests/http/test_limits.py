@@ -23,6 +23,7 @@ async def alive(served: Served) -> None:
 # --- size
 
 
+@pytest.mark.requirement("SEC-03")
 @pytest.mark.parametrize("method", ["POST", "GET", "DELETE", "PUT"])
 @pytest.mark.parametrize("path", ["/mcp", "/healthz", "/nothing"])
 async def test_a_body_that_is_announced_as_too_large(strict: Served, method: str, path: str) -> None:
@@ -33,6 +34,7 @@ async def test_a_body_that_is_announced_as_too_large(strict: Served, method: str
         assert (answer.status, answer.get("Connection")) == (413, "close")
 
 
+@pytest.mark.requirement("SEC-03")
 async def test_a_body_that_turns_out_too_large(strict: Served) -> None:
     async with await strict.connect() as line:
         await line.ask("POST", "/mcp", [*JSON_FIELDS, ("Transfer-Encoding", "chunked")])
@@ -109,6 +111,7 @@ async def test_expect_continue(strict: Served) -> None:
         assert (await line.answer()).status == 413
 
 
+@pytest.mark.requirement("SEC-03")
 async def test_a_header_that_is_too_large(strict: Served) -> None:
     for head in (request_bytes("GET", "/healthz", [("X", "x" * 9000)]), request_bytes("GET", "/" + "x" * 9000)):
         async with await strict.connect() as line:
@@ -117,6 +120,7 @@ async def test_a_header_that_is_too_large(strict: Served) -> None:
             assert await line.rest() == b""
 
 
+@pytest.mark.requirement("SEC-03")
 async def test_too_many_headers(strict: Served) -> None:
     async with await strict.connect() as line:
         await line.send(request_bytes("GET", "/healthz", [(f"X-{n}", "x") for n in range(500)]))
@@ -223,6 +227,7 @@ async def test_a_call_that_takes_too_long(fixture_site: Path) -> None:
 # --- number
 
 
+@pytest.mark.requirement("SEC-03")
 async def test_more_requests_than_are_served_at_once(fixture_site: Path) -> None:
     async with Served(fixture_site, http_config("port = 0\nmax_requests = 2")) as served:
         waiting = [await served.connect() for _ in range(2)]

@@ -17,6 +17,7 @@ def request(**changes: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"} | changes).encode()
 
 
+@pytest.mark.requirement("ERR-01", "ERR-02", "HTTP-08", "MSG-02", "MSG-03", "MSG-04", "SEC-07")
 @pytest.mark.parametrize(
     ("body", "code"),
     [
@@ -62,6 +63,7 @@ async def test_what_is_no_message(strict: Served, body: bytes, code: int, era: s
         assert (await line.request("GET", "/healthz")).status == 200  # the connection goes on
 
 
+@pytest.mark.requirement("ERR-01")
 @pytest.mark.parametrize(
     "body",
     [
@@ -99,6 +101,7 @@ async def test_a_tool_that_raises_what_no_tool_should(strict: Served, tool: str,
     assert (await session.post(call(tool, {"kind": kind}))).result["isError"] is True
 
 
+@pytest.mark.requirement("ERR-08")
 async def test_nothing_tells_what_the_server_is_made_of(strict: Served) -> None:
     answers = [
         await strict.request("GET", "/healthz"),

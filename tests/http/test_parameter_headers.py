@@ -87,6 +87,7 @@ ACCEPTED: list[tuple[dict[str, Any], Fields]] = [
 ]
 
 
+@pytest.mark.requirement("HEAD-08", "HEAD-10", "HEAD-11", "HEAD-13", "HEAD-24", "HEAD-25", "HEAD-27")
 @pytest.mark.parametrize(("arguments", "fields"), ACCEPTED)
 async def test_headers_that_say_what_the_arguments_say(server: Served, arguments: Any, fields: Fields) -> None:
     done = await send(server, "mirrored_sql", arguments, *fields)
@@ -165,6 +166,7 @@ DIFFERENT: list[tuple[Any, Fields]] = [
 ]
 
 
+@pytest.mark.requirement("HEAD-09", "HEAD-12", "HEAD-19", "HEAD-22", "HEAD-23", "HEAD-25", "HEAD-26")
 @pytest.mark.parametrize(("arguments", "fields"), DIFFERENT)
 async def test_headers_that_say_something_else(server: Served, arguments: Any, fields: Fields) -> None:
     done = await send(server, "mirrored_sql", arguments, *fields)
@@ -180,6 +182,7 @@ async def test_the_header_is_named(server: Served) -> None:
     assert "hush" not in text
 
 
+@pytest.mark.requirement("HEAD-23")
 async def test_a_signature_may_ask_for_a_header(server: Served) -> None:
     assert (await send(server, "mirrored_typed", {"region": "eu"}, param("Region", "eu"))).result["isError"] is False
     assert (await send(server, "mirrored_typed", {})).result["content"][0]["text"] == "none"
@@ -195,6 +198,7 @@ async def test_a_value_of_the_wrong_type_that_is_mirrored_is_the_arguments_mista
     assert done.result["content"][0]["text"] == "Invalid arguments:\nlimit: must be an integer"
 
 
+@pytest.mark.requirement("HEAD-24")
 @pytest.mark.parametrize(
     ("arguments", "field"), [({"region": None}, "region"), ({"where": {"tenant": None}}, "where.tenant")]
 )
@@ -204,6 +208,7 @@ async def test_null_has_no_header(server: Served, arguments: Any, field: str) ->
     assert done.result["content"][0]["text"] == f"Invalid arguments:\n{field}: must be a string"
 
 
+@pytest.mark.requirement("HEAD-27")
 async def test_other_tools_are_asked_for_nothing(server: Served) -> None:
     for fields in ([], [param("Region", "us")], [param("Region", "us"), param("Region", "\xe9")]):
         done = await send(server, "mirrored_plain", {"region": "eu"}, *fields)
@@ -248,6 +253,7 @@ async def test_sessions_mirror_nothing(server: Served) -> None:
         assert json.loads(done.result["content"][0]["text"]) == {"region": "eu"}
 
 
+@pytest.mark.requirement("HEAD-21", "SCHEMA-11")
 async def test_the_annotation_is_listed_and_a_wrong_one_costs_its_tool(server: Served) -> None:
     one = modern(message("tools/list"))
     async with await server.connect() as line:
@@ -261,6 +267,7 @@ async def test_the_annotation_is_listed_and_a_wrong_one_costs_its_tool(server: S
 # --- schemas of the author's own
 
 
+@pytest.mark.requirement("SCHEMA-04", "SCHEMA-11")
 async def test_a_draft_07_schema_is_listed_as_it_is_and_held_against_arguments(server: Served) -> None:
     one = modern(message("tools/list"))
     async with await server.connect() as line:
@@ -280,6 +287,7 @@ async def test_a_list_is_structured_content_where_the_revision_has_it(server: Se
     assert "structuredContent" not in done.result
 
 
+@pytest.mark.requirement("TOOL-18")
 async def test_a_result_that_breaks_its_schema_is_not_sent(server: Served) -> None:
     done = await send(server, "mirrored_old", {"pair": [1, "x"], "why": 0})
     assert done.result["isError"] is True
@@ -292,6 +300,7 @@ async def test_a_result_that_breaks_its_schema_is_not_sent(server: Served) -> No
 MANY = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+@pytest.mark.requirement("HEAD-10")
 @MANY
 @given(text=st.text(max_size=40))
 async def test_any_text_passes_in_the_form_that_clients_write(server: Served, text: str) -> None:
@@ -299,6 +308,7 @@ async def test_any_text_passes_in_the_form_that_clients_write(server: Served, te
     assert done.result["structuredContent"] == {"region": text}
 
 
+@pytest.mark.requirement("HEAD-22")
 @MANY
 @given(text=st.text(max_size=20), other=st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=20))
 async def test_no_other_text_passes(server: Served, text: str, other: str) -> None:
@@ -310,6 +320,7 @@ async def test_no_other_text_passes(server: Served, text: str, other: str) -> No
         assert done.refused == REFUSED
 
 
+@pytest.mark.requirement("HEAD-19")
 @MANY
 @given(number=st.integers(-(2**60), 2**60), zeros=st.integers(0, 3))
 async def test_integers_of_the_safe_range_pass(server: Served, number: int, zeros: int) -> None:
@@ -321,6 +332,7 @@ async def test_integers_of_the_safe_range_pass(server: Served, number: int, zero
         assert done.refused == REFUSED
 
 
+@pytest.mark.requirement("HEAD-12")
 @MANY
 @given(raw=st.binary(max_size=30).filter(lambda raw: not set(raw) & set(b"\r\n")))
 async def test_no_bytes_in_a_header_make_a_fault(server: Served, raw: bytes) -> None:

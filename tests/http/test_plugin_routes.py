@@ -80,6 +80,7 @@ async def test_they_are_served(pages: Served) -> None:
     assert stream.body == b"data: 0\n\ndata: 1\n\ndata: 2\n\n"
 
 
+@pytest.mark.requirement("HTTP-02", "SEC-01")
 @pytest.mark.parametrize("field", EVIL, ids=": ".join)
 @pytest.mark.parametrize("path", PATHS)
 async def test_a_foreign_host_or_origin_reaches_none_of_them(pages: Served, path: str, field: tuple[str, str]) -> None:
@@ -88,6 +89,7 @@ async def test_a_foreign_host_or_origin_reaches_none_of_them(pages: Served, path
     assert answer.get("X-Page") is None
 
 
+@pytest.mark.requirement("HTTP-02")
 @pytest.mark.parametrize("field", EVIL, ids=": ".join)
 async def test_nor_a_call_that_would_be_answered_with_a_stream(served: Served, field: tuple[str, str]) -> None:
     one = modern(call("fixture_count", token="p"))

@@ -49,6 +49,7 @@ async def refused(session: Session, *last: str) -> tuple[int, int]:
     return answer.status, answer.json["error"]["code"]
 
 
+@pytest.mark.requirement("SESS-10", "SESS-13")
 @pytest.mark.parametrize("revision", LEGACY)
 async def test_events_have_ids_of_their_own(asking: Served, revision: str) -> None:
     """Unique in the session; the first is empty, and says when to come back, in 2025-11-25 alone."""
@@ -64,6 +65,7 @@ async def test_events_have_ids_of_their_own(asking: Served, revision: str) -> No
     assert not any(not event.data or event.retry for event in first.events[1:])
 
 
+@pytest.mark.requirement("HTTP-24")
 async def test_a_modern_stream_has_no_ids(asking: Served) -> None:
     from tests.support.http_mcp import modern, stream
 
@@ -72,6 +74,7 @@ async def test_a_modern_stream_has_no_ids(asking: Served) -> None:
     assert all(event.id is None and event.retry is None and event.data for event in streaming.events)
 
 
+@pytest.mark.requirement("HTTP-19", "SESS-11", "SESS-15")
 @pytest.mark.parametrize("revision", LEGACY)
 async def test_a_call_goes_on_without_its_client_who_comes_back(asking: Served, revision: str) -> None:
     session = await opened(asking, revision)
@@ -83,6 +86,7 @@ async def test_a_call_goes_on_without_its_client_who_comes_back(asking: Served, 
     assert await rest(back) == ["told"]
 
 
+@pytest.mark.requirement("SESS-11", "SESS-12")
 async def test_what_was_given_is_given_again_from_anywhere(asking: Served) -> None:
     session = await opened(asking)
     done = await session.begin(log("a", "b", "c"))
@@ -94,6 +98,7 @@ async def test_what_was_given_is_given_again_from_anywhere(asking: Served) -> No
         assert [one.id for one in again.events] == [one.id for one in done.events[place + 1 :]]
 
 
+@pytest.mark.requirement("SESS-15")
 async def test_the_end_is_kept_of_a_call_whose_client_is_gone(asking: Served) -> None:
     session = await opened(asking)
     lost = await session.begin(log("a", stay=True))
@@ -114,6 +119,7 @@ async def test_whoever_comes_last_reads_on(asking: Served) -> None:
     assert await rest(second) == ["told"]
 
 
+@pytest.mark.requirement("SESS-16")
 async def test_nobody_else_reads_a_stream(asking: Served) -> None:
     """Forged ids, and ids of another session or stream."""
     session, other = await opened(asking), await opened(asking)
@@ -184,6 +190,7 @@ async def test_nothing_is_kept_where_nothing_shall_be(asking_site: Path) -> None
 POLLING = "[plugins.mcp]\npoll_after_seconds = 0.05\nretry_ms = 10"
 
 
+@pytest.mark.requirement("SESS-14")
 async def test_a_server_that_ends_streams_early_is_asked_for_the_rest(asking_site: Path) -> None:
     """2025-11-25: a call that takes its time, of which nothing has been heard, and one that has said something."""
     async with Served(asking_site, http_config(host=ASKING, more=POLLING)) as served:
@@ -204,6 +211,7 @@ async def test_a_server_that_ends_streams_early_is_asked_for_the_rest(asking_sit
             assert texts + found == [*(["a"] if "a" in texts else []), "told"]
 
 
+@pytest.mark.requirement("HTTP-20")
 async def test_older_revisions_know_no_streams_that_end_early(asking_site: Path) -> None:
     async with Served(asking_site, http_config(host=ASKING, more=POLLING)) as served:
         session, polled = await opened(served, LEGACY[-2]), await opened(served)

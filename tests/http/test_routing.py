@@ -26,6 +26,7 @@ async def post(served: Served, one: Any, *fields: tuple[str, str]) -> Any:
 # --- POST
 
 
+@pytest.mark.requirement("SESS-01", "SESS-02")
 @pytest.mark.parametrize("header", [None, *LEGACY])
 async def test_initialize_opens_a_session_whatever_the_header_says(served: Served, header: str | None) -> None:
     """Rows 2 and 3; the suite sends the header on initialize both ways (section 1.4)."""
@@ -36,18 +37,21 @@ async def test_initialize_opens_a_session_whatever_the_header_says(served: Serve
     assert all("\x21" <= character <= "\x7e" for character in session)
 
 
+@pytest.mark.requirement("ERA-02", "ERA-03")
 @pytest.mark.parametrize("version", ["2026-07-28", "2099-01-01", "1.0"])
 async def test_no_session_speaks_another_revision(served: Served, version: str) -> None:
     done = await post(served, message("initialize", {**INITIALIZE, "protocolVersion": version}))
     assert done.result["protocolVersion"] == "2025-11-25"
 
 
+@pytest.mark.requirement("ERA-04", "HEAD-03")
 async def test_without_a_session_there_are_only_two_openings(served: Served) -> None:
     done = await post(served, message("tools/list"))
     assert done.refused == (400, -32600)
     assert MODERN[-1] in done.last["error"]["data"]["supported"]
 
 
+@pytest.mark.requirement("ERA-11", "HEAD-04")
 @pytest.mark.parametrize("header", [MODERN[-1], "2099-01-01", "nonsense"])
 async def test_a_header_that_is_not_of_the_older_era_makes_a_request_modern(served: Served, header: str) -> None:
     """Row 4: it then lacks its `_meta`; in a session too."""
@@ -59,6 +63,7 @@ async def test_a_header_that_is_not_of_the_older_era_makes_a_request_modern(serv
     assert (await session.post(message("tools/list", {}), (PV, header))).refused == (400, -32602)
 
 
+@pytest.mark.requirement("ERA-11", "ERA-21")
 async def test_only_a_version_in_meta_makes_a_body_modern(served: Served) -> None:
     """Not any `_meta`: requests of the older era carry their progress token there."""
     session = Session(served)
@@ -68,6 +73,7 @@ async def test_only_a_version_in_meta_makes_a_body_modern(served: Served) -> Non
     assert (await session.post(message("tools/list", half))).refused == (400, -32602)
 
 
+@pytest.mark.requirement("HEAD-01")
 async def test_the_header_of_the_older_era_on_a_modern_body(served: Served) -> None:
     """Row 5."""
     async with await served.connect() as line:
@@ -76,6 +82,7 @@ async def test_the_header_of_the_older_era_on_a_modern_body(served: Served) -> N
         assert (await exchange(line, json.dumps(one).encode(), fields)).refused == (400, -32020)
 
 
+@pytest.mark.requirement("HTTP-07", "HTTP-08", "UTIL-08")
 async def test_a_modern_notification_is_taken_and_dropped(served: Served) -> None:
     """Row 7: cancelling is done by closing the connection, never by id (trap 25)."""
     session = Session(served)
@@ -93,6 +100,7 @@ async def test_a_modern_notification_is_taken_and_dropped(served: Served) -> Non
     assert (await streaming.next())["result"]["content"][0]["text"] == "released"
 
 
+@pytest.mark.requirement("HTTP-08", "HTTP-09")
 async def test_clients_send_no_responses_in_the_modern_era(served: Served) -> None:
     """Row 8."""
     one = {"jsonrpc": "2.0", "id": 5, "result": {}}
@@ -101,6 +109,7 @@ async def test_clients_send_no_responses_in_the_modern_era(served: Served) -> No
     assert done.last.get("id") is None
 
 
+@pytest.mark.requirement("MSG-17")
 @pytest.mark.parametrize("fields", [[], [(PV, "2025-11-25")], [(PV, "2026-07-28")], [(PV, "2025-03-26")]])
 @pytest.mark.parametrize("body", [[], [modern(message("tools/list"))], [message("initialize", INITIALIZE)]])
 async def test_no_batch_outside_of_a_session(served: Served, fields: list[tuple[str, str]], body: list[Any]) -> None:
@@ -111,6 +120,7 @@ async def test_no_batch_outside_of_a_session(served: Served, fields: list[tuple[
 # --- GET, DELETE and the others
 
 
+@pytest.mark.requirement("HTTP-05", "HTTP-22")
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 async def test_the_modern_era_has_only_post(served: Served, method: str) -> None:
     """Row 10."""
@@ -122,6 +132,7 @@ async def test_the_modern_era_has_only_post(served: Served, method: str) -> None
     assert (await session.post(message("ping"))).status == 200
 
 
+@pytest.mark.requirement("HEAD-04", "HTTP-01", "SESS-03", "SESS-06")
 async def test_a_stream_is_there_to_get(served: Served) -> None:
     """Rows 10 to 12; without demanding anything of what clients leave out (clients.md 8)."""
     session = Session(served)
@@ -141,6 +152,7 @@ async def test_a_stream_is_there_to_get(served: Served) -> None:
     assert (modern_get.status, modern_get.get("Allow")) == (405, "POST")
 
 
+@pytest.mark.requirement("HEAD-04", "SESS-03", "SESS-04", "SESS-05")
 async def test_delete_ends_a_session(served: Served) -> None:
     session = Session(served)
     await session.open()
@@ -152,6 +164,7 @@ async def test_delete_ends_a_session(served: Served) -> None:
     assert (await served.request("DELETE", "/mcp", [sid, (PV, "2099-01-01")])).status == 400
 
 
+@pytest.mark.requirement("SESS-05")
 async def test_delete_cancels_what_runs_in_the_session(served: Served) -> None:
     session, other = Session(served), Session(served)
     await session.open()
@@ -162,6 +175,7 @@ async def test_delete_cancels_what_runs_in_the_session(served: Served) -> None:
     assert "deleted" in (await other.post(call("fixture_cancelled"))).result["content"][0]["text"]
 
 
+@pytest.mark.requirement("HTTP-05")
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "OPTIONS", "PROPFIND"])
 async def test_other_methods(served: Served, method: str) -> None:
     answer = await served.request(method, "/mcp")
@@ -169,6 +183,7 @@ async def test_other_methods(served: Served, method: str) -> None:
     assert "POST" in (answer.get("Allow") or "")
 
 
+@pytest.mark.requirement("HTTP-01")
 @pytest.mark.parametrize("path", ["/", "/mcp/", "/MCP", "/mcp/x", "//mcp", "/nothing"])
 async def test_other_paths(served: Served, path: str) -> None:
     assert (await served.request("POST", path, JSON_FIELDS, b"{}")).status == 404
@@ -185,6 +200,7 @@ async def test_health(served: Served) -> None:
 # --- media types
 
 
+@pytest.mark.requirement("SEC-04")
 @pytest.mark.parametrize(
     ("media", "status"),
     [
@@ -208,11 +224,13 @@ async def test_a_body_is_json_in_utf_8(served: Served, media: str | None, status
         assert answer.status == status
 
 
+@pytest.mark.requirement("SEC-04")
 async def test_two_media_types_are_none(served: Served) -> None:
     fields = [("Content-Type", "application/json"), ("Content-Type", "text/plain")]
     assert (await served.request("POST", "/mcp", fields, b"{}")).status in {400, 415}
 
 
+@pytest.mark.requirement("HTTP-06")
 @pytest.mark.parametrize(
     ("accept", "status"),
     [
@@ -238,6 +256,7 @@ async def test_a_client_must_take_one_of_our_media_types(served: Served, accept:
         assert answer.status == status
 
 
+@pytest.mark.requirement("HTTP-10")
 @pytest.mark.parametrize("in_session", [False, True])
 async def test_a_client_gets_what_it_takes(served: Served, in_session: bool) -> None:
     """Progress is left out for one that takes no stream; the answer is a stream for one that takes nothing else."""

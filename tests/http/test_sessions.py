@@ -36,6 +36,7 @@ async def cancelled_until_answered(session: Session, request_id: Any, line: Line
     return await answer
 
 
+@pytest.mark.requirement("UTIL-24")
 async def test_a_session_of_every_revision(session: Session) -> None:
     assert (await session.post(message("ping"))).result == {}
     assert (await session.post(call("fixture_echo", {"text": "x"}))).result["content"][0]["text"] == "x"
@@ -44,6 +45,7 @@ async def test_a_session_of_every_revision(session: Session) -> None:
     assert (await session.post(message("prompts/get", {"name": "fixture_review"}))).result["messages"]
 
 
+@pytest.mark.requirement("HTTP-07")
 async def test_notifications_and_responses_are_taken(session: Session) -> None:
     for one in (
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
@@ -55,6 +57,7 @@ async def test_notifications_and_responses_are_taken(session: Session) -> None:
         assert (done.status, done.answer.body, done.answer.get("Content-Type")) == (202, b"", None)
 
 
+@pytest.mark.requirement("RES-02", "UTIL-09")
 async def test_an_error_in_a_session_is_an_answer(session: Session) -> None:
     """clients.md 6: any other status ends the session for some clients."""
     assert (await session.post(message("nonsense"))).refused == (200, -32601)
@@ -65,6 +68,7 @@ async def test_an_error_in_a_session_is_an_answer(session: Session) -> None:
     assert (await session.post(message("tools/call", {"_meta": {"progressToken": 1.5}}))).refused == (200, -32602)
 
 
+@pytest.mark.requirement("HEAD-05")
 async def test_the_header_of_the_revision_may_be_missing_or_another_of_the_era(session: Session) -> None:
     """Section 1.4: served by the session's own revision all the same."""
     for header in LEGACY:
@@ -75,6 +79,7 @@ async def test_the_header_of_the_revision_may_be_missing_or_another_of_the_era(s
         assert (await exchange(line, b'{"jsonrpc":"2.0","id":"a","method":"ping"}', fields)).status == 200
 
 
+@pytest.mark.requirement("SESS-03", "SESS-04")
 async def test_unknown_and_missing_sessions(session: Session) -> None:
     """404 for the one, 400 for the other (trap 30)."""
     for name in ("unknown", session.id + "x", session.id.swapcase(), ""):
@@ -83,6 +88,7 @@ async def test_unknown_and_missing_sessions(session: Session) -> None:
     assert (await session.post(message("ping"))).refused == (400, -32600)
 
 
+@pytest.mark.requirement("HTTP-15")
 async def test_progress_turns_the_answer_into_a_stream(session: Session) -> None:
     done = await session.post(call("fixture_count", {"say": "on"}, token="p"))
     assert done.streamed
@@ -94,6 +100,7 @@ async def test_progress_turns_the_answer_into_a_stream(session: Session) -> None
     assert not (await session.post(call("fixture_echo", {"text": "x"}, token="p"))).streamed
 
 
+@pytest.mark.requirement("UTIL-02")
 async def test_cancelling_a_request(session: Session) -> None:
     label = f"cancel-{session.revision}"
     streaming = await session.begin(call("fixture_wait", {"label": label}, token="p", id=label))
@@ -102,6 +109,7 @@ async def test_cancelling_a_request(session: Session) -> None:
     assert label in await cancelled(session)
 
 
+@pytest.mark.requirement("UTIL-02")
 async def test_a_cancelled_request_that_goes_on_says_nothing_more(served: Served) -> None:
     session = Session(served)
     await session.open()
@@ -111,6 +119,7 @@ async def test_a_cancelled_request_that_goes_on_says_nothing_more(served: Served
     assert (await session.post(message("ping", id=5))).status == 200  # the id is free again
 
 
+@pytest.mark.requirement("UTIL-02")
 async def test_cancelling_what_is_still_silent(served: Served) -> None:
     """The answer is still awaited as JSON: it becomes 202, as nothing may be sent for it any more."""
     session = Session(served)
@@ -122,6 +131,7 @@ async def test_cancelling_what_is_still_silent(served: Served) -> None:
         assert (answer.status, answer.body) == (202, b"")
 
 
+@pytest.mark.requirement("UTIL-01")
 async def test_cancelling_somebody_else_s_request(served: Served) -> None:
     mine, other = Session(served), Session(served)
     await mine.open()
@@ -135,6 +145,7 @@ async def test_cancelling_somebody_else_s_request(served: Served) -> None:
     assert (await streaming.next())["result"]["content"][0]["text"] == "released"
 
 
+@pytest.mark.requirement("MSG-05")
 async def test_the_same_id_twice_in_flight(served: Served) -> None:
     """A-14."""
     session = Session(served)
@@ -148,6 +159,7 @@ async def test_the_same_id_twice_in_flight(served: Served) -> None:
     assert (await streaming.next())["id"] == 9
 
 
+@pytest.mark.requirement("HTTP-19")
 async def test_a_client_that_goes_away_cancels_nothing(served: Served) -> None:
     """Section 3.1: in a session the end of a connection is not the end of a call, neither of JSON nor of a stream."""
     session = Session(served)
@@ -173,6 +185,7 @@ async def test_a_client_that_goes_away_cancels_nothing(served: Served) -> None:
 # --- batches
 
 
+@pytest.mark.requirement("MSG-15", "MSG-16")
 async def test_a_batch(served: Served) -> None:
     session = Session(served, BATCHES)
     await session.open()
@@ -201,6 +214,7 @@ async def test_a_batch(served: Served) -> None:
     }
 
 
+@pytest.mark.requirement("SEC-03")
 async def test_a_batch_that_asks_nothing(served: Served) -> None:
     session = Session(served, BATCHES)
     await session.open()
@@ -210,6 +224,7 @@ async def test_a_batch_that_asks_nothing(served: Served) -> None:
     assert (await session.post([message("ping")] * 101)).refused == (400, -32600)
 
 
+@pytest.mark.requirement("MSG-17")
 @pytest.mark.parametrize("revision", [one for one in LEGACY if one != BATCHES])
 async def test_other_revisions_have_no_batches(served: Served, revision: str) -> None:
     """A-4, trap 28."""
@@ -234,6 +249,7 @@ async def test_a_call_of_a_batch_is_cancelled(served: Served) -> None:
 # --- limits
 
 
+@pytest.mark.requirement("SEC-03")
 async def test_too_many_sessions(fixture_site: Path) -> None:
     """F-22."""
     config = http_config(more="[plugins.mcp]\nmax_sessions = 2")
@@ -250,6 +266,7 @@ async def test_too_many_sessions(fixture_site: Path) -> None:
         assert (await third.open()).status == 200
 
 
+@pytest.mark.requirement("SESS-04")
 async def test_an_idle_session_is_forgotten_and_a_busy_one_is_not(fixture_site: Path) -> None:
     config = http_config("port = 0\nstream_ping_seconds = 0.1", more="[plugins.mcp]\nsession_idle_seconds = 0.25")
     async with Served(fixture_site, config) as served:
@@ -290,6 +307,7 @@ async def test_a_thousand_sessions_are_small(fixture_site: Path) -> None:
         assert (await one.post(message("ping"))).status == 200
 
 
+@pytest.mark.requirement("ERA-21")
 async def test_a_modern_request_goes_on_beside_sessions(served: Served) -> None:
     session = Session(served)
     await session.open()

@@ -24,6 +24,7 @@ async def cancelled(served: Served, label: str) -> None:
             pass
 
 
+@pytest.mark.requirement("HTTP-10")
 async def test_a_call_that_says_nothing_is_answered_with_json(served: Served) -> None:
     for one in (call("fixture_echo", {"text": "x"}), call("fixture_echo", {"text": "x"}, token=0)):
         done = await ask(served, one)
@@ -31,6 +32,7 @@ async def test_a_call_that_says_nothing_is_answered_with_json(served: Served) ->
         assert done.answer.get("Content-Length") == str(len(done.answer.body))
 
 
+@pytest.mark.requirement("HTTP-10", "HTTP-11", "HTTP-15", "HTTP-24")
 @pytest.mark.parametrize("token", [0, "", "p", 5])
 @pytest.mark.parametrize("tool", ["fixture_count", "fixture_count_sync"])
 async def test_progress_makes_it_a_stream(served: Served, tool: str, token: int | str) -> None:
@@ -51,6 +53,7 @@ async def test_a_text_with_line_breaks_stays_on_one_line(served: Served) -> None
     assert done.messages[0]["params"]["message"] == text
 
 
+@pytest.mark.requirement("HTTP-14")
 async def test_the_stream_begins_before_the_call_ends(served: Served) -> None:
     streaming = await stream(served, call("fixture_wait", {"label": "early"}, token="p"))
     assert streaming.first["params"]["message"] == "early"
@@ -58,6 +61,7 @@ async def test_the_stream_begins_before_the_call_ends(served: Served) -> None:
     assert [one["result"]["isError"] async for one in streaming.rest()] == [False]
 
 
+@pytest.mark.requirement("HTTP-14")
 async def test_a_stream_leaves_the_connection_open(served: Served) -> None:
     one = modern(call("fixture_count", token="p"))
     async with await served.connect() as line:
@@ -65,12 +69,14 @@ async def test_a_stream_leaves_the_connection_open(served: Served) -> None:
             assert (await line.request("POST", "/mcp", mirrored(one), json.dumps(one).encode())).status == 200
 
 
+@pytest.mark.requirement("HTTP-21")
 async def test_a_refusal_comes_before_any_stream(served: Served) -> None:
     """Trap 7."""
     one = message("nonsense", {"_meta": {"progressToken": "p"}})
     assert (await ask(served, one)).refused == (404, -32601)
 
 
+@pytest.mark.requirement("HTTP-16", "HTTP-17")
 async def test_leaving_a_stream_cancels_the_call(served: Served) -> None:
     """F-11, trap 24."""
     streaming = await stream(served, call("fixture_wait", {"label": "gone-stream"}, token="p"))
@@ -78,6 +84,7 @@ async def test_leaving_a_stream_cancels_the_call(served: Served) -> None:
     await cancelled(served, "gone-stream")
 
 
+@pytest.mark.requirement("HTTP-16")
 async def test_leaving_before_the_answer_cancels_the_call(served: Served) -> None:
     for label, token in (("gone-json", None), ("gone-json-half-closed", None)):
         one = modern(call("fixture_wait", {"label": label}, token=token))
@@ -91,6 +98,7 @@ async def test_leaving_before_the_answer_cancels_the_call(served: Served) -> Non
         await cancelled(served, label)
 
 
+@pytest.mark.requirement("HTTP-16")
 async def test_leaving_cancels_a_sync_call(served: Served) -> None:
     streaming = await stream(served, call("fixture_block", {"label": "gone-thread"}, token="p"))
     streaming.abort()
@@ -100,6 +108,7 @@ async def test_leaving_cancels_a_sync_call(served: Served) -> None:
     await cancelled(served, "gone-thread")
 
 
+@pytest.mark.requirement("HTTP-17", "HTTP-18")
 async def test_a_hundred_who_leave_leave_nothing_behind(fixture_site: Path) -> None:
     async with Served(fixture_site) as served:
         await ask(served, call("fixture_count", token="p"))
@@ -115,6 +124,7 @@ async def test_a_hundred_who_leave_leave_nothing_behind(fixture_site: Path) -> N
         assert "ERROR" not in served.stderr
 
 
+@pytest.mark.requirement("HTTP-25")
 async def test_a_silent_stream_says_that_it_lives(strict: Served) -> None:
     streaming = await stream(strict, call("fixture_wait", {"label": "pinged"}, token="p"))
     for _ in range(2):
@@ -138,6 +148,7 @@ async def test_calls_at_once(served: Served) -> None:
     assert [one.result["content"][0]["text"] for one in done] == [str(n) for n in range(50)]
 
 
+@pytest.mark.requirement("ERA-16")
 async def test_requests_in_a_row_on_one_connection(served: Served) -> None:
     """Pipelining: all are sent before the first is answered."""
     wanted = [modern(call("fixture_echo", {"text": str(n)})) for n in range(20)]
@@ -148,6 +159,7 @@ async def test_requests_in_a_row_on_one_connection(served: Served) -> None:
         assert [(await line.answer()).json["id"] for _ in wanted] == [one["id"] for one in wanted]
 
 
+@pytest.mark.requirement("UTIL-14")
 async def test_who_does_not_read_holds_no_memory(fixture_site: Path) -> None:
     """F-4: a flood of progress to a client that never reads, then a large result."""
     async with Served(fixture_site, http_config("port = 0\nsend_seconds = 0.2")) as served:

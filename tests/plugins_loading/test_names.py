@@ -70,6 +70,7 @@ def test_disabling_one_plugin_by_its_distribution_lets_the_other_run() -> None:
     assert {row["distribution"]: row["state"] for row in rows} == {"twin-blue": "on", "twin-red": "off"}
 
 
+@pytest.mark.requirement("TOOL-06")
 async def test_two_tools_of_one_name_are_both_left_out_and_both_owners_named() -> None:
     async with stdio(twins(), without("twin")) as wire:
         await wire.initialize()

@@ -20,6 +20,7 @@ WITH_MORTAL = f'{HOST}transports = ["acme_mortal", "acme_unix"]\n{UNIX}[plugins.
 UP = " at unix\n"
 
 
+@pytest.mark.requirement("STDIO-08", "STDIO-09")
 async def test_a_client_of_each_era_is_served() -> None:
     async with Service(samples(), ALONE) as service:
         await service.says(UP)
@@ -34,6 +35,7 @@ async def test_a_client_of_each_era_is_served() -> None:
     assert [tool["name"] for tool in listed["tools"]] == ["greeter_guests", "greeter_hello"]
 
 
+@pytest.mark.requirement("STDIO-08")
 async def test_two_clients_at_once_get_their_own_answers() -> None:
     async with Service(samples(), ALONE) as service:
         await service.says(UP)

@@ -99,12 +99,14 @@ def test_a_right_answer_passes(revision: str, method: str, answer: Message) -> N
     assert RECORDED[revision] > before
 
 
+@pytest.mark.requirement("ERR-04", "ERR-05", "ERR-06", "MSG-10", "RES-03", "ROUND-18")
 @pytest.mark.parametrize(("revision", "method", "answer", "fault"), BAD)
 def test_a_wrong_answer_is_refused(revision: str, method: str, answer: Message, fault: str) -> None:
     with pytest.raises(SchemaMismatch, match=fault):
         exchange(method, answer, revision=revision)
 
 
+@pytest.mark.requirement("LISTEN-07", "MSG-01", "MSG-08")
 @pytest.mark.parametrize(
     "raw",
     [
@@ -146,6 +148,7 @@ def test_an_unreadable_request_may_be_answered_without_an_id() -> None:
     conversation.received(line({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "bad"}}))
 
 
+@pytest.mark.requirement("UTIL-10")
 @pytest.mark.parametrize("steps", [[1, 1], [2, 1]])
 def test_progress_must_increase(steps: list[int]) -> None:
     conversation = session("2025-11-25")
@@ -247,6 +250,7 @@ TESTS = Path(__file__).parent.parent
 EXEMPT = (TESTS / "support", TESTS / "clients" / "scripts")  # the recorder itself; and what runs behind the tee
 
 
+@pytest.mark.requirement("MSG-01")
 def test_no_test_talks_to_the_host_past_the_recorder() -> None:
     """A test that opens a conversation with the host by itself would have messages that nobody checks."""
     files = [*TESTS.rglob("*.py"), *TESTS.parent.glob("toolkits/*/tests/**/*.py")]

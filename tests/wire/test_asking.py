@@ -40,6 +40,7 @@ async def answer(wire: Wire, request_id: Any, **members: Any) -> None:
     await wire.send({"jsonrpc": "2.0", "id": request_id, **members})
 
 
+@pytest.mark.requirement("UTIL-07")
 @pytest.mark.parametrize("revision", LEGACY)
 async def test_a_call_asks_and_goes_on(asking_site: Path, revision: str) -> None:
     async with asking(asking_site) as wire:
@@ -55,6 +56,7 @@ async def test_a_call_asks_and_goes_on(asking_site: Path, revision: str) -> None
         assert await wire.settle() == []
 
 
+@pytest.mark.requirement("ERA-23")
 async def test_time_runs_out_and_calls_are_cancelled(asking_site: Path) -> None:
     async with asking(asking_site) as wire:
         await wire.initialize()
@@ -71,6 +73,7 @@ async def test_time_runs_out_and_calls_are_cancelled(asking_site: Path) -> None:
         assert value({"result": await wire.call("asking_ended")}) == ["taken-back"]
 
 
+@pytest.mark.requirement("UTIL-15")
 async def test_progress_is_heard(asking_site: Path) -> None:
     async with asking(asking_site) as wire:
         await wire.initialize()
@@ -93,6 +96,7 @@ async def test_a_batch_may_hold_answers(asking_site: Path) -> None:
         assert value(await wire.answer(call))["answers"][0]["result"] == RESULT
 
 
+@pytest.mark.requirement("STDIO-04")
 async def test_the_modern_era_asks_nothing(asking_site: Path) -> None:
     async with asking(asking_site) as wire:
         await wire.initialize()
@@ -108,6 +112,7 @@ async def test_the_end_of_input_ends_what_is_asked(asking_site: Path) -> None:
     assert wire.exit_code == 0
 
 
+@pytest.mark.requirement("UTIL-17", "UTIL-19", "UTIL-20")
 async def test_the_log_goes_by_its_level(asking_site: Path) -> None:
     levels = ("debug", "info", "error")
     logs = [["notifications/message", {"level": level, "data": level}] for level in levels]

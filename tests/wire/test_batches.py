@@ -33,6 +33,7 @@ async def batching(pool: Pool) -> Wire:
     return await pool.get("2025-03-26")
 
 
+@pytest.mark.requirement("MSG-15")
 async def test_a_batch_is_answered_by_one_batch(batching: Wire) -> None:
     """A-4: an answer for each request, none for a notification."""
     await batching.send(
@@ -55,6 +56,7 @@ async def test_a_batch_is_answered_by_one_batch(batching: Wire) -> None:
     assert await batching.settle() == []
 
 
+@pytest.mark.requirement("MSG-15")
 async def test_a_batch_of_one_is_still_a_batch(batching: Wire) -> None:
     await batching.send([request(1)])
     assert await batching.receive() == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
@@ -73,6 +75,7 @@ async def test_a_batch_without_requests_is_not_answered(batching: Wire, batch: l
     assert await batching.settle() == []
 
 
+@pytest.mark.requirement("MSG-15")
 async def test_what_is_no_message_within_a_batch_gets_an_error_of_its_own(batching: Wire) -> None:
     """JSON-RPC 2.0, section 6."""
     await batching.send([1, {"foo": 1}, request(None), [request(8)], request(9)])
@@ -89,6 +92,7 @@ async def test_a_member_that_stands_twice_is_refused_in_a_batch_too(batching: Wi
     assert [one for one in answer if "error" in one] if isinstance(answer, list) else answer["error"]
 
 
+@pytest.mark.requirement("MSG-16")
 async def test_the_handshake_may_not_be_in_a_batch(batching: Wire) -> None:
     await batching.send([request(1, "initialize", protocolVersion="2025-03-26", capabilities={}), request(2)])
     answers = {answer["id"]: answer for answer in await batching.receive()}
@@ -133,6 +137,7 @@ async def test_other_requests_overtake_a_batch_that_takes_long(batching: Wire) -
     assert [answer["id"] for answer in await batching.receive()] == ["slow"]
 
 
+@pytest.mark.requirement("SEC-03")
 async def test_a_batch_with_too_much_in_it_is_refused_whole(batching: Wire) -> None:
     """Section 3.2: the count is capped; one line must not start any number of calls."""
     await batching.send([request(number) for number in range(20_000)])
@@ -141,6 +146,7 @@ async def test_a_batch_with_too_much_in_it_is_refused_whole(batching: Wire) -> N
     assert answer.get("id") is None
 
 
+@pytest.mark.requirement("MSG-17")
 @pytest.mark.parametrize("batch", [[request(1), request(2)], [notification("notifications/unheard-of")], []])
 @pytest.mark.parametrize("revision", [revision for revision in REVISIONS if revision != "2025-03-26"])
 async def test_an_array_is_refused_in_every_other_revision(pool: Pool, revision: str, batch: list[Any]) -> None:
@@ -159,12 +165,14 @@ async def test_an_empty_batch_is_refused_where_there_are_batches(batching: Wire)
     assert (await batching.receive())["error"]["code"] == -32600
 
 
+@pytest.mark.requirement("MSG-17")
 async def test_an_array_is_refused_before_the_handshake(pool: Pool) -> None:
     async with pool.new() as wire:
         await wire.send([request(1)])
         assert (await wire.receive())["error"]["code"] == -32600
 
 
+@pytest.mark.requirement("MSG-17")
 async def test_modern_requests_come_in_no_batch(batching: Wire) -> None:
     """2026-07-28 has no batches, whatever the session on the same pipe agreed on."""
     await batching.send([request(1, "tools/list", _meta=modern_meta())])

@@ -43,6 +43,7 @@ async def test_arguments_may_be_left_out(every: Wire) -> None:
     assert text(await every.result("tools/call", {"name": "fixture_greet"})) == "hello you"
 
 
+@pytest.mark.requirement("TOOL-16")
 async def test_a_tool_that_returns_nothing_still_has_content(every: Wire) -> None:
     """clients.md 22: `content` is always there."""
     result = await every.call("fixture_nothing")
@@ -58,6 +59,7 @@ async def test_the_configuration_reaches_the_tool(pool: Pool) -> None:
 # --- structured results
 
 
+@pytest.mark.requirement("TOOL-17")
 @pytest.mark.parametrize(
     ("revision", "structured"),
     [("2024-11-05", False), ("2025-03-26", False), ("2025-06-18", True), ("2025-11-25", True), ("2026-07-28", True)],
@@ -73,6 +75,7 @@ async def test_an_object_is_sent_as_structured_content_and_as_text(pool: Pool, r
         assert result["structuredContent"] == {"x": 1.0, "y": 2.5, "label": None}
 
 
+@pytest.mark.requirement("TOOL-17", "TOOL-19")
 @pytest.mark.parametrize(("tool", "arguments", "value"), [("numbers", {"count": 3}, [0, 1, 2]), ("add", {"a": 1}, 2)])
 async def test_other_values_are_structured_only_in_the_modern_era(
     every: Wire, tool: str, arguments: dict[str, Any], value: Any
@@ -87,6 +90,7 @@ async def test_other_values_are_structured_only_in_the_modern_era(
         assert isinstance(result.get("structuredContent", {}), dict)
 
 
+@pytest.mark.requirement("TOOL-11", "TOOL-18")
 @pytest.mark.parametrize("tool", ["not_a_number", "unserialisable", "broken_promise"])
 async def test_a_result_that_cannot_be_sent_as_promised_is_a_failed_call(wire: Wire, tool: str) -> None:
     """Section 11.3: never data that does not fit, which the recorder would see; and no secrets."""
@@ -99,6 +103,7 @@ async def test_a_result_that_cannot_be_sent_as_promised_is_a_failed_call(wire: W
 # --- what goes wrong
 
 
+@pytest.mark.requirement("TOOL-05", "TOOL-12")
 @pytest.mark.parametrize("name", ["fixture_missing", "echo", "Fixture.Echo", "", "fixture_echo ", "*", "../x"])
 async def test_an_unknown_tool_is_a_protocol_error(every: Wire, name: str) -> None:
     """Section 8; a tool is called by its name on the wire and by nothing else."""
@@ -106,6 +111,7 @@ async def test_an_unknown_tool_is_a_protocol_error(every: Wire, name: str) -> No
     assert error["code"] == -32602
 
 
+@pytest.mark.requirement("TOOL-13")
 @pytest.mark.parametrize(
     "params",
     [
@@ -124,6 +130,7 @@ async def test_a_malformed_call_is_a_protocol_error(every: Wire, params: dict[st
     assert (await every.error("tools/call", params))["code"] == -32602
 
 
+@pytest.mark.requirement("TOOL-08", "TOOL-14")
 @pytest.mark.parametrize(
     ("tool", "arguments", "named"),
     [
@@ -147,6 +154,7 @@ async def test_arguments_that_do_not_fit_are_a_failed_call_that_says_why(
     assert not [leak for leak in LEAKS if leak in text(result)]
 
 
+@pytest.mark.requirement("TOOL-15")
 async def test_what_a_tool_raises_on_purpose_reaches_the_model(every: Wire) -> None:
     result = await every.call("fixture_refuse", reason="too heavy")
     assert result["isError"] is True
@@ -154,6 +162,7 @@ async def test_what_a_tool_raises_on_purpose_reaches_the_model(every: Wire) -> N
     assert CANARY not in json.dumps(result)
 
 
+@pytest.mark.requirement("TOOL-15")
 async def test_advice_for_the_next_attempt_reaches_the_model(every: Wire) -> None:
     result = await every.call("fixture_try_again")
     assert result["isError"] is True
@@ -167,6 +176,7 @@ async def test_a_fatal_error_reaches_the_model(every: Wire) -> None:
     assert "beyond repair" in text(result)
 
 
+@pytest.mark.requirement("ERR-08")
 @pytest.mark.parametrize("tool", ["crash", "crash_later"])
 async def test_what_a_tool_raises_by_accident_is_masked_under_an_id_of_the_log(pool: Pool, tool: str) -> None:
     """D-1: the text stays in the log, under an id that the answer carries."""
@@ -181,11 +191,13 @@ async def test_what_a_tool_raises_by_accident_is_masked_under_an_id_of_the_log(p
         assert f"fixture_{tool}" in wire.stderr
 
 
+@pytest.mark.requirement("ERR-08")
 async def test_two_accidents_have_two_ids(wire: Wire) -> None:
     first, second = [json.dumps((await wire.call("fixture_crash"))["content"]) for _ in range(2)]
     assert first != second
 
 
+@pytest.mark.requirement("TOOL-15")
 @pytest.mark.parametrize("kind", OUTBURSTS)
 @pytest.mark.parametrize("tool", ["burst", "burst_async", "burst_inline"])
 async def test_what_no_tool_should_raise_loses_that_call_only(wire: Wire, tool: str, kind: str) -> None:
@@ -199,6 +211,7 @@ async def test_what_no_tool_should_raise_loses_that_call_only(wire: Wire, tool: 
     assert text((await wire.answer(waiting))["result"]) == "released"
 
 
+@pytest.mark.requirement("ERR-04", "ERR-07", "MSG-10")
 @pytest.mark.parametrize("kind", ERRORS)
 async def test_an_error_that_is_wrong_itself_is_still_answered_with_one(wire: Wire, kind: str) -> None:
     """The recorder sees that it is a right one. What a tool raises stays the tool's failure where it can."""
@@ -210,6 +223,7 @@ async def test_an_error_that_is_wrong_itself_is_still_answered_with_one(wire: Wi
         assert answer["result"]["isError"] is True
 
 
+@pytest.mark.requirement("TOOL-25")
 async def test_a_task_is_not_asked_for_by_those_who_may(wire: Wire) -> None:
     """Sections 10.2 and 10.3: without the capability a request for a task is served as if it were none."""
     params = {"name": "fixture_echo", "arguments": {"text": "x"}, "task": {"ttl": 1000}}

@@ -26,6 +26,7 @@ async def cancelled(wire: Wire) -> list[str]:
     return labels
 
 
+@pytest.mark.requirement("STDIO-05", "STDIO-06", "UTIL-02")
 @pytest.mark.parametrize("request_id", [0, 41, "", "a"], ids=repr)
 async def test_a_cancelled_call_stops_and_is_not_answered(every: Wire, request_id: Any) -> None:
     label = f"call {request_id!r} of {every.conversation.revision}"
@@ -35,6 +36,7 @@ async def test_a_cancelled_call_stops_and_is_not_answered(every: Wire, request_i
     assert label in await cancelled(every)
 
 
+@pytest.mark.requirement("STDIO-06")
 async def test_a_tool_that_will_not_stop_is_not_heard_any_more(wire: Wire) -> None:
     """Section 4: nothing more is sent for it, neither progress nor an answer."""
     await began(wire, "stubborn", "stubborn", label=f"stubborn {wire.modern}")
@@ -44,6 +46,7 @@ async def test_a_tool_that_will_not_stop_is_not_heard_any_more(wire: Wire) -> No
     assert await wire.settle() == []
 
 
+@pytest.mark.requirement("STDIO-05", "STDIO-06")
 async def test_a_tool_in_a_thread_is_told_and_not_heard_any_more(wire: Wire) -> None:
     """A thread cannot be stopped; its tool sees `context.cancelled`."""
     await began(wire, "block", "block", label=f"block {wire.modern}")
@@ -54,6 +57,7 @@ async def test_a_tool_in_a_thread_is_told_and_not_heard_any_more(wire: Wire) -> 
     assert await wire.settle() == []
 
 
+@pytest.mark.requirement("UTIL-02")
 async def test_the_id_of_a_cancelled_request_may_be_used_again(wire: Wire) -> None:
     await began(wire, "wait", "again")
     await wire.notify("notifications/cancelled", {"requestId": "again"})
@@ -61,6 +65,7 @@ async def test_the_id_of_a_cancelled_request_may_be_used_again(wire: Wire) -> No
     assert "result" in await wire.request("tools/list", id="again")
 
 
+@pytest.mark.requirement("UTIL-01", "UTIL-03")
 @pytest.mark.parametrize(
     "params",
     [
@@ -82,6 +87,7 @@ async def test_a_cancellation_that_names_no_request_in_flight_is_ignored(wire: W
     assert "result" in await wire.answer(7)
 
 
+@pytest.mark.requirement("UTIL-03", "UTIL-04")
 async def test_a_cancellation_that_comes_too_late_is_ignored(wire: Wire) -> None:
     assert "result" in await wire.request("tools/list", id="done")
     await wire.notify("notifications/cancelled", {"requestId": "done"})
@@ -89,6 +95,7 @@ async def test_a_cancellation_that_comes_too_late_is_ignored(wire: Wire) -> None
     assert await wire.settle() == []
 
 
+@pytest.mark.requirement("UTIL-01")
 async def test_only_the_call_that_is_named_is_cancelled(wire: Wire) -> None:
     await began(wire, "wait", "one")
     await wire.begin("tools/call", {"name": "fixture_wait", "arguments": {"label": "other"}}, id="other")
@@ -98,6 +105,7 @@ async def test_only_the_call_that_is_named_is_cancelled(wire: Wire) -> None:
     assert "result" in await wire.answer("other")
 
 
+@pytest.mark.requirement("STDIO-05", "UTIL-04")
 async def test_a_call_may_be_cancelled_before_it_has_begun(wire: Wire) -> None:
     """Both lines reach the host at once."""
     lines = [
@@ -123,6 +131,7 @@ async def test_a_cancellation_reaches_across_eras(pool: Pool) -> None:
         assert await cancelled(wire) == ["x"]
 
 
+@pytest.mark.requirement("UTIL-02")
 async def test_hundreds_of_cancelled_calls_leave_room_for_more(wire: Wire) -> None:
     for number in range(300):
         await wire.begin("tools/call", {"name": "fixture_wait", "arguments": {"label": "many"}}, id=f"n{number}")

@@ -20,6 +20,7 @@ async def test_a_text_is_read(every: Wire) -> None:
     assert result["contents"] == [{"uri": "fixture://text", "mimeType": "text/markdown", "text": "# A text\n"}]
 
 
+@pytest.mark.requirement("RES-09")
 async def test_bytes_are_read_as_base64(every: Wire) -> None:
     (content,) = (await every.result("resources/read", {"uri": "fixture://bytes"}))["contents"]
     assert base64.b64decode(content["blob"], validate=True) == bytes(range(256))
@@ -45,6 +46,7 @@ async def test_resources_are_listed_with_what_they_say_of_themselves(pool: Pool)
     assert listed["fixture://bytes"]["name"] == "some-bytes"
 
 
+@pytest.mark.requirement("RES-01", "RES-02", "RES-04")
 @pytest.mark.parametrize("uri", ["fixture://missing", "fixture://TEXT", "fixture://text/", "fixture://text#x", "", "x"])
 async def test_a_missing_resource_is_an_error_with_its_uri(every: Wire, uri: str) -> None:
     """Section 8 and trap 40: never empty contents; -32002 in a session, -32602 since 2026-07-28."""
@@ -53,6 +55,7 @@ async def test_a_missing_resource_is_an_error_with_its_uri(every: Wire, uri: str
     assert error["data"] == {"uri": uri}
 
 
+@pytest.mark.requirement("RES-06")
 @pytest.mark.parametrize("params", [{}, {"uri": 5}, {"uri": None}, {"uri": ["fixture://text"]}])
 async def test_a_malformed_read_is_refused(every: Wire, params: dict[str, Any]) -> None:
     assert (await every.error("resources/read", params))["code"] == -32602
@@ -82,17 +85,20 @@ async def test_prompts_are_listed_with_what_they_say_of_themselves(pool: Pool) -
     }
 
 
+@pytest.mark.requirement("PROMPT-01")
 @pytest.mark.parametrize("params", [{}, {"name": 5}, {"name": None}, {"name": "fixture_missing"}, {"name": ""}])
 async def test_an_unknown_prompt_is_refused(every: Wire, params: dict[str, Any]) -> None:
     assert (await every.error("prompts/get", params))["code"] == -32602
 
 
+@pytest.mark.requirement("PROMPT-02")
 @pytest.mark.parametrize("arguments", [[], "x", 5])
 async def test_malformed_arguments_of_a_prompt_are_refused(every: Wire, arguments: Any) -> None:
     params = {"name": "fixture_review", "arguments": arguments}
     assert (await every.error("prompts/get", params))["code"] == -32602
 
 
+@pytest.mark.requirement("PROMPT-03", "RES-05")
 @pytest.mark.parametrize(
     ("method", "params"),
     [

@@ -87,6 +87,7 @@ def own_meta(result: dict[str, Any]) -> dict[str, Any]:
 # --- results of tools
 
 
+@pytest.mark.requirement("RES-09", "TOOL-20", "TOOL-21")
 @pytest.mark.parametrize("kind", ["text", "image", "audio", "link", "embedded"])
 async def test_a_block_has_the_fields_of_its_revision(wire: Wire, kind: str) -> None:
     result = await called(wire, kind)
@@ -116,6 +117,7 @@ async def test_a_result_written_out_passes_through(wire: Wire) -> None:
     assert result.get("structuredContent") == ({"a": 1} if since(wire, "2025-06-18") else None)
 
 
+@pytest.mark.requirement("TOOL-19")
 async def test_structured_content_that_is_no_object_is_for_the_newest_alone_and_goes_with_its_text(wire: Wire) -> None:
     result = await called(wire, "passed_list")
     assert result.get("structuredContent") == ([1, 2] if wire.modern else None)
@@ -154,6 +156,7 @@ async def test_a_result_of_a_tool_with_a_schema_passes_through_with_structured_c
     assert result.get("structuredContent") == ({"long": True} if since(wire, "2025-06-18") else None)
 
 
+@pytest.mark.requirement("TOOL-11")
 @pytest.mark.parametrize("kind", content_kit.BROKEN)
 async def test_content_that_cannot_be_sent_is_an_error_and_tells_nothing(wire: Wire, kind: str) -> None:
     result = await called(wire, "broken", kind=kind)
@@ -170,6 +173,7 @@ async def listed(wire: Wire, method: str, member: str, name: str) -> dict[str, A
     return next(item for item in items if item["name"] == name)
 
 
+@pytest.mark.requirement("RES-14", "RES-15", "TOOL-21")
 async def test_what_is_listed_has_the_fields_of_its_revision(wire: Wire) -> None:
     meta = {"_meta": META} if since(wire, "2025-06-18") else {}
     icons = {"icons": ICONS} if since(wire, "2025-11-25") else {}
@@ -213,6 +217,7 @@ async def test_arguments_of_prompts_are_listed(wire: Wire) -> None:
 # --- resources
 
 
+@pytest.mark.requirement("RES-12")
 @pytest.mark.parametrize(
     ("uri", "content"),
     [
@@ -239,6 +244,7 @@ async def test_a_resource_may_have_several_parts(wire: Wire) -> None:
     assert own_meta(result) == META
 
 
+@pytest.mark.requirement("RES-01", "RES-02", "RES-06", "RES-07")
 @pytest.mark.parametrize(
     "uri",
     [
@@ -254,6 +260,7 @@ async def test_what_is_not_there_is_not_found_with_its_uri(wire: Wire, uri: str)
     assert error["data"] == {"uri": uri}
 
 
+@pytest.mark.requirement("RES-05")
 async def test_a_resource_that_cannot_be_sent_is_an_internal_error(wire: Wire) -> None:
     error = await wire.error("resources/read", {"uri": "odd://here"})
     assert error["code"] == -32603
@@ -278,6 +285,7 @@ async def test_arguments_are_converted(wire: Wire) -> None:
     assert result["messages"] == [{"role": "user", "content": text}]
 
 
+@pytest.mark.requirement("PROMPT-02", "PROMPT-04")
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -300,6 +308,7 @@ async def test_wrong_arguments_are_refused_with_the_reason(wire: Wire, arguments
     assert message in error["message"]
 
 
+@pytest.mark.requirement("PROMPT-05", "PROMPT-06")
 async def test_messages_hold_every_kind_of_content(wire: Wire) -> None:
     result = await got(wire, "messages")
     kinds = [block(wire, kind) for kind in ("text", "image", "audio", "link", "embedded")]
@@ -316,6 +325,7 @@ async def test_messages_written_out_pass_through(wire: Wire) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.requirement("PROMPT-04")
 async def test_a_role_that_there_is_not_is_an_internal_error(wire: Wire) -> None:
     error = await wire.error("prompts/get", {"name": "odd_role"})
     assert error["code"] == -32603
@@ -343,6 +353,7 @@ async def test_a_function_completes_by_what_is_typed_and_chosen(wire: Wire) -> N
     assert chosen == {"values": ["py|x|high"], "total": 1, "hasMore": False}
 
 
+@pytest.mark.requirement("COMP-02")
 async def test_no_more_than_a_hundred_values_are_given(wire: Wire) -> None:
     codes = await completed(wire, REVIEW, "code", "c")
     assert (codes["values"][0], len(codes["values"]), codes["total"], codes["hasMore"]) == ("c0", 100, 1000, True)
@@ -350,6 +361,7 @@ async def test_no_more_than_a_hundred_values_are_given(wire: Wire) -> None:
     assert (names["values"][-1], len(names["values"]), names["total"], names["hasMore"]) == ("n-099", 100, 120, True)
 
 
+@pytest.mark.requirement("COMP-06")
 @pytest.mark.parametrize(
     ("name", "value", "values"),
     [
@@ -361,6 +373,7 @@ async def test_types_of_few_values_complete_themselves(wire: Wire, name: str, va
     assert (await completed(wire, REVIEW, name, value))["values"] == values
 
 
+@pytest.mark.requirement("COMP-03", "COMP-04")
 @pytest.mark.parametrize(
     "params",
     [
@@ -386,6 +399,7 @@ async def test_what_cannot_be_completed_is_refused(wire: Wire, params: dict[str,
     assert (await wire.error("completion/complete", params))["code"] == -32602
 
 
+@pytest.mark.requirement("COMP-05")
 async def test_a_completion_that_fails_tells_nothing(wire: Wire) -> None:
     params = {"ref": DOCUMENT, "argument": {"name": "name", "value": "fail"}}
     error = await wire.error("completion/complete", params)
@@ -393,6 +407,7 @@ async def test_a_completion_that_fails_tells_nothing(wire: Wire) -> None:
     assert CANARY not in json.dumps(error)
 
 
+@pytest.mark.requirement("COMP-01")
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_completion_is_advertised_where_there_is_a_word_for_it(contents: Pool, revision: str) -> None:
     async with contents.new() as wire:
@@ -403,6 +418,7 @@ async def test_completion_is_advertised_where_there_is_a_word_for_it(contents: P
     assert ("completions" in capabilities) == (revision != "2024-11-05")
 
 
+@pytest.mark.requirement("COMP-01")
 async def test_completion_is_not_there_where_nothing_can_be_completed(pool: Pool) -> None:
     wire = await pool.get("2025-11-25")
     params = {"ref": {"type": "ref/prompt", "name": "fixture_review"}, "argument": {"name": "a", "value": ""}}

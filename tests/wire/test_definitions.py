@@ -59,6 +59,7 @@ async def test_what_is_wrong_is_left_out_and_named(served: Served, name: str) ->
     assert [line for line in served.told.splitlines() if re.search(rf"\b{name}\b", line) or place in line]
 
 
+@pytest.mark.requirement("TOOL-01")
 async def test_nothing_but_what_is_sound_is_served(served: Served) -> None:
     """What is no function at all has no name to look for."""
     assert [tool["name"] for tool in served.tools] == ["clumsy_sound"]

@@ -24,6 +24,7 @@ async def ended(wire: Wire) -> int:
     return await wire.wait()
 
 
+@pytest.mark.requirement("STDIO-07")
 @pytest.mark.parametrize("opened", [False, True])
 async def test_the_end_of_input_ends_the_process_with_0(pool: Pool, opened: bool) -> None:
     async with pool.new() as wire:
@@ -54,6 +55,7 @@ async def test_an_unfinished_line_is_not_answered(pool: Pool) -> None:
         assert wire.messages[before:] == []
 
 
+@pytest.mark.requirement("STDIO-07")
 async def test_a_client_that_no_longer_reads_does_not_keep_the_process(pool: Pool) -> None:
     """F-13: a broken pipe is the end, not a crash."""
     async with pool.new() as wire:
@@ -67,6 +69,7 @@ async def test_a_client_that_no_longer_reads_does_not_keep_the_process(pool: Poo
         assert "Traceback" not in wire.stderr
 
 
+@pytest.mark.requirement("STDIO-07")
 @pytest.mark.parametrize("opened", [False, True])
 async def test_sigterm_ends_the_process_with_0(pool: Pool, opened: bool) -> None:
     """Section 7 of the design: a bounded end, and the code of success."""

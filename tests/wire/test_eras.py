@@ -10,6 +10,7 @@ from tests.support.wire import Wire
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
+@pytest.mark.requirement("ERA-21")
 async def test_a_modern_request_is_served_within_a_session(pool: Pool) -> None:
     async with pool.new() as wire:
         await wire.initialize("2025-06-18")
@@ -18,6 +19,7 @@ async def test_a_modern_request_is_served_within_a_session(pool: Pool) -> None:
         assert "supportedVersions" in await wire.result("server/discover", modern=True)
 
 
+@pytest.mark.requirement("ERA-21", "LIST-11")
 async def test_a_session_begins_after_modern_requests(pool: Pool) -> None:
     """A client whose probe took too long comes with `initialize` though its `server/discover` was answered."""
     async with pool.new() as wire:
@@ -30,12 +32,14 @@ async def test_a_session_begins_after_modern_requests(pool: Pool) -> None:
         assert (await wire.result("tools/list", modern=True))["resultType"] == "complete"
 
 
+@pytest.mark.requirement("ERA-15")
 async def test_a_modern_request_does_not_open_a_session(pool: Pool) -> None:
     async with pool.new() as wire:
         await wire.result("tools/list", modern=True)
         assert (await wire.error("tools/list"))["code"] == -32600
 
 
+@pytest.mark.requirement("ERA-21", "ERR-06", "RES-03")
 async def test_the_two_eras_answer_each_in_its_own_words(pool: Pool) -> None:
     async with pool.new() as wire:
         await wire.initialize()
@@ -44,6 +48,7 @@ async def test_the_two_eras_answer_each_in_its_own_words(pool: Pool) -> None:
         assert (await wire.error("resources/read", asked, modern=True))["code"] == -32602
 
 
+@pytest.mark.requirement("ERA-16")
 async def test_many_requests_of_both_eras_at_once_are_each_answered_in_their_own(pool: Pool) -> None:
     async with pool.new() as wire:
         await wire.initialize("2025-03-26")
@@ -52,6 +57,7 @@ async def test_many_requests_of_both_eras_at_once_are_each_answered_in_their_own
         assert ["resultType" in answer for answer in answers] == [bool(turn % 2) for turn in range(40)]
 
 
+@pytest.mark.requirement("ERA-21")
 @pytest.mark.parametrize("envelope", [{}, {"progressToken": "p"}, {"traceparent": "00-0-0-00"}, {"x/y": 1}])
 async def test_meta_without_a_version_is_no_sign_of_the_modern_era(legacy: Wire, envelope: dict[str, object]) -> None:
     """Section 1.2: legacy requests carry `_meta` too."""

@@ -77,6 +77,7 @@ async def capabilities(wire: Wire, revision: str) -> Message:
     return (await wire.result("server/discover", modern=True))["capabilities"]  # type: ignore[no-any-return]
 
 
+@pytest.mark.requirement("EXT-04")
 @pytest.mark.parametrize("revision", [*LEGACY, *MODERN])
 async def test_the_extension_is_advertised_in_the_revisions_that_it_exists_in(site: Path, revision: str) -> None:
     async with Wire(config=HOST + CONFIG, site=site) as wire:
@@ -85,6 +86,7 @@ async def test_the_extension_is_advertised_in_the_revisions_that_it_exists_in(si
         assert {key: found[key] for key in found if key in ("extensions", "experimental")} == expected
 
 
+@pytest.mark.requirement("EXT-02")
 @pytest.mark.parametrize("revision", NEWEST)
 async def test_what_does_not_run_is_neither_advertised_nor_there(site: Path, revision: str) -> None:
     async with Wire(config=HOST, site=site) as wire:
@@ -95,6 +97,7 @@ async def test_what_does_not_run_is_neither_advertised_nor_there(site: Path, rev
         assert (await client.result("tools/call", **CALL))["content"][0]["text"] == "flour of rye"
 
 
+@pytest.mark.requirement("MSG-13")
 async def test_a_call_ends_with_a_job_that_goes_on(client: Declaring) -> None:
     begun = await client.result("tools/call", **CALL)
     assert begun["resultType"] == "job"
@@ -123,6 +126,7 @@ async def test_a_job_ends_with_what_its_call_would_have_been_answered_with(clien
     assert failed["error"] == {"code": -32603, "message": "The mill is down."}
 
 
+@pytest.mark.requirement("EXT-09")
 async def test_a_job_is_cancelled_by_its_method_and_by_nothing_else(client: Declaring) -> None:
     job = (await client.result("tools/call", **CALL))["jobId"]
     await client.wire.notify("notifications/cancelled", {"requestId": 1})
@@ -153,6 +157,7 @@ async def test_a_notification_reaches_the_plugin(client: Declaring) -> None:
     assert (await client.result("jobs/get", jobId=job))["seen"] == 1
 
 
+@pytest.mark.requirement("EXT-03", "MSG-14")
 async def test_a_client_that_does_not_declare_it_waits_as_ever(stranger: Declaring) -> None:
     await stranger.result("tools/call", name="mill_open_sluice", arguments={})
     result = await stranger.result("tools/call", **CALL)
@@ -160,6 +165,7 @@ async def test_a_client_that_does_not_declare_it_waits_as_ever(stranger: Declari
     assert "jobId" not in result
 
 
+@pytest.mark.requirement("ERA-20", "EXT-03")
 @pytest.mark.parametrize("method", ["jobs/get", "jobs/cancel"])
 async def test_a_client_that_does_not_declare_it_is_told_what_is_missing(stranger: Declaring, method: str) -> None:
     error = await stranger.error(method, jobId="x")

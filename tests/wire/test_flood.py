@@ -51,6 +51,7 @@ def request(number: object, method: str, **params: object) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode()
 
 
+@pytest.mark.requirement("SEC-03")
 async def test_more_than_may_run_are_refused_and_the_connection_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     from pegboard_plugins.mcp import protocol
 

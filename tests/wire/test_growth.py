@@ -65,6 +65,7 @@ async def test_a_list_shows_what_there_is_now_though_its_pages_are_kept(wire: Wi
     assert gone["error"]["code"] == -32602
 
 
+@pytest.mark.requirement("LIST-01")
 async def test_a_cursor_goes_on_behind_what_is_gone(wire: Wire) -> None:
     """Section 7 and trap 50: it holds all that is needed."""
     await grow(wire, "tools", "a", "b", "c", "d")
@@ -75,6 +76,7 @@ async def test_a_cursor_goes_on_behind_what_is_gone(wire: Wire) -> None:
     assert [tool["name"] for tool in page["tools"]] == ["d", "grow"]
 
 
+@pytest.mark.requirement("ERA-08", "ERA-09")
 @pytest.mark.parametrize("kind", ["resources", "prompts"])
 async def test_a_capability_comes_with_the_first_of_its_kind(wire: Wire, kind: str) -> None:
     """Section 2.4: declared is what is served, and what is not declared is no method."""
@@ -91,6 +93,7 @@ async def test_a_capability_comes_with_the_first_of_its_kind(wire: Wire, kind: s
     assert kind in (await wire.result("server/discover", modern=True))["capabilities"]
 
 
+@pytest.mark.requirement("ERA-07", "ERA-08", "PROMPT-07")
 @pytest.mark.parametrize("revision", LEGACY)
 @pytest.mark.parametrize("kind", ["resources", "prompts"])
 async def test_a_session_has_what_its_handshake_advertised_and_no_more(
@@ -104,6 +107,7 @@ async def test_a_session_has_what_its_handshake_advertised_and_no_more(
     assert await listed(wire, kind, modern=True) == [EXAMPLES[kind]]
 
 
+@pytest.mark.requirement("ERA-07")
 @pytest.mark.parametrize("kind", ["resources", "prompts"])
 async def test_a_session_that_begins_later_has_what_came(wire: Wire, kind: str) -> None:
     await grow(wire, kind, EXAMPLES[kind])
@@ -113,6 +117,7 @@ async def test_a_session_that_begins_later_has_what_came(wire: Wire, kind: str) 
     assert await listed(wire, kind, modern=False) == []
 
 
+@pytest.mark.requirement("LIST-08")
 async def test_all_pages_of_a_list_may_be_kept_by_the_same_people(wire: Wire) -> None:
     """Section 7, trap 49: who may keep a list does not change between its pages; here everybody sees the same."""
     await grow(wire, "tools", "a", "b", "c")
@@ -126,6 +131,7 @@ async def test_all_pages_of_a_list_may_be_kept_by_the_same_people(wire: Wire) ->
     assert scopes == {"public"}
 
 
+@pytest.mark.requirement("LIST-08", "LIST-09")
 async def test_a_list_of_which_others_see_less_is_private_on_every_page(wire: Wire) -> None:
     """Section 7 and trap 49: a tool with the operator's secrets is not for everybody."""
     await grow(wire, "tools", "z", secret="KEY")
@@ -157,6 +163,7 @@ prompts_ttl_ms = 30
 """
 
 
+@pytest.mark.requirement("LIST-05")
 async def test_each_kind_of_list_may_be_kept_for_as_long_as_the_operator_says(site: Path) -> None:
     """Section 7, caching."""
     async with Wire(config=CONFIG + GROWING + TTL, site=site) as wire:
@@ -169,6 +176,7 @@ async def test_each_kind_of_list_may_be_kept_for_as_long_as_the_operator_says(si
         assert (read["ttlMs"], read["cacheScope"]) == (0, "private")
 
 
+@pytest.mark.requirement("LIST-11")
 async def test_the_content_of_a_resource_may_be_kept_where_its_author_says_so(wire: Wire) -> None:
     await grow(wire, "resources", "x://kept")
     read = await wire.result("resources/read", {"uri": "x://kept"}, modern=True)

@@ -13,6 +13,7 @@ from tests.support.wire import Wire
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
+@pytest.mark.requirement("MSG-07")
 @pytest.mark.parametrize(
     "request_id", [0, 1, -1, 2**53, 2**70, "", "0", "listen:0", "ünïcode", "a" * 1000, 'quo"te'], ids=repr
 )
@@ -23,6 +24,7 @@ async def test_an_id_comes_back_as_it_was_sent(wire: Wire, request_id: Any) -> N
     assert type(answer["id"]) is type(request_id)
 
 
+@pytest.mark.requirement("MSG-07")
 async def test_a_number_and_its_text_are_two_ids(wire: Wire) -> None:
     calls = {request_id: {"name": "fixture_wait", "arguments": {"label": repr(request_id)}} for request_id in (1, "1")}
     for request_id, params in calls.items():
@@ -33,6 +35,7 @@ async def test_a_number_and_its_text_are_two_ids(wire: Wire) -> None:
         assert (await wire.answer(request_id))["result"]["content"][0]["text"] == "released"
 
 
+@pytest.mark.requirement("MSG-05")
 @pytest.mark.parametrize("request_id", [7, "seven", 0, ""], ids=repr)
 async def test_an_id_that_is_in_use_is_refused_and_the_first_request_goes_on(wire: Wire, request_id: Any) -> None:
     """A-14, section 2.7."""
@@ -49,6 +52,7 @@ async def test_an_id_may_be_used_again_once_it_is_answered(wire: Wire) -> None:
         assert "result" in await wire.request("tools/list", id="again")
 
 
+@pytest.mark.requirement("ERA-16")
 async def test_many_requests_at_once_are_all_answered(wire: Wire) -> None:
     asked = [
         await wire.begin("tools/call", {"name": "fixture_echo", "arguments": {"text": str(number)}})
@@ -58,6 +62,7 @@ async def test_many_requests_at_once_are_all_answered(wire: Wire) -> None:
     assert texts == [str(number) for number in range(200)]
 
 
+@pytest.mark.requirement("MSG-11")
 @pytest.mark.parametrize(
     "message",
     [

@@ -22,6 +22,7 @@ WEBSITE = {"websiteUrl": "https://example.invalid/"}
 """What 2025-11-25 added."""
 
 
+@pytest.mark.requirement("ERA-01")
 @pytest.mark.parametrize("revision", LEGACY)
 async def test_a_revision_that_is_served_is_agreed_on(pool: Pool, revision: str) -> None:
     async with pool.new() as wire:
@@ -30,6 +31,7 @@ async def test_a_revision_that_is_served_is_agreed_on(pool: Pool, revision: str)
         assert result["instructions"] == "Only for tests."
 
 
+@pytest.mark.requirement("ERA-02", "ERA-03", "ERA-25")
 @pytest.mark.parametrize("revision", [*MODERN, "1900-01-01", "2025-11-26", "9999-12-31", "draft", ""])
 async def test_any_other_revision_is_answered_with_the_newest_legacy_one(pool: Pool, revision: str) -> None:
     """clients.md 14: never 2026-07-28, which has no handshake, and never a date the client cannot know."""
@@ -37,6 +39,7 @@ async def test_any_other_revision_is_answered_with_the_newest_legacy_one(pool: P
         assert (await wire.initialize(revision))["protocolVersion"] == LEGACY[-1]
 
 
+@pytest.mark.requirement("ERA-05")
 @pytest.mark.parametrize(
     ("revision", "introduction"),
     [
@@ -53,6 +56,7 @@ async def test_the_server_introduces_itself_with_what_the_revision_knows(
         assert (await wire.initialize(revision))["serverInfo"] == introduction
 
 
+@pytest.mark.requirement("ERA-05", "ERA-08", "UTIL-16")
 @pytest.mark.parametrize("revision", LEGACY)
 async def test_only_what_works_is_advertised(pool: Pool, revision: str) -> None:
     """Tools, resources and prompts are there, clients are told when they change, and there is a log."""
@@ -66,6 +70,7 @@ async def test_only_what_works_is_advertised(pool: Pool, revision: str) -> None:
         }
 
 
+@pytest.mark.requirement("ERA-25")
 @pytest.mark.parametrize(
     "params",
     [
@@ -87,11 +92,13 @@ async def test_a_handshake_that_says_nothing_sensible_is_refused_and_may_be_trie
         assert await wire.result("ping") == {}
 
 
+@pytest.mark.requirement("ERA-04", "UTIL-24")
 async def test_ping_is_answered_before_the_handshake(pool: Pool) -> None:
     async with pool.new() as wire:
         assert await wire.result("ping") == {}
 
 
+@pytest.mark.requirement("ERA-04")
 @pytest.mark.parametrize("method", ["tools/list", "tools/call", "resources/list", "prompts/get", "nonsense"])
 async def test_everything_else_is_refused_before_the_handshake(pool: Pool, method: str) -> None:
     """Section 8: -32600, in one sentence that says what is missing."""
@@ -123,6 +130,7 @@ async def test_a_second_handshake_harms_nothing(pool: Pool) -> None:
         assert (await wire.call("fixture_echo", text="still here"))["content"][0]["text"] == "still here"
 
 
+@pytest.mark.requirement("MSG-19")
 async def test_what_a_client_says_beyond_the_schema_is_ignored(pool: Pool) -> None:
     async with pool.new() as wire:
         result = await wire.initialize(
@@ -135,12 +143,14 @@ async def test_what_a_client_says_beyond_the_schema_is_ignored(pool: Pool) -> No
         assert result["protocolVersion"] == "2025-11-25"
 
 
+@pytest.mark.requirement("UTIL-24")
 async def test_ping_answers_nothing_at_all(session: Wire) -> None:
     """Section 7: an empty result, without the members of the modern era."""
     assert await session.result("ping", {"_meta": {"progressToken": "p"}}) == {}
     assert await session.result("ping") == {}
 
 
+@pytest.mark.requirement("ERA-07", "ERR-03")
 @pytest.mark.parametrize(
     "method",
     [

@@ -36,6 +36,7 @@ KNOWN = {
 }
 
 
+@pytest.mark.requirement("ERA-05", "MSG-24")
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_a_server_says_of_itself_what_the_revision_knows(revision: str) -> None:
     async with Wire(config=CONFIG) as wire:

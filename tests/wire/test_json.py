@@ -43,6 +43,7 @@ async def refusal(wire: Wire, raw: bytes) -> dict[str, Any]:
     return error
 
 
+@pytest.mark.requirement("ERR-01", "ERR-09", "MSG-02")
 @pytest.mark.parametrize(
     "raw",
     [
@@ -70,6 +71,7 @@ async def test_what_is_no_json_is_a_parse_error(wire: Wire, raw: bytes) -> None:
     assert (await refusal(wire, raw))["code"] == -32700
 
 
+@pytest.mark.requirement("ERR-02", "ERR-09", "MSG-03", "MSG-04")
 @pytest.mark.parametrize(
     "message",
     [
@@ -91,6 +93,7 @@ async def test_what_is_no_request_is_refused_without_an_id(wire: Wire, message: 
     assert (await refusal(wire, json.dumps(message).encode()))["code"] == -32600
 
 
+@pytest.mark.requirement("MSG-09")
 @pytest.mark.parametrize(
     "changes",
     [
@@ -114,6 +117,7 @@ async def test_a_malformed_request_with_an_id_gets_its_id_back(wire: Wire, chang
     assert not [leak for leak in LEAKS if leak in json.dumps(answer)]
 
 
+@pytest.mark.requirement("SEC-07")
 @pytest.mark.parametrize("key", ["id", "method", "jsonrpc", "params"])
 async def test_a_member_that_stands_twice_is_refused(wire: Wire, key: str) -> None:
     """RFC 8259 section 4 leaves open which of the two counts, so two programs could see two different requests."""
@@ -133,6 +137,7 @@ async def test_a_lone_surrogate_in_an_argument_is_refused_cleanly(wire: Wire, ra
     assert await wire.settle() == []
 
 
+@pytest.mark.requirement("TOOL-11")
 async def test_a_lone_surrogate_in_a_result_is_answered(wire: Wire) -> None:
     """A-12: the answer always arrives."""
     result = await wire.call("hostile_surrogate")
@@ -146,6 +151,7 @@ async def test_large_integers_stay_exact(wire: Wire, number: str) -> None:
     assert json.loads(result["content"][0]["text"]) == int(number)
 
 
+@pytest.mark.requirement("MSG-02", "STDIO-01")
 @pytest.mark.parametrize(
     "text",
     [
@@ -208,6 +214,7 @@ async def test_ten_megabytes_in_one_argument_are_served_and_given_back(pool: Poo
         assert resident(wire) - before < 25  # the C library keeps up to twice the size of what was freed
 
 
+@pytest.mark.requirement("SEC-03")
 async def test_a_line_beyond_the_limit_is_refused_and_the_next_one_served(wire: Wire) -> None:
     """Section 4: -32700, and the host goes on; what was too long is not even kept until its end."""
     before = resident(wire)
@@ -216,5 +223,6 @@ async def test_a_line_beyond_the_limit_is_refused_and_the_next_one_served(wire: 
     assert resident(wire) - before < 25
 
 
+@pytest.mark.requirement("STDIO-01")
 async def test_ten_megabytes_come_back_in_one_line(wire: Wire) -> None:
     assert len((await wire.call("fixture_large", size=10_000_000))["content"][0]["text"]) == 10_000_000

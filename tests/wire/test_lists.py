@@ -41,6 +41,7 @@ async def pages(wire: Wire, method: str) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.requirement("LIST-03")
 @pytest.mark.parametrize(("method", "kind"), LISTS.items())
 async def test_pages_put_together_are_the_whole_list(paged: Wire, wire: Wire, method: str, kind: str) -> None:
     found = await pages(paged, method)
@@ -51,6 +52,7 @@ async def test_pages_put_together_are_the_whole_list(paged: Wire, wire: Wire, me
     assert len(set(names)) == len(names) > 2
 
 
+@pytest.mark.requirement("LIST-02")
 @pytest.mark.parametrize("method", LISTS)
 @pytest.mark.parametrize("cursor", ["", "nonsense", "MTA=!", "0", 5, 0, False, [], {}, "\u00e9", "//79"], ids=repr)
 async def test_a_cursor_that_is_none_of_ours_is_refused(paged: Wire, method: str, cursor: Any) -> None:
@@ -58,6 +60,7 @@ async def test_a_cursor_that_is_none_of_ours_is_refused(paged: Wire, method: str
     assert (await paged.error(method, {"cursor": cursor}))["code"] == -32602
 
 
+@pytest.mark.requirement("ERA-15", "ERA-17", "LIST-01", "LIST-04")
 async def test_a_cursor_works_on_another_instance(paged: Wire, short_pages: Pool) -> None:
     """Section 7 and trap 50: it holds all that is needed."""
     cursor = (await paged.result("tools/list"))["nextCursor"]
@@ -77,6 +80,7 @@ async def test_there_are_no_templates(every: Wire) -> None:
     assert (await every.result("resources/templates/list"))["resourceTemplates"] == []
 
 
+@pytest.mark.requirement("TOOL-07")
 async def test_tools_come_in_the_order_of_names_every_time(every: Wire) -> None:
     """Section 11.6."""
     names = [tool["name"] for tool in (await every.result("tools/list"))["tools"]]
@@ -84,6 +88,7 @@ async def test_tools_come_in_the_order_of_names_every_time(every: Wire) -> None:
     assert [tool["name"] for tool in (await every.result("tools/list"))["tools"]] == names
 
 
+@pytest.mark.requirement("ERA-07", "RES-15", "TOOL-21", "TOOL-23")
 @pytest.mark.parametrize(("method", "kind"), LISTS.items())
 async def test_nothing_is_listed_that_the_revision_does_not_know(every: Wire, method: str, kind: str) -> None:
     """Section 2.5: the schemas are open, so that only this test sees a member that came with a later revision."""
@@ -109,6 +114,7 @@ FULL_ECHO = {
 }
 
 
+@pytest.mark.requirement("TOOL-21")
 @pytest.mark.parametrize(
     ("revision", "without"),
     [
@@ -125,6 +131,7 @@ async def test_a_tool_is_listed_with_all_that_the_revision_knows(pool: Pool, rev
     assert echo == {key: value for key, value in FULL_ECHO.items() if key not in without}
 
 
+@pytest.mark.requirement("TOOL-21")
 @pytest.mark.parametrize(
     ("revision", "listed"),
     [
@@ -145,6 +152,7 @@ async def test_output_schemas_are_listed_as_far_as_the_revision_has_them(
     assert kinds - {"null"} == listed
 
 
+@pytest.mark.requirement("SCHEMA-09", "TOOL-01")
 async def test_every_tool_can_be_read_by_every_client(every: Wire) -> None:
     """clients.md 20, section 11.5: a name, a description and an object's schema; one bad tool spoils the whole list."""
     for tool in (await every.result("tools/list"))["tools"]:
@@ -171,6 +179,7 @@ def nulls(value: Any, path: str = "") -> Iterator[str]:
             yield from nulls(item, f"{path}[]")
 
 
+@pytest.mark.requirement("LIST-03")
 @pytest.mark.parametrize(
     ("method", "params"),
     [

@@ -23,6 +23,7 @@ def meta(**changes: Any) -> dict[str, Any]:
     return {"_meta": {name: value for name, value in changed.items() if value is not None}}
 
 
+@pytest.mark.requirement("ERA-08", "ERA-13", "EXT-07", "UTIL-16")
 async def test_discover_says_what_is_served(modern: Wire) -> None:
     result = await modern.result("server/discover")
     assert result["supportedVersions"] == SERVED
@@ -37,6 +38,7 @@ async def test_discover_says_what_is_served(modern: Wire) -> None:
     assert result["ttlMs"] >= 0
 
 
+@pytest.mark.requirement("ERA-13")
 async def test_discover_may_come_first(pool: Pool) -> None:
     """Section 1.5: clients that know both eras begin with it, under an id of their own."""
     async with pool.new() as wire:
@@ -44,6 +46,7 @@ async def test_discover_may_come_first(pool: Pool) -> None:
         assert answer["result"]["supportedVersions"] == SERVED
 
 
+@pytest.mark.requirement("MSG-13", "MSG-24")
 @pytest.mark.parametrize(
     ("method", "params"),
     [
@@ -81,12 +84,14 @@ async def test_pages_of_one_list_share_their_cache_scope(pool: Pool) -> None:
         assert first["cacheScope"] == second["cacheScope"]
 
 
+@pytest.mark.requirement("MSG-25")
 @pytest.mark.parametrize("info", [None, {"name": "c", "version": "1"}])
 async def test_a_client_need_not_say_who_it_is(modern: Wire, info: Any) -> None:
     """Section 1.1."""
     assert "tools" in await modern.result("tools/list", meta(clientInfo=info))
 
 
+@pytest.mark.requirement("ERA-15", "ERA-18", "MSG-25")
 async def test_nothing_is_remembered_of_an_earlier_request(modern: Wire) -> None:
     """Section 1.1: who asks is told by each request alone."""
     asked = {"name": "fixture_about", "arguments": {}}
@@ -99,6 +104,7 @@ async def test_nothing_is_remembered_of_an_earlier_request(modern: Wire) -> None
 # --- what is refused, and in which order (section 1.3)
 
 
+@pytest.mark.requirement("ERA-10", "ERA-11", "UTIL-09", "UTIL-20")
 @pytest.mark.parametrize(
     "params",
     [
@@ -125,6 +131,7 @@ async def test_an_envelope_that_is_incomplete_or_of_wrong_types_is_refused(moder
     assert (await modern.error("tools/list", params, modern=False))["code"] == -32602
 
 
+@pytest.mark.requirement("ERA-12")
 @pytest.mark.parametrize("version", ["1900-01-01", "2026-07-29", "9999-12-31", "", *LEGACY])
 async def test_a_version_that_is_not_served_this_way_is_named_with_those_that_are(modern: Wire, version: str) -> None:
     """Step f and section 1.6: legacy revisions have no form for a single request."""
@@ -133,22 +140,26 @@ async def test_a_version_that_is_not_served_this_way_is_named_with_those_that_ar
     assert error["data"] == {"supported": SERVED, "requested": version}
 
 
+@pytest.mark.requirement("ERA-14")
 async def test_discover_too_names_the_versions_when_asked_in_another(modern: Wire) -> None:
     error = await modern.error("server/discover", meta(protocolVersion="1900-01-01"))
     assert error["data"]["supported"] == (await modern.result("server/discover"))["supportedVersions"]
 
 
+@pytest.mark.requirement("ERA-11")
 async def test_an_incomplete_envelope_comes_before_its_version(modern: Wire) -> None:
     """Step c before f."""
     params = meta(protocolVersion="1900-01-01", clientCapabilities=None)
     assert (await modern.error("tools/list", params, modern=False))["code"] == -32602
 
 
+@pytest.mark.requirement("ERA-12")
 async def test_the_version_comes_before_the_method(modern: Wire) -> None:
     """Step f before i."""
     assert (await modern.error("no/such", meta(protocolVersion="1900-01-01")))["code"] == -32022
 
 
+@pytest.mark.requirement("ERR-03")
 @pytest.mark.parametrize(
     "method",
     [
@@ -183,6 +194,7 @@ async def test_asking_for_logs_that_never_come_is_no_error(modern: Wire, level: 
     assert await modern.settle() == []
 
 
+@pytest.mark.requirement("MSG-19")
 @pytest.mark.parametrize("key", ["traceparent", "com.example/anything", "future", f"{META}future"])
 async def test_what_else_the_envelope_carries_is_ignored(modern: Wire, key: str) -> None:
     assert "tools" in await modern.result("tools/list", {"_meta": {key: {"x": [None]}}})

@@ -23,6 +23,7 @@ async def told(wire: Wire, tool: str, token: Any = "token", **arguments: Any) ->
     return [message["params"] for message in heard]
 
 
+@pytest.mark.requirement("UTIL-10")
 @pytest.mark.parametrize("token", ["token", "", 0, 1, -5, 2**53, "ünï"], ids=repr)
 async def test_progress_comes_before_the_answer_under_the_token_of_the_request(every: Wire, token: Any) -> None:
     """Trap 22: 0 and "" are tokens like any other."""
@@ -31,17 +32,20 @@ async def test_progress_comes_before_the_answer_under_the_token_of_the_request(e
     assert all(one["progressToken"] == token and type(one["progressToken"]) is type(token) for one in heard)
 
 
+@pytest.mark.requirement("UTIL-12")
 async def test_progress_of_a_tool_in_a_thread(every: Wire) -> None:
     """Fractions are told as they are, and none comes after the answer."""
     assert [one["progress"] for one in await told(every, "count_sync")] == [0.5, 1, 1.5]
 
 
+@pytest.mark.requirement("UTIL-13")
 async def test_a_message_goes_with_it_where_the_revision_knows_one(every: Wire) -> None:
     """Section 2.5: since 2025-03-26."""
     heard = await told(every, "count", to=1, say="one of one")
     assert heard[0].get("message") == (None if every.conversation.revision == "2024-11-05" else "one of one")
 
 
+@pytest.mark.requirement("UTIL-11")
 async def test_progress_that_does_not_increase_is_not_told(every: Wire) -> None:
     assert [one["progress"] for one in await told(every, "stumble")] == [1, 2]
 
@@ -61,6 +65,7 @@ async def test_a_message_of_progress_that_is_no_text_harms_nothing(wire: Wire) -
     await wire.settle()
 
 
+@pytest.mark.requirement("UTIL-10")
 @pytest.mark.parametrize("meta", [{}, {"com.example/x": 1}])
 async def test_nothing_is_told_that_nobody_asked_for(every: Wire, meta: dict[str, Any]) -> None:
     params = {"name": "fixture_count", "arguments": {}, "_meta": meta}
@@ -68,6 +73,7 @@ async def test_nothing_is_told_that_nobody_asked_for(every: Wire, meta: dict[str
     assert await every.settle() == []
 
 
+@pytest.mark.requirement("UTIL-10")
 async def test_two_calls_are_told_apart(wire: Wire) -> None:
     for token in ("left", "right"):
         params = {"name": "fixture_count", "arguments": {"to": 2}, "_meta": {"progressToken": token}}

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.distributions import make_distribution
 
 KIT = """\
@@ -34,6 +36,7 @@ def one() -> str:
 """
 
 
+@pytest.mark.requirement("STDIO-02")
 def test_only_messages_are_on_standard_output(tmp_path: Path) -> None:
     make_distribution(
         tmp_path, "toolkit-loud", "1", {"pegboard.toolkits": {"loud": "loud_kit:kit"}}, {"loud_kit.py": KIT}

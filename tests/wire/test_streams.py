@@ -24,6 +24,7 @@ async def wire(pool: Pool) -> AsyncIterator[Wire]:
         yield wire
 
 
+@pytest.mark.requirement("STDIO-03")
 async def test_a_host_that_is_well_says_nothing(wire: Wire) -> None:
     """clients.md 5: no banner anywhere, and nothing below a warning on the standard error."""
     await wire.call("fixture_echo", text="x")
@@ -31,6 +32,7 @@ async def test_a_host_that_is_well_says_nothing(wire: Wire) -> None:
     assert wire.stderr == ""
 
 
+@pytest.mark.requirement("STDIO-02")
 @pytest.mark.parametrize("tool", PRINTING)
 async def test_what_a_tool_prints_stays_off_the_channel_and_is_logged_with_its_name(wire: Wire, tool: str) -> None:
     """F-1; the recorder would refuse the line."""
@@ -41,6 +43,7 @@ async def test_what_a_tool_prints_stays_off_the_channel_and_is_logged_with_its_n
     assert f"hostile_{tool}" in line
 
 
+@pytest.mark.requirement("STDIO-02")
 async def test_printing_between_answers_harms_none_of_them(wire: Wire) -> None:
     asked = [
         await wire.begin("tools/call", {"name": f"hostile_{PRINTING[turn % 3]}", "arguments": {}}) for turn in range(30)
@@ -58,6 +61,7 @@ async def test_tools_read_nothing_from_the_channel(wire: Wire, tool: str) -> Non
     assert (await wire.answer(following))["result"]["content"][0]["text"] == "mine"
 
 
+@pytest.mark.requirement("MSG-02")
 @pytest.mark.parametrize(
     "env",
     [

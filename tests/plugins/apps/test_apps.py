@@ -55,6 +55,7 @@ def told(host: Host) -> list[str]:
     return [problem.message for problem in host.problems]
 
 
+@pytest.mark.requirement("EXT-12", "EXT-13")
 @pytest.mark.parametrize(
     ("said", "meta"),
     [
@@ -104,6 +105,7 @@ def test_an_interface_without_wishes_says_nothing_and_is_one_all_the_same() -> N
     assert list(host.contributed.extensions) == [UI_EXTENSION]
 
 
+@pytest.mark.requirement("EXT-13")
 @pytest.mark.parametrize(
     ("said", "why"),
     [
@@ -128,6 +130,7 @@ def test_a_tool_whose_interface_cannot_be_is_not_served(said: Any, why: str) -> 
     assert "show" not in host.assembly.tools
 
 
+@pytest.mark.requirement("EXT-12")
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
@@ -169,6 +172,7 @@ def test_an_interface_of_another_toolkit_will_do() -> None:
     }
 
 
+@pytest.mark.requirement("EXT-02")
 def test_it_is_off_while_nothing_uses_it() -> None:
     kit = Toolkit("kit")
 
@@ -180,6 +184,7 @@ def test_it_is_off_while_nothing_uses_it() -> None:
     assert looked_at(kit).contributed.extensions == {}
 
 
+@pytest.mark.requirement("EXT-14")
 def test_without_the_plugin_a_tool_is_a_tool() -> None:
     host = looked_at(kit_with("ui://kit/nowhere"), on=False)
     assert (tool_meta(host), told(host)) == (None, [])
@@ -209,6 +214,7 @@ async def test_other_resources_are_read_as_ever() -> None:
     assert isinstance(await read(kit, "ui://kit/nowhere"), Failure)
 
 
+@pytest.mark.requirement("EXT-12")
 async def test_an_interface_of_another_type_does_not_go_out(caplog: pytest.LogCaptureFixture) -> None:
     kit = Toolkit("kit")
 

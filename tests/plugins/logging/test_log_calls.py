@@ -112,6 +112,7 @@ async def test_a_failure_that_middleware_made_is_logged_by_its_kind(calls: Calla
     assert calls() == ["tools/call x_echo for unknown client: TOOL_RUNTIME_FATAL in N ms"]
 
 
+@pytest.mark.requirement("SEC-06")
 @pytest.mark.parametrize("name", ["x_echo", "x_refuse", "x_nothing"])
 async def test_arguments_and_results_are_never_logged(name: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
@@ -128,6 +129,7 @@ async def test_arguments_and_results_are_never_logged(name: str, caplog: pytest.
         assert record.exc_info is None
 
 
+@pytest.mark.requirement("SEC-05")
 @pytest.mark.parametrize(
     ("params", "client", "line"),
     [

@@ -39,6 +39,7 @@ def client(revision: str, **declared: Any) -> Client:
     return Client("c", "1", revision, declared)
 
 
+@pytest.mark.requirement("EXT-04")
 def test_extensions_and_experiments_stand_in_their_places() -> None:
     known = contributed(Extension(ACME, {"a": 1}), Extension("x", experimental=True), Extension("org.b/y"))
     assert capabilities(known, "2026-07-28") == {
@@ -47,6 +48,7 @@ def test_extensions_and_experiments_stand_in_their_places() -> None:
     }
 
 
+@pytest.mark.requirement("EXT-07")
 def test_the_capability_of_a_method_is_advertised_where_the_method_is() -> None:
     methods = [
         Method("tasks/list", answer, capability=("tasks", "list"), until="2025-11-25"),

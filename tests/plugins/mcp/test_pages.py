@@ -53,6 +53,7 @@ def test_a_page_that_is_listed_no_more_is_kept_no_more() -> None:
     assert gone() is None
 
 
+@pytest.mark.requirement("LIST-07")
 @pytest.mark.parametrize(("private", "scope"), [(True, "private"), (False, "public")])
 def test_who_may_keep_a_page_is_whoever_sees_the_same(private: bool, scope: str) -> None:
     found = result(encoder().answer(1, "tools/list", page(private=private)))
@@ -64,6 +65,7 @@ def test_each_kind_is_kept_for_its_own_time(kind: Any) -> None:
     assert result(encoder().answer(1, "", Listing(kind, ())))["ttlMs"] == TTL[kind]
 
 
+@pytest.mark.requirement("LIST-11")
 @pytest.mark.parametrize("revision", LEGACY)
 def test_sessions_hear_nothing_of_keeping(revision: str) -> None:
     assert set(result(encoder(revision).answer(1, "tools/list", page(private=True)))) == {"tools"}

@@ -142,6 +142,7 @@ def kit() -> Toolkit:
     return kit
 
 
+@pytest.mark.requirement("STDIO-11")
 async def test_the_host_gives_tools_what_the_environment_has(project: Path) -> None:
     (project / ".env").write_text("API_KEY=from the file\n")
     async with make_host(kit(), plugins={"secrets_env_of_test": SecretsEnvPlugin}) as host:

@@ -9,6 +9,8 @@ import socket
 import subprocess
 from threading import Thread
 
+import pytest
+
 from pegboard_plugins.stdio.incoming import CHUNK_BYTES
 from pegboard_plugins.stdio.outgoing import HIGH_WATER_BYTES, Outbox
 from tests.plugins.stdio.driving import Driven, converse, reported, start
@@ -140,6 +142,7 @@ def test_the_pipe_stays_blocking_for_others_that_hold_it() -> None:
     os.close(reading)
 
 
+@pytest.mark.requirement("STDIO-02")
 def test_standard_error_in_the_same_pipe_is_kept_off_the_wire() -> None:
     with start("prints", shell="2>&1", stderr=subprocess.DEVNULL) as process:
         for message in ("stderr complaint", "print to the log", "child to the log"):
