@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from itertools import islice
 from typing import Any
 
 from aiohttp import web
@@ -49,6 +50,11 @@ class Connection(RequestHandler):
             if self._header_timer is None:
                 self._start_clock()
 
+    def resume_reading(self, *arguments: Any, **keywords: Any) -> None:
+        """Read on; aiohttp asks for it after every body, and then parses nothing unless something was held back."""
+        if self._reading_paused:
+            super().resume_reading(*arguments, **keywords)
+
     def connection_lost(self, exc: BaseException | None) -> None:
         """Nothing is awaited any more."""
         self._stop_clock()
@@ -78,12 +84,13 @@ class Connection(RequestHandler):
 
         aiohttp keeps the error for the next request, and whoever reads this one's body would wait for the rest.
         """
-        bodies = [self._last_body, *(payload for _, payload in list(self._messages)[-arrived:])]
-        for body in bodies[:-1]:
-            if body is not None and not body.is_eof():
-                body.set_exception(web.RequestPayloadError("the body is not framed as HTTP has it"))
-                body.feed_eof()
-        self._last_body = bodies[-1]
+        last = self._last_body
+        for _, body in islice(self._messages, len(self._messages) - arrived, None):
+            if last is not None and not last.is_eof():
+                last.set_exception(web.RequestPayloadError("the body is not framed as HTTP has it"))
+                last.feed_eof()
+            last = body
+        self._last_body = last
 
     def _is_waiting(self) -> bool:
         """Whether all requests so far are answered or being answered, and none is there that is whole."""

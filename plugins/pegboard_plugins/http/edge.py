@@ -9,7 +9,10 @@ import ipaddress
 import re
 import socket
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from urllib.parse import urlsplit
+
+from aiohttp import hdrs
 
 from pegboard import Headers, Response
 from pegboard_plugins.http import HttpConfig
@@ -29,7 +32,7 @@ _MIRRORED = re.compile(r"mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+", re.IGNORECASE)
 """The headers that mirror arguments; which there are, the tools decide."""
 _EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate"
 _PREFLIGHT_SECONDS = "600"
-_FORWARDED = ("X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "X-Real-IP", "Via")
+_FORWARDED = (hdrs.X_FORWARDED_FOR, hdrs.X_FORWARDED_HOST, hdrs.FORWARDED, "X-Real-IP", hdrs.VIA)
 
 _NO_HOST = Response(400, b"A request has exactly one Host, and its target is a path.\n", "text/plain")
 _FOREIGN_HOST = Response(
@@ -71,27 +74,30 @@ class Edge:
         host = self.host(headers, remote)
         if not (self._is_own(host) or "*" in self._hosts):
             return _FOREIGN_HOST
-        origins = headers.getall("Origin", ())
+        origins = headers.getall(hdrs.ORIGIN, ())
         if origins and not (len(origins) == 1 and self._allows(origins[0], host)):
             return _FOREIGN_ORIGIN
         return None
 
     def is_local(self, headers: Headers) -> bool:
         """Whether a program of this machine asks for itself: nobody else can reach us, and no proxy passes it on."""
-        if not self._loopback or any(headers.get(name) is not None for name in _FORWARDED):
+        if not self._loopback:
             return False
-        return _without_port(headers.get("Host") or "").lower() in _LOOPBACK_NAMES
+        for name in _FORWARDED:
+            if headers.get(name) is not None:
+                return False
+        return _without_port(headers.get(hdrs.HOST) or "").lower() in _LOOPBACK_NAMES
 
     def host(self, headers: Headers, remote: str | None) -> str:
         """The host that the client asked for, as a proxy that is trusted says, else as the request says."""
-        forwarded = headers.get("X-Forwarded-Host")
+        forwarded = headers.get(hdrs.X_FORWARDED_HOST)
         if forwarded and self._is_behind(remote):
             return forwarded.rpartition(",")[2].strip().lower()
-        return (headers.get("Host") or "").strip().lower()
+        return (headers.get(hdrs.HOST) or "").strip().lower()
 
     def peer(self, headers: Headers, remote: str | None) -> str:
         """The address that a request came from, for logs: the last that no trusted proxy added."""
-        forwarded = headers.getall("X-Forwarded-For", ())
+        forwarded = headers.getall(hdrs.X_FORWARDED_FOR, ())
         if forwarded and self._is_behind(remote):
             hops = [hop.strip() for hop in ",".join(forwarded).split(",")]
             return next((hop for hop in reversed(hops) if not self._is_proxy(hop)), hops[0])
@@ -136,7 +142,7 @@ class Edge:
         """The header fields by which a browser learns that a page may read the response; empty for all others."""
         if not self._origins:
             return {}
-        origin = headers.get("Origin")
+        origin = headers.get(hdrs.ORIGIN)
         if origin is None:
             return {"Vary": "Origin"}
         listed = origin.strip().rstrip("/").lower() in self._origins
@@ -169,7 +175,7 @@ def _mirrored(headers: Headers) -> Sequence[str]:
 
 def _is_whole(target: str, headers: Headers) -> bool:
     """Whether a request says once, and in one way only, which host it is for (RFC 9112 section 3.2)."""
-    hosts = headers.getall("Host", ())
+    hosts = headers.getall(hdrs.HOST, ())
     if len(hosts) != 1:
         return False
     return target.startswith("/") or target == "*" or _authority(target) == hosts[0].strip().lower()
@@ -182,6 +188,7 @@ def _authority(target: str) -> str:
         return ""
 
 
+@lru_cache(maxsize=64)
 def _without_port(host: str) -> str:
     if host.startswith("["):
         return host.partition("]")[0] + "]"

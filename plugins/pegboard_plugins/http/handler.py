@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from aiohttp import web
+from aiohttp import hdrs, web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from pegboard import ANONYMOUS, Caller, EventStream, Request, Response, ServerSentEvent, TransportHost
+from pegboard import ANONYMOUS, NOTHING, Caller, EventStream, Request, Response, ServerSentEvent, TransportHost
 from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.edge import Edge
 
@@ -60,7 +60,7 @@ class Handler:
         """Answer one request."""
         if len(self._in_flight) >= self._config.max_requests and request.path not in _WATCHED:
             return self._response(request, _BUSY)
-        task = asyncio.current_task()
+        task = asyncio.current_task(self._loop)
         assert task is not None
         self._in_flight.add(task)
         try:
@@ -90,13 +90,15 @@ class Handler:
             return refusal
         if request.method == "OPTIONS" and "Access-Control-Request-Method" in headers:
             return self._edge.preflight(headers)
-        body = await self._body(request) if request.can_read_body or request.content.exception() else b""
+        content = request.content
+        whole = content.is_eof() and content.exception() is None
+        body = self._received(request) if whole else await self._body(request)
         if isinstance(body, Response):
             return body
         neutral = Request(
             request.method,
             request.path,
-            request.query,
+            request.query if "?" in request.raw_path else NOTHING,
             headers,
             body,
             _LOCAL if self._edge.is_local(headers) else ANONYMOUS,
@@ -104,7 +106,7 @@ class Handler:
         )
         self._waiting.add(task)
         try:
-            return await self._route(neutral)
+            return await (self._route(neutral) if self._config.call_seconds else self._host.respond(neutral))
         except asyncio.CancelledError:
             if self._aborted.done() and request.transport is not None:
                 task.uncancel()
@@ -114,17 +116,22 @@ class Handler:
             self._waiting.discard(task)
 
     async def _route(self, request: Request) -> Response | EventStream:
-        if not self._config.call_seconds:
-            return await self._host.respond(request)
         try:
             async with asyncio.timeout(self._config.call_seconds):
                 return await self._host.respond(request)
         except TimeoutError:
             return _TOOK_TOO_LONG
 
+    def _received(self, request: web.BaseRequest) -> bytes | Response:
+        """The body that came with the headers, as most do, within the limit on size."""
+        body = request.content.read_nowait()
+        if body and _is_encoded(request):
+            return _ENCODED
+        return body if len(body) <= self._config.max_body_bytes else _TOO_LARGE
+
     async def _body(self, request: web.BaseRequest) -> bytes | Response:
         """The whole body, within the limits on size and time; one that is announced as too large is not begun."""
-        if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        if _is_encoded(request):
             return _ENCODED
         if (request.content_length or 0) > self._config.max_body_bytes:
             return _TOO_LARGE
@@ -148,14 +155,16 @@ class Handler:
     def _response(self, request: web.BaseRequest, answer: Response) -> web.Response:
         response = web.Response(status=answer.status, body=answer.body or None, headers=answer.headers)
         if answer.body:
-            response.content_type = answer.content_type
+            response.headers[hdrs.CONTENT_TYPE] = answer.content_type
         self._finish(request, response)
         return response
 
     def _finish(self, request: web.BaseRequest, response: web.StreamResponse) -> None:
-        response.headers["Server"] = "pegboard"  # instead of the versions of Python and aiohttp
-        response.headers.update(self._edge.cors(request.headers))
-        if response.headers.get("Connection") == "close" or self._host.stopping:
+        headers = response.headers
+        headers[hdrs.SERVER] = "pegboard"  # instead of the versions of Python and aiohttp
+        if cors := self._edge.cors(request.headers):
+            headers.update(cors)
+        if headers.get(hdrs.CONNECTION) == "close" or self._host.stopping:
             response.force_close()
 
     async def _write_whole(self, request: web.BaseRequest, response: web.Response) -> None:
@@ -218,6 +227,10 @@ class Handler:
         finally:
             following.cancel()
             await asyncio.wait((following,))  # an iterator that runs cannot be closed
+
+
+def _is_encoded(request: web.BaseRequest) -> bool:
+    return request.headers.get(hdrs.CONTENT_ENCODING, "identity").lower() != "identity"
 
 
 def _encoded(event: bytes | ServerSentEvent) -> bytes:
