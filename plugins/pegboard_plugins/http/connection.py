@@ -63,7 +63,9 @@ class Connection(RequestHandler):
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
     ) -> web.StreamResponse:
-        """Answer what is no HTTP, and what should not happen."""
+        """Answer what is no HTTP, and what should not happen; a peer that is gone is neither."""
+        if isinstance(exc, ConnectionError):
+            raise exc
         if status < 500:
             logger.info("a request of %s is refused: %s", request.remote, type(exc).__name__ if exc else message)
         else:
