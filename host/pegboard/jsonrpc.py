@@ -24,6 +24,8 @@ def jsonrpc_error(code: int, message: str, request_id: RequestId | None = None, 
 
 def jsonrpc_result(request_id: RequestId, result: bytes) -> bytes:
     """A response around a result that is JSON already."""
+    if type(request_id) is int:
+        return b'{"jsonrpc":"2.0","id":%d,"result":%b}' % (request_id, result)
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(request_id), result)
 
 

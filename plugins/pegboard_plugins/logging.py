@@ -6,7 +6,7 @@ Arguments and results are never logged.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from time import perf_counter
 
 from pegboard import Call, CallNext, Failure, MCPError, Middleware, Outcome, Plugin, ToolkitError, hookimpl
@@ -26,10 +26,12 @@ class LoggingPlugin(Plugin):
         return [Middleware(log_call)]
 
 
-async def log_call(call: Call, call_next: CallNext) -> Outcome:
+def log_call(call: Call, call_next: CallNext) -> Awaitable[Outcome]:
     """Pass the call on, and log how it ended."""
-    if not logger.isEnabledFor(logging.INFO):
-        return await call_next(call)
+    return _logged(call, call_next) if logger.isEnabledFor(logging.INFO) else call_next(call)
+
+
+async def _logged(call: Call, call_next: CallNext) -> Outcome:
     started = perf_counter()
     ended = "cancelled"
     try:

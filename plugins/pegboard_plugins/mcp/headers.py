@@ -17,13 +17,14 @@ HEADER_MISMATCH: Final = -32020
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """The methods whose `Mcp-Name` must be there, and the parameter that it mirrors."""
 
-_PLAIN = re.compile(r"[\t\x20-\x7e]*")
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=", re.DOTALL)
 
 
 def named_revision(headers: Headers) -> str | None:
     """The revision that the headers name; what is no revision at all when they name more than one."""
     values = headers.getall(PROTOCOL_VERSION_HEADER, ())
+    if len(values) == 1:
+        return values[0].strip(" \t")
     return ", ".join(value.strip(" \t") for value in values) if values else None
 
 
@@ -75,7 +76,7 @@ def field_value(headers: Headers, name: str) -> str | None:
     if len(values) > 1:
         raise mismatch(f"{name} is given more than once")
     value = values[0].strip(" \t")
-    if not _PLAIN.fullmatch(value):
+    if not (value.isascii() and value.replace("\t", " ").isprintable()):
         raise mismatch(f"{name} holds characters that a header cannot carry")
     return value
 
@@ -86,7 +87,7 @@ def decoded(value: str) -> str:
     Raises:
         ProtocolError: the base64 is not sound, or not the only way to write what it stands for.
     """
-    match = _ENCODED.fullmatch(value)
+    match = _ENCODED.fullmatch(value) if value.startswith("=?") else None
     if match is None:
         return value
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from pegboard import Headers, Response
@@ -22,7 +24,11 @@ def unsupported(headers: Headers) -> Response | None:
 
     Nothing but JSON is: a web page sends that to another origin only where CORS lets it.
     """
-    fields = headers.getall("Content-Type", ())
+    return _unsupported(tuple(headers.getall("Content-Type", ())))
+
+
+@lru_cache(maxsize=64)
+def _unsupported(fields: Sequence[str]) -> Response | None:
     media, _, parameters = (fields[0] if len(fields) == 1 else "").partition(";")
     if media.strip().lower() == JSON and _charset(parameters) in ("", "utf-8", "utf8"):
         return None
@@ -39,7 +45,11 @@ def _charset(parameters: str) -> str:
 
 def accepted(headers: Headers) -> Accepted:
     """What the client takes; both when it does not say."""
-    fields = headers.getall("Accept", ())
+    return _accepted(tuple(headers.getall("Accept", ())))
+
+
+@lru_cache(maxsize=64)
+def _accepted(fields: Sequence[str]) -> Accepted:
     if not fields:
         return Accepted(json=True, events=True)
     ranges = {name for part in ",".join(fields).split(",") if (name := _range(part))}

@@ -153,7 +153,9 @@ async def _modern_answer(service: Service, call: Call, exchange: Exchange) -> by
 
 def _status(outcome: Outcome) -> int:
     """400 where a call ends for want of what its client declared, which the client must learn (2026-07-28)."""
-    error = outcome.error if isinstance(outcome, Failure) else None
+    if not isinstance(outcome, Failure):
+        return 200
+    error = outcome.error
     missing = isinstance(error, ClientCapabilityError)
     return 400 if missing or (isinstance(error, ProtocolError) and error.code == MISSING_CLIENT_CAPABILITY) else 200
 
