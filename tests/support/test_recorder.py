@@ -258,3 +258,52 @@ def test_no_test_talks_to_the_host_past_the_recorder() -> None:
     speaking = [file for file, text in texts.items() if SPEAKING.search(text)]
     assert TESTS / "wire" / "test_initialize.py" in speaking
     assert [file for file in speaking if not RECORDED_BY.search(texts[file])] == []
+
+
+# --- subscriptions
+
+SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+
+
+def listening(*messages: Message, request_id: Any = 1) -> Conversation:
+    """A conversation in which a subscription was asked for, and the host said so much."""
+    conversation = Conversation()
+    params = {"notifications": {"toolsListChanged": True}, "_meta": modern_meta()}
+    asked = {"jsonrpc": "2.0", "id": request_id, "method": "subscriptions/listen", "params": params}
+    conversation.sent(line(asked))
+    for message in messages:
+        conversation.received(line({"jsonrpc": "2.0", **message}))
+    return conversation
+
+
+def told(name: str, request_id: Any = 1, **params: Any) -> Message:
+    return {"method": f"notifications/{name}", "params": {**params, "_meta": {SUBSCRIPTION: request_id}}}
+
+
+ACKNOWLEDGED = told("subscriptions/acknowledged", notifications={"toolsListChanged": True})
+
+
+def test_a_subscription_is_acknowledged_and_told() -> None:
+    assert listening(ACKNOWLEDGED, told("tools/list_changed"), told("tools/list_changed")).checked == 3
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [told("tools/list_changed")],
+        [ACKNOWLEDGED, ACKNOWLEDGED],
+        [ACKNOWLEDGED, told("tools/list_changed", "1")],
+        [ACKNOWLEDGED, {"method": "notifications/tools/list_changed"}],
+        [told("subscriptions/acknowledged", "1", notifications={})],
+    ],
+    ids=[
+        "before it is acknowledged",
+        "acknowledged twice",
+        "an id of another type",
+        "no id",
+        "acknowledged by another",
+    ],
+)
+def test_a_subscription_that_is_told_wrongly(messages: list[Message]) -> None:
+    with pytest.raises(SchemaMismatch):
+        listening(*messages)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp.results import Cached
     from pegboard_plugins.mcp.rounds import RoundTrips
 
+_REFERENCE = r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$"
+
 SHORTEST_KEY = 32
 """Characters."""
 
@@ -30,6 +32,9 @@ class McpConfig(PluginConfig):
         path: where HTTP servers serve MCP.
         max_sessions: how many sessions there may be over HTTP (revisions before 2026-07-28).
         session_idle_seconds: after how long without a request a session is forgotten.
+        session_store: what keeps sessions instead of this process's memory, so that they outlive it: `module:name` of
+            something that, called without arguments, gives a `pegboard.SessionStore`.
+        event_store: the same for what streams of sessions carried: a `pegboard.EventStore`.
         max_listening: how many streams there may be, of subscriptions and of sessions, on which changes are told.
         events_bytes: how much is kept of what streams of sessions carried, for clients that lose them; 0 for nothing.
         session_events_bytes: how much of it for one session.
@@ -50,6 +55,8 @@ class McpConfig(PluginConfig):
     path: str = Field(default="/mcp", pattern="^/")
     max_sessions: int = Field(default=10_000, ge=1)
     session_idle_seconds: float = Field(default=3600, gt=0)
+    session_store: str | None = Field(default=None, pattern=_REFERENCE)
+    event_store: str | None = Field(default=None, pattern=_REFERENCE)
     max_listening: int = Field(default=10_000, ge=1)
     events_bytes: int = Field(default=64 * 1024 * 1024, ge=0)
     session_events_bytes: int = Field(default=1024 * 1024, ge=1)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from pegboard import EventStream, ProtocolHost, Request, Response
+from pegboard import EventStore, EventStream, PluginError, ProtocolHost, Request, Response, SessionStore
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp import McpConfig
@@ -13,11 +14,17 @@ if TYPE_CHECKING:
 
 
 class Endpoint:
-    """One handler for every method."""
+    """One handler for every method.
+
+    Raises:
+        PluginError: a store that the operator named cannot be had.
+    """
 
     def __init__(self, config: McpConfig, round_trips: RoundTrips) -> None:
         self._config = config
         self._round_trips = round_trips
+        self._session_store: SessionStore | None = _store(config.session_store, "put", "get", "remove")
+        self._event_store: EventStore | None = _store(config.event_store, "append", "after", "forget")
         self._http: StreamableHttp | None = None
 
     async def answer(self, request: Request, host: ProtocolHost) -> Response | EventStream:
@@ -28,11 +35,30 @@ class Endpoint:
             from pegboard_plugins.mcp.streamable_http import StreamableHttp
 
             config = self._config
-            store = MemorySessions(config.max_sessions, config.session_idle_seconds)
-            events = None
-            if config.events_bytes:
+            store = self._session_store or MemorySessions(config.max_sessions, config.session_idle_seconds)
+            events = self._event_store
+            if events is None and config.events_bytes:
                 events = MemoryEvents(config.events_bytes, config.session_events_bytes, config.events_seconds)
             self._http = StreamableHttp(config, self._round_trips, Sessions(store, events, config))
         if request.method == "POST":
             return await self._http.post(request, host)
         return await (self._http.delete if request.method == "DELETE" else self._http.get)(request, host)
+
+
+def _store(reference: str | None, *methods: str) -> Any:
+    """What a `module:name` makes, None for none.
+
+    Raises:
+        PluginError: it cannot be made, or lacks a method.
+    """
+    if reference is None:
+        return None
+    module, _, name = reference.partition(":")
+    try:
+        store = getattr(import_module(module), name)()
+    except Exception as error:
+        raise PluginError(f"the store {reference} cannot be made: {type(error).__name__}: {error}") from error
+    missing = [method for method in methods if not callable(getattr(store, method, None))]
+    if missing:
+        raise PluginError(f"the store {reference} lacks {', '.join(missing)}")
+    return store

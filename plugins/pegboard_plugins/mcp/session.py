@@ -68,11 +68,11 @@ def negotiate(params: Mapping[str, Any]) -> Client:
         ProtocolError: the parameters of `initialize` are not sound.
     """
     requested = params.get("protocolVersion")
-    capabilities = params.get("capabilities", NOTHING)
+    capabilities = params.get("capabilities", {})
     info = params.get("clientInfo", NOTHING)
     if type(requested) is not str:
         raise ProtocolError(INVALID_PARAMS, "params.protocolVersion must be a string", {"supported": list(LEGACY)})
-    if capabilities is not NOTHING and type(capabilities) is not dict:
+    if type(capabilities) is not dict:
         raise ProtocolError(INVALID_PARAMS, "params.capabilities must be an object")
     if capabilities and len(encode(capabilities)) > MOST_CAPABILITIES:
         raise ProtocolError(INVALID_PARAMS, f"params.capabilities may have {MOST_CAPABILITIES} bytes")

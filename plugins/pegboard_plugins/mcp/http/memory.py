@@ -104,7 +104,7 @@ class MemoryEvents:
         self._seconds = seconds
         self._clock = clock
         self._kept: OrderedDict[StreamKey, _Events] = OrderedDict()  # least recently used first
-        self._streams: dict[str, dict[str, None]] = {}
+        self._streams: dict[str, dict[str, None]] = {}  # of each session, least recently used first
         self._sizes: dict[str, int] = {}
         self._size = 0
 
@@ -113,13 +113,15 @@ class MemoryEvents:
         self._forget_old()
         key = (session_id, stream)
         events = self._kept.setdefault(key, _Events())
-        self._streams.setdefault(session_id, {})[stream] = None
+        streams = self._streams.setdefault(session_id, {})
+        streams.pop(stream, None)
+        streams[stream] = None  # the last in order now
         events.messages.append((number, message))
         events.used = self._clock()
         self._kept.move_to_end(key)
         self._grow(session_id, events, len(message) + _OVERHEAD)
         while self._sizes.get(session_id, 0) > self._session_bytes:
-            self._shrink((session_id, self._least_used(session_id)))
+            self._shrink((session_id, next(iter(self._streams[session_id]))))
         while self._size > self._most_bytes:
             self._shrink(next(iter(self._kept)))
 
@@ -143,9 +145,6 @@ class MemoryEvents:
         events.size += size
         self._size += size
         self._sizes[session_id] = self._sizes.get(session_id, 0) + size
-
-    def _least_used(self, session_id: str) -> str:
-        return min(self._streams[session_id], key=lambda stream: self._kept[session_id, stream].used)
 
     def _shrink(self, key: StreamKey) -> None:
         events = self._kept[key]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING, Any
 
 from pegboard import EventStream, MCPError, ProtocolError, Request, RequestId, Response
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp import McpConfig
 
 BATCH_REVISION = "2025-03-26"
+
+logger = logging.getLogger("pegboard.mcp")
 
 
 class SessionRequests:
@@ -210,8 +213,8 @@ def _notification(session: HttpSession, method: str, params: Any, service: Servi
     """Act on a cancellation and on progress; whatever else there is may be for a plugin, and else for nobody."""
     if method == "notifications/cancelled" and isinstance(params, dict):
         request_id = params.get("requestId")
-        if isinstance(request_id, str | int) and is_request_id(request_id):
-            session.cancel(request_id)
+        if isinstance(request_id, str | int) and is_request_id(request_id) and session.cancel(request_id):
+            logger.info("request %r cancelled by the client: %s", request_id, params.get("reason", "no reason"))
     elif method == "notifications/progress":
         session.requests.progressed(params)
     else:

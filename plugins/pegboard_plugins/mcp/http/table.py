@@ -69,11 +69,12 @@ class HttpSession(Session):
         """Whether nothing runs in it, and nobody listens."""
         return not (self.held or self.running or self.streams)
 
-    def cancel(self, request_id: RequestId) -> None:
-        """Cancel a request in flight, if there is one of that id; the id is free again at once."""
+    def cancel(self, request_id: RequestId) -> bool:
+        """Cancel a request in flight; whether there is one of that id, which is free again at once."""
         call = self.running.pop(request_id, None)
         if call is not None:
             call.cancel()
+        return call is not None
 
     def close(self) -> None:
         """End all that runs in it."""
