@@ -16,7 +16,7 @@ import pytest
 import pytest_asyncio
 
 from tests.support.http import Served, http_config
-from tests.support.http_mcp import exchange, mirrored
+from tests.support.http_mcp import Session, Streaming, exchange, message, mirrored
 from tests.support.peer import modern_meta
 from tests.support.pool import CONFIG, make_asks_site
 from tests.support.recorder import Conversation
@@ -184,3 +184,91 @@ async def shared(start: Start) -> AsyncIterator[Modern]:
 def client(shared: Modern) -> Modern:
     """A client of a host that tests share, which nobody has used."""
     return Modern(shared.server)
+
+
+class Talk:
+    """A call of a session, which asks while it runs.
+
+    Args:
+        session: the session, over either transport.
+        tool: what is called, without its toolkit's prefix.
+        arguments: its arguments.
+    """
+
+    def __init__(self, session: Wire | Session, tool: str, arguments: dict[str, Any] | None = None) -> None:
+        self.session = session
+        self._params = {"name": f"asks_{tool}", "arguments": arguments or {}}
+        self._streaming: Streaming | None = None
+        self.id: Any = None
+        self._read: list[Any] = []
+
+    async def begin(self, method: str = "tools/call", params: dict[str, Any] | None = None) -> Talk:
+        """Send the request."""
+        params = self._params if params is None else params
+        if isinstance(self.session, Wire):
+            self.id = await self.session.begin(method, params)
+        else:
+            one = message(method, params)
+            self.id = one["id"]
+            self._streaming = await self.session.begin(one)
+            self._read.append(self._streaming.first)
+        return self
+
+    async def told(self) -> Any:
+        """The next request or notification of the server."""
+        if isinstance(self.session, Wire):
+            return await self.session.receive()
+        assert self._streaming is not None
+        return self._read.pop() if self._read else await self._streaming.next()
+
+    async def answer(self, question: Any, **members: Any) -> None:
+        """Send a response to a request of the server's: `result` or `error`."""
+        response = {"jsonrpc": "2.0", "id": question["id"], **members}
+        await (self.session.send(response) if isinstance(self.session, Wire) else self.session.post(response))
+
+    async def cancel(self) -> None:
+        """Tell the server that the call is no longer needed."""
+        notice = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": self.id}}
+        await (self.session.send(notice) if isinstance(self.session, Wire) else self.session.post(notice))
+
+    async def result(self) -> dict[str, Any]:
+        """What the call came to."""
+        message = await self.session.answer(self.id) if isinstance(self.session, Wire) else await self.told()
+        assert "result" in message, message
+        result: dict[str, Any] = message["result"]
+        return result
+
+    async def text(self) -> str:
+        """The text of a call that went well."""
+        result = await self.result()
+        assert not result["isError"], result
+        text: str = result["content"][0]["text"]
+        return text
+
+    async def play(self, answer: Answer = willing) -> str:
+        """Answer one question, and give the text of the result."""
+        question = await self.told()
+        await self.answer(question, result=answer(question["method"], question.get("params", {})))
+        return await self.text()
+
+
+Connect = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def connect(asks_site: Path, transport: str) -> Connect:
+    """Begin a session with a host of its own; of a revision, with capabilities of the client."""
+
+    @asynccontextmanager
+    async def connected(revision: str, capabilities: Any = ABLE) -> AsyncIterator[Wire | Session]:
+        async with AsyncExitStack() as stack:
+            if transport == "stdio":
+                wire = await stack.enter_async_context(Wire(config=CONFIG, site=asks_site))
+                await wire.initialize(revision, capabilities=capabilities)
+                yield wire
+            else:
+                session = Session(await stack.enter_async_context(Served(asks_site)), revision, capabilities)
+                await session.open()
+                yield session
+
+    return connected

@@ -1,0 +1,195 @@
+"""No state and no answers, however made, are a fault of the server, a hang, or an answer that is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from pegboard import LOCAL, Host
+from tests.asking.conftest import ABLE, CAPABILITIES, accept
+from tests.support.asks_kit import kit
+from tests.support.peer import modern_meta
+from tests.support.recorder import Conversation
+
+settings.register_profile("asking", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("asking")
+
+WAIT = 10.0
+
+
+class Memory:
+    """A connection within the process: what goes in is a list, what comes out another."""
+
+    peer = "test"
+    caller = LOCAL
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self.answered = asyncio.Event()
+
+    def send(self, message: bytes) -> None:
+        self.sent.append(message)
+        self.answered.set()
+
+    async def drain(self) -> None:
+        """It takes everything."""
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+class Exchanges:
+    """A running host, and one request after another to it."""
+
+    def __init__(self, runner: asyncio.Runner) -> None:
+        self._runner = runner
+        self._host = Host({"host": {"autoload": False}}, toolkits={"asks": kit})
+        runner.run(self._host.start())
+
+    def close(self) -> None:
+        """Stop the host."""
+        self._runner.run(self._host.stop())
+
+    def request(self, method: str, params: dict[str, Any]) -> Any:
+        """The one response to a request, which is what a server may say."""
+        return self._runner.run(self._request(method, params))
+
+    async def _request(self, method: str, params: dict[str, Any]) -> Any:
+        connection, conversation = Memory(), Conversation()
+        meta = modern_meta() | {CAPABILITIES: ABLE}
+        one = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
+        line = json.dumps(one).encode()
+
+        async def messages() -> AsyncIterator[bytes]:
+            conversation.sent(line)
+            yield line
+            async with asyncio.timeout(WAIT):
+                await connection.answered.wait()
+
+        await self._host.serve(connection, messages())
+        (answer,) = connection.sent
+        return conversation.received(answer)
+
+
+@pytest.fixture(scope="module")
+def exchanges() -> Iterator[Exchanges]:
+    """A host that all examples share."""
+    with asyncio.Runner() as runner:
+        one = Exchanges(runner)
+        yield one
+        one.close()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+    max_leaves=8,
+)
+KEYS = st.sampled_from(["question-1", "question-2", "who", "capital", "where", "asks_name-1/question-1"])
+ANSWERS = st.one_of(
+    JSON,
+    st.just(accept(value="Ann")),
+    st.fixed_dictionaries({"action": st.sampled_from(["accept", "decline"]) | JSON}, optional={"content": JSON}),
+    st.fixed_dictionaries({"roots": st.lists(st.fixed_dictionaries({"uri": st.text(max_size=5) | JSON}))}),
+    st.fixed_dictionaries({"role": st.just("user"), "model": JSON, "content": JSON | st.lists(JSON, max_size=2)}),
+)
+RESPONSES = st.dictionaries(KEYS | st.text(max_size=5), ANSWERS, max_size=4) | JSON
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    *(
+        ("tools/call", {"name": f"asks_{tool}"})
+        for tool in ("name", "person", "careless", "at_once", "in_turn", "outer")
+    ),
+    ("prompts/get", {"name": "asks_welcome"}),
+    ("resources/read", {"uri": "asks://cards/7"}),
+]
+
+
+def check_answer(answer: Any) -> None:
+    """A question, a result, or an error that is the client's."""
+    if "error" in answer:
+        assert answer["error"]["code"] == -32602, answer
+    else:
+        result = answer["result"]
+        assert result["resultType"] in ("complete", "input_required")
+        assert not result.get("isError"), answer
+        assert "never go out" not in json.dumps(answer)
+
+
+@given(st.sampled_from(CALLS), RESPONSES, st.booleans())
+@example(CALLS[0], {"question-1": {"action": "accept", "content": {"value": "\ud800"}}}, True)
+@example(CALLS[1], {"question-1": accept(name="x", age=10**400)}, True)
+@example(CALLS[1], {"question-1": accept(name="x", height=1e308)}, True)
+def test_any_answers(exchanges: Exchanges, call: tuple[str, dict[str, Any]], responses: Any, retried: bool) -> None:
+    method, params = call
+    params = {**params, "inputResponses": responses}
+    if retried:
+        params["requestState"] = exchanges.request(*call)["result"]["requestState"]
+    try:
+        json.dumps(params, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        assert exchanges.request(method, params)["error"]["code"] == -32700
+        return
+    answer = exchanges.request(method, params)
+    check_answer(answer)
+    if isinstance(responses, dict) and not all(isinstance(one, dict) for one in responses.values()):
+        assert "error" in answer
+
+
+def urlsafe(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+STATES = st.one_of(
+    JSON,
+    st.text(max_size=60),
+    st.text("ABCabc019-_=+/.v \n", max_size=60),
+    st.binary(max_size=80).map(lambda data: "v1." + urlsafe(data)),
+)
+
+
+@given(st.sampled_from(CALLS), STATES)
+def test_any_state_that_was_not_made_here(exchanges: Exchanges, call: tuple[str, dict[str, Any]], state: Any) -> None:
+    method, params = call
+    given = {"question-1": accept(value="Ann")}
+    answer = exchanges.request(method, {**params, "requestState": state, "inputResponses": given})
+    assert answer["error"]["code"] == -32602
+
+
+@given(st.integers(0, 200), st.integers(0, 4), st.text("ABCabc019-_=+/.v \n\x00é", max_size=4))
+def test_any_change_of_a_state(exchanges: Exchanges, place: int, removed: int, added: str) -> None:
+    method, params = CALLS[0]
+    state = exchanges.request(method, params)["result"]["requestState"]
+    changed = state[:place] + added + state[place + removed :]
+    given = {"question-1": accept(value="Ann")}
+    answer = exchanges.request(method, {**params, "requestState": changed, "inputResponses": given})
+    if changed == state:
+        assert answer["result"]["content"][0]["text"] == "Hello, Ann"
+    else:
+        assert answer["error"]["code"] == -32602
+
+
+@given(JSON, JSON)
+def test_a_state_is_good_for_equal_arguments_alone(exchanges: Exchanges, one: Any, other: Any) -> None:
+    first = {"name": "asks_name", "arguments": {"options": {"x": one}}}
+    second = {"name": "asks_name", "arguments": {"options": {"x": other}}}
+    state = exchanges.request("tools/call", first)["result"]["requestState"]
+    given = {"requestState": state, "inputResponses": {"question-1": accept(value="Ann")}}
+    assert "result" in exchanges.request("tools/call", {**first, **given})
+    same = json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    assert ("result" in exchanges.request("tools/call", {**second, **given})) is same
+
+
+@given(st.text(max_size=200), st.lists(st.text(max_size=50), max_size=3))
+def test_any_text_comes_back_as_it_went(exchanges: Exchanges, text: str, more: list[str]) -> None:
+    params: dict[str, Any] = {"name": "asks_name", "arguments": {"greeting": text, "options": {"x": more}}}
+    state = exchanges.request("tools/call", params)["result"]["requestState"]
+    given = {"requestState": state, "inputResponses": {"question-1": accept(value=text)}}
+    answer = exchanges.request("tools/call", {**params, **given})
+    assert answer["result"]["content"][0]["text"] == f"{text}, {text}"
