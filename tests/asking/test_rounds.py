@@ -25,6 +25,7 @@ NAME = {
 }
 
 
+@pytest.mark.requirement("ASK-02", "ROUND-01", "ROUND-04", "ROUND-05", "ROUND-14", "ROUND-18")
 async def test_a_question_is_a_result_and_its_answer_the_next_request(client: Modern) -> None:
     reply = await client.call("name")
     assert reply.status in (None, 200)
@@ -34,6 +35,7 @@ async def test_a_question_is_a_result_and_its_answer_the_next_request(client: Mo
     assert (await client.call("name", **given)).text == "Hello, Ann"
 
 
+@pytest.mark.requirement("ASK-03", "ASK-22", "HTTP-13", "ROUND-01", "ROUND-03", "ROUND-04", "ROUND-05", "STDIO-04")
 @pytest.mark.parametrize(
     ("tool", "text", "methods"),
     [
@@ -74,12 +76,14 @@ async def test_sampling_with_tools(client: Modern) -> None:
     assert (params["maxTokens"], params["systemPrompt"], params["temperature"]) == (50, "Be brief.", 0.5)
 
 
+@pytest.mark.requirement("ASK-07")
 @pytest.mark.parametrize("action", ["decline", "cancel"])
 async def test_who_does_not_agree(client: Modern, action: str) -> None:
     assert (await client.finish("name", answer=lambda *_: {"action": action})).text == action
     assert (await client.finish("page", answer=lambda *_: {"action": action})).text == f"{action}: None"
 
 
+@pytest.mark.requirement("ROUND-02")
 @pytest.mark.parametrize(
     ("method", "params", "text"),
     [
@@ -108,6 +112,7 @@ async def test_what_is_said_around_a_question(client: Modern) -> None:
 # --- what may be left out, or be too much
 
 
+@pytest.mark.requirement("ROUND-17")
 async def test_what_is_not_answered_is_asked_again(client: Modern) -> None:
     first = await client.call("at_once")
     for missing in ("capital", "who", "where"):
@@ -120,6 +125,7 @@ async def test_what_is_not_answered_is_asked_again(client: Modern) -> None:
         assert done.text == "Ann, Paris, 2 roots"
 
 
+@pytest.mark.requirement("ROUND-16")
 async def test_answers_to_nothing_are_overlooked(client: Modern) -> None:
     reply = await client.call("name", inputResponses={"question-1": accept(value="early"), "x": {}})
     assert list(reply.asked) == ["question-1"]  # nothing had been asked
@@ -128,6 +134,7 @@ async def test_answers_to_nothing_are_overlooked(client: Modern) -> None:
     assert (await client.call("name", inputResponses=given, requestState=state)).text == "Hello, Ann"
 
 
+@pytest.mark.requirement("ROUND-17")
 async def test_a_state_alone_is_a_retry_without_answers(client: Modern) -> None:
     first = await client.call("name")
     again = await client.call("name", requestState=first.result["requestState"])
@@ -150,6 +157,7 @@ async def test_answers_are_kept_from_round_to_round(client: Modern) -> None:
     assert (await client.call("in_turn", inputResponses=other, requestState=states[-1])).text == "a 2 decline"
 
 
+@pytest.mark.requirement("ASK-08", "ROUND-15")
 @pytest.mark.parametrize(
     "responses",
     [
@@ -188,6 +196,7 @@ async def test_what_is_no_answer_is_refused_and_a_better_one_taken(client: Moder
     assert "Ann" in (await client.call(tool, inputResponses=given, requestState=state)).text
 
 
+@pytest.mark.requirement("ROUND-15")
 @pytest.mark.parametrize(
     ("tool", "answer"),
     [
@@ -274,6 +283,7 @@ FORM: dict[str, Any] = {"elicitation": {"form": {}}}
 URL: dict[str, Any] = {"elicitation": {"url": {}}}
 
 
+@pytest.mark.requirement("ASK-01", "ASK-18", "ASK-23", "ERA-19", "ERA-20", "ROUND-06")
 @pytest.mark.parametrize(
     ("tool", "arguments", "declared", "required"),
     [
@@ -300,6 +310,7 @@ async def test_what_a_client_cannot_do_is_not_asked_and_said(
     assert reply.error["data"] == {"requiredCapabilities": required}
 
 
+@pytest.mark.requirement("ASK-01", "ERA-19", "ERA-20")
 @pytest.mark.parametrize(
     ("method", "params"),
     [("prompts/get", {"name": "asks_welcome"}), ("resources/read", {"uri": "asks://card"})],
@@ -332,6 +343,7 @@ async def test_elicitation_without_more_means_forms(client: Modern, declared: An
     assert (await client.call("name", capabilities=declared)).asked.keys() == {"question-1"}
 
 
+@pytest.mark.requirement("ASK-01", "ERA-19")
 @pytest.mark.parametrize(
     "declared",
     [
@@ -354,6 +366,7 @@ async def test_capabilities_that_are_none_are_not_taken_for_some(client: Modern,
         assert (await client.call("roots", capabilities=declared)).error["code"] in (-32021, -32602)
 
 
+@pytest.mark.requirement("ASK-01", "ERA-19")
 async def test_each_request_says_for_itself_what_its_client_can(client: Modern) -> None:
     """A retry that declares less is asked no more than that."""
     state = (await client.call("in_turn")).result["requestState"]
@@ -366,6 +379,7 @@ async def test_each_request_says_for_itself_what_its_client_can(client: Modern) 
 # --- where it is not
 
 
+@pytest.mark.requirement("ROUND-02")
 @pytest.mark.parametrize("method", ["tools/list", "prompts/list", "server/discover", "completion/complete"])
 async def test_only_three_methods_ask(client: Modern, method: str) -> None:
     """Nothing else takes a state or answers; what it does not know it overlooks."""

@@ -63,6 +63,7 @@ def tampered(state: str) -> Iterator[Any]:
     yield from (None, 5, True, [state], {"state": state}, ["v1."])
 
 
+@pytest.mark.requirement("ROUND-07", "ROUND-08")
 @pytest.mark.parametrize("greeting", ["Hi", "Hello", "Bonjour"])  # states of three lengths, with other padding each
 async def test_a_state_that_was_changed_is_refused(client: Modern, greeting: str) -> None:
     state = await begun(client, greeting=greeting)
@@ -74,6 +75,7 @@ async def test_a_state_that_was_changed_is_refused(client: Modern, greeting: str
     assert reply.text == f"{greeting}, Ann"
 
 
+@pytest.mark.requirement("ROUND-08")
 async def test_a_state_says_nothing_to_its_client(client: Modern) -> None:
     first, second = await begun(client), await begun(client)
     assert first.isascii()
@@ -82,6 +84,7 @@ async def test_a_state_says_nothing_to_its_client(client: Modern) -> None:
     assert b"question" not in base64.urlsafe_b64decode(first[3:] + "=" * (-len(first[3:]) % 4))
 
 
+@pytest.mark.requirement("ROUND-11")
 async def test_a_state_is_good_for_what_it_was_made_for(client: Modern) -> None:
     state = await begun(client, greeting="Hi")
     given = {"inputResponses": ANN, "requestState": state}
@@ -104,6 +107,7 @@ async def test_a_state_is_good_for_what_it_was_made_for(client: Modern) -> None:
     assert (await client.call("name", {"greeting": "Hi"}, **given)).text == "Hi, Ann"
 
 
+@pytest.mark.requirement("ROUND-11")
 async def test_states_of_resources_and_prompts_are_their_own(client: Modern) -> None:
     seven = await client.request("resources/read", {"uri": "asks://cards/7"})
     given = {"inputResponses": ANN, "requestState": seven.result["requestState"]}
@@ -114,6 +118,7 @@ async def test_states_of_resources_and_prompts_are_their_own(client: Modern) -> 
     refused(await client.request("prompts/get", {"name": "asks_welcome", "arguments": {"style": "grand"}, **given}))
 
 
+@pytest.mark.requirement("ROUND-11")
 async def test_the_order_of_arguments_means_nothing(client: Modern) -> None:
     options = {"b": [{"y": 1, "x": 2}], "a": {"d": None, "c": True}}
     turned = {"a": {"c": True, "d": None}, "b": [{"x": 2, "y": 1}]}
@@ -130,6 +135,7 @@ async def test_absent_arguments_are_empty_ones(client: Modern) -> None:
     assert (await client.call("name", {}, **given)).text == "Hello, Ann"
 
 
+@pytest.mark.requirement("ROUND-10")
 async def test_a_state_expires(start: Start) -> None:
     async with start("state_seconds = 0.3") as client:
         state = await begun(client)
@@ -152,6 +158,7 @@ def keys(*numbers: int) -> str:
     return f"state_keys = {[KEYS[number] for number in numbers]}"
 
 
+@pytest.mark.requirement("ERA-17", "ERA-18", "ROUND-13", "ROUND-14")
 async def test_processes_of_one_key_serve_each_other_s_calls(start: Start) -> None:
     """Rotation: a new key is appended everywhere, then put first, then the old one is left out."""
     async with AsyncExitStack() as stack:
@@ -170,6 +177,7 @@ async def test_processes_of_one_key_serve_each_other_s_calls(start: Start) -> No
                     refused(reply)
 
 
+@pytest.mark.requirement("ERA-17", "ERA-18", "ROUND-13", "ROUND-14")
 async def test_a_state_outlives_its_process(start: Start) -> None:
     async with start(keys(2)) as client:
         state = await begun(client)
@@ -195,6 +203,7 @@ def resumed(trips: RoundTrips, one: Call) -> Round | None:
     return trips.begin(one.method, one.params, one.caller)
 
 
+@pytest.mark.requirement("ASK-09", "ROUND-09")
 async def test_a_state_is_its_caller_s_alone() -> None:
     trips = RoundTrips([], 60)
     for subject in (None, "", "ann", "bo"):
@@ -208,6 +217,7 @@ async def test_a_state_is_its_caller_s_alone() -> None:
                     resumed(trips, one)
 
 
+@pytest.mark.requirement("ROUND-10")
 async def test_a_state_is_good_until_its_second(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr(time, "time", lambda: now)
@@ -220,6 +230,7 @@ async def test_a_state_is_good_until_its_second(monkeypatch: pytest.MonkeyPatch)
         resumed(trips, one)
 
 
+@pytest.mark.requirement("ROUND-11")
 async def test_what_a_state_is_bound_to_cannot_be_shifted() -> None:
     """Members of the binding are apart from each other, whatever they hold."""
     sealer = sealing.Sealer([], 60)

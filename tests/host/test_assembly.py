@@ -249,6 +249,7 @@ def test_a_schema_beyond_the_limit_costs_that_tool() -> None:
     assert "the limit is 262144" in problems(host)[0]
 
 
+@pytest.mark.requirement("RES-10")
 @pytest.mark.parametrize(
     ("uri", "function", "reason"),
     [

@@ -133,6 +133,7 @@ TYPES: list[tuple[Any, dict[str, Any], Any, Any]] = [
 ]
 
 
+@pytest.mark.requirement("ASK-02")
 @pytest.mark.parametrize(("kind", "sent", "given", "value"), TYPES, ids=lambda one: str(one)[:40])
 def test_every_type_is_sent_as_a_form_has_it_and_comes_back_as_itself(
     kind: Any, sent: dict[str, Any], given: Any, value: Any
@@ -355,6 +356,7 @@ def wrong(one: dict[str, Any], value: Any) -> str | None:
     return misfit({"type": "object", "properties": {"one": one}}, {"one": value})
 
 
+@pytest.mark.requirement("ASK-08")
 @pytest.mark.parametrize(
     ("one", "good", "bad"),
     [
@@ -392,10 +394,12 @@ def test_which_values_fit_a_field(one: dict[str, Any], good: list[Any], bad: lis
     assert [value for value in bad if wrong(one, value) is None] == []
 
 
+@pytest.mark.requirement("ASK-08")
 @pytest.mark.parametrize("content", [None, [], "x", 5])
 def test_content_that_is_no_object_fits_nothing(content: Any) -> None:
     assert misfit({"type": "object", "properties": {}}, content) == "the content is no object"
 
 
+@pytest.mark.requirement("ASK-08")
 def test_what_is_required_must_be_there() -> None:
     assert misfit(form_of(Trip).schema, {"stops": []}) == "to is missing"

@@ -466,6 +466,7 @@ async def test_a_question_may_have_any_name() -> None:
     assert (await played(odd))[0] == ToolResult("AB")
 
 
+@pytest.mark.requirement("ASK-04")
 @pytest.mark.parametrize("url", ["", "x", "/relative", "https://a b", 5])
 async def test_what_is_no_url_is_not_asked(url: Any) -> None:
     async def open_page(context: Context) -> str:

@@ -46,6 +46,7 @@ async def marked(session: Session, streaming: Streaming) -> list[str]:
     return found[:-1]
 
 
+@pytest.mark.requirement("LISTEN-10", "LISTEN-11", "SESS-07", "SESS-08")
 @pytest.mark.parametrize("revision", LEGACY)
 async def test_lists_that_change_and_resources_that_are_subscribed_to(asking: Served, revision: str) -> None:
     session = await opened(asking, revision)
@@ -68,6 +69,7 @@ async def test_many_changes_are_told_as_one(asking: Served) -> None:
     assert await marked(session, streaming) == [LISTS[0], LISTS[2]]
 
 
+@pytest.mark.requirement("SESS-09")
 async def test_a_change_is_told_on_one_stream_alone(asking: Served) -> None:
     """The latest; when its client leaves it, on one that is still there."""
     session = await opened(asking)
@@ -91,6 +93,7 @@ async def test_a_session_has_only_so_many_streams(asking: Served) -> None:
     assert await told(streams[-1]) == [LISTS[0]]
 
 
+@pytest.mark.requirement("LISTEN-11", "SESS-07", "SESS-08")
 async def test_each_session_hears_of_its_own(asking: Served) -> None:
     one, other = await opened(asking), await opened(asking)
     streams = [await one.listen(), await other.listen()]

@@ -38,6 +38,7 @@ async def told(streaming: Streaming, request_id: Any, many: int = 1) -> list[str
     return [one["params"].get("uri", one["method"]) for one in found]
 
 
+@pytest.mark.requirement("LISTEN-01", "LISTEN-02", "LISTEN-03", "LISTEN-10")
 @pytest.mark.parametrize("request_id", [0, 1, "1", "", "listen:0"], ids=repr)
 async def test_it_is_acknowledged_and_told_of_what_it_wants(asking: Served, request_id: Any) -> None:
     wanted = {
@@ -56,6 +57,7 @@ async def test_it_is_acknowledged_and_told_of_what_it_wants(asking: Served, requ
     assert all(event.id is None and event.retry is None for event in streaming.events)
 
 
+@pytest.mark.requirement("LISTEN-01", "LISTEN-04")
 async def test_nothing_and_what_nobody_knows_are_acknowledged(asking: Served) -> None:
     for wanted in ({}, {"toolsListChanged": False}, {"futureThings": True, "taskIds": ["1"]}):
         streaming = await stream(asking, listening(wanted))
@@ -63,6 +65,7 @@ async def test_nothing_and_what_nobody_knows_are_acknowledged(asking: Served) ->
         streaming.abort()
 
 
+@pytest.mark.requirement("LISTEN-02", "LISTEN-03")
 async def test_several_at_once_even_of_one_id(asking: Served) -> None:
     one, other = (
         await stream(asking, listening(ALL, id=7)),
@@ -102,6 +105,7 @@ async def test_it_is_a_stream_or_nothing(asking: Served) -> None:
     assert streaming.first["params"]["notifications"] == ALL
 
 
+@pytest.mark.requirement("LISTEN-09")
 async def test_calls_say_nothing_on_it(asking: Served) -> None:
     """MUST NOT: progress and the log belong to their requests."""
     streaming = await stream(asking, listening(ALL))
@@ -148,6 +152,7 @@ async def test_leaving_frees_it(asking_site: Path) -> None:
         assert "Traceback" not in served.stderr
 
 
+@pytest.mark.requirement("LISTEN-05")
 async def test_the_end_of_the_server_is_a_response(asking_site: Path) -> None:
     """A shutdown ends each with its response, in good time, and does not wait for them."""
     async with Served(asking_site, http_config(host=ASKING + "grace_seconds = 30\n")) as served:

@@ -47,6 +47,7 @@ async def listen(wire: Wire, wanted: Any, request_id: Any) -> Any:
     return acknowledged["params"]["notifications"]
 
 
+@pytest.mark.requirement("LISTEN-10", "LISTEN-11")
 @pytest.mark.parametrize("revision", LEGACY)
 async def test_a_session_is_told_of_changes(asking_site: Path, revision: str) -> None:
     async with asking(asking_site) as wire:
@@ -59,6 +60,7 @@ async def test_a_session_is_told_of_changes(asking_site: Path, revision: str) ->
         assert await told(wire) == [LISTS["tools"]]
 
 
+@pytest.mark.requirement("LISTEN-01", "LISTEN-02", "LISTEN-03")
 async def test_subscriptions_are_told_of_what_they_want(asking_site: Path) -> None:
     async with asking(asking_site) as wire:
         assert await listen(wire, ALL, 0) == ALL
@@ -73,6 +75,7 @@ async def test_subscriptions_are_told_of_what_they_want(asking_site: Path) -> No
         assert again["error"]["code"] == -32600
 
 
+@pytest.mark.requirement("LISTEN-08")
 async def test_cancelling_a_subscription_ends_it_without_a_word(asking_site: Path) -> None:
     async with asking(asking_site) as wire:
         await listen(wire, ALL, "a")
@@ -85,6 +88,7 @@ async def test_cancelling_a_subscription_ends_it_without_a_word(asking_site: Pat
         assert await listen(wire, ALL, "a") == ALL  # the id is free again
 
 
+@pytest.mark.requirement("LISTEN-03")
 async def test_both_eras_on_one_pipe(asking_site: Path) -> None:
     """A session is told as sessions are, and a subscription with its id: each its own copy."""
     async with asking(asking_site) as wire:
@@ -95,6 +99,7 @@ async def test_both_eras_on_one_pipe(asking_site: Path) -> None:
         assert sorted(found, key=len) == [{}, {"_meta": {ID: 5}}]
 
 
+@pytest.mark.requirement("LISTEN-05", "LISTEN-06", "LISTEN-07")
 async def test_the_end_of_the_server_is_a_response_and_a_cancellation(asking_site: Path) -> None:
     async with asking(asking_site) as wire:
         await listen(wire, ALL, 1)

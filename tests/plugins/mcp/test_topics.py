@@ -41,6 +41,7 @@ def contributed(*topics: Topic, **fields: Any) -> Contributed:
     return Contributed(extensions={ACME: Extension(ACME, **fields)}, topics={one.name: one for one in topics})
 
 
+@pytest.mark.requirement("LISTEN-01")
 def test_what_is_wanted_begins_and_ends() -> None:
     topics = Topics()
     SENT.clear()

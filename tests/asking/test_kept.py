@@ -1,0 +1,26 @@
+"""What is said of results that asked, and what questions leave out."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.asking.conftest import Modern
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest.mark.requirement("LIST-12")
+@pytest.mark.parametrize("uri", ["asks://card", "asks://cards/7"])
+async def test_a_read_that_asked_is_kept_by_nobody(client: Modern, uri: str) -> None:
+    """What a person answered is in it."""
+    reply = await client.play("resources/read", {"uri": uri})
+    assert len(client.rounds) == 1
+    assert (reply.result["ttlMs"], reply.result["cacheScope"]) == (0, "private")
+
+
+@pytest.mark.requirement("ASK-19")
+async def test_nobody_is_asked_for_the_context_of_servers(client: Modern) -> None:
+    for arguments in ({}, {"tools": True}):
+        await client.finish("sample", arguments)
+        (asked,) = client.rounds[0].values()
+        assert asked["params"].get("includeContext", "none") == "none"
