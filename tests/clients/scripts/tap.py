@@ -21,8 +21,9 @@ async def told(response: Any, stream: Any, record: IO[bytes]) -> AsyncIterator[b
         unread += chunk
         while events and b"\n\n" in unread:
             event, _, unread = unread.partition(b"\n\n")
-            if not event.startswith(b":"):
-                record.write(b"<" + event.removeprefix(b"data: ") + b"\n")
+            fields = dict(line.split(b": ", 1) for line in event.split(b"\n") if not line.startswith(b":"))
+            if fields.get(b"data"):  # one without data only gives an id
+                record.write(b"<" + fields[b"data"] + b"\n")
         yield chunk
     if unread:
         record.write(b"<" + unread + b"\n")
