@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pegboard.config import HostConfig
 from pegboard.content_definitions import compile_prompt, compile_resource
+from pegboard.context import Owner
 from pegboard.contracts import (
     NOTHING,
     Contributed,
@@ -142,10 +143,8 @@ class Binder:
             tool,
             function,
             signature,
-            plugin.context.config,
-            plugin.state,
+            self._owner(plugin),
             secrets,
-            host.user,
             host.max_result_bytes,
         )
         return Bound("tools", name, plugin.origin, bound, forms, missing)
@@ -164,7 +163,11 @@ class Binder:
         return Bound("prompts", name, plugin.origin, (prompt, self._owned(plugin, bound)))
 
     def _owned(self, plugin: Loaded, bound: Giver) -> Giver:
-        return bound._replace(config=plugin.context.config, state=plugin.state, user=self._config.host.user)
+        return bound._replace(owner=self._owner(plugin))
+
+    def _owner(self, plugin: Loaded) -> Owner:
+        context = plugin.context
+        return Owner(context.config, plugin.state, self._config.host.user, context.catalogue)
 
     def _why_withheld(self, plugin: Loaded, definition: ToolDefinition, forms: frozenset[str]) -> str | None:
         if pattern := self._config.disabled_tools.which(forms):

@@ -15,7 +15,7 @@ from threading import get_ident
 from types import CoroutineType
 from typing import Any, Literal, NamedTuple
 
-from pegboard.context import Bound, Context, Surroundings, _current
+from pegboard.context import Bound, Context, Owner, Surroundings, _current
 from pegboard.contracts import (
     Call,
     ErrorAdapter,
@@ -63,20 +63,16 @@ class BoundTool(NamedTuple):
     """A tool with everything one host knows about it.
 
     Attributes:
-        config: the validated settings of the plugin that brought it.
-        state: what that plugin's lifespan yielded.
+        owner: what its functions share with the others of their plugin.
         secrets: those it declared; None for one that is not set.
-        user: the user id where nobody is authenticated.
         max_result_bytes: the largest result, as JSON; 0 for no limit.
     """
 
     tool: Tool
     function: Function
     signature: Signature
-    config: Any
-    state: Any
+    owner: Owner
     secrets: Mapping[str, str | None]
-    user: str | None
     max_result_bytes: int
 
     @property

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic_core import from_json
 
 from pegboard.codec import encode
+from pegboard.context import NOBODY, Owner
 from pegboard.contracts import NOTHING, Call, Completion, InputRequired, PromptResult, ResourceResult
 from pegboard.errors import (
     FatalToolError,
@@ -56,9 +57,7 @@ class BoundResource(NamedTuple):
         name: its URI, or the template.
         mime_type: of what it gives, None where its author did not say.
         matcher: what a template's URIs are made of, None for a resource of one URI.
-        config: the validated settings of the plugin that brought it.
-        state: what that plugin's lifespan yielded.
-        user: the user id where nobody is authenticated.
+        owner: what its functions share with the others of their plugin.
         completers: by variable, what knows its values.
     """
 
@@ -67,9 +66,7 @@ class BoundResource(NamedTuple):
     signature: Signature
     mime_type: str | None = None
     matcher: Matcher | None = None
-    config: Any = None
-    state: Any = None
-    user: str | None = None
+    owner: Owner = NOBODY
     completers: Mapping[str, Completer] = NOTHING
 
     @property
@@ -90,9 +87,7 @@ class BoundPrompt(NamedTuple):
     signature: Signature
     description: str | None = None
     parsed: frozenset[str] = frozenset()
-    config: Any = None
-    state: Any = None
-    user: str | None = None
+    owner: Owner = NOBODY
     completers: Mapping[str, Completer] = NOTHING
 
     @property

@@ -295,7 +295,7 @@ def test_what_is_no_message_is_refused(value: Any, reason: str) -> None:
         ),
         (ResourceResult(("x",)), [ResourceContents("x:y", "x", "text/plain")]),  # type: ignore[arg-type]
     ],
-    ids=repr,
+    ids=lambda one: type(one).__name__ if isinstance(one, memoryview) else repr(one),
 )
 def test_what_a_resource_gives_are_contents(value: Any, contents: list[ResourceContents]) -> None:
     assert resource_result(value, "x:y", None, lambda _: "JSON") == ResourceResult(tuple(contents))

@@ -437,7 +437,6 @@ async def test_a_function_is_given_what_it_asks_for() -> None:
         (Completion(["a"], has_more=True), Completion(("a",), None, True)),
         (Completion(["a"] * 200, total=300), Completion(("a",) * 100, 300, True)),
     ],
-    ids=str,
 )
 async def test_a_hundred_values_at_most_with_how_many_there_are(given: Any, expected: Completion) -> None:
     kit = Toolkit("x")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pegboard.context.progress import SENT, Progress
+from pegboard.context.surroundings import NOBODY, Bound, Owner, Surroundings
 from pegboard.contracts import FIRST_ROUND, Call, Caller, Change, Client, Headers, OnProgress, RequestId
 from pegboard.errors import InteractionError, ToolDefinitionError
 
@@ -18,55 +19,13 @@ if TYPE_CHECKING:
     from pegboard.context.asking import UI, Asking, Sampling
     from pegboard.context.log import Log
     from pegboard.context.questions import Request
-    from pegboard.context.serving import Dispatch, Inside, Notifications, Prompts, Resources, Tools
+    from pegboard.context.serving import Inside, Notifications, Prompts, Resources, Tools
+    from pegboard.contracts import Catalogue
     from pegboard.rounds import Rounds
 
-__all__ = ["Context", "Progress", "Surroundings", "current_context"]
+__all__ = ["NOBODY", "Bound", "Context", "Owner", "Progress", "Surroundings", "current_context"]
 
 _current: ContextVar[Context] = ContextVar("pegboard.context")
-
-
-class Bound(Protocol):
-    """What one host knows about a function: its owner's settings and state, and the secrets that it declared."""
-
-    @property
-    def name(self) -> str:
-        """The tool's or prompt's name on the wire, or the resource's URI."""
-        ...
-
-    @property
-    def config(self) -> Any:
-        """The validated settings of the plugin that brought it."""
-        ...
-
-    @property
-    def state(self) -> Any:
-        """What that plugin's lifespan yielded."""
-        ...
-
-    @property
-    def secrets(self) -> Mapping[str, str | None]:
-        """Those it declared; None for one that is not set."""
-        ...
-
-    @property
-    def user(self) -> str | None:
-        """The user id where nobody is authenticated."""
-        ...
-
-
-class Surroundings(NamedTuple):
-    """What a context reaches of its host.
-
-    Attributes:
-        dispatch: the entry of every call.
-        emit: tells of a change.
-        in_thread: runs a sync function in a thread of the host.
-    """
-
-    dispatch: Dispatch
-    emit: Callable[[Change], None]
-    in_thread: Callable[[Callable[[], Any]], Awaitable[Any]]
 
 
 class Context:
@@ -123,12 +82,12 @@ class Context:
     @property
     def config(self) -> Any:
         """The toolkit's validated settings, None when it takes none."""
-        return self._bound.config
+        return self._bound.owner.config
 
     @property
     def state(self) -> Any:
         """What the toolkit's lifespan yielded, None without one."""
-        return self._bound.state
+        return self._bound.owner.state
 
     @property
     def tool(self) -> str:
@@ -158,7 +117,7 @@ class Context:
     @property
     def user_id(self) -> str | None:
         """The authenticated user, else the one that the operator configured, else None; never a session."""
-        return self._call.caller.subject or self._bound.user
+        return self._call.caller.subject or self._bound.owner.user
 
     @property
     def caller(self) -> Caller:
@@ -364,6 +323,17 @@ class Context:
         from pegboard.context.serving import Prompts
 
         return Prompts(self._inside)
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What the toolkit or plugin of this function serves, to be changed while the host runs.
+
+        Raises:
+            InteractionError: the function runs without a host.
+        """
+        if self._bound.owner.catalogue is None:
+            raise InteractionError("This tool uses its host, and there is none.")
+        return self._bound.owner.catalogue
 
     @property
     def notifications(self) -> Notifications:

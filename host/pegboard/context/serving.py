@@ -20,7 +20,7 @@ from pegboard.contracts import (
     Tool,
     ToolResult,
 )
-from pegboard.errors import FatalToolError, InteractionError
+from pegboard.errors import FatalToolError, InteractionError, NotFoundError
 
 if TYPE_CHECKING:
     from pegboard.context.asking import Asking
@@ -122,6 +122,17 @@ class Resources:
             MCPError: it could not be read.
         """
         return cast(ResourceResult, await self._inside.result("resources/read", {"uri": uri}, uri))
+
+    async def get(self, uri: str) -> Resource:
+        """A resource as it is listed.
+
+        Raises:
+            NotFoundError: none of that URI is listed for this caller.
+        """
+        for resource in await self.list():
+            if resource.uri == uri:
+                return resource
+        raise NotFoundError("Resource not found", data={"uri": uri})
 
     async def list(self) -> Sequence[Resource]:
         """The resources that this caller may read."""

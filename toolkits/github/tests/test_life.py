@@ -44,7 +44,7 @@ async def test_the_session_ends_with_the_host(github: GithubServer, monkeypatch:
     config = {"host": {"autoload": False}, "toolkits": {"github": {"base_url": github.url}}}
     async with Host(config) as host:
         await host.dispatch(Call("tools/call", {"name": "github_whoami", "arguments": {}}))
-        state = host.assembly.tools["github_whoami"].state
+        state = host.assembly.tools["github_whoami"].owner.state
         session = state._session
         assert not session.closed
     assert session.closed

@@ -47,7 +47,7 @@ def lines(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
 
 def everything(served: Served, outcome: Any, lines: list[str]) -> str:
     error = outcome.error if hasattr(outcome, "error") else None
-    shown = [repr(outcome), str(outcome), *lines, repr(served.host.assembly.tools["github_whoami"].state)]
+    shown = [repr(outcome), str(outcome), *lines, repr(served.host.assembly.tools["github_whoami"].owner.state)]
     if error is not None:
         shown += [str(error.to_payload()), repr(error.__cause__), repr(error.args)]
     return "\n".join(shown)

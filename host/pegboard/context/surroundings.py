@@ -1,0 +1,63 @@
+"""What is around a function that runs: its plugin's own things, and what it reaches of its host."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from pegboard.context.serving import Dispatch
+    from pegboard.contracts import Catalogue, Change
+
+
+class Owner(NamedTuple):
+    """What the functions of one plugin have in common.
+
+    Attributes:
+        config: the plugin's validated settings, None when it takes none.
+        state: what its lifespan yielded, None without one.
+        user: the user id where nobody is authenticated.
+        catalogue: its own tools, resources and prompts, for changes; None without a host.
+    """
+
+    config: Any = None
+    state: Any = None
+    user: str | None = None
+    catalogue: Catalogue | None = None
+
+
+NOBODY = Owner()
+"""Of functions that no plugin brought."""
+
+
+class Bound(Protocol):
+    """What one host knows about a function."""
+
+    @property
+    def name(self) -> str:
+        """The tool's or prompt's name on the wire, or the resource's URI."""
+        ...
+
+    @property
+    def owner(self) -> Owner:
+        """What it shares with the others of its plugin."""
+        ...
+
+    @property
+    def secrets(self) -> Mapping[str, str | None]:
+        """Those it declared; None for one that is not set."""
+        ...
+
+
+class Surroundings(NamedTuple):
+    """What a context reaches of its host.
+
+    Attributes:
+        dispatch: the entry of every call.
+        emit: tells of a change.
+        in_thread: runs a sync function in a thread of the host.
+    """
+
+    dispatch: Dispatch
+    emit: Callable[[Change], None]
+    in_thread: Callable[[Callable[[], Any]], Awaitable[Any]]
