@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.environments import built_wheels, executable, make_environment
-from tests.support.pool import make_fixture_site
+from tests.support.pool import make_asks_site, make_fixture_site
 from tests.support.sdk import Run, Server, run_client, run_http_client
 
 CLIENTS = [("1", "legacy"), ("2", "legacy"), ("2", "auto"), ("2", "2026-07-28")]
@@ -80,6 +80,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     """The command, as wheels install it together with the toolkit for files, and what it serves."""
     wheels = make_environment("clients-host", "pegboard", "toolkit-files", wheels=built_wheels())
     return Place(executable(wheels, "pegboard"), make_fixture_site(tmp_path_factory.mktemp("site")), tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def asking_place(place: Place, tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """The command, and the toolkit that asks."""
+    return Place(place.pegboard, make_asks_site(tmp_path_factory.mktemp("asks")), tmp_path_factory)
 
 
 @pytest.fixture(params=TRANSPORTS, scope="module")

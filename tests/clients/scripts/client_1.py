@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
+from answers import Answers  # type: ignore[import-not-found]  # of the client's environment
 from mcp import ClientSession, McpError, StdioServerParameters, types  # type: ignore[import-not-found]  # of the client's environment
 from mcp.client.stdio import stdio_client  # type: ignore[import-not-found]  # of the client's environment
 from mcp.client.streamable_http import streamable_http_client  # type: ignore[import-not-found]  # of the client's environment
@@ -20,8 +21,9 @@ def plain(model: BaseModel) -> Json:
 
 
 class Client:
-    def __init__(self, session: ClientSession, opening: types.InitializeResult) -> None:
+    def __init__(self, session: ClientSession, opening: types.InitializeResult, answers: Answers) -> None:
         self.session = session
+        self.answers = answers
         self.opened = opening
         self.begun = 0
 
@@ -70,8 +72,10 @@ async def streams(plan: dict[str, Any]) -> AsyncIterator[tuple[Any, ...]]:
 
 @asynccontextmanager
 async def connect(plan: dict[str, Any]) -> AsyncIterator[Client]:
-    async with streams(plan) as (reader, writer, *_), ClientSession(reader, writer) as session:
-        yield Client(session, await session.initialize())
+    answers = Answers(types, plan.get("action", "accept"))
+    more = answers.callbacks() if plan.get("answers") else {}
+    async with streams(plan) as (reader, writer, *_), ClientSession(reader, writer, **more) as session:
+        yield Client(session, await session.initialize(), answers)
 
 
 main(connect)

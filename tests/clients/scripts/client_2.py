@@ -13,7 +13,8 @@ from typing import Any
 
 import httpx2
 import mcp  # type: ignore[import-not-found]  # of the client's environment
-from mcp import MCPError, StdioServerParameters
+from answers import Answers  # type: ignore[import-not-found]  # of the client's environment
+from mcp import MCPError, StdioServerParameters, types
 from mcp.client.streamable_http import streamable_http_client  # type: ignore[import-not-found]  # of the client's environment
 from pydantic import BaseModel
 from scenarios import Json, Progress, main  # type: ignore[import-not-found]  # of the client's environment
@@ -27,8 +28,9 @@ def plain(model: BaseModel) -> Json:
 
 
 class Client:
-    def __init__(self, client: mcp.Client) -> None:
+    def __init__(self, client: mcp.Client, answers: Answers) -> None:
         self.client = client
+        self.answers = answers
 
     def opening(self) -> Json:
         info = self.client.server_info
@@ -70,7 +72,9 @@ async def connect(plan: dict[str, Any]) -> AsyncIterator[Client]:
         else:
             command, *arguments = plan["command"]
             server = StdioServerParameters(command=command, args=arguments, env=plan["env"], cwd=plan["cwd"])
-        yield Client(await stack.enter_async_context(mcp.Client(server, mode=plan["mode"])))
+        answers = Answers(types, plan.get("action", "accept"))
+        more = answers.callbacks() | {"log_level": "info"} if plan.get("answers") else {}
+        yield Client(await stack.enter_async_context(mcp.Client(server, mode=plan["mode"], **more)), answers)
 
 
 main(connect)

@@ -19,7 +19,13 @@ Progress = Callable[[float, float | None, str | None], Awaitable[None]]
 
 
 class Adapter(Protocol):
-    """One connected client. Everything it returns has the names of the wire."""
+    """One connected client. Everything it returns has the names of the wire.
+
+    Attributes:
+        answers: what it answers when it is asked (`answers.py`).
+    """
+
+    answers: Any
 
     def opening(self) -> Json:
         """What the client learnt of the server when it connected."""
@@ -136,7 +142,48 @@ async def restarted(client: Adapter, plan: Json) -> Json:
     return {"before": before, "after": await attempt(client, client.call("fixture_echo", {"text": "after"}))}
 
 
-SCENARIOS = {"everything": everything, "abandon": abandon, "at_once": at_once, "restarted": restarted}
+async def asked(client: Adapter, plan: Json) -> Json:
+    """Call, get and read what asks; for each what came of it, and what was asked, logged and reported for it."""
+    said: Json = {}
+    for key, (kind, name, arguments) in plan["calls"].items():
+        client.answers.asked.clear()
+        client.answers.logged.clear()
+        reports: list[Any] = []
+
+        async def progress(done: float, total: float | None, message: str | None, to: list[Any] = reports) -> None:
+            to.append([done, total, message])
+
+        if kind == "call":
+            came = await attempt(client, client.call(name, arguments, progress))
+        else:
+            came = await attempt(client, client.prompt(name) if kind == "prompt" else client.read(name))
+        answers = client.answers
+        said[key] = came | {"asked": [*answers.asked], "logged": [*answers.logged], "progress": reports}
+    return said
+
+
+async def asked_at_once(client: Adapter, plan: Json) -> Json:
+    """Many calls that ask, at the same time."""
+    texts: dict[int, str] = {}
+
+    async def one(number: int) -> None:
+        result = await client.call("asks_name", {"greeting": str(number)})
+        texts[number] = result["content"][0]["text"]
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(plan["count"]):
+            tasks.start_soon(one, number)
+    return {"texts": [texts[number] for number in sorted(texts)], "asked": len(client.answers.asked)}
+
+
+SCENARIOS = {
+    "everything": everything,
+    "abandon": abandon,
+    "at_once": at_once,
+    "restarted": restarted,
+    "asked": asked,
+    "asked_at_once": asked_at_once,
+}
 
 
 def main(connect: Callable[[Json], AbstractAsyncContextManager[Adapter]]) -> None:
