@@ -1,0 +1,118 @@
+"""What the page on asking shows is what happens: its toolkit asks, in rounds and in a session."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from pegboard import Call, Client, Failure, InputRequired, InteractionError, Question, Toolkit, ToolResult
+from pegboard.context.asking import PATIENCE
+from pegboard.elicitation import form_of
+from pegboard.rounds import MOST_KEPT_BYTES, MOST_ROUNDS
+from pegboard_plugins.mcp import McpConfig
+from tests.host.hosting import make_host
+from tests.support.rounds import ABLE, Rounds, accept
+from tools.install import ROOT
+
+PAGE = (ROOT / "docs" / "asking.md").read_text("utf-8")
+FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+
+
+@pytest.fixture
+def trips() -> Iterator[ModuleType]:
+    """The module that the page shows."""
+    module = ModuleType("toolkit_trips")
+    sys.modules["toolkit_trips"] = module
+    exec(FILES["toolkit_trips/__init__.py"], module.__dict__)
+    assert isinstance(module.kit, Toolkit)
+    yield module
+    del sys.modules["toolkit_trips"]
+
+
+def answer(key: str, question: Question) -> Any:
+    if question.method == "roots/list":
+        return {"roots": [{"uri": "file:///home"}]}
+    if question.method == "sampling/createMessage":
+        return {"role": "assistant", "model": "m", "content": {"type": "text", "text": "Porto"}}
+    if question.params["mode"] == "url":
+        return {"action": "accept"}
+    fields = question.params["requestedSchema"]["properties"]
+    if "seat" in fields:
+        return accept(name="Ada", day="2026-07-28", seat="aisle", extras=["meal"])
+    return accept(value=True if fields["value"]["type"] == "boolean" else "Rome")
+
+
+CASES = [
+    ("book", {"city": "Bern"}, "receipt for Ada on 2026-07-28, sent", 2),
+    ("sign_in", {}, "Thank you.", 1),
+    ("idea", {}, "Porto", 1),
+    ("plan", {}, {"to": "Rome", "see": "Porto", "files": ["file:///home"]}, 1),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments", "value", "rounds"), CASES)
+async def test_the_tools_ask_in_rounds(
+    trips: ModuleType, monkeypatch: pytest.MonkeyPatch, tool: str, arguments: Any, value: Any, rounds: int
+) -> None:
+    charged: list[str] = []
+    charge = trips.charge
+
+    async def counted(name: str, day: str) -> Any:
+        charged.append(name)
+        return await charge(name, day)
+
+    monkeypatch.setattr(trips, "charge", counted)
+    async with make_host(trips.kit) as host:
+        assert host.problems == ()
+        played = Rounds(host, f"trips_{tool}", arguments)
+        outcome = await played.finish(answer)
+    assert isinstance(outcome, ToolResult)
+    assert outcome.value == value
+    assert len(played.asked) == rounds
+    assert charged == (["Ada"] if tool == "book" else [])
+
+
+@pytest.mark.parametrize(("tool", "arguments", "value", "rounds"), CASES)
+async def test_the_tools_ask_in_a_session(
+    trips: ModuleType, tool: str, arguments: Any, value: Any, rounds: int
+) -> None:
+    async def ask(method: str, params: dict[str, Any], **more: Any) -> dict[str, Any]:
+        found: dict[str, Any] = answer("", Question(method, params))
+        return found
+
+    async with make_host(trips.kit) as host:
+        params = {"name": f"trips_{tool}", "arguments": arguments}
+        outcome = await host.dispatch(Call("tools/call", params, client=ABLE, ask=ask))
+    assert isinstance(outcome, ToolResult)
+    assert outcome.value == value
+
+
+async def test_where_it_cannot_ask(trips: ModuleType) -> None:
+    async with make_host(trips.kit) as host:
+        idea = await Rounds(host, "trips_idea", client=Client("poor")).step()
+        nobody = await host.dispatch(Call("tools/call", {"name": "trips_sign_in"}, client=ABLE))
+        declined = Rounds(host, "trips_book", {"city": "Bern"})
+        assert isinstance(await declined.step(), InputRequired)
+        outcome = await declined.step({"question-1": {"action": "decline"}})
+    assert isinstance(idea, ToolResult)
+    assert idea.value == "Lisbon"
+    assert isinstance(nobody, Failure)
+    assert isinstance(nobody.error, InteractionError)
+    assert isinstance(outcome, ToolResult)
+    assert outcome.value == "Not booked: decline."
+
+
+def test_the_titles_and_limits_are_those_of_the_page(trips: ModuleType) -> None:
+    fields = form_of(trips.Booking).schema["properties"]
+    assert fields["pays"]["oneOf"] == [{"const": "eur", "title": "Euro"}, {"const": "chf", "title": "Swiss franc"}]
+    assert "Twenty rounds" in PAGE
+    assert MOST_ROUNDS == 20
+    assert f"{MOST_KEPT_BYTES // 1024} KiB" in PAGE
+    assert f"{PATIENCE:.0f} seconds" in PAGE
+    assert "ten minutes" in PAGE
+    assert McpConfig().state_seconds == 600
