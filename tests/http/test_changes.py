@@ -94,6 +94,29 @@ async def test_a_session_has_only_so_many_streams(asking: Served) -> None:
 
 
 @pytest.mark.requirement("LISTEN-11", "SESS-07", "SESS-08")
+async def test_only_so_many_sessions_are_told(asking_site: Path) -> None:
+    async with Served(asking_site, http_config(host=ASKING, more="[plugins.mcp]\nmax_listening = 2")) as served:
+        sessions = [await opened(served) for _ in range(3)]
+        streams = [await session.listen() for session in sessions[:2]]
+        refused = await served.request("GET", "/mcp", sessions[2].fields(("Accept", "text/event-stream")))
+        assert (refused.status, refused.json["error"]["code"]) == (503, -32603)
+        assert refused.get("Retry-After")
+        await sessions[0].listen()  # one that is told already may have another
+        await change(served, "tools")
+        assert await told(streams[1]) == [LISTS[0]]
+
+
+async def test_streams_apart_from_calls_are_not_ended_early(asking_site: Path) -> None:
+    config = http_config(host=ASKING, more="[plugins.mcp]\npoll_after_seconds = 0.05")
+    async with Served(asking_site, config) as served:
+        session, probe = await opened(served), await opened(served)
+        streaming = await session.listen()
+        polled = await probe.begin(call("asking_tell", {"notifications": [[LISTS[1], {}]], "stay": True}))
+        assert await polled.next() is None  # the time has passed
+        await change(served, "tools")
+        assert await told(streaming) == [LISTS[0]]
+
+
 async def test_each_session_hears_of_its_own(asking: Served) -> None:
     one, other = await opened(asking), await opened(asking)
     streams = [await one.listen(), await other.listen()]

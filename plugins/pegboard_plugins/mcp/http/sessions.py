@@ -174,6 +174,9 @@ class SessionRequests:
         if isinstance(session, Response):
             return session
         try:
+            if not session.streams and len(service.changes) >= self._config.max_listening:
+                busy = failure(503, None, INTERNAL_ERROR, "There are too many streams; try again later.")
+                return busy._replace(headers={"Retry-After": "60"})
             last = request.headers.getall("Last-Event-ID", ())
             if not last:
                 return EventStream(session.open_apart().read(), STREAM_HEADERS)

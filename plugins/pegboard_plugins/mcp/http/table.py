@@ -92,7 +92,7 @@ class HttpSession(Session):
 
     def open_apart(self, stream_id: str | None = None, number: int = 0) -> Stream:
         """A stream for what belongs to no call; what could not be told on an earlier one will be told on it."""
-        stream = Stream(self.id, self.keeping, APART, stream_id, number)
+        stream = Stream(self.id, self.keeping._replace(poll_seconds=None), APART, stream_id, number)
         stream.on_left = partial(self._lost, stream)
         former = self._apart()
         if former and former[-1].reader is None:
