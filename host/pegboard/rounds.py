@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -24,6 +25,8 @@ MOST_KEPT_BYTES = 64 * 1024
 """How much JSON the steps of one call may leave for its next round."""
 
 T = TypeVar("T")
+in_step: ContextVar[bool] = ContextVar("pegboard.in_step", default=False)
+"""Whether this is a step of `once`, or was begun by one: no round ends while it runs, so it would wait for ever."""
 Path = tuple[str, ...]
 
 
@@ -116,9 +119,11 @@ class Rounds:
             await asyncio.sleep(0)
             return self._results[place]
         self._steps += 1
+        token = in_step.set(True)
         try:
             value = await step()
         finally:
+            in_step.reset(token)
             self._steps -= 1
             if self._open:
                 self._end_soon()

@@ -617,6 +617,49 @@ async def test_no_round_ends_while_a_step_runs() -> None:
     assert ended == ["step"]
 
 
+async def step_that_asks(context: Context) -> str:
+    return str(await context.once("x", say, context, "a"))
+
+
+async def step_whose_task_asks(context: Context) -> str:
+    async def step() -> str:
+        return await asyncio.create_task(say(context, "a"))
+
+    return str(await context.once("x", step))
+
+
+async def step_that_calls_what_asks(context: Context) -> str:
+    return str(await context.once("x", nested, context, "a"))
+
+
+@pytest.mark.parametrize(
+    "function", [step_that_asks, step_whose_task_asks, step_that_calls_what_asks], ids=lambda one: one.__name__
+)
+async def test_a_step_cannot_ask(function: Function) -> None:
+    """It would wait for the end of the round, and that for the step. Sessions refuse it too: one way in both eras."""
+
+    async def ask(method: str, params: dict[str, Any], **more: Any) -> dict[str, Any]:
+        return accept(value="x")
+
+    async with make_host(kit_of(function, inner)) as host:
+        rounds = await asyncio.wait_for(Rounds(host, function.__name__).step(), WAIT)
+        session = await host.dispatch(Call("tools/call", {"name": function.__name__}, client=ABLE, ask=ask))
+        for outcome in (rounds, session):
+            assert isinstance(outcome, Failure)
+            assert isinstance(outcome.error, InteractionError)
+            assert "a step of once asks" in str(outcome.error.developer_message)
+
+
+async def test_steps_may_have_steps_and_ask_after_them() -> None:
+    async def tool(context: Context) -> str:
+        async def step() -> int:
+            return int(await context.once("inner", lambda: 2)) + 1
+
+        return f"{await context.once('outer', step)}{await say(context, 'a')}"
+
+    assert (await played(tool))[0] == ToolResult("3A")
+
+
 async def test_a_step_that_fails_is_not_kept() -> None:
     tries = iter((False, True))
 

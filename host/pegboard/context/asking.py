@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pegboard.context.questions import Elicit, ElicitUrl, Messages, Request, Sample, Sampled, declares
 from pegboard.elicitation import Elicited
 from pegboard.errors import ClientCapabilityError, ClientError, InteractionError
+from pegboard.rounds import in_step
 
 if TYPE_CHECKING:
     from pegboard.contracts import Call, Question
@@ -63,6 +64,10 @@ class Asking:
     def _question(self, request: Request) -> Question:
         if self.refusal is not None:
             raise InteractionError("This tool asks for input in a way that cannot work.", self.refusal)
+        if in_step.get():
+            raise InteractionError(
+                "This tool asks for input in a way that cannot work.", "a step of once asks; ask before it or after it"
+            )
         if self.rounds is None and self.call.ask is None:
             raise InteractionError("This tool needs input that it cannot be given here: nobody can be asked.")
         if not declares(self.call.client, request.needs()):
