@@ -126,8 +126,8 @@ def requirements_page() -> str:
 _REQUIREMENTS = """\
 MCP's specification, in all revisions from 2024-11-05 to 2026-07-28, rule by rule, in words of our own: {all} rules.
 Tests hold {held} of them; each names its rules with a mark, and behind a rule stand the files of its tests. Behind each
-of the other {without} stands the reason why it has none. A rule says how it is where the rule is kept; the level is the
-specification's word, and the specification's own text decides.
+of the other {without} stands the reason why it has none. A rule says how it is where the rule is kept. The level is the
+specification's word, or OURS for what we promise where it advises or leaves it open; its own text decides.
 """
 
 

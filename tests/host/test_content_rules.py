@@ -153,7 +153,7 @@ def test_objects_of_the_specification_are_read(item: Any, record: Any) -> None:
     assert checked(item) == record
 
 
-@pytest.mark.requirement("PROMPT-06")
+@pytest.mark.requirement("PROMPT-06", "RES-13")
 @pytest.mark.parametrize(
     ("item", "reason"),
     [
@@ -301,7 +301,6 @@ def test_what_a_resource_gives_are_contents(value: Any, contents: list[ResourceC
     assert resource_result(value, "x:y", None, lambda _: "JSON") == ResourceResult(tuple(contents))
 
 
-@pytest.mark.requirement("RES-13")
 def test_a_declared_media_type_holds_for_whatever_has_none() -> None:
     values: list[Any] = ["x", b"x", {}]
     for value in values:

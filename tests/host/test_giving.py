@@ -292,7 +292,6 @@ def test_a_wrong_template_costs_itself_and_says_why(uri: str, options: Any, func
     assert reason in problem(lambda kit: kit.resource(uri, **options)(function))
 
 
-@pytest.mark.requirement("RES-13")
 def test_a_wrong_size_costs_its_resource() -> None:
     assert "its size: -1 is no number of bytes" in problem(lambda kit: kit.resource("x://y", size=-1)(lambda: "y"))
 

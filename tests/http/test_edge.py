@@ -41,7 +41,7 @@ def cors(answer: Answer) -> dict[str, str]:
 # --- Host
 
 
-@pytest.mark.requirement("HTTP-03", "SEC-01")
+@pytest.mark.requirement("SEC-01")
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 @pytest.mark.parametrize(
     "host",

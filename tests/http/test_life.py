@@ -181,6 +181,17 @@ async def test_a_port_in_use(fixture_site: Path) -> None:
         assert "Traceback" not in second.stderr
 
 
+@pytest.mark.requirement("HTTP-03")
+async def test_only_this_machine_can_connect(fixture_site: Path) -> None:
+    """Without a setting it listens at one address of the loopback interface, and not even at its others."""
+    async with Served(fixture_site) as served:
+        async with await served.connect() as line:
+            assert (await line.request("GET", "/healthz")).status == 200
+        for other in ("127.0.0.2", "::1"):
+            with pytest.raises(OSError, match=r"(?i)refused|connect"):
+                await served.connect(other)
+
+
 @pytest.mark.parametrize("host", ["192.0.2.1", "no.such.host.invalid"])
 async def test_an_address_that_is_not_ours(fixture_site: Path, host: str) -> None:
     async with Served(fixture_site, http_config(f'host = "{host}"\nport = 0'), ready=False) as served:
@@ -189,7 +200,6 @@ async def test_an_address_that_is_not_ours(fixture_site: Path, host: str) -> Non
         assert "Traceback" not in served.stderr
 
 
-@pytest.mark.requirement("HTTP-03")
 async def test_it_says_where_it_is_what_is_on_and_what_to_do(fixture_site: Path) -> None:
     async with Served(fixture_site) as served:
         said = await served.said(r"serves \d+ tools \((.*)\) at (http://127\.0\.0\.1:\d+/mcp)\n")

@@ -49,7 +49,7 @@ async def refused(session: Session, *last: str) -> tuple[int, int]:
     return answer.status, answer.json["error"]["code"]
 
 
-@pytest.mark.requirement("SESS-10", "SESS-13")
+@pytest.mark.requirement("HTTP-27", "SESS-10", "SESS-13")
 @pytest.mark.parametrize("revision", LEGACY)
 async def test_events_have_ids_of_their_own(asking: Served, revision: str) -> None:
     """Unique in the session; the first is empty, and says when to come back, in 2025-11-25 alone."""

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 TESTS = Path(__file__).parent.parent
 RULES = TESTS / "requirements" / "rules"
-LEVELS = ("MUST", "MUST NOT", "SHOULD", "SHOULD NOT")
+LEVELS = ("MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "OURS")
+"""The specification's words, and what is promised where it advises, or leaves it open."""
 SITE = "https://modelcontextprotocol.io/specification"
 
 PAGES: dict[str, list[str]] = tomllib.loads((TESTS / "requirements" / "pages.toml").read_text("utf-8"))

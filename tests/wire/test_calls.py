@@ -104,7 +104,10 @@ async def test_a_result_that_cannot_be_sent_as_promised_is_a_failed_call(wire: W
 
 
 @pytest.mark.requirement("TOOL-05", "TOOL-12")
-@pytest.mark.parametrize("name", ["fixture_missing", "echo", "Fixture.Echo", "", "fixture_echo ", "*", "../x"])
+@pytest.mark.parametrize(
+    "name",
+    ["fixture_missing", "echo", "Fixture.Echo", "FIXTURE_ECHO", "fixture_Echo", "", "fixture_echo ", "*", "../x"],
+)
 async def test_an_unknown_tool_is_a_protocol_error(every: Wire, name: str) -> None:
     """Section 8; a tool is called by its name on the wire and by nothing else."""
     error = await every.error("tools/call", {"name": name, "arguments": {}})

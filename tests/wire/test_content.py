@@ -15,12 +15,13 @@ from tests.support.wire import Wire
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
+@pytest.mark.requirement("RES-13")
 async def test_a_text_is_read(every: Wire) -> None:
     result = await every.result("resources/read", {"uri": "fixture://text"})
     assert result["contents"] == [{"uri": "fixture://text", "mimeType": "text/markdown", "text": "# A text\n"}]
 
 
-@pytest.mark.requirement("RES-09")
+@pytest.mark.requirement("RES-09", "RES-13")
 async def test_bytes_are_read_as_base64(every: Wire) -> None:
     (content,) = (await every.result("resources/read", {"uri": "fixture://bytes"}))["contents"]
     assert base64.b64decode(content["blob"], validate=True) == bytes(range(256))

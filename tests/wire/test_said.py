@@ -47,8 +47,8 @@ async def test_the_handshake_is_not_cancelled(pool: Pool) -> None:
 @pytest.mark.requirement("UTIL-18", "UTIL-23")
 async def test_the_log_of_a_request_comes_before_its_answer_and_nowhere_else(tmp_path: Path) -> None:
     async with Wire(config=CONFIG, site=make_asks_site(tmp_path)) as wire:
-        able = {"_meta": {f"{META}clientCapabilities": {"elicitation": {}}}}
-        quiet = {"name": "asks_tells", "arguments": {}, **able}
+        able: dict[str, Any] = {"_meta": {f"{META}clientCapabilities": {"elicitation": {}}}}
+        quiet: dict[str, Any] = {"name": "asks_tells", "arguments": {}, **able}
         loud = {**quiet, "_meta": able["_meta"] | DEBUG}
         await wire.begin("tools/call", quiet, id="quiet", modern=True)
         await wire.begin("tools/call", loud, id="loud", modern=True)

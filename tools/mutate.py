@@ -1,0 +1,274 @@
+"""Breaks the protocol's code in small ways, one at a time, and says which of them no test notices. Not part of any run.
+
+python -m tools.mutate TREE [MODULE ...]
+
+TREE is another checkout with an environment of its own (`git worktree add TREE`, then `make -C TREE install`): its
+modules are overwritten, each restored afterwards. MODULE is one of TARGETS; all of them without any. A survivor is a
+line on standard output: the module, the line, what was done.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+MCP = "plugins/pegboard_plugins/mcp"
+TARGETS: dict[str, tuple[str, list[str]]] = {
+    "codec": ("host/pegboard/codec.py", ["host/test_codec", "host/test_jsonrpc", "wire/test_json"]),
+    "pages": (
+        "host/pegboard/pages.py",
+        [
+            "host/test_methods",
+            "host/test_catalogue",
+            "host/test_catalogue_storm",
+            "wire/test_lists",
+            "wire/test_growth",
+        ],
+    ),
+    "envelope": (
+        f"{MCP}/envelope.py",
+        ["wire/test_json", "wire/test_ids", "wire/test_batches", "http/test_no_messages"],
+    ),
+    "modern": (f"{MCP}/modern.py", ["wire/test_modern", "wire/test_eras", "http/test_ladder", "http/test_asking"]),
+    "headers": (
+        f"{MCP}/headers.py",
+        [
+            "http/test_ladder",
+            "http/test_headers",
+            "http/test_parameter_headers",
+            "http/test_routing",
+            "http/test_sessions",
+            "http/test_extensions",
+        ],
+    ),
+    "parameter_headers": (f"{MCP}/parameter_headers.py", ["http/test_parameter_headers"]),
+    "sealing": (f"{MCP}/sealing.py", ["asking/test_state"]),
+    "rounds": (f"{MCP}/rounds.py", ["asking/test_state", "asking/test_rounds"]),
+    "media": (f"{MCP}/media.py", ["http/test_routing"]),
+    "protocol": (
+        f"{MCP}/protocol.py",
+        [
+            "wire/test_json",
+            "wire/test_ids",
+            "wire/test_batches",
+            "wire/test_eras",
+            "wire/test_modern",
+            "wire/test_initialize",
+            "wire/test_cancellation",
+            "wire/test_flood",
+            "wire/test_asking",
+            "wire/test_changes",
+            "wire/test_said",
+            "wire/test_end",
+            "wire/test_extensions",
+        ],
+    ),
+    "streamable_http": (
+        f"{MCP}/streamable_http.py",
+        [
+            "http/test_ladder",
+            "http/test_routing",
+            "http/test_no_messages",
+            "http/test_streams",
+            "http/test_listening",
+            "http/test_asking",
+            "http/test_extensions",
+            "http/test_parameter_headers",
+            "asking/test_rounds",
+        ],
+    ),
+}
+"""Module -> its file, and the tests that are to notice."""
+
+SECONDS = 180
+"""For how long the tests may run; a hang is noticed, too."""
+
+SWAPS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+
+
+class Mutant(NamedTuple):
+    """One way to break a module: the line, what is done, and the text of the module with it done."""
+
+    line: int
+    what: str
+    text: str
+
+
+Change = tuple[str, Callable[[ast.AST], ast.AST | None]]
+
+
+def mutants(source: str) -> Iterator[Mutant]:
+    """Every mutant of a module."""
+    tree = ast.parse(source)
+    skipped = _skipped(tree)
+    nodes = list(ast.walk(tree))
+    for place, node in enumerate(nodes):
+        if node in skipped:
+            continue
+        for what, change in _changes(node):
+            broken = copy.deepcopy(tree)
+            target = list(ast.walk(broken))[place]
+            _replace(broken, target, change(target))
+            yield Mutant(getattr(node, "lineno", 0), what, ast.unparse(ast.fix_missing_locations(broken)))
+
+
+def _skipped(tree: ast.Module) -> set[ast.AST]:
+    """What says nothing of behaviour: imports, annotations, docstrings, and what is said in errors and logs."""
+    found: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        whole: list[ast.AST | None] = []
+        if isinstance(node, ast.arg | ast.AnnAssign):
+            whole = [node.annotation]
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            whole = [node.returns, *node.decorator_list]
+        elif _says_nothing(node):
+            whole = [node]
+        found |= {inner for one in whole if one is not None for inner in ast.walk(one)}
+    return found
+
+
+def _says_nothing(node: ast.AST) -> bool:
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    if isinstance(node, ast.If):
+        return ast.unparse(node.test) == "TYPE_CHECKING"
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func).startswith("logger.")
+    return isinstance(node, ast.Import | ast.ImportFrom | ast.JoinedStr)
+
+
+def _changes(node: ast.AST) -> Iterator[Change]:
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in SWAPS:
+        other = SWAPS[type(node.ops[0])]
+        yield f"{ast.unparse(node)} -> {other.__name__}", lambda one: _set(one, ops=[other()])
+    if isinstance(node, ast.If | ast.While | ast.IfExp):
+        yield (
+            f"not {ast.unparse(node.test)}",
+            lambda one: _set(one, test=ast.UnaryOp(ast.Not(), one.test)),  # type: ignore[attr-defined]
+        )
+    if isinstance(node, ast.BoolOp):
+        other_op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+        yield f"{ast.unparse(node)} -> {type(other_op).__name__}", lambda one: _set(one, op=other_op)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield f"{ast.unparse(node)} without not", lambda one: one.operand  # type: ignore[attr-defined]
+    if isinstance(node, ast.Constant):
+        yield from _constants(node)
+    if isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) != "None":
+        yield f"{ast.unparse(node)} -> None", lambda one: _set(one, value=ast.Constant(None))
+    if isinstance(node, ast.Expr | ast.Raise | ast.AugAssign | ast.Delete | ast.Continue | ast.Break):
+        yield f"without {ast.unparse(node)}", lambda one: ast.Pass()
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute | ast.Subscript):
+        yield f"without {ast.unparse(node)}", lambda one: ast.Pass()
+
+
+def _constants(node: ast.Constant) -> Iterator[Change]:
+    value = node.value
+    if isinstance(value, bool):
+        yield f"{value} -> {not value}", lambda one: ast.Constant(not value)
+    elif isinstance(value, int | float):
+        yield f"{value} -> {value + 1}", lambda one: ast.Constant(value + 1)
+        if value > 1:
+            yield f"{value} -> {value - 1}", lambda one: ast.Constant(value - 1)
+    elif isinstance(value, str) and " " not in value:  # what has spaces is for people
+        yield f"{value!r} -> {value + 'x'!r}", lambda one: ast.Constant(value + "x")
+    elif isinstance(value, bytes):
+        yield f"{value!r} -> {value + b'x'!r}", lambda one: ast.Constant(value + b"x")
+
+
+def _set(node: ast.AST, **fields: object) -> ast.AST:
+    for name, value in fields.items():
+        setattr(node, name, value)
+    return node
+
+
+def _replace(tree: ast.AST, old: ast.AST, new: ast.AST | None) -> None:
+    if new is old:
+        return
+    for parent in ast.walk(tree):
+        for name, value in ast.iter_fields(parent):
+            if value is old:
+                setattr(parent, name, new)
+            elif isinstance(value, list):
+                setattr(parent, name, [new if one is old else one for one in value])
+
+
+def noticed(tree: Path, tests: list[str]) -> bool:
+    """Whether the tests fail, or hang."""
+    command = [
+        str(tree / ".venv/bin/python"),
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-n0",
+        "-p",
+        "no:randomly",
+        "--timeout",
+        "30",
+    ]
+    paths = [f"tests/{one}.py" for one in tests]
+    with subprocess.Popen(
+        ["nice", *command, "-k", "not uvloop", *paths],
+        cwd=tree,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as process:
+        try:
+            return process.wait(SECONDS) != 0
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # whatever it has started, too
+            return True
+
+
+def examine(tree: Path, name: str) -> None:
+    """Print the survivors of one module, and how many mutants there were."""
+    path, tests = tree / TARGETS[name][0], TARGETS[name][1]
+    source = path.read_text("utf-8")
+    if noticed(tree, tests):
+        raise SystemExit(f"{name}: the tests fail as it is")
+    began, survivors, count = time.monotonic(), 0, 0
+    try:
+        for mutant in mutants(source):
+            count += 1
+            path.write_text(mutant.text, "utf-8")
+            if not noticed(tree, tests):
+                survivors += 1
+                print(f"{TARGETS[name][0]}:{mutant.line}: {mutant.what}", flush=True)
+    finally:
+        path.write_text(source, "utf-8")
+    seconds = time.monotonic() - began
+    print(f"# {name}: {survivors} of {count} mutants survived, {seconds:.0f} s", flush=True)
+
+
+def main(arguments: list[str]) -> int:
+    """Examine modules of a tree."""
+    if not arguments or not set(arguments[1:]) <= TARGETS.keys():
+        print(__doc__, file=sys.stderr)
+        return 2
+    for name in arguments[1:] or TARGETS:
+        examine(Path(arguments[0]).resolve(), name)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
