@@ -9,8 +9,8 @@ import asyncio
 
 from pegboard import Toolkit
 
-OUTLIVES_SECONDS = 0.5
-"""Longer than the server under test lets the stream of a call be open (`run.py`)."""
+OUTLIVES_SECONDS = 0.7
+"""Longer than twice what the server under test waits (`run.py`): first before it answers with a stream, then on it."""
 
 kit = Toolkit("streams", prefix=False)
 
