@@ -93,7 +93,6 @@ async def test_a_session_has_only_so_many_streams(asking: Served) -> None:
     assert await told(streams[-1]) == [LISTS[0]]
 
 
-@pytest.mark.requirement("LISTEN-11", "SESS-07", "SESS-08")
 async def test_only_so_many_sessions_are_told(asking_site: Path) -> None:
     async with Served(asking_site, http_config(host=ASKING, more="[plugins.mcp]\nmax_listening = 2")) as served:
         sessions = [await opened(served) for _ in range(3)]
@@ -117,6 +116,7 @@ async def test_streams_apart_from_calls_are_not_ended_early(asking_site: Path) -
         assert await told(streaming) == [LISTS[0]]
 
 
+@pytest.mark.requirement("LISTEN-11", "SESS-07", "SESS-08")
 async def test_each_session_hears_of_its_own(asking: Served) -> None:
     one, other = await opened(asking), await opened(asking)
     streams = [await one.listen(), await other.listen()]

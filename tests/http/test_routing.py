@@ -63,6 +63,19 @@ async def test_a_header_that_is_not_of_the_older_era_makes_a_request_modern(serv
     assert (await session.post(message("tools/list", {}), (PV, header))).refused == (400, -32602)
 
 
+@pytest.mark.requirement("HEAD-04")
+async def test_a_header_that_is_given_twice_names_no_revision_of_a_session(served: Served) -> None:
+    """Some intermediary may have read the one, and some the other."""
+    session = Session(served)
+    await session.open()
+    for first, second in (("2025-11-25", "2025-11-25"), ("2025-11-25", "2025-06-18"), ("2025-11-25", MODERN[-1])):
+        fields = [*session.fields((PV, first)), (PV, second)]
+        async with await served.connect() as line:
+            done = await exchange(line, json.dumps(message("tools/list", {})).encode(), fields)
+        assert done.refused == (400, -32602)
+    assert (await session.post(message("tools/list", {}), (PV, "2025-11-25 "))).status == 200
+
+
 @pytest.mark.requirement("ERA-11", "ERA-21")
 async def test_only_a_version_in_meta_makes_a_body_modern(served: Served) -> None:
     """Not any `_meta`: requests of the older era carry their progress token there."""
