@@ -113,8 +113,9 @@ class SessionCall:
 
     async def _first(self, *, events: bool) -> None:
         """Wait until it says something, has ended, or has taken so long that a stream is better."""
+        await asyncio.sleep(0)  # by then most calls have ended
         timer = None
-        if events:
+        if events and self.open:
             seconds = min(COMMIT_SECONDS, self._session.keeping.poll_seconds or COMMIT_SECONDS)
             timer = asyncio.get_running_loop().call_later(seconds, self._commit)
         try:
