@@ -25,6 +25,7 @@ class Pages(Plugin):
             Route("GET", "/page", page),
             Route("POST", "/page", page),
             Route("GET", "/open", page, auth="public"),
+            Route("GET", "/asked", asked),
             Route("GET", "/events", events),
             Route("GET", "/broken", broken),
             Route("GET", "/nonsense", nonsense),
@@ -33,6 +34,10 @@ class Pages(Plugin):
 
 async def page(request, host):
     return Response(201, request.method.encode() + request.body, "text/plain", {"X-Page": "yes"})
+
+
+async def asked(request, host):
+    return Response(200, repr(dict(request.query)).encode(), "text/plain")
 
 
 async def events(request, host):
@@ -95,6 +100,11 @@ async def test_nor_a_call_that_would_be_answered_with_a_stream(served: Served, f
     one = modern(call("fixture_count", token="p"))
     answer = await served.request("POST", "/mcp", [*mirrored(one), field], json.dumps(one).encode())
     assert answer.status == (421 if field[0] == "Host" else 403)
+
+
+@pytest.mark.parametrize(("query", "told"), [("", b"{}"), ("?", b"{}"), ("?a=1&b=%20x", b"{'a': '1', 'b': ' x'}")])
+async def test_they_are_given_the_query(pages: Served, query: str, told: bytes) -> None:
+    assert (await pages.request("GET", f"/asked{query}")).body == told
 
 
 async def test_limits_and_cors_hold_for_them(pages: Served) -> None:
