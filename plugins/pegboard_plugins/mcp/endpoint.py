@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ class Endpoint:
         self._event_store: EventStore | None = _store(config.event_store, "append", "after", "forget")
         self._http: StreamableHttp | None = None
 
-    async def answer(self, request: Request, host: ProtocolHost) -> Response | EventStream:
+    def answer(self, request: Request, host: ProtocolHost) -> Awaitable[Response | EventStream]:
         """Answer a request at the endpoint."""
         if self._http is None:
             from pegboard_plugins.mcp.http.memory import MemoryEvents, MemorySessions
@@ -41,8 +42,8 @@ class Endpoint:
                 events = MemoryEvents(config.events_bytes, config.session_events_bytes, config.events_seconds)
             self._http = StreamableHttp(config, self._round_trips, Sessions(store, events, config))
         if request.method == "POST":
-            return await self._http.post(request, host)
-        return await (self._http.delete if request.method == "DELETE" else self._http.get)(request, host)
+            return self._http.post(request, host)
+        return (self._http.delete if request.method == "DELETE" else self._http.get)(request, host)
 
 
 def _store(reference: str | None, *methods: str) -> Any:

@@ -163,7 +163,7 @@ class Service:
 
     def name_parameter(self, method: str) -> str | None:
         """The parameter that `Mcp-Name` mirrors in a method that a plugin added, if any."""
-        added = self.host.contributed.methods.get(method)
+        added = None if method in GATES else self.host.contributed.methods.get(method)
         return None if added is None else added.name_parameter
 
     def call(
