@@ -24,3 +24,10 @@ async def test_nobody_is_asked_for_the_context_of_servers(client: Modern) -> Non
         await client.finish("sample", arguments)
         (asked,) = client.rounds[0].values()
         assert asked["params"].get("includeContext", "none") == "none"
+
+
+@pytest.mark.requirement("ASK-26")
+async def test_a_page_has_no_id_since_the_newest_revision(client: Modern) -> None:
+    await client.finish("page")
+    (asked,) = client.rounds[0].values()
+    assert asked["params"].keys() == {"mode", "message", "url"}

@@ -122,6 +122,7 @@ def check_answer(answer: Any) -> None:
         assert "never go out" not in json.dumps(answer)
 
 
+@pytest.mark.requirement("ROUND-15")
 @given(st.sampled_from(CALLS), RESPONSES, st.booleans())
 @example(CALLS[0], {"question-1": {"action": "accept", "content": {"value": "\ud800"}}}, True)
 @example(CALLS[1], {"question-1": accept(name="x", age=10**400)}, True)
@@ -154,6 +155,7 @@ STATES = st.one_of(
 )
 
 
+@pytest.mark.requirement("ROUND-07")
 @given(st.sampled_from(CALLS), STATES)
 def test_any_state_that_was_not_made_here(exchanges: Exchanges, call: tuple[str, dict[str, Any]], state: Any) -> None:
     method, params = call
@@ -162,6 +164,7 @@ def test_any_state_that_was_not_made_here(exchanges: Exchanges, call: tuple[str,
     assert answer["error"]["code"] == -32602
 
 
+@pytest.mark.requirement("ROUND-07")
 @given(st.integers(0, 200), st.integers(0, 4), st.text("ABCabc019-_=+/.v \n\x00é", max_size=4))
 def test_any_change_of_a_state(exchanges: Exchanges, place: int, removed: int, added: str) -> None:
     method, params = CALLS[0]

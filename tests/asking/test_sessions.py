@@ -38,6 +38,7 @@ async def begin(session: Any, tool: str, /, **arguments: Any) -> Talk:
     return await Talk(session, tool, arguments).begin()
 
 
+@pytest.mark.requirement("ASK-02")
 async def test_a_form_in_the_words_of_its_revision(each: tuple[Any, str]) -> None:
     session, revision = each
     if revision not in FORMS:
@@ -68,6 +69,7 @@ async def asked(session: Any, tool: str, **arguments: Any) -> Any:
     return (await session.post(call(f"asks_{tool}", arguments))).result
 
 
+@pytest.mark.requirement("ASK-01", "ASK-18")
 async def test_what_a_revision_does_not_have_is_not_asked(each: tuple[Any, str]) -> None:
     session, revision = each
     if revision != "2025-11-25":
@@ -82,6 +84,7 @@ async def test_what_a_revision_does_not_have_is_not_asked(each: tuple[Any, str])
         assert text.startswith("ClientCapabilityError elicitation.form: ")
 
 
+@pytest.mark.requirement("ASK-29")
 async def test_a_choice_of_several(each: tuple[Any, str]) -> None:
     session, revision = each
     if revision == "2025-06-18":
@@ -92,6 +95,7 @@ async def test_a_choice_of_several(each: tuple[Any, str]) -> None:
         assert "Colour.RED" in await (await begin(session, "several")).play()
 
 
+@pytest.mark.requirement("ASK-03", "ASK-25")
 async def test_a_page_has_an_id_in_the_one_revision_that_has_them(newest: Any) -> None:
     ids = set()
     for action in ("accept", "decline", "cancel"):
@@ -104,6 +108,7 @@ async def test_a_page_has_an_id_in_the_one_revision_that_has_them(newest: Any) -
     assert len(ids) == 3
 
 
+@pytest.mark.requirement("ASK-22")
 async def test_the_client_s_model(each: tuple[Any, str]) -> None:
     session, revision = each
     talk = await begin(session, "sample")
@@ -131,11 +136,13 @@ async def test_the_client_s_roots(each: tuple[Any, str]) -> None:
     assert await (await begin(session, "roots")).play() == '["A=file:///a","None=file:///b"]'
 
 
+@pytest.mark.requirement("ASK-07")
 @pytest.mark.parametrize("action", ["decline", "cancel"])
 async def test_who_does_not_agree(newest: Any, action: str) -> None:
     assert await (await begin(newest, "name")).play(lambda *_: {"action": action}) == action
 
 
+@pytest.mark.requirement("ASK-08")
 @pytest.mark.parametrize(
     "answer",
     [
@@ -158,6 +165,7 @@ async def test_what_is_no_answer_is_an_error_that_authors_see(newest: Any, answe
     assert (await talk.result())["isError"] is True
 
 
+@pytest.mark.requirement("ASK-07")
 @pytest.mark.parametrize("kind", ["form", "url", "sampling", "tools", "roots"])
 async def test_errors_of_the_client_reach_the_author(newest: Any, kind: str) -> None:
     talk = await begin(newest, "careful", kind=kind)
@@ -174,6 +182,7 @@ async def test_time_runs_out(newest: Any) -> None:
     await talk.answer(question, result=accept(value="too late"))
 
 
+@pytest.mark.requirement("UTIL-07")
 async def test_a_call_is_cancelled_while_it_asks(newest: Any) -> None:
     talk = await begin(newest, "patient", label=f"by {type(newest).__name__}")
     question = await talk.told()
@@ -199,6 +208,7 @@ async def test_several_at_once_and_one_after_another(newest: Any) -> None:
     assert await talk.text() == "Ann 7 accept"
 
 
+@pytest.mark.requirement("UTIL-07")
 async def test_when_one_of_several_fails_the_others_are_taken_back(newest: Any) -> None:
     talk = await begin(newest, "at_once")
     questions = [await talk.told() for _ in range(3)]
@@ -252,6 +262,7 @@ async def test_nothing_is_kept_from_one_call_to_the_next(newest: Any) -> None:
     assert await talk.text() == "Hello, Ann"
 
 
+@pytest.mark.requirement("ASK-01", "ERA-19")
 @pytest.mark.parametrize("declared", [{}, {"elicitation": {"url": {}}}, {"sampling": {}, "roots": {}}], ids=repr)
 async def test_who_cannot_be_asked_is_not(connect: Connect, declared: Any) -> None:
     async with connect(LEGACY[-1], declared) as session:

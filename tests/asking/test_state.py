@@ -75,7 +75,7 @@ async def test_a_state_that_was_changed_is_refused(client: Modern, greeting: str
     assert reply.text == f"{greeting}, Ann"
 
 
-@pytest.mark.requirement("ROUND-08")
+@pytest.mark.requirement("ASK-28", "ROUND-08")
 async def test_a_state_says_nothing_to_its_client(client: Modern) -> None:
     first, second = await begun(client), await begun(client)
     assert first.isascii()
@@ -203,7 +203,7 @@ def resumed(trips: RoundTrips, one: Call) -> Round | None:
     return trips.begin(one.method, one.params, one.caller)
 
 
-@pytest.mark.requirement("ASK-09", "ROUND-09")
+@pytest.mark.requirement("ASK-09", "ASK-28", "ROUND-09")
 async def test_a_state_is_its_caller_s_alone() -> None:
     trips = RoundTrips([], 60)
     for subject in (None, "", "ann", "bo"):

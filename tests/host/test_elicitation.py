@@ -246,6 +246,7 @@ class Pages(BaseModel):
     tags: list[str]
 
 
+@pytest.mark.requirement("ASK-29")
 @pytest.mark.parametrize(
     ("kind", "field", "reason"),
     [
@@ -308,6 +309,7 @@ def test_what_is_no_form_at_all(kind: Any, reason: str | None) -> None:
 TEXT = {"type": "string"}
 
 
+@pytest.mark.requirement("ASK-29")
 @pytest.mark.parametrize(
     ("one", "reason"),
     [

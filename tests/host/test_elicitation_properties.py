@@ -147,6 +147,7 @@ FIELDS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.requirement("ASK-29")
 @given(st.dictionaries(st.text(max_size=3), FIELDS | SCHEMAS, max_size=3), SCHEMAS, JSON)
 def test_any_schema_is_a_form_that_mcp_has_or_is_refused(properties: Any, required: Any, content: Any) -> None:
     schema = {"type": "object", "properties": properties, "required": required}

@@ -148,6 +148,15 @@ async def test_the_name_is_mirrored(served: Served, header: str | None) -> None:
 
 
 @pytest.mark.requirement("HEAD-12")
+async def test_a_name_beyond_ascii_is_in_base64_or_refused(served: Served) -> None:
+    """Its bytes as they are could be read in more than one way."""
+    one = call("fixture_größe")
+    raw = "fixture_größe".encode().decode("latin-1")
+    assert (await ask(served, one, Mcp_Name=raw)).refused == (400, -32020)
+    assert (await ask(served, one, Mcp_Name=header_value("fixture_größe"))).refused == (200, -32602)
+
+
+@pytest.mark.requirement("HEAD-12")
 async def test_base64_must_be_canonical(served: Served) -> None:
     one = modern(call("fixture_echo1"))
     assert (await ask(served, one, Mcp_Name="=?base64?Zml4dHVyZV9lY2hvMQ==?=")).last["error"]["code"] == -32602

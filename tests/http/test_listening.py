@@ -76,6 +76,7 @@ async def test_several_at_once_even_of_one_id(asking: Served) -> None:
     assert await told(other, 7) == [LISTS["tools"]]
 
 
+@pytest.mark.requirement("LISTEN-12")
 @pytest.mark.parametrize(
     "params",
     [
@@ -116,6 +117,7 @@ async def test_calls_say_nothing_on_it(asking: Served) -> None:
     assert (await streaming.next())["method"] == LISTS["tools"]
 
 
+@pytest.mark.requirement("LISTEN-13")
 async def test_who_does_not_read_is_told_each_thing_once(asking_site: Path) -> None:
     """Bounded: however often something changes, it waits once."""
     async with Served(asking_site, http_config(host=ASKING)) as served:
@@ -132,6 +134,7 @@ async def test_who_does_not_read_is_told_each_thing_once(asking_site: Path) -> N
         assert served.memory() - before < 16 * 2**20
 
 
+@pytest.mark.requirement("LISTEN-13")
 async def test_leaving_frees_it(asking_site: Path) -> None:
     config = http_config(host=ASKING, more="[plugins.mcp]\nmax_listening = 3")
     async with Served(asking_site, config) as served:

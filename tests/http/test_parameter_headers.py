@@ -129,6 +129,8 @@ DIFFERENT: list[tuple[Any, Fields]] = [
     ({}, [param("Region", ""), param("Region", "")]),
     # what a header cannot carry
     ({"region": "\xe9"}, [param("Region", "\xe9")]),
+    ({"region": "\xe9"}, [param("Region", "\xe9".encode().decode("latin-1"))]),
+    ({"region": "日本"}, [param("Region", "日本".encode().decode("latin-1"))]),
     ({"region": "Hello"}, [param("Region", "=?base64?SGVsbG8?=")]),
     ({"region": "Hello"}, [param("Region", "=?base64?SGVs!!!bG8=?=")]),
     ({"region": "Hello"}, [param("Region", "=?base64?SGVs bG8=?=")]),

@@ -121,6 +121,7 @@ async def test_nothing_is_said_after_the_end_of_input(asking_site: Path) -> None
     assert len(wire.messages) == said
 
 
+@pytest.mark.requirement("LISTEN-13")
 async def test_there_are_only_so_many(asking_site: Path) -> None:
     async with asking(asking_site) as wire:
         for number in range(100):
@@ -131,6 +132,7 @@ async def test_there_are_only_so_many(asking_site: Path) -> None:
         assert await listen(wire, {}, "more") == {}
 
 
+@pytest.mark.requirement("LISTEN-12")
 @pytest.mark.parametrize("params", [{}, {"notifications": 5}, {"notifications": {"toolsListChanged": 1}}])
 async def test_what_is_not_sound_is_refused(asking_site: Path, params: Any) -> None:
     async with asking(asking_site) as wire:

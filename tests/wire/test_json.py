@@ -181,6 +181,7 @@ async def test_lines_may_end_in_cr_lf_and_blank_lines_mean_nothing(wire: Wire) -
     assert await wire.settle() == []
 
 
+@pytest.mark.requirement("STDIO-12")
 async def test_a_line_may_come_in_pieces_and_many_at_once(wire: Wire) -> None:
     raw = call('{"text":"in pieces"}', wire)
     wire.expect("hand-made")
@@ -223,6 +224,6 @@ async def test_a_line_beyond_the_limit_is_refused_and_the_next_one_served(wire: 
     assert resident(wire) - before < 25
 
 
-@pytest.mark.requirement("STDIO-01")
+@pytest.mark.requirement("STDIO-01", "STDIO-12")
 async def test_ten_megabytes_come_back_in_one_line(wire: Wire) -> None:
     assert len((await wire.call("fixture_large", size=10_000_000))["content"][0]["text"]) == 10_000_000

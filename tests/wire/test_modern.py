@@ -91,7 +91,7 @@ async def test_a_client_need_not_say_who_it_is(modern: Wire, info: Any) -> None:
     assert "tools" in await modern.result("tools/list", meta(clientInfo=info))
 
 
-@pytest.mark.requirement("ERA-15", "ERA-18", "MSG-25")
+@pytest.mark.requirement("ASK-27", "ERA-15", "ERA-18", "MSG-25")
 async def test_nothing_is_remembered_of_an_earlier_request(modern: Wire) -> None:
     """Section 1.1: who asks is told by each request alone."""
     asked = {"name": "fixture_about", "arguments": {}}

@@ -80,6 +80,7 @@ async def test_the_channel_is_utf_8_whatever_the_environment_says(pool: Pool, en
         assert "hostile_say" in wire.stderr
 
 
+@pytest.mark.requirement("STDIO-12")
 async def test_a_reader_that_takes_its_time_gets_everything(wire: Wire) -> None:
     """Answers wait for a client that does not read; none is lost or cut."""
     asked = [

@@ -26,6 +26,7 @@ def test_a_line_that_was_never_finished_is_no_message(rest: bytes) -> None:
     assert converse("echo", b'{"a":1}\n' + rest) == ([b'{"a":1}'], "")
 
 
+@pytest.mark.requirement("STDIO-12")
 def test_a_message_comes_in_any_number_of_pieces() -> None:
     with start("echo") as process:
         for message in (b'"' + b"x" * (LIMIT - 10) + b'"\n', b'"short"\n'):
