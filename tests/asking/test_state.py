@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from pegboard import Call, Caller, InputRequired, ProtocolError, Question, Round
 from pegboard_plugins.mcp import sealing
 from pegboard_plugins.mcp.rounds import RoundTrips
 from tests.asking.conftest import Modern, Reply, Start, accept
+from tests.support.peer import WAIT
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -142,8 +144,9 @@ async def test_a_state_expires(start: Start) -> None:
         fresh = await begun(client)
         assert (await client.call("name", inputResponses=ANN, requestState=fresh)).text == "Hello, Ann"
         reply = await client.call("name", requestState=state)
-        while "result" in reply.message:  # each of them gives a state of its own, the first grows older
-            reply = await client.call("name", requestState=state)
+        async with asyncio.timeout(WAIT):
+            while "result" in reply.message:  # each of them gives a state of its own, the first grows older
+                reply = await client.call("name", requestState=state)
         assert "expired" in refused(reply)
 
 

@@ -155,12 +155,15 @@ class Sample(NamedTuple):
     metadata: Mapping[str, Any] | None = None
 
     def needs(self) -> str:
-        """The capability sampling, and that with tools where there are some."""
-        return "sampling" if self.tools is None and self.tool_choice is None else "sampling.tools"
+        """The capability sampling, and that with tools where there are some, or were."""
+        with_tools = self.tools is not None or self.tool_choice is not None
+        return "sampling.tools" if with_tools or any(_tool_ids(one) for one in self._messages()) else "sampling"
 
     def question(self) -> Question:
-        """As it is sent."""
-        messages = [self.messages] if isinstance(self.messages, str) else self.messages
+        """As it is sent; raises InteractionError for messages that no model may be given."""
+        messages = self._messages()
+        if wrong := _conversation_fault(messages):
+            raise InteractionError("This tool asks for input in a way that cannot work.", wrong)
         optional = {
             "systemPrompt": self.system_prompt,
             "temperature": self.temperature,
@@ -170,17 +173,20 @@ class Sample(NamedTuple):
             "toolChoice": self.tool_choice,
             "metadata": self.metadata,
         }
-        params = {"messages": [_message(message) for message in messages], "maxTokens": self.max_tokens}
+        params = {"messages": messages, "maxTokens": self.max_tokens}
         return Question(
             "sampling/createMessage", params | {name: value for name, value in optional.items() if value is not None}
         )
+
+    def _messages(self) -> list[Mapping[str, Any]]:
+        messages = [self.messages] if isinstance(self.messages, str) else self.messages
+        return [_message(message) for message in messages]
 
     def parse(self, answer: Any) -> Sampled:
         """What the model said."""
         if not isinstance(answer, Mapping):
             raise ValueError("it must be an object")
-        content = answer.get("content")
-        blocks: list[Any] = content if isinstance(content, list) else [content]
+        blocks = _blocks(answer)
         if not all(_is_block(block) for block in blocks):
             raise ValueError("its content must be content blocks")
         role, model, stop_reason = answer.get("role"), answer.get("model"), answer.get("stopReason")
@@ -199,6 +205,37 @@ def _message(message: str | Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(message, str):
         return message
     return {"role": "user", "content": {"type": "text", "text": message}}
+
+
+def _blocks(message: Mapping[str, Any]) -> list[Any]:
+    content = message.get("content")
+    return content if isinstance(content, list) else [content]
+
+
+def _tool_ids(message: Mapping[str, Any]) -> list[Any]:
+    """The uses of tools in a message, or those that it gives the results of."""
+    named = [block for block in _blocks(message) if isinstance(block, Mapping)]
+    ids = {"tool_use": "id", "tool_result": "toolUseId"}
+    return [block.get(ids[block["type"]]) for block in named if block.get("type") in ("tool_use", "tool_result")]
+
+
+def _conversation_fault(messages: list[Mapping[str, Any]]) -> str | None:
+    """What is wrong with messages (client/sampling, message content constraints), None when they are sound."""
+    used: list[Any] = []
+    for number, message in enumerate(messages):
+        where, blocks = f"message {number + 1} for the model", _blocks(message)
+        if message.get("role") not in ("user", "assistant"):
+            return f"{where}: its role must be user or assistant"
+        if not all(_is_block(block) for block in blocks):
+            return f"{where}: its content must be content blocks"
+        kinds = {block["type"] for block in blocks}
+        results = _tool_ids(message) if "tool_result" in kinds else []
+        if results and (kinds != {"tool_result"} or message["role"] != "user"):
+            return f"{where}: results of tools are messages of the user, with nothing else in them"
+        if sorted(map(str, results)) != sorted(map(str, used)):
+            return f"{where}: each use of a tool is answered by the next message, and nothing else is"
+        used = _tool_ids(message) if "tool_use" in kinds else []
+    return "the last message for the model uses a tool, and there is no result of it" if used else None
 
 
 class Root(NamedTuple):

@@ -20,7 +20,7 @@ def in_revision(method: str, params: dict[str, Any], revision: str) -> dict[str,
     if method == "elicitation/create":
         return _elicitation(params, revision)
     if method == "sampling/createMessage" and not since(revision, "2025-11-25"):
-        return _plain_sampling(params)
+        return _plain_sampling(params, revision)
     return params
 
 
@@ -48,17 +48,22 @@ def _plain_field(name: str, field: Mapping[str, Any]) -> dict[str, Any]:
     return plain | {"enum": [one["const"] for one in titled], "enumNames": [one["title"] for one in titled]}
 
 
-def _plain_sampling(params: dict[str, Any]) -> dict[str, Any]:
+def _plain_sampling(params: dict[str, Any], revision: str) -> dict[str, Any]:
     """Without tools, and with one content block for each message: all there was before 2025-11-25."""
     if "tools" in params or "toolChoice" in params:
         raise ClientCapabilityError("sampling.tools")
-    return {**params, "messages": [_plain_message(message) for message in params["messages"]]}
+    return {**params, "messages": [_plain_message(message, revision) for message in params["messages"]]}
 
 
-def _plain_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    content = message.get("content")
-    if not isinstance(content, list):
-        return message
-    if len(content) != 1:
-        raise ClientError("The client's model cannot be asked: its revision has one content block for each message.")
-    return {**message, "content": content[0]}
+def _plain_message(message: Mapping[str, Any], revision: str) -> Mapping[str, Any]:
+    content = message["content"]
+    if isinstance(content, list):
+        if len(content) != 1:
+            raise ClientError("The client's model cannot be asked: its revision has one content block a message.")
+        content = content[0]
+    kind = content["type"]
+    if kind in ("tool_use", "tool_result"):
+        raise ClientCapabilityError("sampling.tools")
+    if kind == "audio" and not since(revision, "2025-03-26"):
+        raise ClientError("The client's model cannot be asked: its revision knows no sound.")
+    return {**message, "content": content}
