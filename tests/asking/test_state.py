@@ -242,3 +242,16 @@ async def test_what_a_state_is_bound_to_cannot_be_shifted() -> None:
         with pytest.raises(ValueError, match="this very request"):
             sealer.open(token, other)
     assert encode(sealer.open(token, ("a", "bc", None, {"x": 1}))) == b'"state"'
+
+
+@pytest.mark.requirement("ROUND-08")
+async def test_nothing_is_sealed_twice_alike_nor_by_a_key_that_others_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AES-GCM is broken by a nonce that comes again; without keys, each process has one that nobody knows."""
+    monkeypatch.setattr(time, "time", lambda: 1000.0)
+    one, other = sealing.Sealer([], 60), sealing.Sealer([], 60)
+    tokens = {one.seal("state", "bound") for _ in range(100)}
+    assert len({token[: len("v1.") + 16] for token in tokens}) == 100
+    for token in tokens:
+        assert one.open(token, "bound") == "state"
+        with pytest.raises(ValueError, match="this very request"):
+            other.open(token, "bound")
