@@ -145,8 +145,10 @@ if TYPE_CHECKING:
     from pegboard.hookspecs import HOST_API, hookimpl
     from pegboard.host import Host
     from pegboard.jsonrpc import jsonrpc_error, jsonrpc_notification, jsonrpc_result
+    from pegboard.retry_after import retry_after_ms
     from pegboard.rounds import Rounds
     from pegboard.toolkit import Toolkit
+    from pegboard.upstream import Upstream, error_code, instance_of
 
 __all__ = [
     "ANONYMOUS",
@@ -283,17 +285,21 @@ __all__ = [
     "Transport",
     "TransportError",
     "TransportHost",
+    "Upstream",
     "UpstreamError",
     "UpstreamRateLimitError",
     "as_failure",
     "current_context",
     "decode",
     "encode",
+    "error_code",
     "has_duplicate_keys",
     "hookimpl",
+    "instance_of",
     "jsonrpc_error",
     "jsonrpc_notification",
     "jsonrpc_result",
+    "retry_after_ms",
 ]
 
 _NAMES = {
@@ -328,8 +334,10 @@ _NAMES = {
     "hookspecs": "HOST_API hookimpl",
     "host": "Host",
     "jsonrpc": "jsonrpc_error jsonrpc_notification jsonrpc_result",
+    "retry_after": "retry_after_ms",
     "rounds": "Rounds",
     "toolkit": "Toolkit",
+    "upstream": "Upstream error_code instance_of",
 }
 """The names that each module is the home of."""
 

@@ -14,7 +14,8 @@ import pegboard
 from tests.structure.sources import ROOT, Import, imports, modules
 
 ROOMS = (
-    "errors", "names", "contracts", "codec", "subschemas", "mirrored", "schema_errors", "meta_keys",
+    "errors", "retry_after", "upstream", "names", "contracts", "codec", "subschemas", "mirrored", "schema_errors",
+    "meta_keys",
     "content_rules", "returned", "result_size", "jsonrpc", "uri_template", "uri_grammar", "uri_matching",
     "argument_errors", "json_schema", "declared", "rounds", "elicitation", "context", "plain_types", "signature",
     "hookspecs", "toolkit", "config", "plugins", "process_guard", "hook_rules", "discovery", "loader", "execute",

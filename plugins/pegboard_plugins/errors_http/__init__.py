@@ -12,7 +12,7 @@ from pegboard import ErrorAdapter, Plugin, ToolRuntimeError, hookimpl
 
 
 class HttpErrorAdapter:
-    """Knows the exceptions of aiohttp, httpx, httpx2, requests, urllib3 and urllib."""
+    """Knows the exceptions of aiohttp, httpx, httpx2, httplib2, requests, urllib3 and urllib."""
 
     slug = "_http"
     fallback = True

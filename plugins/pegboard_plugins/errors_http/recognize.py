@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 import ssl
-import sys
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any, NamedTuple
+
+from pegboard import instance_of
 
 
 class Cause(Enum):
@@ -93,6 +94,13 @@ _LIBRARIES: dict[str, Rules] = {
         (Cause.UNREACHABLE, ("MaxRetryError", "ProtocolError", "ProxyError", "IncompleteRead", "InvalidChunkLength")),
         (Cause.OTHER, ("HTTPError",)),
     ),
+    "httplib2.error": (
+        (Cause.REQUEST, ("RelativeURIError",)),
+        (Cause.REDIRECTS, ("RedirectMissingLocation", "RedirectLimit")),
+        (Cause.UNREADABLE, ("FailedToDecompressContent", "MalformedHeader")),
+        (Cause.UNREACHABLE, ("ServerNotFoundError", "ProxiesUnavailableError")),
+        (Cause.OTHER, ("HttpLib2Error",)),
+    ),
     "urllib.error": ((Cause.UNREACHABLE, ("URLError",)),),
     "http.client": ((Cause.REQUEST, ("InvalidURL",)), (Cause.UNREACHABLE, ("HTTPException",))),
 }
@@ -105,7 +113,7 @@ _STATUS_ERRORS = (
 )
 """Exceptions that carry an answer, and where its status is: in the response, or in the exception itself."""
 
-_BARE = ("aiohttp", "urllib.request", "http.client")
+_BARE = ("aiohttp", "httplib2", "urllib.request", "http.client")
 """Modules that let exceptions of Python itself out, such as a bare TimeoutError."""
 
 _BROKEN_OFF = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
@@ -115,7 +123,7 @@ _LINKS = 8
 def recognize(error: Exception) -> Answer | Silence | None:
     """What happened, None when the exception is of none of the libraries."""
     for module, name, attribute in _STATUS_ERRORS:
-        if _is(error, module, (name,)) and (answer := _answer(error, attribute)) is not None:
+        if instance_of(error, module, name) and (answer := _answer(error, attribute)) is not None:
             return answer
     cause = _by_class(error) or _bare(error)
     if cause is None:
@@ -126,16 +134,10 @@ def recognize(error: Exception) -> Answer | Silence | None:
     return Silence(_refined(cause, error), *_request(error))
 
 
-def _is(error: object, module: str, names: tuple[str, ...]) -> bool:
-    loaded = sys.modules.get(module)
-    classes = [getattr(loaded, name, None) for name in names]
-    return isinstance(error, tuple(one for one in classes if isinstance(one, type)))
-
-
 def _by_class(error: object) -> Cause | None:
     for module, rules in _LIBRARIES.items():
         for cause, names in rules:
-            if _is(error, module, names):
+            if instance_of(error, module, *names):
                 return cause
     return None
 
@@ -162,7 +164,7 @@ def _answer(error: Any, attribute: str) -> Answer | None:
         return None
     if _by_class(error) not in (None, Cause.OTHER, Cause.UNREACHABLE) and status < 400:
         return None  # the failure is not the status: redirections without end, a type that was not expected
-    if _is(error.__cause__, "aiohttp.http_exceptions", ("HttpProcessingError",)):
+    if instance_of(error.__cause__, "aiohttp.http_exceptions", "HttpProcessingError"):
         return None  # the library's own number for an answer that is no HTTP
     return Answer(status, getattr(source, "headers", None) or {}, *_request(error))
 
@@ -193,7 +195,7 @@ def _place(error: Any) -> str | None:
 def _status_of_retries(error: Exception) -> int | None:
     """The status that a library gave up on after it had tried again and again."""
     for one in _chain(error):
-        found = _is(one, "urllib3.exceptions", ("ResponseError",)) and re.fullmatch(
+        found = instance_of(one, "urllib3.exceptions", "ResponseError") and re.fullmatch(
             r"too many (\d{3}) error responses", str(one)
         )
         if found:
@@ -205,8 +207,8 @@ def _refined(cause: Cause, error: Exception) -> Cause:
     """The cause of what an exception wraps, where that says more than the wrapping."""
     if cause not in (Cause.UNREACHABLE, Cause.OTHER):
         return cause
-    if _is(error, "urllib.error", ("URLError",)) and isinstance(getattr(error, "reason", None), str):
-        return cause if _is(error, "urllib.error", ("ContentTooShortError",)) else Cause.REQUEST
+    if instance_of(error, "urllib.error", "URLError") and isinstance(getattr(error, "reason", None), str):
+        return cause if instance_of(error, "urllib.error", "ContentTooShortError") else Cause.REQUEST
     for one in _chain(error):
         if isinstance(one, ssl.SSLError) and not isinstance(one, _BROKEN_OFF):
             return Cause.INSECURE

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from pegboard_plugins.errors_http.waiting import is_used_up, wait_ms
+from pegboard import retry_after_ms
+from pegboard.retry_after import is_used_up
 
 DATE = "Wed, 18 May 2033 03:33:20 GMT"
 NOW = 2_000_000_000
@@ -22,7 +23,9 @@ NOW = 2_000_000_000
         ({"retry-after": " 1.5 "}, 1500),
         ({"retry-after": "Wed, 18 May 2033 03:33:50 GMT"}, 30_000),
         ({"retry-after": "Wed, 18 May 2033 03:33:00 GMT"}, 0),
+        ({"Retry-After": "120"}, 120_000),
         ({"retry-after-ms": "250"}, 250),
+        ({"x-ms-retry-after-ms": "250"}, 250),
         ({"x-ratelimit-reset": str(NOW + 60)}, 60_000),
         ({"x-ratelimit-reset": str((NOW + 60) * 1000)}, 60_000),
         ({"x-ratelimit-reset": str(NOW - 60)}, 0),
@@ -43,13 +46,13 @@ NOW = 2_000_000_000
     ids=str,
 )
 def test_for_how_long(headers: dict[str, str], expected: int | None) -> None:
-    assert wait_ms({"date": DATE, **headers}) == expected
+    assert retry_after_ms({"date": DATE, **headers}) == expected
 
 
 def test_without_a_date_of_its_own_an_answer_is_measured_by_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "time", lambda: NOW + 10.0)
-    assert wait_ms({"x-ratelimit-reset": str(NOW + 60)}) == 50_000
-    assert wait_ms({"x-ratelimit-reset": str(NOW + 60), "date": "today"}) == 50_000
+    assert retry_after_ms({"x-ratelimit-reset": str(NOW + 60)}) == 50_000
+    assert retry_after_ms({"x-ratelimit-reset": str(NOW + 60), "date": "today"}) == 50_000
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ _SECONDS = (
     "ratelimit-reset",
     "x-app-rate-limit-reset",
 )
-_MILLISECONDS = ("retry-after-ms", "x-ratelimit-reset-ms")
+_MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms", "x-ratelimit-reset-ms")
 _REMAINING = (
     "x-ratelimit-remaining",
     "x-rate-limit-remaining",
@@ -30,16 +30,38 @@ _REMAINING = (
 )
 
 
+_ASKING = ("retry-after", "retry-after-ms", "x-ms-retry-after-ms")
+
+
+def lower(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers with their names in lower case, as the other functions here expect them."""
+    return {str(name).lower(): str(value) for name, value in headers.items()}
+
+
 def is_used_up(headers: Mapping[str, str]) -> bool:
-    """Whether a service says that nothing remains of what its caller may ask for."""
+    """Whether a service says that nothing remains of what its caller may ask for; names in lower case."""
     return any(_number(headers.get(name)) == 0 for name in _REMAINING)
 
 
-def wait_ms(headers: Mapping[str, str]) -> int | None:
-    """For how long to wait, in milliseconds; None when the headers do not say, or nothing sound.
+def asks_to_wait(headers: Mapping[str, str]) -> bool:
+    """Whether a service names a time before which it should not be asked again; names in lower case."""
+    return any(name in headers for name in _ASKING)
 
-    Points in time are measured from the `Date` that the answer itself carries, else from this machine's clock.
+
+def retry_after_ms(headers: Mapping[str, str]) -> int | None:
+    """For how long to wait before the next try, by the headers of an answer.
+
+    It reads `Retry-After` in seconds and as a date, and the headers of rate limits in seconds, in milliseconds and as
+    points in time since 1970. Points in time are measured from the `Date` that the answer itself carries, else from
+    this machine's clock.
+
+    Args:
+        headers: of the answer; names in any case.
+
+    Returns:
+        Milliseconds; None when the headers do not say, or nothing sound.
     """
+    headers = lower(headers)
     for names, unit in ((_SECONDS[:1], 1.0), (_MILLISECONDS, 0.001), (_SECONDS[1:], 1.0)):
         for name in names:
             seconds = _seconds(headers.get(name), unit, headers)

@@ -1,0 +1,155 @@
+"""What error adapters share: errors for answers, for none, and for requests that were never sent."""
+
+from __future__ import annotations
+
+import ssl
+from typing import Any
+from xml.parsers.expat import ExpatError
+
+import pytest
+
+from pegboard import ErrorKind, FatalToolError, Upstream, UpstreamError, UpstreamRateLimitError, error_code, instance_of
+
+ACME = Upstream("acme", "Acme")
+URL = "https://user:canary@acme.example:8443/v1/it?token=canary#canary"
+TIMEOUT = ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT
+UNREACHABLE = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE
+
+
+def answered(status: int, headers: dict[str, str] | None = None, **more: Any) -> UpstreamError:
+    return ACME.answered(ValueError("canary"), status, headers or {}, **more)
+
+
+def test_an_answer_says_what_and_where_and_nothing_that_is_not_ours() -> None:
+    error = answered(
+        404, {"X": "canary"}, code="item_not_found", method="GET", url=URL, extra={"more": 1, "less": None}
+    )
+    assert type(error) is UpstreamError
+    assert error.to_payload() == {
+        "message": "Acme answered with an error: 404 Not Found, item_not_found.",
+        "developer_message": "builtins.ValueError GET acme.example:8443/v1/it 404 item_not_found",
+        "kind": "UPSTREAM_RUNTIME_NOT_FOUND",
+        "can_retry": False,
+        "status_code": 404,
+        "retry_after_ms": None,
+        "additional_prompt_content": None,
+        "extra": {
+            "service": "acme",
+            "endpoint": "acme.example:8443/v1/it",
+            "http_method": "GET",
+            "error_code": "item_not_found",
+            "more": 1,
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "more", "wait"),
+    [
+        (429, {}, {}, 1000),
+        (429, {"RETRY-AFTER": "7"}, {}, 7000),
+        (429, {"Retry-After": "0"}, {}, 1000),
+        (429, {"Retry-After": "7"}, {"wait_ms": 2500}, 2500),
+        (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset-After": "3"}, {}, 3000),
+        (403, {"Retry-After": "5"}, {}, 5000),
+        (200, {"Retry-After": "5"}, {"limited": True}, 5000),
+    ],
+)
+def test_a_service_that_limits_its_callers(status: int, headers: Any, more: Any, wait: int) -> None:
+    error = answered(status, headers, **more)
+    assert type(error) is UpstreamRateLimitError
+    assert error.retry_after_ms == wait
+    assert error.message.startswith("Acme limits how often it may be asked (")
+    assert error.message.endswith(f"Try again in {-(-wait // 1000)} second{'s' * (wait > 1000)}.")
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "more", "wait"),
+    [
+        (503, {"Retry-After": "5"}, {}, 5000),
+        (503, {}, {"wait_ms": 5000}, 5000),
+        (503, {"X-RateLimit-Reset-After": "5"}, {}, None),
+        (503, {}, {}, None),
+        (403, {"X-RateLimit-Remaining": "1"}, {}, None),
+        (404, {"Retry-After": "5"}, {}, None),
+    ],
+)
+def test_other_answers_name_a_time_only_where_the_service_does(
+    status: int, headers: Any, more: Any, wait: int | None
+) -> None:
+    error = answered(status, headers, **more)
+    assert type(error) is UpstreamError
+    assert (error.status_code, error.retry_after_ms) == (status, wait)
+    assert error.message.endswith("Try again in 5 seconds.") is (wait is not None)
+
+
+def test_a_message_of_ones_own_and_a_status_without_a_name() -> None:
+    assert answered(400, message="It is too large.").message == "It is too large."
+    assert answered(429, message="Too fast.").message == "Too fast. Try again in 1 second."
+    assert answered(599).message == "Acme answered with an error: 599."
+
+
+@pytest.mark.parametrize("url", ["http://[::1]:80/x?canary", "//host/x", "http://[broken", "http://h:port/", ""])
+def test_of_a_url_only_host_and_path_are_told(url: str) -> None:
+    told = {"http://[::1]:80/x?canary": "[::1]:80/x", "//host/x": "host/x"}
+    assert answered(400, url=url).extra.get("endpoint") == told.get(url)
+
+
+def wrapped(cause: BaseException) -> Exception:
+    """As clients wrap: one as a cause, one as an argument."""
+    inner = ExpatError("canary")
+    inner.__cause__ = cause
+    return ValueError("canary", inner)
+
+
+@pytest.mark.parametrize(
+    ("cause", "kind", "can_retry", "message"),
+    [
+        (TimeoutError(), TIMEOUT, True, "Acme did not answer in time."),
+        (ssl.SSLError("canary"), UNREACHABLE, False, "No secure connection to Acme could be made."),
+        (ssl.SSLEOFError("canary"), UNREACHABLE, True, "Acme could not be reached."),
+        (ConnectionResetError("canary"), UNREACHABLE, True, "Acme could not be reached."),
+    ],
+    ids=repr,
+)
+def test_no_answer(cause: BaseException, kind: ErrorKind, can_retry: bool, message: str) -> None:
+    error = ACME.unanswered(wrapped(cause), url=URL)
+    assert (error.kind, error.can_retry, error.message) == (kind, can_retry, message)
+    assert error.extra == {"service": "acme", "endpoint": "acme.example:8443/v1/it", "error_type": "ValueError"}
+
+
+def test_what_wraps_itself_comes_to_an_end() -> None:
+    error = ValueError()
+    error.__cause__ = error
+    assert ACME.unanswered(error).kind == UNREACHABLE
+
+
+def test_no_answer_of_a_kind_that_is_known() -> None:
+    kind = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED
+    error = Upstream("acme").unanswered(ValueError("canary"), kind=kind, can_retry=False)
+    assert (error.kind, error.can_retry, error.message) == (kind, False, "The request to the service failed.")
+
+
+def test_a_request_that_was_never_sent() -> None:
+    error = Upstream("acme").unsent(ValueError("canary"), method="PUT", url=URL)
+    assert type(error) is FatalToolError
+    assert error.message == "The request that the tool made to the service cannot be sent."
+    assert error.developer_message == "builtins.ValueError PUT acme.example:8443/v1/it"
+
+
+@pytest.mark.parametrize("word", ["channel_not_found", "RESOURCE_EXHAUSTED", "itemNotFound", "access-denied", "a.b"])
+def test_a_word_of_a_services_vocabulary(word: str) -> None:
+    assert error_code(word) == word
+
+
+@pytest.mark.parametrize(
+    "value", ["", "two words", "xoxb-5d0c", "_a", "a__b", "a@b.c", "é", "a\n", "a" * 65, 404, None]
+)
+def test_what_is_no_such_word(value: object) -> None:
+    assert error_code(value) is None
+
+
+def test_classes_are_looked_up_where_they_are_imported() -> None:
+    assert instance_of(ExpatError(), "xml.parsers.expat", "Nothing", "ExpatError")
+    assert not instance_of(ExpatError(), "xml.parsers.expat", "errors")
+    assert not instance_of(ExpatError(), "no.such.module", "ExpatError")
