@@ -108,12 +108,9 @@ def requirements_page() -> str:
     tests: dict[str, dict[str, None]] = {}
     for test in named():
         tests.setdefault(test.rule, {})[test.path] = None
-    table = sections()
-    rules = [rule for section in table for rule in section.rules]
-    without = sum(bool(rule.reason) for rule in rules)
     parts = ["# What the specification asks of a server\n", _NOTE.replace("docstrings", "rules and the tests' marks")]
-    parts += [_REQUIREMENTS.format(all=len(rules), held=len(rules) - without, without=without)]
-    for section in table:
+    parts.append(_REQUIREMENTS)
+    for section in sections():
         parts += [f"## {section.title}\n", "| id | | rule | where it stands | held by |", "|---|---|---|---|---|"]
         for rule in section.rules:
             where = ", ".join(f"[{_place(one)}]({addresses(one)[0]})" for one in rule.sources)
@@ -124,10 +121,11 @@ def requirements_page() -> str:
 
 
 _REQUIREMENTS = """\
-MCP's specification, in all revisions from 2024-11-05 to 2026-07-28, rule by rule, in words of our own: {all} rules.
-Tests hold {held} of them; each names its rules with a mark, and behind a rule stand the files of its tests. Behind each
-of the other {without} stands the reason why it has none. A rule says how it is where the rule is kept. The level is the
-specification's word, or OURS for what we promise where it advises or leaves it open; its own text decides.
+MCP's specification, in all revisions from 2024-11-05 to 2026-07-28, rule by rule, in words of our own.
+
+Each rule says how it is where it is kept. The level is the specification's word, or OURS for what we promise where it
+advises or leaves it open; its own text decides. Tests hold a rule and name it with a mark: their files stand behind it,
+or else the reason why there is no test.
 """
 
 
