@@ -131,5 +131,6 @@ def test_metadata_says_what_we_claim(name: str) -> None:
     assert read["Requires-Python"] == ">=3.11"
     assert read["License-Expression"] == "MIT"
     assert versions == ["3.11", "3.12", "3.13"]
-    assert len(read.get_all("Requires-Dist", [])) == len(project["dependencies"])
+    extras = [line for lines in project.get("optional-dependencies", {}).values() for line in lines]
+    assert len(read.get_all("Requires-Dist", [])) == len(project["dependencies"]) + len(extras)
     assert any(path.endswith(".dist-info/licenses/LICENSE") for path in contents(wheel(name)))

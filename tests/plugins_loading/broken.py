@@ -124,6 +124,6 @@ SLOPPY = {
     "tool 'stream'": "it is a generator; return a list, and report progress with `context.progress.report`",
     "tool 'async_stream'": "it is a generator; return a list, and report progress with `context.progress.report`",
     "resource 'no scheme'": "its URI is not absolute, such as docs://readme (RFC 3986)",
-    "prompt 'questions'": "its function takes parameters; content is fixed",
+    "prompt 'questions'": "parameter 'topics' takes any number of arguments; name each one that callers may give",
 }
 """The definitions of toolkit-sloppy that are wrong, and why."""

@@ -76,6 +76,6 @@ def nowhere() -> str:
 
 
 @kit.prompt
-def questions(topic: str) -> str:
-    """Take a parameter, which prompts of fixed content do not."""
-    return topic
+def questions(*topics: str) -> str:
+    """Take any number of values, which no list of arguments can name."""
+    return ", ".join(topics)
