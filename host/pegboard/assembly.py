@@ -171,7 +171,9 @@ class _Assembler:
         return {name: claims[0][1] for name, claims in sorted(claimed.items()) if len(claims) == 1}
 
     def adapters(self) -> tuple[ErrorAdapter, ...]:
-        given = [adapter for plugin in self.plugins for adapter in plugin.adapters]
+        order = {name: place for place, name in enumerate(self.config.host.error_adapters)}
+        plugins = sorted(self.plugins, key=lambda plugin: order.get(plugin.origin.name, len(order)))
+        given = [adapter for plugin in plugins for adapter in plugin.adapters]
         return tuple(sorted(given, key=lambda adapter: bool(getattr(adapter, "fallback", False))))
 
     def middleware(self) -> tuple[Middleware, ...]:
@@ -197,7 +199,8 @@ class _Assembler:
         """An entry of an order list that nothing bears keeps the host from starting: the operator counts on it."""
         transports = {one.name for plugin in self.plugins for one in plugin.transports}
         middleware = {str(one.name) for one in self.middleware()}
-        for key, known in (("transports", transports), ("middleware", middleware)):
+        adapters = {plugin.origin.name for plugin in self.plugins if plugin.adapters}
+        for key, known in (("transports", transports), ("middleware", middleware), ("error_adapters", adapters)):
             path = ("host", key)
             given = getattr(self.config.host, key) if self.config.source(path).by_operator else ()
             for name in given:

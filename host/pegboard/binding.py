@@ -146,6 +146,7 @@ class Binder:
             self._owner(plugin),
             secrets,
             host.max_result_bytes,
+            tuple(definition.adapters),
         )
         return Bound("tools", name, plugin.origin, bound, forms, missing)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -67,8 +67,20 @@ def _check_fields(definition: ToolDefinition | ResourceDefinition | PromptDefini
         if not isinstance(secret, str) or not secret.strip():
             raise ToolDefinitionError(f"it requires the secret {secret!r}, which is no name")
     _check_shown(definition)
-    if isinstance(definition, ToolDefinition) and hints is not None:
-        _check_hints(hints)
+    if isinstance(definition, ToolDefinition):
+        _check_adapters(definition.adapters)
+        if hints is not None:
+            _check_hints(hints)
+
+
+def _check_adapters(adapters: object) -> None:
+    if not isinstance(adapters, Sequence):
+        raise ToolDefinitionError(f"its adapters are {adapters!r}, not a list")
+    for one in adapters:
+        if isinstance(one, type):
+            raise ToolDefinitionError(f"its adapter {one.__name__} is a class; give an object of it")
+        if not isinstance(getattr(one, "slug", None), str) or not callable(getattr(one, "from_exception", None)):
+            raise ToolDefinitionError(f"its adapter {one!r} lacks a slug or a method from_exception")
 
 
 def _check_hints(hints: object) -> None:

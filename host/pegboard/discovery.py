@@ -206,6 +206,7 @@ def _named_by(origin: Origin, config: HostConfig, pattern: str | None) -> str | 
             "plugins": config.host.plugins,
             "transports": config.host.transports,
             "middleware": config.host.middleware,
+            "error_adapters": config.host.error_adapters,
         }
     for key, names in lists.items():
         if origin.name in names:

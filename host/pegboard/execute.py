@@ -66,6 +66,7 @@ class BoundTool(NamedTuple):
         owner: what its functions share with the others of their plugin.
         secrets: those it declared; None for one that is not set.
         max_result_bytes: the largest result, as JSON; 0 for no limit.
+        adapters: its own, asked before the host's.
     """
 
     tool: Tool
@@ -74,6 +75,7 @@ class BoundTool(NamedTuple):
     owner: Owner
     secrets: Mapping[str, str | None]
     max_result_bytes: int
+    adapters: tuple[ErrorAdapter, ...] = ()
 
     @property
     def name(self) -> str:
@@ -236,6 +238,8 @@ async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResul
     keywords = bound.signature.bind(arguments)
     if bound.secrets:
         _check_secrets(bound)
+    if bound.adapters:
+        runtime = runtime._replace(adapters=(*bound.adapters, *runtime.adapters))
     value = await _run(bound, bound.function, bound.signature.context_parameter, call, runtime, arguments, keywords)
     if type(value) is InputRequired:
         return value

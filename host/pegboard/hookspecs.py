@@ -71,10 +71,11 @@ def register_prompts(context: PluginContext) -> Iterable[PromptDefinition]:
 def register_error_adapters(context: PluginContext) -> Iterable[ErrorAdapter]:
     """Contribute what makes an error for the caller out of an exception that a tool, resource or prompt did not expect.
 
-    Adapters are asked in the order of plugin names; the first that knows the exception gives the error. One whose
+    A tool's own adapters are asked first, then those of the plugins that `[host] error_adapters` lists, in its order,
+    then the others in the order of plugin names; the first that knows the exception gives the error. One whose
     attribute `fallback` is true is asked after all others: it knows libraries that services' own are built on. What an
     author raises on purpose is never adapted; what no adapter knows is masked. An adapter that raises is logged and
-    passed over.
+    passed over. `Upstream`, `instance_of`, `error_code` and `retry_after_ms` help to write one.
     """
     raise NotImplementedError
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from pegboard.contracts.content import Annotations, Icon
-    from pegboard.contracts.plugins import Completer
+    from pegboard.contracts.plugins import Completer, ErrorAdapter
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -91,6 +91,7 @@ class Toolkit:
         input_schema: Mapping[str, Any] | None = None,
         output_schema: Mapping[str, Any] | None = None,
         icons: Sequence[Icon] = (),
+        adapters: Sequence[ErrorAdapter] = (),
     ) -> Callable[[F], F]: ...
 
     def tool(
@@ -110,6 +111,7 @@ class Toolkit:
         input_schema: Mapping[str, Any] | None = None,
         output_schema: Mapping[str, Any] | None = None,
         icons: Sequence[Icon] = (),
+        adapters: Sequence[ErrorAdapter] = (),
     ) -> Any:
         """Make a tool of a function, which stays as it is and can still be called.
 
@@ -131,11 +133,12 @@ class Toolkit:
             meta: its `_meta`, with keys such as "com.example/team".
             extensions: what it says for other extensions of the protocol, by their identifiers.
             icons: pictures that clients may show.
+            adapters: error adapters of its own, asked before all others about what it raises.
         """
         said = dict(extensions) if ui is None else {**extensions, UI_EXTENSION: ui}
         # one text is one secret, not its letters
         secrets = (requires_secrets,) if isinstance(requires_secrets, str) else tuple(requires_secrets or ())
-        more = input_schema, output_schema, icons
+        more = input_schema, output_schema, icons, adapters
         rest = (name, title, description, annotations, secrets, inline, enabled, meta, said, *more)
 
         def record(function: F) -> F:

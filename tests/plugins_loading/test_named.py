@@ -64,6 +64,7 @@ def test_a_life_that_does_not_begin_is_a_reason(kind: str) -> None:
         pytest.param(f'plugins = ["{HOOKS[0].name}"]', {}, id="plugins"),
         pytest.param(f'transports = ["{HOOKS[0].name}"]', {}, id="transports"),
         pytest.param(f'middleware = ["{HOOKS[0].name}"]', {}, id="middleware"),
+        pytest.param(f'error_adapters = ["{HOOKS[0].name}"]', {}, id="error_adapters"),
         pytest.param("", {"PEGBOARD__HOST__PLUGINS": f'["{HOOKS[0].name}"]'}, id="a variable"),
     ],
 )

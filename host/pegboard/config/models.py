@@ -31,6 +31,8 @@ class HostSection(PluginConfig):
             `["48x48"]` and `theme`, "light" or "dark".
         transports: names of the transports to run.
         middleware: names of middleware, outermost first; what is not listed stands inside those.
+        error_adapters: names of plugins whose error adapters are asked before those of others, in this order; those for
+            libraries that others are built on come last all the same.
         plugins: names of plugins to turn on, besides those on by default and those with a section.
         disabled_plugins: names, globs or `distribution:name` of plugins that stay off.
         disabled_toolkits: the same for toolkits.
@@ -57,6 +59,7 @@ class HostSection(PluginConfig):
     icons: tuple[Any, ...] = ()
     transports: tuple[str, ...] = ()
     middleware: tuple[str, ...] = ()
+    error_adapters: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
     disabled_plugins: tuple[str, ...] = ()
     disabled_toolkits: tuple[str, ...] = ()
@@ -87,7 +90,7 @@ class HostSection(PluginConfig):
                 raise ValueError(f"icon {place}: {complaint}")
         return icons
 
-    @field_validator("transports", "middleware")
+    @field_validator("transports", "middleware", "error_adapters")
     @classmethod
     def _names_each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for place, name in enumerate(names):

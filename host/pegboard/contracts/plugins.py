@@ -38,6 +38,7 @@ class ToolDefinition(NamedTuple):
         meta: its `_meta`; keys that the protocol has reserved are refused.
         extensions: what it says for extensions of the protocol, by their identifiers; of no account where one is off.
         icons: pictures that clients may show.
+        adapters: its own error adapters, asked before all others.
     """
 
     function: Callable[..., Any]
@@ -53,6 +54,7 @@ class ToolDefinition(NamedTuple):
     input_schema: Mapping[str, Any] | None = None
     output_schema: Mapping[str, Any] | None = None
     icons: Sequence[Icon] = ()
+    adapters: Sequence[ErrorAdapter] = ()
 
 
 class ResourceDefinition(NamedTuple):
