@@ -171,7 +171,7 @@ class Rounds:
     # --- how a round ends ---
 
     def _end_soon(self) -> None:
-        if self._handle is None and not self._steps:
+        if self._handle is None:
             self._handle = asyncio.get_running_loop().call_soon(self._end)
 
     def _end(self) -> None:

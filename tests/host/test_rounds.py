@@ -138,6 +138,15 @@ async def in_nested_task_groups(context: Context) -> str:
     return "".join(task.result() for task in tasks)
 
 
+async def waiting_for_its_task_at_the_end(context: Context) -> str:
+    task = asyncio.create_task(say(context, "a"))
+    try:
+        own = await say(context, "b")
+    finally:
+        await asyncio.wait([task])
+    return task.result() + own
+
+
 async def in_wait(context: Context) -> str:
     tasks = [asyncio.create_task(say(context, text)) for text in "ab"]
     done, _ = await asyncio.wait(tasks)
@@ -165,7 +174,7 @@ SEQUENTIAL = [
     with_names,
     in_a_loop_that_asks_again,
 ]
-AT_ONCE = [in_a_gather, in_a_task_group, in_nested_task_groups, in_wait]
+AT_ONCE = [in_a_gather, in_a_task_group, in_nested_task_groups, in_wait, waiting_for_its_task_at_the_end]
 
 
 @pytest.mark.parametrize("function", SEQUENTIAL, ids=lambda function: function.__name__)
@@ -180,7 +189,7 @@ async def test_questions_one_after_another_take_a_round_each(function: Function)
 async def test_questions_side_by_side_go_out_together(function: Function) -> None:
     outcome, asked = await played(function)
     assert outcome == ToolResult("AB")
-    assert asked == [["a", "b"]]
+    assert [sorted(together) for together in asked] == [["a", "b"]]
 
 
 async def test_a_question_alone_ends_the_call_and_its_answer_ends_it_well() -> None:
@@ -719,6 +728,49 @@ async def test_a_step_that_gives_no_json_is_named() -> None:
         assert isinstance(outcome, Failure)
         assert isinstance(outcome.error, InteractionError)
         assert "the step 'thing'" in str(outcome.error.developer_message)
+
+
+async def test_what_steps_leave_is_counted_over_all_rounds() -> None:
+    async def tool(context: Context) -> str:
+        first = str(await context.once("first", lambda: "x" * 40_000))
+        await say(context, "a")
+        return first + str(await context.once("second", lambda: "x" * 40_000))
+
+    outcome, asked = await played(tool)
+    assert len(asked) == 1
+    assert isinstance(outcome, Failure)
+    assert isinstance(outcome.error, InteractionError)
+
+
+async def test_questions_beside_steps_keep_their_order() -> None:
+    async def tool(context: Context) -> str:
+        async def step() -> None:
+            await asyncio.sleep(0)
+
+        async def after_a_step() -> str:
+            await context.once("x", step)
+            return await say(context, "a")
+
+        return "".join(await asyncio.gather(after_a_step(), say(context, "b")))
+
+    assert await played(tool) == (ToolResult("AB"), [["b", "a"]])
+
+
+async def test_a_step_begun_in_the_turn_of_a_question_holds_the_round() -> None:
+    ended: list[str] = []
+
+    async def tool(context: Context) -> str:
+        async def step() -> str:
+            for _ in range(3):
+                await asyncio.sleep(0)
+            ended.append("step")
+            return "done"
+
+        answer, result = await asyncio.gather(say(context, "a"), context.once("x", step))
+        return f"{answer}{result}"
+
+    assert (await played(tool))[0] == ToolResult("Adone")
+    assert ended == ["step"]
 
 
 # --- nested calls

@@ -196,8 +196,6 @@ class Context:
             from pegboard.rounds import Rounds
 
             self.asked = Rounds(self._call.round, self._task)
-            if self._done:
-                self.asked.close()
         return self.asked
 
     @property
