@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.asking.conftest import Modern
@@ -31,3 +33,10 @@ async def test_a_page_has_no_id_since_the_newest_revision(client: Modern) -> Non
     await client.finish("page")
     (asked,) = client.rounds[0].values()
     assert asked["params"].keys() == {"mode", "message", "url"}
+
+
+@pytest.mark.requirement("ERA-20")
+@pytest.mark.parametrize("meta", [{"progressToken": 0}, {"io.modelcontextprotocol/logLevel": "debug"}])
+async def test_who_wants_to_be_told_more_learns_what_is_missing_by_the_status_too(client: Modern, meta: Any) -> None:
+    reply = await client.request("tools/call", {"name": "asks_name", "arguments": {}, "_meta": meta}, {})
+    assert (reply.status, reply.error["code"]) in ((None, -32021), (400, -32021))

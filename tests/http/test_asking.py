@@ -270,6 +270,9 @@ async def test_the_log_goes_by_the_level_of_the_request(asking: Served) -> None:
     key = "io.modelcontextprotocol/logLevel"
     done = await ask(asking, modern(tell, **{key: "error"}))
     assert [one["params"]["data"] for one in done.messages[:-1]] == ["error", "alert"]
+    wants_progress = await ask(asking, modern(tell, progressToken="p"))
+    assert not wants_progress.streamed
+    assert wants_progress.result["content"][0]["text"] == "told"
     wrong: Any
     for wrong in ("loud", None, 5, []):
         assert (await ask(asking, modern(tell, **{key: wrong}))).refused == (400, -32602)

@@ -33,6 +33,8 @@ def request(**changes: Any) -> bytes:
         pytest.param(b"\xef\xbb\xbf" + request(), -32700, id="A-11 BOM"),
         pytest.param(request().decode().encode("utf-16"), -32700, id="A-11 UTF-16"),
         pytest.param(b'{"foo":1}', -32600, id="A-2"),
+        pytest.param(b'{"jsonrpc":"2.0"}', -32600, id="A-2 only the version"),
+        pytest.param(b'{"jsonrpc":"2.0","id":1}', -32600, id="A-2 neither method nor result"),
         pytest.param(b"[]", -32600, id="A-3"),
         pytest.param(b"null", -32600, id="null"),
         pytest.param(b'"x"', -32600, id="string"),

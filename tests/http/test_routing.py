@@ -227,6 +227,9 @@ async def test_health(served: Served) -> None:
         ("application/json", 200),
         ("application/json; charset=utf-8", 200),
         ('Application/JSON;charset="UTF-8"', 200),
+        ("application/json; charset=utf8", 200),
+        ("application/json; x=y", 200),
+        ("application/json; x=y; charset=utf-16", 415),
     ],
 )
 async def test_a_body_is_json_in_utf_8(served: Served, media: str | None, status: int) -> None:
@@ -256,6 +259,10 @@ async def test_two_media_types_are_none(served: Served) -> None:
         ("text/html", 406),
         ("", 406),
         ("application/json;q=0", 406),
+        ("application/json; q=0.0, text/event-stream; Q=0.00", 406),
+        ("*/*;q=0.000", 406),
+        ("*/*;q=0.001", 200),
+        ("text/*", 200),
         ("image/png, text/plain", 406),
     ],
 )
@@ -267,6 +274,23 @@ async def test_a_client_must_take_one_of_our_media_types(served: Served, accept:
             fields.append(("Accept", accept))
         answer = await line.request("POST", "/mcp", fields, json.dumps(one).encode())
         assert answer.status == status
+
+
+async def test_several_fields_of_accept_are_one_list(served: Served) -> None:
+    one = modern(message("tools/list"))
+    async with await served.connect() as line:
+        for accepted, status in (("application/json", 200), ("image/png", 406)):
+            fields = [*mirrored(one, Accept="text/html"), ("Accept", accepted)]
+            assert (await line.request("POST", "/mcp", fields, json.dumps(one).encode())).status == status
+
+
+@pytest.mark.requirement("HTTP-10")
+async def test_a_client_that_does_not_say_gets_either(served: Served) -> None:
+    for token, streamed in (("p", True), (None, False)):
+        one = modern(call("fixture_count", token=token))
+        async with await served.connect() as line:
+            done = await exchange(line, json.dumps(one).encode(), mirrored(one, Accept=None))
+        assert done.streamed == streamed
 
 
 @pytest.mark.requirement("HTTP-10")

@@ -99,6 +99,17 @@ async def test_leaving_before_the_answer_cancels_the_call(served: Served) -> Non
 
 
 @pytest.mark.requirement("HTTP-16")
+async def test_leaving_before_the_first_word_cancels_the_call(served: Served) -> None:
+    """The answer might have become a stream."""
+    one = modern(call("fixture_wait", {"label": "gone-unsaid"}), **{"io.modelcontextprotocol/logLevel": "debug"})
+    line = await served.connect()
+    await line.ask("POST", "/mcp", mirrored(one), json.dumps(one).encode())
+    await ask(served, call("fixture_echo", {"text": "in the meantime"}))
+    line.abort()
+    await cancelled(served, "gone-unsaid")
+
+
+@pytest.mark.requirement("HTTP-16")
 async def test_leaving_cancels_a_sync_call(served: Served) -> None:
     streaming = await stream(served, call("fixture_block", {"label": "gone-thread"}, token="p"))
     streaming.abort()

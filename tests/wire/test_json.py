@@ -77,6 +77,9 @@ async def test_what_is_no_json_is_a_parse_error(wire: Wire, raw: bytes) -> None:
     [
         pytest.param({"foo": 1}, id="A-2 some object"),
         pytest.param({}, id="A-2 empty object"),
+        pytest.param({"jsonrpc": "2.0"}, id="A-2 only the version"),
+        pytest.param({"jsonrpc": "2.0", "id": 1}, id="A-2 neither method nor result"),
+        pytest.param({"jsonrpc": "2.0", "result": {}}, id="A-2 a result of nothing"),
         pytest.param([], id="A-3 empty array"),
         pytest.param(None, id="null"),
         pytest.param("ping", id="string"),
