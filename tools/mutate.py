@@ -35,7 +35,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
     ),
     "envelope": (
         f"{MCP}/envelope.py",
-        ["wire/test_json", "wire/test_ids", "wire/test_batches", "http/test_no_messages"],
+        ["wire/test_ids", "wire/test_batches", "http/test_no_messages", "wire/test_json"],
     ),
     "modern": (f"{MCP}/modern.py", ["wire/test_modern", "wire/test_eras", "http/test_ladder", "http/test_asking"]),
     "headers": (
@@ -56,7 +56,6 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
     "protocol": (
         f"{MCP}/protocol.py",
         [
-            "wire/test_json",
             "wire/test_ids",
             "wire/test_batches",
             "wire/test_eras",
@@ -69,6 +68,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
             "wire/test_said",
             "wire/test_end",
             "wire/test_extensions",
+            "wire/test_json",
         ],
     ),
     "streamable_http": (
