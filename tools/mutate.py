@@ -24,7 +24,7 @@ MCP = "plugins/pegboard_plugins/mcp"
 TARGETS: dict[str, tuple[str, list[str]]] = {
     "codec": ("host/pegboard/codec.py", ["host/test_codec", "host/test_jsonrpc", "wire/test_json"]),
     "pages": (
-        "host/pegboard/pages.py",
+        "host/pegboard/catalogue/pages.py",
         [
             "host/test_methods",
             "host/test_catalogue",

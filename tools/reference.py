@@ -23,7 +23,7 @@ _NOTE = "<!-- Written by `python -m tools.reference` from the code; edit the doc
 def hooks_page() -> str:
     """Every hook with its signature and docstring."""
     from pegboard import hookspecs
-    from pegboard.hook_rules import HOOKS
+    from pegboard.loading.hook_rules import HOOKS
 
     parts = ["# Hooks\n", _NOTE, inspect.cleandoc(hookspecs.__doc__ or "") + "\n"]
     for name in HOOKS:
@@ -40,7 +40,7 @@ def hooks_page() -> str:
 def configuration_page() -> str:
     """Every key of `[host]` and of the built-in plugins' and toolkits' sections."""
     from pegboard.config import HostSection
-    from pegboard.discovery import defaults, find
+    from pegboard.loading.discovery import defaults, find
 
     sections: dict[str, type[BaseModel] | None] = {"host": HostSection}
     for origin in sorted(find().origins, key=lambda origin: (origin.kind, origin.name)):

@@ -9,10 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pegboard.calls.failures import as_failure
     from pegboard.codec import decode, encode, has_duplicate_keys
     from pegboard.config import HostConfig, PluginConfig
     from pegboard.context import Context, Progress, current_context
+    from pegboard.context.elicitation import Elicited
     from pegboard.context.questions import Elicit, ElicitUrl, ListRoots, Root, Sample, Sampled
+    from pegboard.context.rounds import Rounds
     from pegboard.contracts import (
         ANONYMOUS,
         FIRST_ROUND,
@@ -102,8 +105,6 @@ if TYPE_CHECKING:
         Role,
         TextContent,
     )
-    from pegboard.discovery import Selection
-    from pegboard.elicitation import Elicited
     from pegboard.errors import (
         AuthorizationError,
         ClientCapabilityError,
@@ -141,12 +142,11 @@ if TYPE_CHECKING:
         UpstreamError,
         UpstreamRateLimitError,
     )
-    from pegboard.failures import as_failure
     from pegboard.hookspecs import HOST_API, hookimpl
     from pegboard.host import Host
     from pegboard.jsonrpc import jsonrpc_error, jsonrpc_notification, jsonrpc_result
+    from pegboard.loading.discovery import Selection
     from pegboard.retry_after import retry_after_ms
-    from pegboard.rounds import Rounds
     from pegboard.toolkit import Toolkit
     from pegboard.upstream import Upstream, error_code, instance_of
 
@@ -320,8 +320,8 @@ _NAMES = {
     "contracts.content": """
         Annotations AudioContent Content EmbeddedResource Icon ImageContent ResourceLink Role TextContent
     """,
-    "discovery": "Selection",
-    "elicitation": "Elicited",
+    "loading.discovery": "Selection",
+    "context.elicitation": "Elicited",
     "errors": """
         AuthorizationError ClientCapabilityError ClientError ClientTimeoutError ConfigError ContextRequiredToolError
         ErrorKind FatalToolError InteractionError MCPContextError MCPError MCPRuntimeError McpError
@@ -330,12 +330,12 @@ _NAMES = {
         ToolOutputSchemaError ToolRuntimeError ToolSerializationError ToolkitError ToolkitLoadError TransportError
         UpstreamError UpstreamRateLimitError
     """,
-    "failures": "as_failure",
+    "calls.failures": "as_failure",
     "hookspecs": "HOST_API hookimpl",
     "host": "Host",
     "jsonrpc": "jsonrpc_error jsonrpc_notification jsonrpc_result",
     "retry_after": "retry_after_ms",
-    "rounds": "Rounds",
+    "context.rounds": "Rounds",
     "toolkit": "Toolkit",
     "upstream": "Upstream error_code instance_of",
 }

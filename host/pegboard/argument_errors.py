@@ -14,7 +14,7 @@ from pegboard.errors import ToolInputError
 from pegboard.schema_errors import REQUIRED, UNKNOWN, line
 
 if TYPE_CHECKING:
-    from pegboard.subschemas import Path
+    from pegboard.schemas.subschemas import Path
 
 MOST_LINES = 10
 MOST_CHARACTERS = 80

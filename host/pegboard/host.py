@@ -13,9 +13,15 @@ from collections.abc import AsyncIterable, Callable, Collection, Iterable, Mappi
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from pegboard.assembly import Assembly, assemble
-from pegboard.binding import Binder
-from pegboard.changes import Changes
+from pegboard.calls.execute import Runtime, Threads
+from pegboard.calls.failures import as_failure
+from pegboard.catalogue.assembly import Assembly, assemble
+from pegboard.catalogue.binding import Binder
+from pegboard.catalogue.changes import Changes
+from pegboard.catalogue.extensions import check_result
+from pegboard.catalogue.identity import identity_of
+from pegboard.catalogue.pages import Lists, may_use
+from pegboard.catalogue.registry import Registry
 from pegboard.config import HostConfig
 from pegboard.context import Surroundings
 from pegboard.contracts import (
@@ -39,18 +45,12 @@ from pegboard.contracts import (
     Response,
     Tool,
 )
-from pegboard.discovery import Given, Selection, defaults
 from pegboard.errors import ConfigError, PluginError, ProtocolError, ServerError, TransportError
-from pegboard.execute import Runtime, Threads
-from pegboard.extensions import check_result
-from pegboard.failures import as_failure
-from pegboard.identity import identity_of
 from pegboard.jsonrpc import METHOD_NOT_FOUND
-from pegboard.loader import load
+from pegboard.loading.discovery import Given, Selection, defaults
+from pegboard.loading.loader import load
+from pegboard.loading.plugins import Loaded, LoadReport, Origin, Problem
 from pegboard.methods import method_table
-from pegboard.pages import Lists, may_use
-from pegboard.plugins import Loaded, LoadReport, Origin, Problem
-from pegboard.registry import Registry
 from pegboard.supervise import run_all
 
 logger = logging.getLogger("pegboard")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from pegboard.assembly import Assembly
+from pegboard.calls.execute import Runtime, call_tool
+from pegboard.calls.giving import BoundPrompt, BoundResource, complete, get_prompt, not_found, read_resource
+from pegboard.catalogue.assembly import Assembly
+from pegboard.catalogue.pages import Lists, may_use
 from pegboard.contracts import (
     NOTHING,
     Call,
@@ -17,10 +20,7 @@ from pegboard.contracts import (
     Outcome,
 )
 from pegboard.errors import NotFoundError, ProtocolError, ToolInputError
-from pegboard.execute import Runtime, call_tool
-from pegboard.giving import BoundPrompt, BoundResource, complete, get_prompt, not_found, read_resource
 from pegboard.jsonrpc import INVALID_PARAMS
-from pegboard.pages import Lists, may_use
 
 
 def method_table(assembly: Assembly, lists: Lists, runtime: Runtime) -> dict[str, CallNext]:

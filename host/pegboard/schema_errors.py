@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import to_json
 
 if TYPE_CHECKING:
-    from pegboard.subschemas import Path
+    from pegboard.schemas.subschemas import Path
 
 REQUIRED = "is required"
 UNKNOWN = "is not a parameter of this tool"

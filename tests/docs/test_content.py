@@ -19,7 +19,7 @@ from pegboard import (
     Toolkit,
     ToolResult,
 )
-from pegboard.uri_matching import Matcher
+from pegboard.uris.matching import Matcher
 from tests.host.hosting import make_host
 from tools.install import ROOT
 

@@ -45,8 +45,8 @@ async def test_arguments_in_headers() -> None:
 
 @pytest.mark.parametrize("limit", ["256 KiB", "100 levels", "5,000 subschemas", "10,000 of them"])
 def test_limits(limit: str) -> None:
-    from pegboard import json_schema
-    from pegboard.definitions import MAX_SCHEMA_BYTES
+    from pegboard.catalogue.definitions import MAX_SCHEMA_BYTES
+    from pegboard.schemas import json_schema
 
     limits = {
         f"{MAX_SCHEMA_BYTES // 1024} KiB",

@@ -523,7 +523,7 @@ class Everything(Plugin):
 
 
 async def test_hooks_are_called_once_for_each_plugin_in_the_order_of_names_and_before_any_lifespan() -> None:
-    from pegboard.hook_rules import HOOKS
+    from pegboard.loading.hook_rules import HOOKS
 
     called: list[str] = []
     Everything.called = called

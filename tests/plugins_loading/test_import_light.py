@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 import pytest_asyncio
 
-from pegboard.discovery import defaults
+from pegboard.loading.discovery import defaults
 from tests.plugins_loading.installed import NO_IMPOSTOR, TIMEOUT, imported_by, samples, stdio
 from tests.support.environments import executable
 from tools.install import ROOT
@@ -85,7 +85,8 @@ def test_serving_over_stdio_loads_what_it_uses(served: set[str]) -> None:
     assert foreign(served) <= FURTHER
     assert served & (ABSENT | WORDS) == set()
     assert commands(served) == {"serve"}
-    assert {"pegboard.loader", "pegboard.assembly", "pegboard.execute", "pegboard.supervise"} <= served
+    loaded = {"pegboard.loading.loader", "pegboard.catalogue.assembly", "pegboard.calls.execute", "pegboard.supervise"}
+    assert loaded <= served
 
 
 def test_listing_loads_what_it_uses(listed: set[str]) -> None:

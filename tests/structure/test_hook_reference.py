@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from pegboard import Host, contracts, hookspecs
-from pegboard.hook_rules import HOOKS
-from pegboard.plugins import Loaded, Origin
+from pegboard.loading.hook_rules import HOOKS
+from pegboard.loading.plugins import Loaded, Origin
 from tests.structure.sources import ROOT
 
 SPECS: dict[str, Callable[..., Any]] = {

@@ -97,7 +97,11 @@ def test_settings_need_pydantic_and_no_host() -> None:
 @pytest.mark.parametrize("plugin", ["apps", "errors_http", "logging", "mcp", "secrets_env", "stdio"])
 def test_a_plugins_entry_point_is_thin(plugin: str) -> None:
     loaded = loaded_by(f"import pegboard_plugins.{plugin}")
-    assert of_pegboard(loaded) & {"pegboard.host", "pegboard.loader", "pegboard.assembly", "pegboard.cli"} == set()
+    assert (
+        of_pegboard(loaded)
+        & {"pegboard.host", "pegboard.loading.loader", "pegboard.catalogue.assembly", "pegboard.cli"}
+        == set()
+    )
     assert third_parties(loaded) - {"pegboard_plugins"} <= {
         "pluggy", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection", "annotated_types",
     }  # fmt: skip

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from pegboard.cli.output import diverted, say
 from pegboard.config import HostConfig
-from pegboard.discovery import Selection, defaults
 from pegboard.host import Host
+from pegboard.loading.discovery import Selection, defaults
 
 
 def load_config(options: Namespace, transports: Sequence[str] | None = None, *, collect: bool = False) -> HostConfig:

@@ -12,7 +12,7 @@ from pegboard.cli.common import make_host
 from pegboard.cli.output import diverted, print_json, print_text, say
 from pegboard.config import ConfigView, config_show
 from pegboard.host import Host
-from pegboard.plugins import SECTIONS
+from pegboard.loading.plugins import SECTIONS
 
 
 def run_check(options: Namespace) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pegboard.assembly import Assembly
-from pegboard.binding import Withheld
+from pegboard.calls.execute import BoundTool
+from pegboard.catalogue.assembly import Assembly
+from pegboard.catalogue.binding import Withheld
 from pegboard.errors import NotFoundError
-from pegboard.execute import BoundTool
 from pegboard.names import nearest, normalise
 
 

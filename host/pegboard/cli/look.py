@@ -12,7 +12,7 @@ from pegboard.cli.find import find_tool
 from pegboard.cli.output import first_line, print_json, print_table, print_text, say
 from pegboard.contracts import Tool
 from pegboard.host import Host
-from pegboard.plugins import Choice
+from pegboard.loading.plugins import Choice
 
 
 def run_list(options: Namespace) -> int:

@@ -13,8 +13,8 @@ from pegboard.cli.look import plugin_detail
 from pegboard.cli.output import print_json, print_text, say
 from pegboard.errors import NotFoundError
 from pegboard.host import Host
+from pegboard.loading.plugins import Choice
 from pegboard.names import nearest, normalise
-from pegboard.plugins import Choice
 
 
 def run_why(options: Namespace) -> int:

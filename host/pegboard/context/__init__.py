@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from pegboard.context.asking import UI, Asking, Sampling
     from pegboard.context.log import Log
     from pegboard.context.questions import Request
+    from pegboard.context.rounds import Rounds
     from pegboard.context.serving import Inside, Notifications, Prompts, Resources, Tools
     from pegboard.contracts import Catalogue
-    from pegboard.rounds import Rounds
 
 __all__ = ["NOBODY", "Bound", "Context", "Owner", "Progress", "Surroundings", "current_context"]
 
@@ -193,7 +193,7 @@ class Context:
         if self._call.rounds is not None or self._call.round is None or self._refusal is not None:
             return self._call.rounds
         if self.asked is None:
-            from pegboard.rounds import Rounds
+            from pegboard.context.rounds import Rounds
 
             self.asked = Rounds(self._call.round, self._task)
         return self.asked
@@ -280,7 +280,7 @@ class Context:
         """
         step = partial(self._step, partial(function, *arguments, **keywords))
         if self._steps is None:
-            from pegboard.rounds import Rounds
+            from pegboard.context.rounds import Rounds
 
             self._steps = self._rounds or Rounds(FIRST_ROUND)
         return await self._steps.once(key, step, self._call.path)

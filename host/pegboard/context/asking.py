@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pegboard.context.elicitation import Elicited
 from pegboard.context.questions import Elicit, ElicitUrl, Messages, Request, Sample, Sampled, declares
-from pegboard.elicitation import Elicited
+from pegboard.context.rounds import in_step
 from pegboard.errors import ClientCapabilityError, ClientError, InteractionError
-from pegboard.rounds import in_step
 
 if TYPE_CHECKING:
+    from pegboard.context.rounds import Rounds
     from pegboard.contracts import Call, Question
-    from pegboard.rounds import Rounds
 
 PATIENCE = 300.0
 """For how many seconds a session's client may take to answer, unless the author says otherwise."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
+from pegboard.context.elicitation import Elicited, form_of, has_format, misfit
 from pegboard.contracts import Client, Question
-from pegboard.elicitation import Elicited, form_of, has_format, misfit
 from pegboard.errors import InteractionError
 
 

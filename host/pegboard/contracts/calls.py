@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 from pegboard.contracts.catalogue import Prompt, Resource, ResourceTemplate, Tool
 
 if TYPE_CHECKING:
+    from pegboard.context.rounds import Rounds
     from pegboard.contracts.content import Content
     from pegboard.contracts.http import Headers
     from pegboard.errors import MCPError
-    from pegboard.rounds import Rounds
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 """The empty mapping that absent parameters and capabilities share."""

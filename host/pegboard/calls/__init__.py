@@ -1,0 +1,1 @@
+"""What authors wrote, run: one function, once, with whatever it does kept inside its call."""

@@ -1,0 +1,317 @@
+"""Running what authors wrote: one function, once, with whatever it does kept inside this call.
+
+It knows nothing of names, protocols or middleware.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from threading import get_ident
+from types import CoroutineType
+from typing import Any, Literal, NamedTuple
+
+from pegboard.calls.result_size import TooLarge, within
+from pegboard.context import Bound, Context, Owner, Surroundings, _current
+from pegboard.context.rounds import Rounds
+from pegboard.contracts import (
+    Call,
+    ErrorAdapter,
+    InputRequired,
+    Tool,
+    ToolResult,
+)
+from pegboard.errors import (
+    ErrorKind,
+    FatalToolError,
+    MCPContextError,
+    ProtocolError,
+    RetryableToolError,
+    ToolExecutionError,
+    ToolRuntimeError,
+)
+from pegboard.schemas.signature import Signature
+
+logger = logging.getLogger("pegboard")
+
+CANNOT_ASK = "only an async function with a Context parameter can ask; make it one"
+
+Mode = Literal["async", "inline", "thread"]
+"""How a function runs: awaited, called on the event loop, or called in a thread of the host."""
+
+
+class Function(NamedTuple):
+    """An author's function and how it runs."""
+
+    function: Callable[..., Any]
+    mode: Mode
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], *, inline: bool = False) -> Function:
+        """Decide how a function runs by what it is."""
+        target = function if inspect.isroutine(function) else getattr(type(function), "__call__", function)  # noqa: B004
+        if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(target):
+            return cls(function, "async")
+        return cls(function, "inline" if inline else "thread")
+
+
+class BoundTool(NamedTuple):
+    """A tool with everything one host knows about it.
+
+    Attributes:
+        owner: what its functions share with the others of their plugin.
+        secrets: those it declared; None for one that is not set.
+        max_result_bytes: the largest result, as JSON; 0 for no limit.
+        adapters: its own, asked before the host's.
+    """
+
+    tool: Tool
+    function: Function
+    signature: Signature
+    owner: Owner
+    secrets: Mapping[str, str | None]
+    max_result_bytes: int
+    adapters: tuple[ErrorAdapter, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The tool's name on the wire."""
+        return self.tool.name
+
+
+class Threads:
+    """The host's own threads for sync functions; none exist before the first is needed."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._pool: ThreadPoolExecutor | None = None
+        self._running: set[int] = set()
+
+    async def run(self, function: Callable[..., Any], keywords: Mapping[str, Any]) -> tuple[Any, BaseException | None]:
+        """Call a function in a thread; what it returned, and what it raised.
+
+        The exception comes in a box: a future that is given `StopIteration` stays open for ever.
+        """
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._size, thread_name_prefix="pegboard-tool")
+        return await asyncio.get_running_loop().run_in_executor(
+            self._pool, copy_context().run, self._boxed, function, keywords
+        )
+
+    def _boxed(self, function: Callable[..., Any], keywords: Mapping[str, Any]) -> tuple[Any, BaseException | None]:
+        self._running.add(get_ident())
+        try:
+            return function(**keywords), None
+        except BaseException as error:  # noqa: BLE001 - SystemExit and the like are this call's failure
+            return None, error
+        finally:
+            self._running.discard(get_ident())
+
+    @property
+    def busy(self) -> int:
+        """How many functions run right now."""
+        return len(self._running)
+
+    def close(self) -> None:
+        """Give the threads up. A function that runs cannot be stopped; nobody waits for it."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+
+
+Adapters = Sequence[ErrorAdapter]
+
+
+class Runtime(NamedTuple):
+    """What a host lends to every call.
+
+    Attributes:
+        threads: for sync functions.
+        adapters: who knows what an exception means.
+        surroundings: what a context reaches of the host.
+    """
+
+    threads: Threads
+    adapters: Adapters
+    surroundings: Surroundings
+
+
+async def invoke(
+    function: Function,
+    keywords: Mapping[str, Any],
+    threads: Threads,
+    adapters: Adapters = (),
+    rounds: Rounds | None = None,
+) -> Any:
+    """Run a function and return what it returned.
+
+    Whatever it raises loses this call and nothing else: `SystemExit` and `KeyboardInterrupt` would end the event loop
+    if they left the task, `StopIteration` would leave a future open. A task that the function itself started is out of
+    reach.
+
+    Raises:
+        ToolRuntimeError, ProtocolError: raised by the author on purpose, or what an adapter made of an exception.
+        FatalToolError: anything else; masked, with the original as its cause.
+        asyncio.CancelledError: the call was cancelled.
+    """
+    try:
+        if function.mode == "async":
+            return await function.function(**keywords)
+        if function.mode == "inline":
+            value = function.function(**keywords)
+        else:
+            value, error = await threads.run(function.function, keywords)
+            if error is not None:
+                raise error
+        # a plain wrapper around an async function gives what is still to be awaited
+        return await value if isinstance(value, CoroutineType) else value
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if (task is not None and task.cancelling()) or (rounds is not None and rounds.ended):
+            raise
+        raise _unexpected(error) from error
+    except BaseException as error:
+        meant = _on_purpose(error) or _adapted(error, adapters)
+        if meant is error:
+            raise
+        raise meant or _unexpected(error) from error
+
+
+def _on_purpose(error: BaseException) -> ToolRuntimeError | ProtocolError | None:
+    """What the author meant the caller to see; None when it is an accident."""
+    if isinstance(error, ProtocolError) or (isinstance(error, ToolRuntimeError) and _presentable(error)):
+        return error
+    return ToolExecutionError(error.message) if isinstance(error, MCPContextError) else None
+
+
+def _adapted(error: BaseException, adapters: Adapters) -> ToolRuntimeError | None:
+    """What the first adapter that knows an exception makes of it; None when none does."""
+    if not isinstance(error, Exception):
+        return None
+    for adapter in adapters:
+        try:
+            adapted = adapter.from_exception(error)
+        except (Exception, SystemExit):
+            logger.exception("the error adapter %s failed on %s", adapter.slug, type(error).__name__)
+            continue
+        if isinstance(adapted, ToolRuntimeError) and _presentable(adapted):
+            return adapted
+        if adapted is not None:
+            logger.error("the error adapter %s gave %s, not a sound error", adapter.slug, type(adapted).__name__)
+    return None
+
+
+def _presentable(error: ToolRuntimeError) -> bool:
+    """Whether an author's error holds what its fields promise, so that any protocol can send it."""
+    given: list[tuple[object, Any]] = [
+        (error.additional_prompt_content, str | None),
+        (error.retry_after_ms, int | None),
+        (error.status_code, int | None),
+        (error.kind, ErrorKind),
+    ]
+    try:
+        str(error)
+    except Exception:  # noqa: BLE001 - the author's own __str__
+        return False
+    return all(isinstance(value, kind) for value, kind in given)
+
+
+def _unexpected(error: BaseException) -> FatalToolError:
+    try:
+        text = f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 - the author's own __str__
+        text = type(error).__name__
+    return FatalToolError("It failed unexpectedly.", text)
+
+
+async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResult | InputRequired:
+    """Validate the arguments, run the tool, and check its result.
+
+    Raises:
+        ToolRuntimeError: the call failed; the message is for the model.
+    """
+    arguments = call.params.get("arguments") or {}
+    keywords = bound.signature.bind(arguments)
+    if bound.secrets:
+        _check_secrets(bound)
+    if bound.adapters:
+        runtime = runtime._replace(adapters=(*bound.adapters, *runtime.adapters))
+    value = await _run(bound, bound.function, bound.signature.context_parameter, call, runtime, arguments, keywords)
+    if type(value) is InputRequired:
+        return value
+    result = _result(bound, value)
+    if type(result) is ToolResult:
+        return result
+    return ToolResult(result, structured=bound.signature.output_schema is not None)
+
+
+async def _run(
+    bound: Bound,
+    function: Function,
+    parameter: str | None,
+    call: Call,
+    runtime: Runtime,
+    arguments: Mapping[str, Any],
+    keywords: dict[str, Any],
+) -> Any:
+    """Run a function in its context: what it returned, or an `InputRequired` where it asked.
+
+    Args:
+        bound: what the host knows of it.
+        function: the function.
+        parameter: that which takes the Context, None when none does.
+        call: the call.
+        runtime: what the host lends.
+        arguments: the arguments as the client sent them.
+        keywords: those that the function is called with.
+    """
+    asks = parameter is not None and function.mode == "async"
+    task = asyncio.current_task() if asks and call.round is not None else None
+    context = Context(call, bound, arguments, runtime.surroundings, task, None if asks else CANNOT_ASK)
+    if parameter is not None:
+        keywords[parameter] = context
+    token = _current.set(context)
+    try:
+        value = await invoke(function, keywords, runtime.threads, runtime.adapters, call.rounds)
+    except BaseException as error:
+        context.cancelled = isinstance(error, asyncio.CancelledError)
+        if context.asked is None:
+            raise
+        return context.asked.conclude(None, error)
+    finally:
+        _current.reset(token)
+        context.close()
+    return value if context.asked is None else context.asked.conclude(value)
+
+
+def _result(bound: BoundTool, value: Any) -> Any:
+    """What a tool returned, JSON-ready, or a `ToolResult` where that says more."""
+    limit = bound.max_result_bytes
+    if not limit:
+        return bound.signature.result(value)
+    try:
+        return within(limit, value, bound.signature.result)
+    except TooLarge as error:
+        logger.warning(
+            "the result of %s is too large: %d bytes or more, and [host] max_result_bytes is %d",
+            bound.tool.name,
+            error.size,
+            limit,
+        )
+    raise RetryableToolError(
+        f"The result is too large: it has more than {limit:,} bytes.",
+        additional_prompt_content="Ask for less: a narrower search, a smaller range, or one page at a time.",
+    )
+
+
+def _check_secrets(bound: BoundTool) -> None:
+    missing = sorted(name for name, value in bound.secrets.items() if not value)
+    if missing:
+        names = ", ".join(missing)
+        raise FatalToolError(
+            f"This tool needs a secret that is not set on the server: {names}. Ask its operator to set it."
+        )

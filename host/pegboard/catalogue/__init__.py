@@ -1,0 +1,1 @@
+"""What the host serves: definitions bound, put together, listed, and changed while it runs."""

@@ -1,0 +1,226 @@
+"""Everything the plugins contributed, put together once and frozen: the catalogue and who gave what.
+
+A wrong definition costs that definition; a name that two claim is served by neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeVar
+
+from pegboard.calls.execute import BoundTool
+from pegboard.calls.giving import BoundPrompt, BoundResource
+from pegboard.catalogue.binding import SINGULAR, Binder, Bound, Served, Withheld, described
+from pegboard.catalogue.definitions import place
+from pegboard.config import HostConfig, unmatched_patterns
+from pegboard.contracts import (
+    Contributed,
+    ErrorAdapter,
+    Middleware,
+    Prompt,
+    Resource,
+    ResourceTemplate,
+    Route,
+    StreamProtocol,
+    Transport,
+)
+from pegboard.errors import ToolDefinitionError
+from pegboard.loading.plugins import Loaded, Origin, Problem
+from pegboard.names import nearest
+
+NAMED_TOOLS = 3
+"""How many tools a problem names before it counts the rest."""
+
+T = TypeVar("T")
+
+
+class Assembly(NamedTuple):
+    """What a host serves.
+
+    Attributes:
+        tools: by wire name, in the order of names.
+        resources: by URI, and templates by their text.
+        routes: by path, then by method.
+        contributed: what plugins add to the protocol.
+        adapters: in the order in which they are asked.
+        forms: for each tool, every spelling of its name, normalised.
+        origins: by field, whose each item is.
+        contested: by field, the names that were claimed twice.
+    """
+
+    tools: Mapping[str, BoundTool]
+    resources: Mapping[str, tuple[Resource | ResourceTemplate, BoundResource]]
+    prompts: Mapping[str, tuple[Prompt, BoundPrompt]]
+    forms: Mapping[str, frozenset[str]]
+    adapters: tuple[ErrorAdapter, ...]
+    middleware: tuple[Middleware, ...]
+    transports: Mapping[str, Transport]
+    protocols: tuple[StreamProtocol, ...]
+    routes: Mapping[str, Mapping[str, Route]]
+    contributed: Contributed
+    withheld: tuple[Withheld, ...]
+    problems: tuple[Problem, ...]
+    origins: Mapping[Served, Mapping[str, Origin]]
+    contested: Mapping[Served, frozenset[str]]
+
+
+def assemble(
+    config: HostConfig,
+    plugins: Sequence[Loaded],
+    binder: Binder,
+    absent: Iterable[str] = (),
+    *,
+    check_order: bool = True,
+) -> Assembly:
+    """Put together what the plugins contributed. Nothing that an author got wrong raises; it becomes a `Problem`.
+
+    Args:
+        config: disabling, order, and the policy for missing secrets.
+        plugins: what was loaded, in the order of names.
+        binder: binds their definitions.
+        absent: toolkits that are off: a pattern for one of their tools is no mistake.
+        check_order: an entry of an order list that nothing bears is a mistake.
+    """
+    assembler = _Assembler(config, plugins, binder)
+    bound = {field: assembler.bound(field) for field in SINGULAR}
+    assembler.report_missing(bound["tools"])
+    served = {field: assembler.served(field, found) for field, found in bound.items()}
+    if check_order:
+        assembler.report_unknown_order()
+    assembler.report_unmatched(absent)
+    binder.known_forms = None
+    return Assembly(
+        tools={name: one.item for name, one in served["tools"].items()},
+        resources={uri: one.item for uri, one in served["resources"].items()},
+        prompts={name: one.item for name, one in served["prompts"].items()},
+        forms={name: one.forms for name, one in served["tools"].items()},
+        adapters=assembler.adapters(),
+        middleware=assembler.middleware(),
+        transports=assembler.transports(),
+        protocols=tuple(protocol for plugin in plugins for protocol in plugin.protocols),
+        routes=assembler.routes(),
+        contributed=binder.contributed(),
+        withheld=tuple(assembler.withheld),
+        problems=tuple(assembler.problems),
+        origins={field: {name: one.origin for name, one in found.items()} for field, found in served.items()},
+        contested={
+            field: frozenset(one.name for one in found if one.name not in served[field])
+            for field, found in bound.items()
+        },
+    )
+
+
+class _Assembler:
+    def __init__(self, config: HostConfig, plugins: Sequence[Loaded], binder: Binder) -> None:
+        self.config = config
+        self.plugins = plugins
+        self.binder = binder
+        self.problems = binder.problems
+        self.withheld: list[Withheld] = []
+        self.resources: dict[str, Resource] = {}
+
+    def problem(
+        self, origin: Origin, message: str, *, level: Literal["error", "warning"] = "error", fatal: bool = False
+    ) -> None:
+        self.problems.append(Problem("assemble", message, origin, fatal=fatal, level=level))
+
+    def bound(self, field: Served) -> list[Bound]:
+        """What of one kind can be served."""
+        found: list[Bound] = []
+        for plugin in self.plugins:
+            for definition in getattr(plugin, field):
+                try:
+                    one = self.binder.bind(plugin, definition, self.resources)
+                except ToolDefinitionError as error:
+                    where = f"{described(definition)}{place(definition.function)}"
+                    self.problem(plugin.origin, f"{where}: {error}; it is not served")
+                    continue
+                if isinstance(one, Withheld):
+                    self.withheld.append(one)
+                    continue
+                found.append(one)
+                if field == "resources":
+                    self.resources[one.name] = one.item[0]
+        return found
+
+    def served(self, field: Served, found: Iterable[Bound]) -> dict[str, Bound]:
+        return self.unique(SINGULAR[field], ((one.name, one.origin, one) for one in found))
+
+    def report_missing(self, tools: Iterable[Bound]) -> None:
+        """One problem for each secret, however many tools need it."""
+        missing: dict[tuple[str, str], tuple[Origin, list[str]]] = {}
+        for tool in tools:
+            for secret in tool.missing:
+                missing.setdefault((tool.origin.name, secret), (tool.origin, []))[1].append(tool.name)
+        fatal = self.config.host.missing_secrets == "fail"
+        for (_, secret), (origin, names) in missing.items():
+            message = f"{missing_secret(secret)}, as it is needed by {_some(names)}"
+            self.problem(origin, message, level="error" if fatal else "warning", fatal=fatal)
+
+    # --- order and uniqueness ---
+
+    def unique(self, what: str, items: Iterable[tuple[str, Origin, T]]) -> dict[str, T]:
+        """In the order of names, without those that are claimed twice."""
+        claimed: dict[str, list[tuple[Origin, T]]] = {}
+        for name, origin, item in items:
+            claimed.setdefault(name, []).append((origin, item))
+        for name, claims in claimed.items():
+            if len(claims) > 1:
+                owners = " and ".join(str(origin) for origin, _ in claims)
+                self.problem(claims[0][0], f"{what} {name!r} is claimed by {owners}; neither is served")
+        return {name: claims[0][1] for name, claims in sorted(claimed.items()) if len(claims) == 1}
+
+    def adapters(self) -> tuple[ErrorAdapter, ...]:
+        order = {name: place for place, name in enumerate(self.config.host.error_adapters)}
+        plugins = sorted(self.plugins, key=lambda plugin: order.get(plugin.origin.name, len(order)))
+        given = [adapter for plugin in plugins for adapter in plugin.adapters]
+        return tuple(sorted(given, key=lambda adapter: bool(getattr(adapter, "fallback", False))))
+
+    def middleware(self) -> tuple[Middleware, ...]:
+        named = [
+            item._replace(name=item.name or plugin.origin.name) for plugin in self.plugins for item in plugin.middleware
+        ]
+        order = {name: place for place, name in enumerate(self.config.host.middleware)}
+        return tuple(sorted(named, key=lambda item: (order.get(item.name or "", len(order)), item.name or "")))
+
+    def transports(self) -> dict[str, Transport]:
+        owned = ((item.name, plugin.origin, item) for plugin in self.plugins for item in plugin.transports)
+        return self.unique("transport", owned)
+
+    def routes(self) -> dict[str, dict[str, Route]]:
+        owned = [(plugin.origin, route) for plugin in self.plugins for route in plugin.routes]
+        paths: dict[str, dict[str, Route]] = {}
+        unique = self.unique("route", ((f"{route.method} {route.path}", origin, route) for origin, route in owned))
+        for route in unique.values():
+            paths.setdefault(route.path, {})[route.method] = route
+        return paths
+
+    def report_unknown_order(self) -> None:
+        """An entry of an order list that nothing bears keeps the host from starting: the operator counts on it."""
+        transports = {one.name for plugin in self.plugins for one in plugin.transports}
+        middleware = {str(one.name) for one in self.middleware()}
+        adapters = {plugin.origin.name for plugin in self.plugins if plugin.adapters}
+        for key, known in (("transports", transports), ("middleware", middleware), ("error_adapters", adapters)):
+            path = ("host", key)
+            given = getattr(self.config.host, key) if self.config.source(path).by_operator else ()
+            for name in given:
+                if name not in known:
+                    message = f"no plugin that runs brings {name!r}"
+                    problem = self.config.problem(message, path, nearest(name, known))
+                    self.problems.append(Problem("config", str(problem), fatal=True))
+
+    def report_unmatched(self, absent: Iterable[str]) -> None:
+        forms = self.binder.known_forms or set()
+        unmatched = self.config.disabled_tools.unmatched(forms, absent)
+        for problem in unmatched_patterns(self.config, "disabled_tools", unmatched, forms):
+            self.problems.append(Problem("config", str(problem), level="warning"))
+
+
+def missing_secret(secret: str) -> str:
+    """What the operator is told about a secret that is not set."""
+    return f"the secret {secret} is not set; set it in the environment or in .env"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED_TOOLS} more" if len(names) > NAMED_TOOLS else ""
+    return ", ".join(map(repr, names[:NAMED_TOOLS])) + more

@@ -1,0 +1,210 @@
+"""One definition after another, made fit for one host: its name, whether it is served, its secrets.
+
+It decides nothing about two definitions, nor what is done about a wrong one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+
+from pegboard.calls.execute import BoundTool
+from pegboard.calls.giving import BoundPrompt, BoundResource
+from pegboard.catalogue.content_definitions import compile_prompt, compile_resource
+from pegboard.catalogue.definitions import attempt, compile_tool, own_name
+from pegboard.catalogue.extensions import describe, put_together, used_only
+from pegboard.config import HostConfig
+from pegboard.context import Owner
+from pegboard.contracts import (
+    NOTHING,
+    Contributed,
+    PromptDefinition,
+    Resource,
+    ResourceDefinition,
+    Tool,
+    ToolDefinition,
+)
+from pegboard.errors import ToolDefinitionError
+from pegboard.loading.plugins import Loaded, Origin, Problem
+from pegboard.names import spellings, wire_name
+
+Definition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
+Item = TypeVar("Item", Tool, Resource)
+Giver = TypeVar("Giver", BoundResource, BoundPrompt)
+Served: TypeAlias = Literal["tools", "resources", "prompts"]
+"""The fields of an assembly that definitions go to."""
+
+SINGULAR: dict[Served, str] = {"resources": "resource", "tools": "tool", "prompts": "prompt"}
+"""In the order in which they are bound: a tool may speak of a resource."""
+
+
+class Withheld(NamedTuple):
+    """A tool that exists and is not served, and why."""
+
+    name: str
+    owner: str
+    reason: str
+
+
+class Bound(NamedTuple):
+    """A definition that can be served.
+
+    Attributes:
+        field: where in an assembly it goes.
+        name: its name there.
+        origin: whose it is.
+        item: what the assembly holds of it.
+        forms: every spelling of a tool's name, normalised.
+        missing: the secrets that a tool needs and that are not set.
+    """
+
+    field: Served
+    name: str
+    origin: Origin
+    item: Any
+    forms: frozenset[str] = frozenset()
+    missing: tuple[str, ...] = ()
+
+
+class Binder:
+    """Binds the definitions of one host.
+
+    Args:
+        config: names, disabling, and the policy for missing secrets.
+        plugins: what was loaded, in the order of names.
+
+    Attributes:
+        known_forms: while it is a set, every spelling of a tool that came by, withheld ones too.
+        problems: what went wrong meanwhile that costs no definition; whoever reads them takes them away.
+    """
+
+    def __init__(self, config: HostConfig, plugins: Sequence[Loaded]) -> None:
+        self.known_forms: set[str] | None = set()
+        self.problems: list[Problem] = []
+        self._config = config
+        self._stores = [(plugin.origin, store) for plugin in plugins for store in plugin.stores]
+        self._secrets: dict[str, str | None] = {}
+        self._additions = put_together(plugins, self._report)
+        self._users: set[str] = set()
+
+    def bind(self, plugin: Loaded, definition: Definition, resources: Mapping[str, Resource]) -> Bound | Withheld:
+        """What one definition of a plugin comes to.
+
+        Args:
+            plugin: whose it is.
+            definition: the definition.
+            resources: those that a tool may speak of.
+
+        Raises:
+            ToolDefinitionError: its author got it wrong.
+        """
+        if isinstance(definition, ToolDefinition):
+            return attempt(self._tool, plugin, definition, resources)
+        if isinstance(definition, ResourceDefinition):
+            return attempt(self._resource, plugin, definition)
+        return attempt(self._prompt, plugin, definition)
+
+    def contributed(self) -> Contributed:
+        """What plugins add to the protocol, without the extensions that nothing bound so far makes use of."""
+        return used_only(self._additions, self._users)
+
+    def _report(self, origin: Origin, message: str) -> None:
+        self.problems.append(Problem("assemble", message, origin))
+
+    def _described(
+        self, item: Item, definition: ToolDefinition | ResourceDefinition, resources: Mapping[str, Resource] = NOTHING
+    ) -> Item:
+        """With what the extensions of the protocol say of it.
+
+        Raises:
+            ToolDefinitionError: one of them cannot serve it.
+        """
+        said = describe(item, definition.extensions, self._additions, resources)
+        self._users |= said.extensions
+        return item._replace(meta={**(item.meta or {}), **said.meta}) if said.meta else item
+
+    def _wire_name(self, plugin: Loaded, own: str) -> str:
+        return wire_name(plugin.origin.name, own, self._config.host.tool_names, prefix=is_prefixed(plugin))
+
+    def _tool(self, plugin: Loaded, definition: ToolDefinition, resources: Mapping[str, Resource]) -> Bound | Withheld:
+        own = own_name(definition)
+        name = self._wire_name(plugin, own)
+        forms = spellings(plugin.origin.name if is_prefixed(plugin) else "", own)
+        if self.known_forms is not None:
+            self.known_forms |= forms
+        if reason := self._why_withheld(plugin, definition, forms):
+            return Withheld(name, plugin.origin.name, reason)
+        tool, signature, function = compile_tool(definition, name, plugin.origin.name)
+        tool = self._described(tool, definition, resources)
+        secrets = {key: self._secret(key) for key in definition.requires_secrets}
+        missing = tuple(key for key, value in secrets.items() if not value)
+        host = self._config.host
+        bound = BoundTool(
+            tool,
+            function,
+            signature,
+            self._owner(plugin),
+            secrets,
+            host.max_result_bytes,
+            tuple(definition.adapters),
+        )
+        return Bound("tools", name, plugin.origin, bound, forms, missing)
+
+    def _resource(self, plugin: Loaded, definition: ResourceDefinition) -> Bound:
+        resource, bound = compile_resource(definition, plugin.origin.name)
+        uri = definition.uri
+        described = self._described(Resource(uri, resource.name, mime_type=resource.mime_type), definition)
+        if described.meta:
+            resource = resource._replace(meta={**(resource.meta or {}), **described.meta})
+        return Bound("resources", uri, plugin.origin, (resource, self._owned(plugin, bound)))
+
+    def _prompt(self, plugin: Loaded, definition: PromptDefinition) -> Bound:
+        name = self._wire_name(plugin, own_name(definition))
+        prompt, bound = compile_prompt(definition, name, plugin.origin.name)
+        return Bound("prompts", name, plugin.origin, (prompt, self._owned(plugin, bound)))
+
+    def _owned(self, plugin: Loaded, bound: Giver) -> Giver:
+        return bound._replace(owner=self._owner(plugin))
+
+    def _owner(self, plugin: Loaded) -> Owner:
+        context = plugin.context
+        return Owner(context.config, plugin.state, self._config.host.user, context.catalogue)
+
+    def _why_withheld(self, plugin: Loaded, definition: ToolDefinition, forms: frozenset[str]) -> str | None:
+        if pattern := self._config.disabled_tools.which(forms):
+            return f"disabled by {pattern!r} in [host] disabled_tools ({self._config.source('host.disabled_tools')})"
+        if definition.enabled is not None and not definition.enabled(plugin.context.config):
+            return f"switched off by the settings of {plugin.origin.name}"
+        missing = [name for name in definition.requires_secrets if not self._secret(name)]
+        if missing and self._config.host.missing_secrets == "hide":
+            return f"needs a secret that is not set: {', '.join(missing)}"
+        return None
+
+    # --- secrets ---
+
+    def _secret(self, name: str) -> str | None:
+        """The first store's that has it; an empty secret is a missing one, a store that fails is passed over."""
+        if name not in self._secrets:
+            self._secrets[name] = next((value for value in self._kept(name) if value), None)
+        return self._secrets[name]
+
+    def _kept(self, name: str) -> Iterator[str | None]:
+        for origin, store in self._stores:
+            try:
+                yield attempt(store.get, name)
+            except ToolDefinitionError as error:
+                message = f"the secret store {store.name!r} failed when asked for {name}: {error}"
+                self.problems.append(Problem("assemble", message, origin))
+
+
+def described(definition: Definition) -> str:
+    """A definition in a message: what it is, and what its author called it."""
+    if isinstance(definition, ResourceDefinition):
+        return f"resource {definition.uri!r}"
+    kind = "tool" if isinstance(definition, ToolDefinition) else "prompt"
+    return f"{kind} {definition.name or getattr(definition.function, '__name__', definition.function)!r}"
+
+
+def is_prefixed(plugin: Loaded) -> bool:
+    """Whether names carry the toolkit's before them: a Toolkit's own wish."""
+    return bool(getattr(plugin.instance, "prefix", False))

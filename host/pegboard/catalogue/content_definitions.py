@@ -1,0 +1,191 @@
+"""One definition of a resource, a template or a prompt, checked and compiled."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pegboard.calls.execute import Function
+from pegboard.calls.giving import BoundPrompt, BoundResource, Completer
+from pegboard.catalogue.definitions import description_of, own_name, required_description
+from pegboard.contracts import (
+    NOTHING,
+    Prompt,
+    PromptArgument,
+    PromptDefinition,
+    Resource,
+    ResourceDefinition,
+    ResourceTemplate,
+)
+from pegboard.errors import ToolDefinitionError
+from pegboard.names import check_wire_name
+from pegboard.schemas.signature import Signature, compile_signature, context_parameter
+
+if TYPE_CHECKING:
+    from pegboard.uris.matching import Matcher
+
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+")
+
+
+def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resource | ResourceTemplate, BoundResource]:
+    """A resource or a template as clients see it, and its function.
+
+    Raises:
+        ToolDefinitionError: something about it cannot be served.
+    """
+    uri = definition.uri
+    if not _URI.fullmatch(str(uri)):
+        raise ToolDefinitionError("its URI is not absolute, such as docs://readme (RFC 3986)")
+    name = own_name(definition)
+    matcher = _matcher(uri) if "{" in uri or "}" in uri else None
+    names = matcher.names if matcher is not None else ()
+    signature = compile_signature(definition.function, with_result=False)
+    _check_variables(signature.input_schema, names)
+    completers = _completers(definition.completions, names, signature)
+    function = Function.of(definition.function)
+    bound = BoundResource(uri, function, signature, definition.mime_type, matcher, completers=completers)
+    about = (uri, name, definition.title, description_of(definition), definition.mime_type, owner, definition.meta)
+    icons = tuple(definition.icons)
+    if matcher is None:
+        return Resource(*about, definition.annotations, definition.size, icons), bound
+    if definition.size is not None:
+        raise ToolDefinitionError("it is a template, which has no size")
+    return ResourceTemplate(*about, definition.annotations, icons), bound
+
+
+def _matcher(template: str) -> Matcher:
+    # most hosts have no template, and do not pay for the import
+    from pegboard.uris.matching import Matcher
+    from pegboard.uris.template import UriTemplateError
+
+    try:
+        return Matcher(template)
+    except UriTemplateError as error:
+        raise ToolDefinitionError(f"its URI template cannot be served: {error}") from None
+
+
+def _check_variables(schema: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Refuse a function that takes something else than what its URI has variables for."""
+    known, required = schema["properties"], schema.get("required", ())
+    if not names and known:
+        raise ToolDefinitionError(f"its function takes {_list(known)}, and its URI has no variables")
+    if missing := [name for name in names if name not in known]:
+        raise ToolDefinitionError(f"its URI has the variable {missing[0]!r}, which its function does not take")
+    if unknown := [name for name in required if name not in names]:
+        raise ToolDefinitionError(f"its function takes {unknown[0]!r}, which is no variable of its URI")
+
+
+def compile_prompt(definition: PromptDefinition, name: str, owner: str) -> tuple[Prompt, BoundPrompt]:
+    """A prompt as clients see it, and its function.
+
+    Raises:
+        ToolDefinitionError: something about it cannot be served.
+    """
+    if complaint := check_wire_name(name):
+        raise ToolDefinitionError(complaint)
+    description = required_description(definition)
+    signature = compile_signature(definition.function, with_result=False)
+    schema = signature.input_schema
+    required = schema.get("required", ())
+    arguments = tuple(
+        PromptArgument(argument, about.get("title"), about.get("description"), argument in required)
+        for argument, about in schema["properties"].items()
+    )
+    parsed = frozenset(key for key, about in schema["properties"].items() if not _is_single(about, schema))
+    completers = _completers(definition.completions, tuple(schema["properties"]), signature)
+    bound = BoundPrompt(name, Function.of(definition.function), signature, description, parsed, completers=completers)
+    icons = tuple(definition.icons)
+    return Prompt(name, definition.title, description, owner, arguments, definition.meta, icons), bound
+
+
+# --- arguments
+
+
+def _resolved(about: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    reference = about.get("$ref", "")
+    found: Mapping[str, Any] = schema.get("$defs", NOTHING).get(str(reference).removeprefix("#/$defs/"), about)
+    return found
+
+
+def _kinds(about: Mapping[str, Any], schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The schemas that an argument may follow, but for null."""
+    about = _resolved(about, schema)
+    members = about.get("anyOf") or about.get("oneOf") or [about]
+    return [kind for kind in (_resolved(one, schema) for one in members) if kind.get("type") != "null"]
+
+
+def _is_single(about: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
+    """Whether the text of an argument can be its value; if not, it is JSON."""
+    kinds = _kinds(about, schema)
+    return not kinds or any(
+        kind.get("type") not in ("array", "object") and not _all_other(kind.get("enum", [kind.get("const", "")]))
+        for kind in kinds
+    )
+
+
+def _all_other(values: Iterable[Any]) -> bool:
+    return not any(isinstance(value, str) for value in values)
+
+
+def _choices(about: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """The values of an argument that has but a few."""
+    found: list[str] = []
+    for kind in _kinds(about, schema):
+        if kind.get("type") == "boolean":
+            found += ["true", "false"]
+        elif "enum" in kind or "const" in kind:
+            found += [str(value) for value in kind.get("enum", [kind.get("const")])]
+        else:
+            return ()
+    return tuple(dict.fromkeys(found))
+
+
+# --- completion
+
+
+def _completers(given: Any, names: Sequence[str], signature: Signature) -> dict[str, Completer]:
+    """What knows the values of each argument: what the author gave, else the argument's own type."""
+    if not isinstance(given, Mapping):
+        raise ToolDefinitionError(f"its completions are {type(given).__name__}, not a mapping by argument")
+    if unknown := [name for name in given if name not in names]:
+        raise ToolDefinitionError(f"its completion for {unknown[0]!r} is for no argument; there are: {_list(names)}")
+    schema = signature.input_schema
+    found: dict[str, Completer] = {}
+    for name in names:
+        if name in given:
+            found[name] = _completer(given[name], name, names)
+        elif choices := _choices(schema["properties"][name], schema):
+            found[name] = Completer(choices)
+    return found
+
+
+def _completer(given: Any, name: str, names: Sequence[str]) -> Completer:
+    if callable(given):
+        return _of_function(given, name, names)
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ToolDefinitionError(f"its completion for {name!r} is neither a function nor a list of texts")
+    values = tuple(given)
+    if not all(isinstance(value, str) for value in values):
+        raise ToolDefinitionError(f"its completion for {name!r} holds something that is no text")
+    return Completer(values)
+
+
+def _of_function(function: Callable[..., Any], name: str, names: Sequence[str]) -> Completer:
+    context = context_parameter(function)
+    parameters = [one for one in inspect.signature(function).parameters.values() if one.name != context]
+    if not parameters or any(one.kind not in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) for one in parameters):
+        raise ToolDefinitionError(f"its completion for {name!r} must take what has been typed, and may take arguments")
+    typed, *others = parameters
+    for one in others:
+        if one.name not in names:
+            raise ToolDefinitionError(
+                f"its completion for {name!r} takes {one.name!r}, which is no argument; there are: {_list(names)}"
+            )
+    optional = {one.name: one.default is not one.empty for one in others}
+    return Completer(None, Function.of(function), typed.name, optional, context)
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names)) or "none"

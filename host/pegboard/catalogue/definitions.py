@@ -1,0 +1,192 @@
+"""One definition of an author, checked and compiled into what a host can serve. It decides nothing about the others."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from pydantic_core import to_json
+
+from pegboard.calls.execute import Function
+from pegboard.codec import is_finite
+from pegboard.contracts import (
+    NOTHING,
+    Mirrored,
+    PromptDefinition,
+    ResourceDefinition,
+    Tool,
+    ToolAnnotations,
+    ToolDefinition,
+)
+from pegboard.errors import ToolDefinitionError
+from pegboard.meta_keys import meta_complaint
+from pegboard.names import check_wire_name
+from pegboard.schemas.signature import Signature, compile_signature
+
+MAX_SCHEMA_BYTES = 256 * 1024
+"""The largest input or output schema that is served, as JSON."""
+
+T = TypeVar("T")
+
+
+def attempt(make: Callable[..., T], *arguments: Any) -> T:
+    """Call into what an author wrote while the host assembles.
+
+    Raises:
+        ToolDefinitionError: it raised, whatever it was, but for the operator's Ctrl-C.
+    """
+    try:
+        return make(*arguments)
+    except ToolDefinitionError:
+        raise
+    except (Exception, SystemExit) as error:
+        text = " ".join(str(error).split())
+        raise ToolDefinitionError(f"{type(error).__name__}: {text}".rstrip(": ")) from error
+
+
+def _check_fields(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
+    """Clients refuse a whole list for one member that is not what the schema says."""
+    hints = getattr(definition, "annotations", None)
+    texts = {
+        "title": definition.title,
+        "description": definition.description,
+        "mime_type": getattr(definition, "mime_type", None),
+        "annotations.title": getattr(hints, "title", None),
+    }
+    for name, value in texts.items():
+        if value is not None and not isinstance(value, str):
+            raise ToolDefinitionError(f"its {name} is {value!r}, not text")
+    meta = getattr(definition, "meta", None)
+    if meta is not None and (complaint := meta_complaint(meta)):
+        raise ToolDefinitionError(f"its meta: {complaint}")
+    if not isinstance(getattr(definition, "extensions", NOTHING), Mapping):
+        raise ToolDefinitionError("its extensions are no mapping from identifiers")
+    for secret in getattr(definition, "requires_secrets", ()):
+        if not isinstance(secret, str) or not secret.strip():
+            raise ToolDefinitionError(f"it requires the secret {secret!r}, which is no name")
+    _check_shown(definition)
+    if isinstance(definition, ToolDefinition):
+        _check_adapters(definition.adapters)
+        if hints is not None:
+            _check_hints(hints)
+
+
+def _check_adapters(adapters: object) -> None:
+    if not isinstance(adapters, Sequence):
+        raise ToolDefinitionError(f"its adapters are {adapters!r}, not a list")
+    for one in adapters:
+        if isinstance(one, type):
+            raise ToolDefinitionError(f"its adapter {one.__name__} is a class; give an object of it")
+        if not isinstance(getattr(one, "slug", None), str) or not callable(getattr(one, "from_exception", None)):
+            raise ToolDefinitionError(f"its adapter {one!r} lacks a slug or a method from_exception")
+
+
+def _check_hints(hints: object) -> None:
+    if not isinstance(hints, ToolAnnotations):
+        raise ToolDefinitionError(f"its annotations are {hints!r}, not ToolAnnotations")
+    for name in ("read_only", "destructive", "idempotent", "open_world"):
+        if not isinstance(getattr(hints, name), bool | None):
+            raise ToolDefinitionError(f"its annotation {name} is {getattr(hints, name)!r}, not true or false")
+
+
+def _check_shown(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
+    """What resources and messages have in common, read by rules that are loaded where there is something to check."""
+    resource = definition if isinstance(definition, ResourceDefinition) else None
+    if not definition.icons and (resource is None or (resource.annotations is None and resource.size is None)):
+        return
+    from pegboard.content.rules import ContentError, check_annotations, check_icons, check_size
+
+    try:
+        check_icons(definition.icons)
+        if resource is not None:
+            check_annotations(resource.annotations)
+            check_size(resource.size)
+    except ContentError as error:
+        raise ToolDefinitionError(f"its {error}") from None
+
+
+def own_name(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str:
+    """The name that the author gave, else the function's.
+
+    Raises:
+        ToolDefinitionError: there is none.
+    """
+    function = _innermost(definition.function)
+    if not callable(function):
+        raise ToolDefinitionError(f"{function!r} is not a function")
+    name = definition.name or getattr(function, "__name__", type(function).__name__)
+    if not isinstance(name, str):
+        raise ToolDefinitionError(f"its name is {name!r}, not text")
+    _check_fields(definition)
+    return name
+
+
+def place(function: object) -> str:
+    """Where a function stands, for messages."""
+    code = getattr(inspect.unwrap(_innermost(function)), "__code__", None) if callable(function) else None
+    return f" ({code.co_filename}:{code.co_firstlineno})" if code else ""
+
+
+def compile_tool(definition: ToolDefinition, name: str, owner: str) -> tuple[Tool, Signature, Function]:
+    """A tool as clients see it, and how its function is called.
+
+    Raises:
+        ToolDefinitionError: something about it cannot be served.
+    """
+    if complaint := check_wire_name(name):
+        raise ToolDefinitionError(f"its name on the wire, {name!r}, is no good: {complaint}")
+    description = required_description(definition)
+    signature = compile_signature(definition.function, definition.input_schema, definition.output_schema)
+    text, _ = [_check_schema(schema) for schema in (signature.input_schema, signature.output_schema)]
+    mirrors = _mirrored(signature.input_schema) if b'"x-mcp-header"' in text else ()
+    hints = definition.annotations
+    title = definition.title or (hints.title if hints else None)
+    schemas = signature.input_schema, signature.output_schema
+    tool = Tool(name, description, *schemas, title, hints, owner, definition.meta, mirrors, tuple(definition.icons))
+    return tool, signature, Function.of(definition.function, inline=definition.inline)
+
+
+def _innermost(function: Any) -> Any:
+    while isinstance(function, partial):
+        function = function.func
+    return function
+
+
+def description_of(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str | None:
+    """What the author said about it, or the docstring; None without either."""
+    given = definition.description
+    if given is not None:
+        return given.strip()
+    function = _innermost(definition.function)
+    return inspect.getdoc(function if inspect.isroutine(function) else type(function))
+
+
+def required_description(definition: ToolDefinition | PromptDefinition) -> str:
+    """The description of what a model chooses by.
+
+    Raises:
+        ToolDefinitionError: there is none.
+    """
+    description = description_of(definition)
+    if not description:
+        raise ToolDefinitionError("it has no description; write a docstring that tells a model what it does")
+    return description
+
+
+def _mirrored(schema: Mapping[str, Any]) -> tuple[Mirrored, ...]:
+    # most hosts have no such tool, and do not pay for the import
+    from pegboard.schemas.mirrored import mirrored
+
+    return mirrored(schema)
+
+
+def _check_schema(schema: Mapping[str, Any] | None) -> bytes:
+    """The schema as JSON."""
+    if not is_finite((schema,)):
+        raise ToolDefinitionError("its schema holds NaN or an infinity, which JSON lacks; leave such a bound out")
+    text = to_json(schema)
+    if len(text) > MAX_SCHEMA_BYTES:
+        raise ToolDefinitionError(f"its schema has {len(text)} bytes, the limit is {MAX_SCHEMA_BYTES}")
+    return text

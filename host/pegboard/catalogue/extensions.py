@@ -1,0 +1,198 @@
+"""What plugins add to the protocol, checked and put together: methods, notifications, topics and their extensions.
+
+An extension is served whole or not at all. Nobody replaces what the specification itself has. It runs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from pegboard.catalogue.definitions import attempt
+from pegboard.catalogue.extension_rules import complaint_about, name_of
+from pegboard.contracts import (
+    Call,
+    Contributed,
+    Extension,
+    Method,
+    MethodResult,
+    NotificationHandler,
+    Resource,
+    Tool,
+    Topic,
+)
+from pegboard.errors import ProtocolError, ToolDefinitionError
+from pegboard.loading.plugins import Loaded, Origin
+from pegboard.meta_keys import meta_complaint
+
+MISSING_CLIENT_CAPABILITY = -32021
+
+T = TypeVar("T")
+Contribution: TypeAlias = Extension | Method | NotificationHandler | Topic
+Report: TypeAlias = Callable[[Origin, str], None]
+Owned: TypeAlias = tuple[Origin, Any]
+
+_KINDS: Mapping[type[Any], str] = {
+    Extension: "extension",
+    Method: "method",
+    NotificationHandler: "handler of",
+    Topic: "topic",
+}
+
+
+def put_together(plugins: Sequence[Loaded], report: Report) -> Contributed:
+    """Everything of the kind that can be served; what cannot is reported, with its owners."""
+    return _Contributions(plugins, report).served()
+
+
+class _Contributions:
+    def __init__(self, plugins: Sequence[Loaded], report: Report) -> None:
+        self.report = report
+        self.broken: set[str] = set()
+        self.claims: dict[type[Any], dict[str, list[Owned]]] = {kind: {} for kind in _KINDS}
+        for plugin in plugins:
+            for one in plugin.methods:
+                if complaint := complaint_about(one):
+                    self.refuse(plugin.origin, one, complaint)
+                else:
+                    self.claims[type(one)].setdefault(name_of(one), []).append((plugin.origin, one))
+
+    def refuse(self, origin: Origin, one: Contribution, complaint: str) -> None:
+        self.report(origin, f"{_KINDS[type(one)]} {name_of(one)!r}: {complaint}; it is not served")
+        self.broken.add(str(one.identifier if isinstance(one, Extension) else one.extension))
+
+    def served(self) -> Contributed:
+        """What is claimed once and belongs to no extension that is broken, or off."""
+        found = {kind: dict(self.unclaimed_twice(kind)) for kind in _KINDS}
+        extensions: dict[str, Extension] = {name: one for name, (_, one) in found[Extension].items()}
+        self.refuse_shared_result_types(found[Extension])
+        for origin, one in found[Extension].values():
+            if one.identifier in self.broken:
+                del extensions[one.identifier]
+                self.report(origin, f"extension {one.identifier!r} is not served, as not all of it can be")
+        rest = {kind: dict(self.with_extension(kind, found[kind], extensions)) for kind in _KINDS}
+        return Contributed(extensions, rest[Method], rest[NotificationHandler], rest[Topic])
+
+    def unclaimed_twice(self, kind: type[Any]) -> Iterator[tuple[str, Owned]]:
+        for name, claims in sorted(self.claims[kind].items()):
+            if len(claims) == 1:
+                yield name, claims[0]
+                continue
+            owners = " and ".join(str(origin) for origin, _ in claims)
+            self.report(claims[0][0], f"{_KINDS[kind]} {name!r} is claimed by {owners}; neither is served")
+            self.broken |= {str(one.identifier if kind is Extension else one.extension) for _, one in claims}
+
+    def refuse_shared_result_types(self, extensions: Mapping[str, Owned]) -> None:
+        owners: dict[str, Owned] = {}
+        for origin, one in extensions.values():
+            for result_type in one.result_types:
+                other_origin, other = owners.setdefault(result_type, (origin, one))
+                if other is not one:
+                    both = f"{other_origin} and {origin}"
+                    self.report(origin, f"the result type {result_type!r} is claimed by {both}; neither is served")
+                    self.broken |= {one.identifier, other.identifier}
+
+    def with_extension(
+        self, kind: type[Any], found: Mapping[str, Owned], extensions: Mapping[str, Extension]
+    ) -> Iterator[tuple[str, Any]]:
+        for name, (origin, one) in found.items():
+            if kind is Extension:
+                return
+            if one.extension is None or one.extension in extensions:
+                yield name, one
+            elif one.extension not in self.claims[Extension] and one.extension not in self.broken:
+                self.report(origin, f"{_KINDS[kind]} {name!r} belongs to {one.extension!r}, which no plugin brings")
+
+
+def _name(one: Contribution) -> str:
+    return one.identifier if isinstance(one, Extension) else one.name
+
+
+# --- results
+
+
+def check_result(call: Call, result: MethodResult, contributed: Contributed) -> MethodResult:
+    """A result as it may go out.
+
+    Raises:
+        ProtocolError: -32021, its kind is for clients that declare its extension, which this one does not.
+        ValueError: no extension that is on defines its kind, another tool asked, or it says what a plugin must not.
+    """
+    method = contributed.methods.get(call.method)
+    extension = method.extension if method is not None else None
+    if result.result_type != "complete":
+        definer = next((one for one in contributed.extensions.values() if result.result_type in one.result_types), None)
+        if definer is None:
+            raise ValueError(f"no extension that is on defines the result type {result.result_type!r}")
+        if call.path:
+            kind = repr(result.result_type)
+            raise ValueError(f"the result type {kind} is for clients, not for a tool that calls another")
+        require_declared(call, definer)
+        extension = definer.identifier
+    if "resultType" in result.value:
+        raise ValueError("a result names its kind by MethodResult.result_type, not by a member resultType")
+    if "_meta" in result.value and (complaint := meta_complaint(result.value["_meta"], extension)):
+        raise ValueError(f"the _meta of a result: {complaint}")
+    return result
+
+
+def require_declared(call: Call, extension: Extension) -> None:
+    """Refuse what is for clients that declare an extension, where this one does not.
+
+    Raises:
+        ProtocolError: -32021, with the capability that is missing.
+    """
+    if call.client.extension(extension.identifier) is None:
+        place = "experimental" if extension.experimental else "extensions"
+        message = f"This needs a client that declares the extension {extension.identifier}."
+        data: dict[str, Any] = {"requiredCapabilities": {place: {extension.identifier: {}}}}
+        raise ProtocolError(MISSING_CLIENT_CAPABILITY, message, data)
+
+
+# --- what tools and resources say for extensions
+
+
+class Described(NamedTuple):
+    """What clients read about extensions in the `_meta` of one tool or resource.
+
+    Attributes:
+        meta: the entries.
+        extensions: whose they are.
+    """
+
+    meta: dict[str, Any]
+    extensions: frozenset[str]
+
+
+def describe(
+    item: Tool | Resource, said: Mapping[str, Any], contributed: Contributed, resources: Mapping[str, Resource]
+) -> Described:
+    """What the extensions make of what an author said for each of them; what none of them knows is left aside.
+
+    Raises:
+        ToolDefinitionError: one of them cannot serve it.
+    """
+    meta: dict[str, Any] = {}
+    users = set()
+    for identifier, extension in contributed.extensions.items():
+        if extension.describe is None:
+            continue
+        entries = attempt(extension.describe, item, said.get(identifier), resources)
+        if entries is None:
+            continue
+        if complaint := meta_complaint(entries, identifier):
+            raise ToolDefinitionError(f"the _meta of the extension {identifier}: {complaint}")
+        meta |= entries
+        users.add(identifier)
+    return Described(meta, frozenset(users))
+
+
+def used_only(contributed: Contributed, used: Iterable[str]) -> Contributed:
+    """Without the extensions that describe tools and resources and have nothing to describe."""
+    users = set(used)
+    unused = {name for name, one in contributed.extensions.items() if one.describe is not None and name not in users}
+
+    def kept(things: Mapping[str, T]) -> dict[str, T]:
+        return {name: one for name, one in things.items() if getattr(one, "extension", name) not in unused}
+
+    return Contributed(*(kept(things) for things in contributed))

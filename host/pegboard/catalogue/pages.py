@@ -1,0 +1,156 @@
+"""The lists of an assembly in pages, in the order of names. It knows what is listed, and neither calls nor protocols.
+
+A page that a change left as it was stays the same object, so that protocols may keep what they made of it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from bisect import bisect_right
+from collections.abc import Mapping
+from operator import is_
+from typing import Any, Literal, TypeAlias
+
+from pegboard.calls.execute import BoundTool
+from pegboard.catalogue.assembly import Assembly
+from pegboard.contracts import ANONYMOUS, Call, Caller, CallNext, Listing, Outcome, ResourceTemplate
+from pegboard.errors import ProtocolError
+from pegboard.jsonrpc import INVALID_PARAMS
+
+ListKind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
+
+
+def may_use(caller: Caller, bound: BoundTool) -> bool:
+    """Whether a caller sees a tool: one that uses the operator's secrets is not for everybody who can reach us."""
+    return not bound.secrets or caller.trusted or caller.subject is not None
+
+
+class Lists:
+    """The lists of one assembly.
+
+    Args:
+        assembly: what is listed.
+        page_size: how many items a page holds.
+        before: those of the assembly before it, for what did not change.
+    """
+
+    def __init__(self, assembly: Assembly, page_size: int, before: Lists | None = None) -> None:
+        self._page_size = page_size
+        self._given: dict[ListKind, Mapping[str, Any]] = {
+            "tools": assembly.tools,
+            "resources": assembly.resources,
+            "templates": assembly.resources,
+            "prompts": assembly.prompts,
+        }
+        self._pages: dict[ListKind, Pages] = {}
+        self._open: dict[ListKind, Pages] = {}
+        for kind, given in self._given.items():
+            if before is not None and before._given[kind] is given:
+                self._pages[kind], self._open[kind] = before._pages[kind], before._open[kind]
+            elif kind == "tools":
+                self._make_tools(assembly.tools, before)
+            else:
+                items = {name: pair[0] for name, pair in given.items() if _is_of(kind, pair[0])}
+                self._make(kind, list(items), list(items.values()), before)
+
+    def _make(self, kind: ListKind, names: list[str], items: list[Any], before: Lists | None) -> None:
+        old = None if before is None else before._pages[kind]
+        self._pages[kind] = self._open[kind] = Pages(kind, names, items, self._page_size, before=old)
+
+    def _make_tools(self, tools: Mapping[str, BoundTool], before: Lists | None) -> None:
+        """The list of tools, as callers see it who may use all of them, and as others do."""
+        names, items = list(tools), [bound.tool for bound in tools.values()]
+        if not any(bound.secrets for bound in tools.values()):
+            self._make("tools", names, items, before)
+            return
+        open_to_all = {name: bound.tool for name, bound in tools.items() if may_use(ANONYMOUS, bound)}
+        old, old_open = (before._pages["tools"], before._open["tools"]) if before is not None else (None, None)
+        self._pages["tools"] = Pages("tools", names, items, self._page_size, private=True, before=old)
+        self._open["tools"] = Pages(
+            "tools", list(open_to_all), list(open_to_all.values()), self._page_size, private=True, before=old_open
+        )
+
+    def method(self, kind: ListKind) -> CallNext:
+        """The method that lists one kind."""
+        pages, open_to_all = self._pages[kind], self._open[kind]
+
+        async def page(call: Call) -> Outcome:
+            trusted = call.caller.trusted or call.caller.subject is not None
+            return (pages if trusted else open_to_all).page(call.params)
+
+        return page
+
+
+def _is_of(kind: ListKind, item: Any) -> bool:
+    """Whether an item belongs into a list; templates stand among the resources of an assembly."""
+    return kind == "prompts" or isinstance(item, ResourceTemplate) == (kind == "templates")
+
+
+class Pages:
+    """One list. A cursor is the last name given, so that any instance can go on from it, whatever came and went.
+
+    Args:
+        kind: what is listed.
+        names: what they are ordered by, in order.
+        items: what bears these names.
+        size: how many a page holds.
+        private: others may see another list.
+        before: the list as it was.
+    """
+
+    def __init__(
+        self,
+        kind: ListKind,
+        names: list[str],
+        items: list[Any],
+        size: int,
+        *,
+        private: bool = False,
+        before: Pages | None = None,
+    ) -> None:
+        self._kind = kind
+        self._names = names
+        self._items = items
+        self._size = size
+        self._private = private
+        known: Mapping[int, Listing] = {} if before is None else before._whole_pages
+        self._whole_pages: Mapping[int, Listing] = {
+            start: self._kept(start, known) for start in range(0, max(len(items), 1), size)
+        }
+
+    def page(self, params: Mapping[str, Any]) -> Listing:
+        """The page that the parameters of a list method ask for.
+
+        Raises:
+            ProtocolError: the cursor is none of ours.
+        """
+        cursor = params.get("cursor")
+        start = 0 if cursor is None else bisect_right(self._names, _decoded(cursor))
+        return self._whole_pages.get(start) or self._page(start)
+
+    def _kept(self, start: int, known: Mapping[int, Listing]) -> Listing:
+        old, new = known.get(start), self._page(start)
+        if old is None or (old.next_cursor, old.private) != (new.next_cursor, new.private):
+            return new
+        # by identity: 1 and True are equal, and no client reads them alike
+        same = len(old.items) == len(new.items) and all(map(is_, old.items, new.items))
+        return old if same else new
+
+    def _page(self, start: int) -> Listing:
+        end = start + self._size
+        following = _encoded(self._names[end - 1]) if end < len(self._names) else None
+        return Listing(self._kind, tuple(self._items[start:end]), following, private=self._private)
+
+
+def _encoded(name: str) -> str:
+    return base64.urlsafe_b64encode(name.encode()).decode()
+
+
+def _decoded(cursor: object) -> str:
+    try:
+        if isinstance(cursor, str) and (name := base64.b64decode(cursor, b"-_", validate=True).decode()):
+            return name
+    except (binascii.Error, ValueError):
+        pass
+    raise ProtocolError(INVALID_PARAMS, "params.cursor is not one of this server's cursors")

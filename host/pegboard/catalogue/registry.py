@@ -1,0 +1,281 @@
+"""What a host serves, changed while it runs: every change is a new `Assembly`. It tells nobody and runs nothing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from threading import RLock
+from typing import Any
+
+from pegboard.catalogue.assembly import Assembly, missing_secret
+from pegboard.catalogue.binding import SINGULAR, Binder, Bound, Definition, Served, Withheld, described, is_prefixed
+from pegboard.catalogue.definitions import attempt, own_name, place
+from pegboard.config import HostConfig
+from pegboard.contracts import Catalogue, Kind, PromptDefinition, Resource, ResourceDefinition, ToolDefinition
+from pegboard.errors import ToolDefinitionError
+from pegboard.loading.plugins import Loaded, Origin
+from pegboard.names import wire_name
+
+logger = logging.getLogger("pegboard")
+
+
+class Registry:
+    """Every plugin's way to change what one host serves.
+
+    Args:
+        config: the host's.
+        publish: serves another assembly from now on.
+        changed: told, outside of every lock, which kinds are no longer what they were.
+    """
+
+    def __init__(
+        self, config: HostConfig, publish: Callable[[Assembly], None], changed: Callable[[Collection[Kind]], None]
+    ) -> None:
+        self._config = config
+        self._publish = publish
+        self._changed = changed
+        self._lock = RLock()
+        self._plugins: Sequence[Loaded] = ()
+        self._assembly: Assembly | None = None
+        self._binder: Binder | None = None
+
+    def catalogue(self, plugin: Loaded) -> Catalogue:
+        """A plugin's own way."""
+        return _OwnCatalogue(self, plugin)
+
+    def collect(self) -> None:
+        """From now on nothing is served; what is added waits to be assembled with what hooks contribute."""
+        with self._lock:
+            self._assembly = self._binder = None
+
+    def open(self, plugins: Sequence[Loaded], binder: Binder, make: Callable[[], Assembly]) -> Assembly:
+        """Serve what `make` assembles of these plugins, and let them change it. Nobody adds anything meanwhile."""
+        with self._lock:
+            assembly = make()
+            self._plugins, self._binder, self._assembly = plugins, binder, assembly
+            self._publish(assembly)
+        return assembly
+
+    # --- what plugins do ---
+
+    def add(self, plugin: Loaded, given: Iterable[Any]) -> tuple[str, ...]:
+        definitions = [_definition(one) for one in given]
+        with self._lock:
+            if self._assembly is None:
+                return tuple([self._contribute(plugin, one) for one in definitions])
+        found = self._bound(plugin, definitions)
+        self._change(plugin, _Draft.add, ((one,) for one in found))
+        return tuple(one.name for one in found)
+
+    def update(self, plugin: Loaded, given: Iterable[Any]) -> tuple[str, ...]:
+        definitions = [_definition(one) for one in given]
+        found = self._bound(plugin, definitions)
+        self._change(plugin, _Draft.update, ((one,) for one in found))
+        return tuple(one.name for one in found)
+
+    def remove(self, plugin: Loaded, kind: Kind, names: Iterable[str]) -> None:
+        if kind not in SINGULAR:
+            raise ToolDefinitionError(f"{kind!r} is no kind; there are: {', '.join(sorted(SINGULAR))}")
+        spelt = [(name,) if kind == "resources" else (name, self._wire_name(plugin, name)) for name in names]
+        self._change(plugin, _Draft.remove, ((kind, one) for one in spelt))
+
+    def _contribute(self, plugin: Loaded, definition: Definition) -> str:
+        """Let a definition be assembled with what the plugin's hooks contribute; its name."""
+        if isinstance(definition, ResourceDefinition):
+            plugin.resources.append(definition)
+            return definition.uri
+        name = attempt(own_name, definition)
+        if isinstance(definition, ToolDefinition):
+            plugin.tools.append(definition)
+        else:
+            plugin.prompts.append(definition)
+        return self._wire_name(plugin, name)
+
+    def _wire_name(self, plugin: Loaded, own: str) -> str:
+        return wire_name(plugin.origin.name, own, self._config.host.tool_names, prefix=is_prefixed(plugin))
+
+    def _running(self, plugin: Loaded) -> Binder:
+        """What binds a plugin's definitions.
+
+        Raises:
+            ToolDefinitionError: the host does not serve yet, or not this plugin.
+        """
+        with self._lock:
+            if self._binder is None:
+                raise ToolDefinitionError("nothing is served yet; until the host has started, one can only add")
+            if not any(plugin is one for one in self._plugins):
+                raise ToolDefinitionError(f"{plugin.origin} does not run in this host, or no longer")
+            return self._binder
+
+    def _bound(self, plugin: Loaded, definitions: Sequence[Definition]) -> list[Bound | Withheld]:
+        """What definitions come to; outside of the lock, so that a slow one keeps nobody waiting."""
+        binder = self._running(plugin)
+        found: dict[int, Bound | Withheld] = {}
+        resources = _Resources(self._assembly.resources if self._assembly else {})
+        # resources first: a tool may speak of one
+        for number, one in sorted(enumerate(definitions), key=lambda pair: not isinstance(pair[1], ResourceDefinition)):
+            found[number] = bound = self._bound_one(binder, plugin, one, resources)
+            if isinstance(bound, Bound) and bound.field == "resources":
+                resources.added[bound.name] = bound.item[0]
+        return [found[number] for number in range(len(definitions))]
+
+    def _bound_one(
+        self, binder: Binder, plugin: Loaded, definition: Definition, resources: Mapping[str, Resource]
+    ) -> Bound | Withheld:
+        try:
+            found = binder.bind(plugin, definition, resources)
+        except ToolDefinitionError as error:
+            raise type(error)(f"{described(definition)}{place(definition.function)}: {error}") from error.__cause__
+        while binder.problems:
+            logger.error("%s", binder.problems.pop())
+        if isinstance(found, Bound) and found.missing:
+            message = f"tool {found.name!r}: {'; '.join(map(missing_secret, found.missing))}"
+            if self._config.host.missing_secrets == "fail":
+                raise ToolDefinitionError(message)
+            logger.warning("%s", message)
+        return found
+
+    def _change(self, plugin: Loaded, edit: Callable[..., None], edits: Iterable[tuple[Any, ...]]) -> None:
+        with self._lock:
+            binder = self._running(plugin)
+            assert self._assembly is not None
+            draft = _Draft(self._assembly, plugin)
+            for one in edits:
+                edit(draft, *one)
+            assembly = draft.assembly()._replace(contributed=binder.contributed())
+            self._publish(assembly)
+            self._assembly = assembly
+        self._changed(draft.changed)
+
+
+class _OwnCatalogue:
+    """See `pegboard.Catalogue`."""
+
+    def __init__(self, registry: Registry, plugin: Loaded) -> None:
+        self._registry = registry
+        self._plugin = plugin
+
+    def add(self, *definitions: Any) -> tuple[str, ...]:
+        return self._registry.add(self._plugin, definitions)
+
+    def update(self, *definitions: Any) -> tuple[str, ...]:
+        return self._registry.update(self._plugin, definitions)
+
+    def remove(self, kind: Kind, *names: str) -> None:
+        self._registry.remove(self._plugin, kind, names)
+
+
+class _Resources(Mapping[str, Resource]):
+    """The resources of an assembly as clients see them, and those that are about to be added."""
+
+    def __init__(self, served: Mapping[str, tuple[Any, Any]]) -> None:
+        self.added: dict[str, Resource] = {}
+        self._served = served
+
+    def __getitem__(self, uri: str) -> Resource:
+        return self.added[uri] if uri in self.added else self._served[uri][0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._served, **self.added})
+
+    def __len__(self) -> int:
+        return len({**self._served, **self.added})
+
+
+class _Draft:
+    """One change of an assembly by one plugin, all of it or nothing.
+
+    Attributes:
+        changed: the fields that are no longer what they were.
+    """
+
+    def __init__(self, assembly: Assembly, plugin: Loaded) -> None:
+        self.changed: set[Served] = set()
+        self._before = assembly
+        self._origin = plugin.origin
+        self._items: dict[Served, dict[str, Any]] = {}
+        self._origins: dict[Served, dict[str, Origin]] = {}
+        self._forms: dict[str, frozenset[str]] = {}
+        self._withheld = {(one.name, one.owner): one for one in assembly.withheld}
+
+    def add(self, one: Bound | Withheld) -> None:
+        if isinstance(one, Withheld):
+            self._withheld[one.name, one.owner] = one
+            return
+        what = f"{SINGULAR[one.field]} {one.name!r}"
+        if owner := self._owner(one.field, one.name):
+            advice = "; update replaces it" if owner == self._origin else ""
+            raise ToolDefinitionError(f"{what} is there already, brought by {owner}{advice}")
+        if one.name in self._before.contested[one.field]:
+            raise ToolDefinitionError(f"{what} is claimed by two others and served by neither")
+        self._put(one)
+
+    def update(self, one: Bound | Withheld) -> None:
+        field: Served = "tools" if isinstance(one, Withheld) else one.field
+        self._take(field, (one.name,))
+        if isinstance(one, Withheld):
+            self._withheld[one.name, one.owner] = one
+        else:
+            self._put(one)
+
+    def remove(self, field: Served, names: tuple[str, ...]) -> None:
+        self._take(field, names)
+
+    def _take(self, field: Served, names: tuple[str, ...]) -> None:
+        """Take away what is the plugin's own under the first of these names that it has.
+
+        Raises:
+            ToolDefinitionError: there is nothing of its own.
+        """
+        for name in names:
+            if self._owner(field, name) == self._origin:
+                self._touch(field)
+                del self._items[field][name], self._origins[field][name]
+                self._forms.pop(name, None)
+                return
+            if field == "tools" and self._withheld.pop((name, self._origin.name), None) is not None:
+                return
+        what = f"{SINGULAR[field]} {names[0]!r}"
+        if owner := self._owner(field, names[0]):
+            raise ToolDefinitionError(f"{what} was brought by {owner}, and is not for others to change")
+        raise ToolDefinitionError(f"there is no {what} of {self._origin}")
+
+    def _put(self, one: Bound) -> None:
+        self._touch(one.field)
+        self._items[one.field][one.name] = one.item
+        self._origins[one.field][one.name] = one.origin
+        if one.field == "tools":
+            self._forms[one.name] = one.forms
+        self._withheld.pop((one.name, one.origin.name), None)
+
+    def _owner(self, field: Served, name: str) -> Origin | None:
+        return self._origins.get(field, self._before.origins[field]).get(name)
+
+    def _touch(self, field: Served) -> None:
+        if field not in self.changed:
+            self.changed.add(field)
+            self._items[field] = dict(getattr(self._before, field))
+            self._origins[field] = dict(self._before.origins[field])
+            if field == "tools":
+                self._forms = dict(self._before.forms)
+
+    def assembly(self) -> Assembly:
+        """What there is after the change, in the order of names."""
+        fields: dict[str, Any] = {field: _sorted(items) for field, items in self._items.items()}
+        if "tools" in self.changed:
+            fields["forms"] = self._forms
+        origins = {**self._before.origins, **self._origins}
+        return self._before._replace(**fields, origins=origins, withheld=tuple(self._withheld.values()))
+
+
+def _sorted(items: dict[str, Any]) -> dict[str, Any]:
+    names = sorted(items)
+    return items if names == list(items) else {name: items[name] for name in names}
+
+
+def _definition(given: object) -> Definition:
+    if isinstance(given, ToolDefinition | ResourceDefinition | PromptDefinition):
+        return given
+    if callable(given):
+        return ToolDefinition(given)
+    raise ToolDefinitionError(f"{given!r} is neither a definition nor a function")

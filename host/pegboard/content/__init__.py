@@ -1,0 +1,1 @@
+"""Content blocks: what may be in them, and what authors return made into them."""

@@ -1,0 +1,141 @@
+"""What functions of authors give, as results: of tools where it is content, of prompts, of resources.
+
+Nothing is run here, and nothing is known of revisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from typing import Any
+
+from pegboard.content.rules import (
+    ContentError,
+    check_contents,
+    check_meta,
+    check_role,
+    check_text,
+    checked,
+    is_block,
+    members,
+)
+from pegboard.contracts import PromptMessage, PromptResult, ResourceContents, ResourceResult, ToolResult
+from pegboard.errors import ToolOutputError
+
+
+def tool_result(value: object, plain: Callable[[Any], Any], *, is_free: bool) -> ToolResult | None:
+    """The result that content, or an MCP CallToolResult, comes to; None where a value is neither.
+
+    Args:
+        value: what the tool returned.
+        plain: makes a value JSON-ready, and holds it against what the tool declares.
+        is_free: the tool declares nothing.
+
+    Raises:
+        ToolOutputError: its content is not in order, or stands in place of what the tool declares.
+    """
+    try:
+        found = _tool_result(value)
+    except ContentError as error:
+        raise ToolOutputError("The tool returned content that cannot be sent.", str(error)) from None
+    if found is None or is_free:
+        return found and found._replace(value=plain(found.value))
+    if found.structured or (isinstance(value, ToolResult) and value.value is not None):
+        return found._replace(value=plain(found.value), structured=True)
+    if found.is_error:
+        return found
+    if type(value) is dict:
+        return None
+    advice = "annotate the result as content, `list[str | ImageContent]` for example, or return a ToolResult"
+    raise ToolOutputError("The tool returned content in place of what it declares.", advice)
+
+
+def _tool_result(value: object) -> ToolResult | None:
+    if isinstance(value, ToolResult):
+        content = None if value.content is None else tuple(map(checked, _several(value.content, "content")))
+        check_meta(value.meta)
+        return value._replace(content=content, is_error=bool(value.is_error))
+    if type(value) is not dict and is_block(value):
+        return ToolResult(content=(checked(value),))
+    if isinstance(value, list | tuple):
+        return ToolResult(content=tuple(map(checked, value)))
+    if type(value) is not dict or not value.keys() <= {"content", "structuredContent", "isError", "_meta"}:
+        return None
+    content, is_error = value.get("content"), value.get("isError", False)
+    if type(content) is not list or not all(is_block(item) for item in content):
+        return None
+    if not isinstance(is_error, bool):
+        raise ContentError(f"isError: {is_error!r} is neither true nor false")
+    check_meta(value.get("_meta"))
+    structured = "structuredContent" in value
+    blocks = tuple(map(checked, content))
+    return ToolResult(value.get("structuredContent"), structured, blocks, is_error, value.get("_meta"))
+
+
+def prompt_result(value: object, description: str | None) -> PromptResult:
+    """The messages that a prompt's function gave.
+
+    Raises:
+        ContentError: they are not in order.
+    """
+    if isinstance(value, PromptResult):
+        check_meta(value.meta)
+        check_text(value.description, "description", optional=True)
+        messages = tuple(map(_message, _several(value.messages, "messages")))
+        return PromptResult(messages, value.description or description, value.meta)
+    if not isinstance(value, list | tuple) or isinstance(value, PromptMessage) or is_block(value):
+        value = (value,)
+    return PromptResult(tuple(map(_message, value)), description)
+
+
+def _message(item: object) -> PromptMessage:
+    if type(item) is dict and "role" in item:
+        item = PromptMessage(**members(item, "message", {"role": "role", "content": "content"}, {}))
+    if not isinstance(item, PromptMessage):
+        return PromptMessage(item if isinstance(item, str) else checked(item))
+    check_role(item.role)
+    return item if isinstance(item.content, str) else item._replace(content=checked(item.content))
+
+
+def resource_result(value: object, uri: str, mime_type: str | None, as_json: Callable[[Any], str]) -> ResourceResult:
+    """The contents that a resource's function gave.
+
+    Args:
+        value: what it gave.
+        uri: the URI that was read.
+        mime_type: the declared media type.
+        as_json: makes text of what is neither text nor bytes.
+
+    Raises:
+        ContentError: they are not in order; or what `as_json` raises.
+    """
+    if isinstance(value, ResourceResult):
+        check_meta(value.meta)
+        if type(value.ttl_ms) is not int or value.ttl_ms < 0:
+            raise ContentError(f"ttl_ms: {value.ttl_ms!r} is no number of milliseconds")
+        if not isinstance(value.public, bool):
+            raise ContentError(f"public: {value.public!r} is neither true nor false")
+        parts = _several(value.contents, "contents")
+        return value._replace(contents=tuple(_part(one, uri, mime_type) for one in parts))
+    if isinstance(value, ResourceContents | str | bytes | bytearray | memoryview):
+        return ResourceResult((_part(value, uri, mime_type),))
+    if isinstance(value, Iterator | AsyncIterator):
+        raise ContentError("it is an iterator, which may have no end; give a list")
+    if isinstance(value, list | tuple) and any(isinstance(one, ResourceContents) for one in value):
+        return ResourceResult(tuple(_part(one, uri, mime_type) for one in value))
+    return ResourceResult((ResourceContents(uri, as_json(value), mime_type or "application/json"),))
+
+
+def _part(one: object, uri: str, mime_type: str | None) -> ResourceContents:
+    if isinstance(one, ResourceContents):
+        return check_contents(one, "contents")
+    if isinstance(one, str):
+        return ResourceContents(uri, one, mime_type or "text/plain")
+    if isinstance(one, bytes | bytearray | memoryview):
+        return ResourceContents(uri, bytes(one), mime_type or "application/octet-stream")
+    raise ContentError(f"contents: {type(one).__name__} is neither ResourceContents nor str nor bytes")
+
+
+def _several(items: object, where: str) -> Sequence[Any]:
+    if not isinstance(items, list | tuple) or is_block(items) or isinstance(items, PromptMessage | ResourceContents):
+        raise ContentError(f"{where}: {type(items).__name__} is no list")
+    return items

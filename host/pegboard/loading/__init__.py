@@ -1,0 +1,1 @@
+"""From entry points to plugins that run, or the reason why not."""

@@ -1,0 +1,216 @@
+"""Finds plugins and toolkits by their entry points, and decides which of them run. Imports none of them."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Container, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple, Protocol
+
+import importlib_metadata
+
+from pegboard.config import HostConfig
+from pegboard.contracts import NOTHING
+from pegboard.loading.plugins import GROUPS, Choice, Origin, PluginKind, Problem
+from pegboard.names import Patterns
+
+OWN_DISTRIBUTION = "pegboard"
+LEFT_OUT = "left out by --only"
+_WILD = set("*?[")
+
+
+class _Readable(Protocol):
+    def read_text(self, filename: str) -> str | None: ...
+
+
+class Selection(NamedTuple):
+    """What the command line says about plugins, above all configuration.
+
+    Attributes:
+        only: names, globs or `distribution:name`; toolkits that match none of them are left out. Empty means all.
+        safe: the built-in plugins that are on by default, and nothing else.
+        strict: every failure keeps the host from starting.
+    """
+
+    only: tuple[str, ...] = ()
+    safe: bool = False
+    strict: bool = False
+
+
+class Given(NamedTuple):
+    """Plugins and toolkits that a program hands over itself, which is consent enough."""
+
+    plugins: Mapping[str, Any] = NOTHING
+    toolkits: Mapping[str, Any] = NOTHING
+
+
+class Found(NamedTuple):
+    """What there is, and what could not be read of it."""
+
+    origins: tuple[Origin, ...]
+    problems: tuple[Problem, ...] = ()
+
+
+def own_version() -> str:
+    """The version of pegboard, "0" where it is not installed as a distribution."""
+    try:
+        return _name_and_version(importlib_metadata.distribution(OWN_DISTRIBUTION))[1]
+    except importlib_metadata.PackageNotFoundError:
+        return "0"
+
+
+def find(given: Given | None = None) -> Found:
+    """Every plugin and toolkit there is, sorted by name, then distribution: the same order on every machine."""
+    entries, problems = _entry_points()
+    names: dict[int, tuple[str, str]] = {}
+    origins = []
+    for group, kind in GROUPS.items():
+        for entry in entries.select(group=group):
+            owner = entry.dist
+            if id(owner) not in names:
+                names[id(owner)] = _name_and_version(owner)
+            origins.append(Origin(kind, entry.name, entry.value, *names[id(owner)], entry))
+    handed: Sequence[tuple[PluginKind, Mapping[str, Any]]] = (
+        ("plugin", given.plugins if given else {}),
+        ("toolkit", given.toolkits if given else {}),
+    )
+    for kind, targets in handed:
+        origins += [Origin(kind, name, _target(target), given=target) for name, target in targets.items()]
+    return Found(tuple(sorted(origins, key=lambda origin: (origin.name, origin.distribution))), tuple(problems))
+
+
+def _entry_points() -> tuple[importlib_metadata.EntryPoints, list[Problem]]:
+    """The entry points of every distribution, but for those whose file of them cannot be read."""
+    try:
+        return importlib_metadata.entry_points(), []
+    except Exception:  # noqa: BLE001 - one damaged file of anybody's would hide everybody's
+        return _readable_entry_points()
+
+
+def _readable_entry_points() -> tuple[importlib_metadata.EntryPoints, list[Problem]]:
+    entries: dict[str, list[importlib_metadata.EntryPoint]] = {}
+    problems = []
+    for distribution in importlib_metadata.distributions():
+        name, version = _name_and_version(distribution)
+        if name in entries:
+            continue
+        try:
+            entries[name] = list(distribution.entry_points)
+        except Exception as error:  # noqa: BLE001 - see above
+            cause = f"{type(error).__name__}: {error}"
+            problems.append(Problem("find", f"the entry points of {name} {version} cannot be read: {cause}"))
+    return importlib_metadata.EntryPoints(entry for some in entries.values() for entry in some), problems
+
+
+def _name_and_version(distribution: _Readable) -> tuple[str, str]:
+    """Read by hand: the library's way takes the parser of e-mails, which costs milliseconds at every start."""
+    fields: dict[str, str] = {}
+    try:
+        text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
+    except (OSError, ValueError):
+        text = ""
+    for line in text.splitlines():
+        key, colon, value = line.partition(":")
+        if not colon:
+            break
+        fields.setdefault(key.lower(), value.strip())
+    return fields.get("name") or "an unnamed distribution", fields.get("version") or "?"
+
+
+def _target(target: object) -> str:
+    if isinstance(target, ModuleType):
+        return target.__name__
+    module = getattr(target, "__module__", type(target).__module__)
+    return f"{module}:{getattr(target, '__qualname__', type(target).__name__)}"
+
+
+@cache
+def defaults() -> Mapping[str, Any]:
+    """The lowest layer of configuration: which built-in plugins run. Read without importing any of them.
+
+    Empty where the built-in plugins are not installed.
+    """
+    import tomli
+
+    spec = importlib.util.find_spec("pegboard_plugins")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        path = Path(folder) / "defaults.toml"
+        if path.is_file():
+            return tomli.loads(path.read_text("utf-8"))
+    return {}
+
+
+def choose(origins: Sequence[Origin], config: HostConfig, selection: Selection) -> list[Choice]:
+    """For each plugin, whether it runs and by whose word."""
+    built_in = {_folded(origin.name) for origin in origins if _is_built_in(origin)}
+    return [_choose(origin, config, selection, built_in) for origin in origins]
+
+
+def _folded(name: str) -> str:
+    """A name as it is compared with those of the built-in plugins."""
+    return name.strip().casefold().replace("-", "_")
+
+
+def _is_built_in(origin: Origin) -> bool:
+    return origin.kind == "plugin" and origin.distribution == OWN_DISTRIBUTION
+
+
+def _choose(origin: Origin, config: HostConfig, selection: Selection, built_in: Container[str]) -> Choice:
+    by_default = _is_built_in(origin) and origin.name in defaults().get("plugins", {})
+    if selection.safe and _is_built_in(origin) and origin.name in config.host.transports:
+        return Choice(origin, True, "the transport that was asked for", named=True)
+    if selection.safe:
+        reason = "on by default" if by_default else "--safe starts with the built-in defaults alone"
+        return Choice(origin, by_default, reason)
+    if disabled := _disabled_by(origin, config):
+        return Choice(origin, False, disabled)
+    if origin.kind == "plugin" and not _is_built_in(origin) and _folded(origin.name) in built_in:
+        return Choice(origin, False, "it bears the name of a built-in plugin, and is refused", refused=True)
+    pattern = Patterns(selection.only).which_plugin(origin.name, origin.distribution)
+    if selection.only and origin.kind == "toolkit" and pattern is None:
+        return Choice(origin, False, LEFT_OUT)
+    if source := _named_by(origin, config, pattern):
+        return Choice(origin, True, source, named=True)
+    return _unnamed(origin, config, by_default)
+
+
+def _unnamed(origin: Origin, config: HostConfig, by_default: bool) -> Choice:
+    if by_default:
+        return Choice(origin, True, "on by default")
+    if origin.kind == "plugin":
+        return Choice(origin, False, f"no section [plugins.{origin.name}] and no list in [host] names it")
+    if config.host.autoload:
+        return Choice(origin, True, "installed")
+    return Choice(origin, False, f"[host] autoload is false; a section [toolkits.{origin.name}] turns it on")
+
+
+def _disabled_by(origin: Origin, config: HostConfig) -> str | None:
+    key = f"disabled_{origin.kind}s"
+    patterns: Patterns = getattr(config, key)
+    pattern = patterns.which_plugin(origin.name, origin.distribution)
+    if pattern is None:
+        return None
+    return f"disabled by {pattern!r} in [host] {key} ({config.source(('host', key))})"
+
+
+def _named_by(origin: Origin, config: HostConfig, pattern: str | None) -> str | None:
+    """The operator's word for a plugin: a section, an entry of a list, a name in --only, or the program's own hand."""
+    section = (f"{origin.kind}s", origin.name)
+    if (source := config.source(section)).by_operator:
+        return f"named by [{'.'.join(section)}] ({source})"
+    lists = {"required": config.host.required}
+    if origin.kind == "plugin":
+        lists |= {
+            "plugins": config.host.plugins,
+            "transports": config.host.transports,
+            "middleware": config.host.middleware,
+            "error_adapters": config.host.error_adapters,
+        }
+    for key, names in lists.items():
+        if origin.name in names:
+            return f"named by [host] {key} ({config.source(('host', key))})"
+    if origin.kind == "toolkit" and pattern is not None and not set(pattern) & _WILD:
+        return "named by --only"
+    return None if origin.entry_point else "handed over by the program"

@@ -1,0 +1,230 @@
+"""From entry points to plugins that are configured, registered and asked what they contribute, or to a reason why not.
+
+A plugin that fails costs itself alone, whole: nothing of it stays behind. `Exception` and `SystemExit` are the plugin's
+failure, `KeyboardInterrupt` is the operator's.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from types import ModuleType
+from typing import Any, TypeAlias, cast
+
+from pydantic import BaseModel
+
+from pegboard import hookspecs
+from pegboard.config import ConfigProblem, HostConfig, unknown_sections, unmatched_patterns, validate_section
+from pegboard.contracts import Catalogue, Plugin, PluginContext
+from pegboard.errors import PluginError
+from pegboard.loading.discovery import LEFT_OUT, Found, Given, Selection, choose, find
+from pegboard.loading.hook_rules import HOOKS, check_hooks, contributions
+from pegboard.loading.plugins import SECTIONS, Choice, Loaded, LoadReport, Origin, Problem
+from pegboard.loading.process_guard import watched
+from pegboard.names import Patterns, nearest
+from pegboard.toolkit import Toolkit
+
+logger = logging.getLogger("pegboard.loading.loader")
+
+
+Catalogues: TypeAlias = Callable[[Loaded], Catalogue]
+"""Gives a plugin the catalogue that it may change."""
+
+
+def load(
+    config: HostConfig, selection: Selection | None = None, given: Given | None = None, *, catalogue: Catalogues
+) -> LoadReport:
+    """Load every plugin that is to run.
+
+    Failures never raise: they are in the report, and `fatal` where the operator named the plugin, where `--strict`
+    asks for it, and where the configuration names what is not there.
+    """
+    return _Loader(config, selection or Selection(), catalogue).load(find(given))
+
+
+class _Loader:
+    def __init__(self, config: HostConfig, selection: Selection, catalogue: Catalogues) -> None:
+        self.config = config
+        self.selection = selection
+        self.catalogue = catalogue
+        self.problems: list[Problem] = []
+
+    def load(self, found: Found) -> LoadReport:
+        for problem in found.problems:
+            self.problems.append(problem._replace(fatal=self.selection.strict))
+        choices = choose(found.origins, self.config, self.selection)
+        for choice in choices:
+            if choice.refused:
+                self.report(choice.origin, "find", choice.reason, named=choice.origin.entry_point is None)
+        running = [choice for choice in choices if choice.on]
+        twice = self.report_duplicates(running)
+        if not self.selection.safe:
+            self.report_unknown_names(choices)
+        plugins = [self.attempt(choice) for choice in running if (choice.origin.kind, choice.origin.name) not in twice]
+        return LoadReport(tuple(choices), tuple(plugin for plugin in plugins if plugin), tuple(self.problems))
+
+    # --- which ---
+
+    def report_duplicates(self, running: Iterable[Choice]) -> set[tuple[str, str]]:
+        seen: dict[tuple[str, str], list[Origin]] = {}
+        for choice in running:
+            seen.setdefault((choice.origin.kind, choice.origin.name), []).append(choice.origin)
+        twice = {key: origins for key, origins in seen.items() if len(origins) > 1}
+        for (kind, name), origins in twice.items():
+            for origin in origins:
+                others = " and ".join(_source(other) for other in origins if other is not origin)
+                remedy = f'[host] disabled_{kind}s = ["{origin.distribution}:{name}"]'
+                self.report(
+                    origin, "find", f"{others} brings a {kind} of this name too; disable one: {remedy}", named=True
+                )
+        return set(twice)
+
+    def report_unknown_names(self, choices: Sequence[Choice]) -> None:
+        for kind, section in SECTIONS.items():
+            origins = [choice.origin for choice in choices if choice.origin.kind == kind]
+            known = [origin.name for origin in origins]
+            self.wrong_config(unknown_sections(self.config, section, known))
+            self.report_unmatched(f"disabled_{section}", origins)
+        toolkits = [choice.origin for choice in choices if choice.origin.kind == "toolkit"]
+        for text in Patterns(self.selection.only).unmatched_plugins(map(_pair, toolkits)):
+            hint = _hint(text, (origin.name for origin in toolkits))
+            self.problems.append(Problem("find", f"--only: no installed toolkit is called {text!r}{hint}", fatal=True))
+        self.report_absent("plugins", choices)
+        self.report_absent("required", choices)
+
+    def report_unmatched(self, key: Any, origins: Sequence[Origin]) -> None:
+        patterns: Patterns = getattr(self.config, key)
+        unmatched = patterns.unmatched_plugins(map(_pair, origins))
+        problems = unmatched_patterns(self.config, key, unmatched, (origin.name for origin in origins))
+        self.problems += [Problem("config", str(problem), level="warning") for problem in problems]
+
+    def report_absent(self, key: str, choices: Sequence[Choice]) -> None:
+        """What a list names must be installed, and what is required must not be disabled as well."""
+        for place, name in enumerate(getattr(self.config.host, key)):
+            named = [choice for choice in choices if choice.origin.name == name]
+            if not named:
+                close = nearest(name, (choice.origin.name for choice in choices))
+                message = f"nothing of this name is installed: {name!r}"
+                self.wrong_config([self.config.problem(message, ("host", key, place), close)])
+            elif key == "required" and not any(choice.on or choice.reason == LEFT_OUT for choice in named):
+                message = f"{name!r} is required, but {named[0].reason}"
+                self.wrong_config([self.config.problem(message, ("host", key, place))])
+
+    def wrong_config(self, problems: Iterable[ConfigProblem]) -> None:
+        self.problems += [Problem("config", str(problem), fatal=True) for problem in problems]
+
+    # --- one plugin ---
+
+    def attempt(self, choice: Choice) -> Loaded | None:
+        """Load one plugin whole, or report why not and keep nothing of it."""
+        origin = choice.origin
+        changed: list[str] = []
+        attempt = _Attempt(self.config, origin, self.catalogue)
+        loaded = None
+        logger.debug("loading %s (%s)", origin, origin.target)
+        try:
+            with watched(str(origin), changed):
+                loaded = attempt.run()
+        except KeyboardInterrupt:
+            raise
+        except _SettingsError as error:
+            for problem in error.problems:
+                self.report(origin, attempt.stage, str(problem), named=choice.named)
+        except BaseException as error:  # whatever a plugin raises is its own failure
+            logger.debug("%s failed", origin, exc_info=True)
+            self.report(origin, attempt.stage, _in_words(error), named=choice.named)
+        if changed:
+            message = f"it changed the process while it was loaded: {', '.join(changed)}"
+            self.problems.append(Problem("process", message, origin, level="warning"))
+        return loaded
+
+    def report(self, origin: Origin, stage: str, message: str, *, named: bool = False) -> None:
+        self.problems.append(Problem(stage, message, origin, fatal=named or self.selection.strict))
+
+
+class _Attempt:
+    """One plugin on its way from its entry point to its contributions; `stage` tells how far it has come."""
+
+    def __init__(self, config: HostConfig, origin: Origin, catalogue: Catalogues) -> None:
+        self.config = config
+        self.origin = origin
+        self.catalogue = catalogue
+        self.stage = "import"
+
+    def run(self) -> Loaded:
+        started = time.perf_counter()
+        origin = self.origin
+        target = origin.given if origin.entry_point is None else origin.entry_point.load()
+        _check_target(target)
+        self.stage = "config"
+        config = self.configured(target)
+        self.stage = "create"
+        instance = cast("type[Plugin]", target)(config) if inspect.isclass(target) else target
+        self.stage = "hooks"
+        implementations = check_hooks(instance, f"{origin.kind}:{origin.name}")
+        self.stage = "contribute"
+        log = logging.getLogger(f"pegboard.{origin.kind}s.{origin.name}")
+        loaded = Loaded(origin, instance, lambda one: PluginContext(origin.name, config, log, self.catalogue(one)))
+        for hook, function, parameters in implementations:
+            getattr(loaded, HOOKS[hook].field).extend(contributions(hook, function, parameters, loaded.context))
+        loaded.import_seconds = time.perf_counter() - started
+        return loaded
+
+    def configured(self, target: Any) -> Any:
+        """The plugin's validated settings, None when it takes none."""
+        model = getattr(target, "Config", None)
+        if model is not None and not (inspect.isclass(model) and issubclass(model, BaseModel)):
+            raise PluginError("its `Config` is no model; it must be a subclass of pegboard.PluginConfig")
+        if model is not None and model.model_config.get("extra") != "forbid":
+            raise PluginError("its `Config` lets unknown keys pass; it must be a subclass of pegboard.PluginConfig")
+        result = validate_section(self.config, SECTIONS[self.origin.kind], self.origin.name, model)
+        if isinstance(result, list):
+            raise _SettingsError(result)
+        return result
+
+
+class _SettingsError(Exception):
+    """A section is not what the plugin's model asks for."""
+
+    def __init__(self, problems: list[ConfigProblem]) -> None:
+        super().__init__()
+        self.problems = problems
+
+
+def _check_target(target: Any) -> None:
+    is_plugin = inspect.isclass(target) and issubclass(target, Plugin)
+    if not (is_plugin or isinstance(target, ModuleType | Toolkit | Plugin)):
+        raise PluginError("the target must be a Plugin subclass, a module with hooks, or a Toolkit")
+    wanted = getattr(target, "host_api", hookspecs.HOST_API)
+    if not isinstance(wanted, int):
+        raise PluginError(f"its `host_api` must be a number, such as {hookspecs.HOST_API}, not {wanted!r}")
+    if wanted != hookspecs.HOST_API:
+        advice = "upgrade pegboard" if wanted > hookspecs.HOST_API else "upgrade the plugin"
+        raise PluginError(f"it is written for host API {wanted}, this host has {hookspecs.HOST_API}; {advice}")
+
+
+def _in_words(error: BaseException) -> str:
+    """What a plugin raised, in one line that no terminal obeys."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001 - its own code, too
+        text = ""
+    text = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+    if isinstance(error, PluginError):
+        return text
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _source(origin: Origin) -> str:
+    return f"{origin.distribution} {origin.version}" if origin.distribution else "the program"
+
+
+def _pair(origin: Origin) -> tuple[str, str]:
+    return origin.name, origin.distribution
+
+
+def _hint(name: str, candidates: Iterable[str]) -> str:
+    close = nearest(name, candidates)
+    return f"; did you mean {close!r}?" if close else ""

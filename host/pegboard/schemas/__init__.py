@@ -1,0 +1,1 @@
+"""What arguments and results must be: signatures and schemas, compiled once."""

@@ -1,0 +1,120 @@
+"""Functions whose author wrote the JSON Schema of their arguments or of their result, instead of types.
+
+Arguments reach the function as they came, without conversions and defaults of the schema.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, get_origin
+
+from pydantic_core import to_jsonable_python
+
+from pegboard.argument_errors import schema_error
+from pegboard.codec import is_finite
+from pegboard.errors import ToolInputError, ToolInputSchemaError, ToolOutputSchemaError
+from pegboard.schema_errors import line
+from pegboard.schemas.json_schema import JsonSchema, compile_schema
+
+_MAPPINGS = (dict, Mapping)
+
+
+class Arguments(NamedTuple):
+    """How arguments are checked, and what the function is called with.
+
+    Attributes:
+        schema: what they have to fit.
+        whole: the parameter that takes all of them as one dict, None when each has its own.
+        named: the parameters there are, None when the function takes any.
+        context_parameter: the parameter that takes the Context.
+    """
+
+    schema: JsonSchema
+    whole: str | None
+    named: frozenset[str] | None
+    context_parameter: str | None
+
+    def keywords(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Keyword arguments for the function.
+
+        Raises:
+            ToolInputError: the arguments do not fit.
+        """
+        if found := self.schema.problems(arguments):
+            raise schema_error(found)
+        if self.whole is not None:
+            return {self.whole: dict(arguments)}
+        if self.named is not None:
+            return {name: value for name, value in arguments.items() if name in self.named}
+        if self.context_parameter in arguments:
+            raise ToolInputError(f"Invalid arguments:\n{self.context_parameter} is not a parameter of this tool")
+        return dict(arguments)
+
+
+def compile_arguments(
+    given: Any, parameters: Sequence[inspect.Parameter], hints: Mapping[str, Any], context_parameter: str | None
+) -> Arguments:
+    """Compile the schema of a function's arguments, and find out how the function takes them.
+
+    Args:
+        given: the schema.
+        parameters: the function's parameters but for the one that takes the Context.
+        hints: their types.
+        context_parameter: that one, None when there is none.
+
+    Raises:
+        ToolInputSchemaError: the schema is not sound, or not the function's.
+    """
+    schema = compile_schema(given, "its input schema", ToolInputSchemaError)
+    if schema.schema.get("type") != "object":
+        raise ToolInputSchemaError('the input schema has to say `"type": "object"` at its root')
+    properties = schema.schema.get("properties", {})
+    for parameter in parameters:
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
+            raise ToolInputSchemaError(f"parameter {parameter.name!r} is positional; arguments are given by name")
+    if context_parameter in properties:
+        raise ToolInputSchemaError(f"the property {context_parameter!r} has the name of the parameter for the Context")
+    if len(parameters) == 1 and _takes_all(parameters[0], hints) and parameters[0].name not in properties:
+        return Arguments(schema, parameters[0].name, None, context_parameter)
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        parameters = [parameter for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD]
+        named = None
+    else:
+        named = frozenset(parameter.name for parameter in parameters)
+        if strange := sorted(set(properties) - named):
+            raise ToolInputSchemaError(
+                f"the function has no parameter for the property {strange[0]!r}; give it one, or `**arguments`"
+            )
+    required = schema.schema.get("required", ())
+    for parameter in parameters:
+        if parameter.default is parameter.empty and parameter.name not in required:
+            raise ToolInputSchemaError(
+                f"parameter {parameter.name!r} has no default, and the input schema does not require it"
+            )
+    return Arguments(schema, None, named, context_parameter)
+
+
+def _takes_all(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> bool:
+    hint = hints.get(parameter.name, parameter.annotation)
+    named = parameter.kind is not parameter.VAR_KEYWORD
+    return named and (hint in _MAPPINGS or get_origin(hint) in _MAPPINGS)
+
+
+def compile_result(given: Any) -> tuple[Callable[[Any], Any], dict[str, Any]]:
+    """What makes a result JSON-ready and checks it, and the schema.
+
+    Raises:
+        ToolOutputSchemaError: the schema is not sound.
+    """
+    schema = compile_schema(given, "its output schema", ToolOutputSchemaError)
+
+    def checked(value: Any) -> Any:
+        plain = to_jsonable_python(value, inf_nan_mode="constants", bytes_mode="base64", by_alias=True)
+        if not is_finite((plain,)):
+            raise ValueError("JSON has no form for NaN and infinities")
+        if found := schema.problems(plain):
+            raise ValueError("; ".join(line(path, text) for path, text in found[:10]))
+        return plain
+
+    return checked, schema.schema

@@ -1,0 +1,167 @@
+"""How large a result is: never too small a limit for what fits, and nothing beyond it gets through (row F-9)."""
+
+from __future__ import annotations
+
+import ipaddress
+import itertools
+from collections import deque
+from dataclasses import dataclass
+from datetime import date
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ConfigDict, computed_field
+from pydantic_core import to_jsonable_python
+
+from pegboard import ToolOutputError
+from pegboard.calls.result_size import TooLarge, within
+from pegboard.codec import encode
+
+
+class Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    text: str = ""
+    inside: Any = None
+
+
+class Growing(BaseModel):
+    size: int
+
+    @computed_field  # type: ignore[prop-decorator]  # as pydantic writes it
+    @property
+    def text(self) -> str:
+        return "x" * self.size
+
+
+@dataclass
+class Box:
+    inside: Any
+
+
+@dataclass(slots=True)
+class Slotted:
+    inside: Any
+
+
+def plain(value: Any) -> Any:
+    return to_jsonable_python(value, inf_nan_mode="constants", bytes_mode="base64")
+
+
+def never(value: Any) -> Any:
+    raise AssertionError("it is converted")
+
+
+FITTING: dict[str, Any] = {
+    "text": "x" * 100,
+    "beyond ASCII": "é€😀" * 30,
+    "control characters": "\x00" * 30,
+    "quotes": '"' * 90,
+    "bytes": b"x" * 100,
+    "items": [1] * 90,
+    "long floats": [-1.2345678901234567e-300] * 8,
+    "large integers": [2**64] * 9,
+    "nested": {"a": {"b": ["c", None, True]}},
+    "long keys": {"k" * 50: {"l" * 50: 1}},
+    "empty": [[[]]] * 20,
+    "tuple": ("x",) * 40,
+    "set": {"x"},
+    "deque": deque([1, 2]),
+    "model": Open.model_validate({"text": "x" * 90, "more": 5}),
+    "dataclasses": Box(Slotted(date(2026, 1, 1))),
+    "network": ipaddress.ip_network("10.0.0.0/8"),
+    "computed field": Growing(size=150),
+    "keys that are no text": {1: 2},
+}
+
+
+@pytest.mark.parametrize("name", FITTING)
+def test_the_limit_is_exact(name: str) -> None:
+    result = plain(FITTING[name])
+    size = len(encode(result))
+    assert within(size, FITTING[name], plain) == result
+    with pytest.raises(TooLarge):
+        within(size - 1, FITTING[name], plain)
+
+
+@pytest.mark.parametrize("value", [None, 5, True, "", []])
+def test_the_smallest_results_are_let_through(value: Any) -> None:
+    assert within(1000, value, plain) == value
+
+
+LARGE: dict[str, Any] = {
+    "text": "x" * 1001,
+    "bytes": b"x" * 1001,
+    "bytearray": bytearray(1001),
+    "items": [1] * 501,
+    "texts": ["x" * 501] * 2,
+    "nested": {"a": {"b": "x" * 1001}},
+    "members": dict.fromkeys(range(201), 1),
+    "range": {"range": range(10**12)},
+    "model": Open(inside="x" * 1001),
+    "extra members": Open.model_validate({"more": [1] * 501}),
+    "dataclass": Box(["x" * 1001]),
+    "slots": Slotted(["x" * 1001]),
+    "mapping": MappingProxyType({"a": "x" * 1001}),
+    "set": {"x" * 501, "y" * 501},
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_what_is_surely_too_large_is_not_even_converted(name: str) -> None:
+    with pytest.raises(TooLarge) as refused:
+        within(1000, LARGE[name], never)
+    assert refused.value.size > 1000
+
+
+def test_few_objects_may_make_a_large_result() -> None:
+    layer: list[Any] = [1] * 10
+    for _ in range(20):
+        layer = [layer] * 10
+    with pytest.raises(TooLarge):
+        within(10_000, layer, never)
+
+
+async def generating() -> Any:
+    yield 1
+
+
+@pytest.mark.parametrize(
+    "hide",
+    [
+        pytest.param(lambda it: it, id="itself"),
+        pytest.param(lambda it: [it], id="list"),
+        pytest.param(lambda it: {"a": [{"b": it}]}, id="dict"),
+        pytest.param(lambda it: (it,), id="tuple"),
+        pytest.param(lambda it: deque([it]), id="deque"),
+        pytest.param(lambda it: Open(inside=it), id="model"),
+        pytest.param(lambda it: Open.model_validate({"more": it}), id="extra"),
+        pytest.param(lambda it: [Box(it)], id="dataclass"),
+        pytest.param(lambda it: Slotted([it]), id="slots"),
+        pytest.param(lambda it: MappingProxyType({"a": it}), id="mapping"),
+    ],
+)
+@pytest.mark.parametrize(
+    "iterator",
+    [
+        pytest.param(itertools.count, id="count"),
+        pytest.param(lambda: map(str, itertools.count()), id="map"),
+        pytest.param(lambda: (n for n in [1]), id="generator"),
+        pytest.param(generating, id="async generator"),
+    ],
+)
+def test_an_iterator_is_found_wherever_it_is(hide: Any, iterator: Any) -> None:
+    with pytest.raises(ToolOutputError, match="iterator"):
+        within(1000, hide(iterator()), never)
+
+
+def test_what_contains_itself_comes_to_an_end() -> None:
+    round_: list[Any] = []
+    round_.append(round_)
+    with pytest.raises(ValueError, match="Circular"):
+        within(10_000, round_, plain)
+
+
+def test_what_is_near_the_limit_alone_is_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pegboard.calls.result_size.encode", never)
+    assert within(1_000_000, {"a": ["x" * 1000, 5]}, plain) == {"a": ["x" * 1000, 5]}

@@ -1,0 +1,344 @@
+"""Content is checked before it is sent: what the specification does not know is refused, with what there is."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegboard import (
+    Annotations,
+    AudioContent,
+    EmbeddedResource,
+    Icon,
+    ImageContent,
+    PromptMessage,
+    PromptResult,
+    ResourceContents,
+    ResourceLink,
+    ResourceResult,
+    TextContent,
+    ToolResult,
+)
+from pegboard.content.returned import prompt_result, resource_result, tool_result
+from pegboard.content.rules import ContentError, check_icons, checked
+from pegboard.errors import ToolOutputError
+
+ANY: Any = None
+"""Stands in for values of every type in records that declare one."""
+
+
+def link(**fields: Any) -> ResourceLink:
+    return ResourceLink(**{"uri": "x://y", "name": "y", **fields})
+
+
+def text(**fields: Any) -> TextContent:
+    return TextContent("x", Annotations(**fields))
+
+
+SOUND = [
+    "text",
+    TextContent(""),
+    text(audience=()),
+    text(audience=["user"], priority=0, last_modified="2026-07-28"),
+    text(priority=1.0, last_modified=datetime(2026, 1, 1)),  # noqa: DTZ001 - whatever an author has
+    ImageContent(b"", "image/svg+xml"),
+    ImageContent("", "image/png"),
+    AudioContent("+/8=", "audio/ogg; codecs=opus"),
+    EmbeddedResource(ResourceContents("urn:x", b"")),
+    link(size=0, icons=(Icon("data:image/png;base64,AA=="),), meta={"com.example/a": None}),
+]
+
+
+@pytest.mark.parametrize("item", SOUND, ids=repr)
+def test_what_is_in_order_stays_as_it_is(item: Any) -> None:
+    assert checked(item) == (TextContent(item) if isinstance(item, str) else item)
+
+
+@pytest.mark.requirement("RES-14", "TOOL-20")
+@pytest.mark.parametrize(
+    ("item", "reason"),
+    [
+        (5, "int is no content; there are: str, TextContent, ImageContent"),
+        (None, "NoneType is no content"),
+        (b"x", "bytes is no content"),
+        (("x", None, None), "tuple is no content"),
+        (TextContent(5), "TextContent.text: int is no text"),  # type: ignore[arg-type]
+        (text(audience="user"), "annotations.audience: 'user' is no list; it holds 'user' and 'assistant'"),
+        (text(audience=["system"]), "annotations.audience: 'system' is no role; there are 'user' and 'assistant'"),
+        (text(audience=["User"]), "'User' is no role"),
+        (text(audience=[5]), "5 is no role"),
+        (text(priority=1.1), "annotations.priority: 1.1 is no number from 0 to 1"),
+        (text(priority=-1), "-1 is no number"),
+        (text(priority=True), "True is no number"),
+        (text(priority=float("nan")), "nan is no number"),
+        (text(priority="1"), "'1' is no number"),
+        (text(last_modified="yesterday"), "annotations.last_modified: 'yesterday' is no time in ISO 8601"),
+        (text(last_modified=5), "5 is no time"),
+        (TextContent("x", {"audience": []}), "annotations: dict is not Annotations"),  # type: ignore[arg-type]
+        (TextContent("x", meta={"progressToken": 1}), "the meta of TextContent: the key 'progressToken' is reserved"),
+        (TextContent("x", meta=[1]), "the meta of TextContent"),  # type: ignore[arg-type]
+        (ImageContent(b"", "png"), "ImageContent.mime_type: 'png' is no media type"),
+        (ImageContent(b"", ""), "'' is no media type"),
+        (AudioContent(b"", ANY), "AudioContent.mime_type: None is no media type"),
+        (ImageContent("a", "image/png"), "ImageContent.data: it is not base64"),
+        (ImageContent("-_-_", "image/png"), "it is not base64"),
+        (ImageContent("ü", "image/png"), "it is not base64"),
+        (ImageContent([1], "image/png"), "ImageContent.data: list is neither bytes nor text"),  # type: ignore[arg-type]
+        (EmbeddedResource(5), "EmbeddedResource.resource: int is not ResourceContents"),  # type: ignore[arg-type]
+        (EmbeddedResource(ResourceContents("/x", "")), "EmbeddedResource.resource.uri: '/x' is no absolute URI"),
+        (EmbeddedResource(ResourceContents("x:y", ANY)), "content: NoneType is neither str nor bytes"),
+        (EmbeddedResource(ResourceContents("x:y", "", 5)), "mime_type: int is no text"),  # type: ignore[arg-type]
+        (EmbeddedResource(ResourceContents("x:y", "", None, {"ui": 1})), "the key 'ui' is reserved"),
+        (link(uri="y"), "ResourceLink.uri: 'y' is no absolute URI"),
+        (link(name=None), "ResourceLink.name: NoneType is no text"),
+        (link(title=5), "ResourceLink.title: int is no text"),
+        (link(size=-1), "ResourceLink.size: -1 is no number of bytes"),
+        (link(size=True), "True is no number of bytes"),
+        (link(icons=Icon("https://x")), "icons: Icon is no list of Icon"),
+    ],
+    ids=repr,
+)
+def test_what_the_specification_does_not_know_is_refused_with_the_reason(item: Any, reason: str) -> None:
+    with pytest.raises(ContentError) as refused:
+        checked(item)
+    assert reason in str(refused.value)
+
+
+@pytest.mark.requirement("MSG-23")
+@pytest.mark.parametrize(
+    ("icon", "reason"),
+    [
+        (5, "int is no Icon"),
+        (Icon("javascript:alert(1)"), "src 'javascript:alert(1)' is no https:, http: or data: URI"),
+        (Icon("/icon.png"), "is no https:"),
+        (Icon(ANY), "src None is no"),
+        (Icon("https://x", 5), "mime_type: int is no text"),  # type: ignore[arg-type]
+        (Icon("https://x", sizes="48x48"), "sizes '48x48' are no list"),
+        (Icon("https://x", sizes=["big"]), "sizes ['big'] are no list"),
+        (Icon("https://x", theme="blue"), "theme 'blue' is none; there are 'light' and 'dark'"),  # type: ignore[arg-type]
+    ],
+    ids=repr,
+)
+def test_icons_that_could_not_be_shown_are_refused(icon: Any, reason: str) -> None:
+    with pytest.raises(ContentError) as refused:
+        check_icons([icon])
+    assert reason in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("item", "record"),
+    [
+        ({"type": "text", "text": "x", "_meta": {"a": 1}}, TextContent("x", None, {"a": 1})),
+        ({"type": "image", "data": "", "mimeType": "a/b"}, ImageContent("", "a/b")),
+        ({"type": "audio", "data": "", "mimeType": "a/b"}, AudioContent("", "a/b")),
+        (
+            {"type": "resource", "resource": {"uri": "x:y", "text": "t", "mimeType": "a/b"}, "annotations": {}},
+            EmbeddedResource(ResourceContents("x:y", "t", "a/b"), Annotations()),
+        ),
+        (
+            {"type": "resource", "resource": {"uri": "x:y", "blob": "+/8="}},
+            EmbeddedResource(ResourceContents("x:y", b"\xfb\xff")),
+        ),
+        (
+            {"type": "resource_link", "uri": "x:y", "name": "y", "icons": [{"src": "https://x", "theme": "dark"}]},
+            ResourceLink("x:y", "y", icons=(Icon("https://x", theme="dark"),)),
+        ),
+    ],
+)  # fmt: skip
+def test_objects_of_the_specification_are_read(item: Any, record: Any) -> None:
+    assert checked(item) == record
+
+
+@pytest.mark.requirement("PROMPT-06", "RES-13")
+@pytest.mark.parametrize(
+    ("item", "reason"),
+    [
+        ({}, "content of type None; there are 'text', 'image'"),
+        ({"type": "video"}, "content of type 'video'"),
+        ({"type": "text"}, "content of type 'text' lacks text"),
+        ({"type": "text", "text": "x", "colour": "red"}, "content of type 'text' has no member 'colour'"),
+        ({"type": "image", "data": "", "mimetype": "a/b"}, "lacks mimeType"),
+        ({"type": "text", "text": "x", "annotations": {"audience": ["x"]}}, "'x' is no role"),
+        (
+            {"type": "text", "text": "x", "annotations": {"last_modified": ""}},
+            "annotations has no member 'last_modified'",
+        ),
+        ({"type": "text", "text": "x", "annotations": 5}, "annotations: int is no object"),
+        ({"type": "resource", "resource": "x"}, "resource: str is no object"),
+        ({"type": "resource", "resource": {"uri": "x:y"}}, "resource: it has either text or blob"),
+        ({"type": "resource", "resource": {"uri": "x:y", "text": "", "blob": ""}}, "either text or blob"),
+        ({"type": "resource", "resource": {"uri": "x:y", "blob": "?"}}, "resource.blob: it is not base64"),
+        ({"type": "resource", "resource": {"uri": "x:y", "blob": 5}}, "resource.blob: int is no text"),
+        ({"type": "resource_link", "uri": "x:y", "name": "y", "icons": {"src": "https://x"}}, "icons: dict is no list"),
+    ],
+)
+def test_objects_that_the_specification_does_not_have_are_refused(item: Any, reason: str) -> None:
+    with pytest.raises(ContentError) as refused:
+        checked(item)
+    assert reason in str(refused.value)
+
+
+# --- what functions give
+
+
+def same(value: Any) -> Any:
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"content": "text"}, {"content": [{"type": "x"}]}, {"content": [], "other": 1}, {"content": [{"text": "x"}]},
+        {"content": [5]}, {"contents": []}, {}, {"content": ({"type": "text", "text": "x"},)},
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_what_is_no_result_written_out_is_a_value(value: Any) -> None:
+    assert tool_result(value, same, is_free=True) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "result"),
+    [
+        (TextContent("x"), ToolResult(content=(TextContent("x"),))),
+        (["x", TextContent("y")], ToolResult(content=(TextContent("x"), TextContent("y")))),
+        ({"content": []}, ToolResult(content=())),
+        ({"content": [], "structuredContent": None}, ToolResult(None, True, ())),
+        (ToolResult("x", content=["a"]), ToolResult("x", content=(TextContent("a"),))),  # type: ignore[arg-type]
+    ],
+)
+def test_content_is_a_result(value: Any, result: ToolResult) -> None:
+    assert tool_result(value, same, is_free=True) == result
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ({"content": [], "isError": "yes"}, "isError: 'yes' is neither true nor false"),
+        ({"content": [], "_meta": {"traceparent": ""}}, "the key 'traceparent' is reserved"),
+        ([TextContent("x"), {"a": 1}], "content of type None"),
+        (ToolResult(content="x"), "content: str is no list"),  # type: ignore[arg-type]
+        (ToolResult(content=TextContent("x")), "content: TextContent is no list"),  # type: ignore[arg-type]
+        (ToolResult(meta={"ui": 1}), "the key 'ui' is reserved"),
+    ],
+)
+def test_a_result_that_is_not_in_order_is_an_error_of_the_tool(value: Any, reason: str) -> None:
+    with pytest.raises(ToolOutputError) as refused:
+        tool_result(value, same, is_free=True)
+    assert reason in str(refused.value.developer_message)
+
+
+def test_content_in_place_of_what_is_declared_is_an_error_with_advice() -> None:
+    with pytest.raises(ToolOutputError) as refused:
+        tool_result([TextContent("x")], same, is_free=False)
+    assert "annotate the result as content" in str(refused.value.developer_message)
+    failed = ToolResult(content=(TextContent("x"),), is_error=True)
+    assert tool_result(failed, same, is_free=False) == failed
+    assert tool_result(ToolResult(5), same, is_free=False) == ToolResult(5, structured=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "messages"),
+    [
+        ("x", [PromptMessage("x")]),
+        (TextContent("x"), [PromptMessage(TextContent("x"))]),
+        (PromptMessage("x", "assistant"), [PromptMessage("x", "assistant")]),
+        (["x", ImageContent(b"", "a/b")], [PromptMessage("x"), PromptMessage(ImageContent(b"", "a/b"))]),
+        ([], []),
+        ({"role": "user", "content": "x"}, [PromptMessage("x")]),
+        ({"type": "text", "text": "x"}, [PromptMessage(TextContent("x"))]),
+    ],
+    ids=repr,
+)
+def test_what_a_prompt_gives_are_messages(value: Any, messages: list[PromptMessage]) -> None:
+    assert prompt_result(value, "d") == PromptResult(tuple(messages), "d")
+
+
+@pytest.mark.requirement("PROMPT-04")
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (PromptMessage("x", "system"), "role: 'system' is no role; there are 'user' and 'assistant'"),  # type: ignore[arg-type]
+        ([{"role": "tool", "content": "x"}], "role: 'tool' is no role"),
+        ([{"role": ["user"], "content": "x"}], "['user'] is no role"),
+        ({"role": "user", "text": "x"}, "message lacks content"),
+        (5, "int is no content"),
+        ([["x"]], "list is no content"),
+        (PromptMessage(5), "int is no content"),  # type: ignore[arg-type]
+        (PromptResult("x"), "messages: str is no list"),  # type: ignore[arg-type]
+        (PromptResult((), 5), "description: int is no text"),  # type: ignore[arg-type]
+    ],
+    ids=repr,
+)
+def test_what_is_no_message_is_refused(value: Any, reason: str) -> None:
+    with pytest.raises(ContentError) as refused:
+        prompt_result(value, None)
+    assert reason in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "contents"),
+    [
+        ("x", [ResourceContents("x:y", "x", "text/plain")]),
+        (b"x", [ResourceContents("x:y", b"x", "application/octet-stream")]),
+        (bytearray(b"x"), [ResourceContents("x:y", b"x", "application/octet-stream")]),
+        (memoryview(b"x"), [ResourceContents("x:y", b"x", "application/octet-stream")]),
+        (["x"], [ResourceContents("x:y", "JSON", "application/json")]),
+        (ResourceContents("x:z", "z"), [ResourceContents("x:z", "z")]),
+        (
+            [ResourceContents("x:z", "z"), "x"],
+            [ResourceContents("x:z", "z"), ResourceContents("x:y", "x", "text/plain")],
+        ),
+        (ResourceResult(("x",)), [ResourceContents("x:y", "x", "text/plain")]),  # type: ignore[arg-type]
+    ],
+    ids=lambda one: type(one).__name__ if isinstance(one, memoryview) else repr(one),
+)
+def test_what_a_resource_gives_are_contents(value: Any, contents: list[ResourceContents]) -> None:
+    assert resource_result(value, "x:y", None, lambda _: "JSON") == ResourceResult(tuple(contents))
+
+
+def test_a_declared_media_type_holds_for_whatever_has_none() -> None:
+    values: list[Any] = ["x", b"x", {}]
+    for value in values:
+        (part,) = resource_result(value, "x:y", "a/b", str).contents
+        assert part.mime_type == "a/b"
+
+
+NO_CONTENTS: list[Any] = [
+    ResourceContents("y", "x"),
+    [ResourceContents("x:y", "x"), 5],
+    ResourceResult("x"),  # type: ignore[arg-type]
+    ResourceResult((5,)),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize("value", NO_CONTENTS)
+def test_contents_that_are_not_in_order_are_refused(value: Any) -> None:
+    with pytest.raises(ContentError):
+        resource_result(value, "x:y", None, str)
+
+
+MEMBERS = ["type", "text", "data", "mimeType", "resource", "uri", "annotations", "audience", "content", "role"]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.sampled_from(["text", "user", "x:y", "AA=="]),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(
+        st.sampled_from(MEMBERS),
+        inner,
+        max_size=4,
+    ),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@given(JSON)
+def test_no_value_breaks_the_rules_but_by_being_refused(value: Any) -> None:
+    for read in (checked, lambda one: prompt_result(one, None), lambda one: tool_result(one, same, is_free=True)):
+        try:
+            read(value)
+        except (ContentError, ToolOutputError) as refused:
+            assert str(refused)  # noqa: PT017 - not every value is refused

@@ -1,0 +1,208 @@
+"""Who changes the process while it is loaded is found out, and who takes long is named."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import io
+import locale
+import logging
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard import Host, HostConfig, Plugin
+from pegboard.loading import process_guard
+from pegboard.loading.discovery import Given
+from pegboard.loading.loader import load
+from pegboard.loading.process_guard import watched
+
+
+@pytest.fixture
+def restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The process as it was, whatever a test does to it."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGTERM)}
+    root, level, filters, path = logging.getLogger(), logging.getLogger().level, warnings.filters[:], sys.path[:]
+    place, policy, collecting = os.getcwd(), asyncio.events._event_loop_policy, gc.isenabled()  # type: ignore[attr-defined]
+    threshold, spoken = gc.get_threshold(), locale.setlocale(locale.LC_ALL)
+    streams = sys.stdin, sys.stdout, sys.stderr
+    monkeypatch.setenv("SPARE_FOLDER", str(tmp_path))
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+    root.setLevel(level)
+    root.handlers[:] = [handler for handler in root.handlers if not isinstance(handler, logging.NullHandler)]
+    warnings.filters[:], sys.path[:] = filters, path  # type: ignore[index]  # a list, whatever typeshed says
+    os.chdir(place)
+    asyncio.events._event_loop_policy = policy  # type: ignore[attr-defined]
+    (gc.enable if collecting else gc.disable)()
+    gc.set_threshold(*threshold)
+    locale.setlocale(locale.LC_ALL, spoken)
+    sys.stdin, sys.stdout, sys.stderr = streams
+
+
+def changes(action: Callable[[], object]) -> list[str]:
+    changed: list[str] = []
+    with watched("sample", changed):
+        action()
+    return changed
+
+
+def set_policy() -> None:
+    asyncio.set_event_loop_policy(asyncio.DefaultEventLoopPolicy())  # type: ignore[deprecated]  # it still works
+
+
+def close_and_restore() -> tuple[Callable[[], None], Callable[[], None]]:
+    kept: list[int] = []
+
+    def close() -> None:
+        kept.append(os.dup(0))
+        os.close(0)
+
+    def restore() -> None:
+        os.dup2(kept[0], 0)
+        os.close(kept[0])
+
+    return close, restore
+
+
+@pytest.mark.usefixtures("restored")
+@pytest.mark.parametrize(
+    ("action", "what"),
+    [
+        (lambda: os.chdir(os.environ["SPARE_FOLDER"]), "the working directory"),
+        (lambda: setattr(sys, "stdin", io.StringIO()), "sys.stdin"),
+        (lambda: setattr(sys, "stdout", io.StringIO()), "sys.stdout"),
+        (lambda: setattr(sys, "stderr", io.StringIO()), "sys.stderr"),
+        (lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN), "signal handlers"),
+        (lambda: signal.signal(signal.SIGTERM, lambda *_: None), "signal handlers"),
+        (lambda: logging.getLogger().addHandler(logging.NullHandler()), "the root logger"),
+        (lambda: logging.getLogger().setLevel(7), "the root logger"),
+        (lambda: warnings.simplefilter("ignore"), "the warning filters"),
+        (set_policy, "the event loop policy"),
+        (lambda: sys.path.insert(0, "/sample"), "sys.path"),
+        (lambda: gc.disable() if gc.isenabled() else gc.enable(), "the garbage collector"),
+        (lambda: gc.set_threshold(12345), "the garbage collector"),
+        (lambda: locale.setlocale(locale.LC_ALL, "POSIX"), "the locale"),
+    ],
+    ids=map(str, range(14)),
+)
+def test_a_change_is_told(action: Callable[[], object], what: str) -> None:
+    if what == "the locale":
+        locale.setlocale(locale.LC_ALL, "C.UTF-8")
+    assert changes(action) == [what]
+
+
+def test_a_standard_descriptor_that_is_closed_or_replaced_is_told() -> None:
+    close, restore = close_and_restore()
+    try:
+        assert changes(close) == ["the standard descriptors"]
+    finally:
+        restore()
+    spare = os.dup(0)
+    with open(os.devnull, "rb") as null, open(__file__, "rb") as other:
+        try:
+            os.dup2(null.fileno(), 0)
+            assert changes(lambda: os.dup2(other.fileno(), 0)) == ["the standard descriptors"]
+        finally:
+            os.dup2(spare, 0)
+            os.close(spare)
+
+
+def test_what_is_undone_and_what_is_not_ours_is_not_told() -> None:
+    def action() -> None:
+        place = os.getcwd()
+        os.chdir("/")
+        os.chdir(place)
+        logging.getLogger("sample").setLevel(logging.DEBUG)
+        print("printed")
+
+    assert changes(action) == []
+
+
+@pytest.mark.usefixtures("restored")
+def test_all_changes_are_told_even_of_who_fails() -> None:
+    changed: list[str] = []
+
+    def fail() -> None:
+        os.chdir("/")
+        sys.path.append("/sample")
+        raise RuntimeError("of its own")
+
+    with pytest.raises(RuntimeError, match="of its own"), watched("sample", changed):
+        fail()
+    assert changed == ["the working directory", "sys.path"]
+
+
+@pytest.mark.usefixtures("restored")
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_loader_names_the_plugin(fails: bool) -> None:
+    class Meddler(Plugin):
+        def __init__(self, config: Any) -> None:
+            sys.path.append("/sample")
+            os.chdir("/")
+            if fails:
+                raise RuntimeError("and then it failed")
+
+    class Quiet(Plugin):
+        pass
+
+    config = HostConfig.of({"host": {"autoload": False, "disabled_plugins": ["pegboard:*"]}})
+    given = Given({"meddler": Meddler, "quiet": Quiet}, {})
+    report = load(config, None, given, catalogue=lambda _: Host().catalogue)
+    *failed, told = report.problems
+    assert [problem.stage for problem in failed] == (["create"] if fails else [])
+    assert (told.stage, told.level, told.fatal) == ("process", "warning", False)
+    assert told.origin is not None
+    assert told.origin.name == "meddler"
+    assert told.message == "it changed the process while it was loaded: the working directory, sys.path"
+
+
+# --- who takes long
+
+
+class Notice(logging.Handler):
+    """Tells that something was logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = ""
+        self.came = threading.Event()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.text = record.getMessage()
+        self.came.set()
+
+
+def test_who_is_still_loading_is_named_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_guard, "SLOW_SECONDS", 0.001)
+    notice = Notice()
+    process_guard.logger.addHandler(notice)
+    try:
+        with watched("plugin 'slow' from acme 1", []):
+            assert notice.came.wait(timeout=10), "it should be named while it is still loading"
+    finally:
+        process_guard.logger.removeHandler(notice)
+    assert notice.text == "plugin 'slow' from acme 1 is still loading after 0.001 s"
+
+
+@pytest.mark.parametrize("error", [None, RuntimeError], ids=["loaded", "failed"])
+def test_who_is_done_in_time_is_not_named(
+    error: type[Exception] | None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    started: list[Callable[[], None]] = []
+    monkeypatch.setattr(process_guard, "start_new_thread", lambda run, given: started.append(lambda: run(*given)))
+    with contextlib.suppress(RuntimeError), watched("sample", []):
+        if error:
+            raise error
+    (run,) = started
+    run()  # the thread, which comes to its lock only now
+    assert caplog.records == []

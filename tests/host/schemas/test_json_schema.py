@@ -1,0 +1,491 @@
+"""JSON Schemas of authors: which are taken, which refused and why, and what they say of values."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator, Draft202012Validator
+
+from pegboard.errors import ToolInputSchemaError
+from pegboard.schemas.json_schema import MAX_VISITS, JsonSchema, compile_schema
+from pegboard.schemas.subschemas import effort
+
+NEW = "https://json-schema.org/draft/2020-12/schema"
+OLD = "http://json-schema.org/draft-07/schema#"
+TREE: dict[str, Any] = {
+    "$defs": {
+        "node": {
+            "required": ["kind"],
+            "properties": {"next": {"anyOf": [{"$ref": "#/$defs/node"}, {"$ref": "#/$defs/node", "required": ["x"]}]}},
+        }
+    },
+    "$ref": "#/$defs/node",
+}
+"""It comes back to itself in two ways, so that errors double with each level."""
+
+
+def compiled(schema: Any) -> JsonSchema:
+    return compile_schema(schema, "its input schema", ToolInputSchemaError)
+
+
+def nested(levels: int, keyword: str = "not") -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    for _ in range(levels):
+        schema = {keyword: schema}
+    return schema
+
+
+def doubled(levels: int) -> dict[str, Any]:
+    """A schema whose forms have two forms, and so on."""
+    defs: dict[str, Any] = {f"d{at}": {"allOf": [{"$ref": f"#/$defs/d{at + 1}"}] * 2} for at in range(levels)}
+    return {"$defs": defs | {f"d{levels}": {"type": "object"}}, "$ref": "#/$defs/d0"}
+
+
+def lines(schema: dict[str, Any], value: Any) -> list[str]:
+    """What is wrong with a value, as `where what`, sorted."""
+    return sorted(f"{'.'.join(map(str, path))} {text}".strip() for path, text in compiled(schema).problems(value))
+
+
+# --- dialects
+
+
+@pytest.mark.requirement("SCHEMA-01")
+@pytest.mark.parametrize("dialect", [NEW, NEW + "#", OLD, OLD.removesuffix("#")])
+def test_two_dialects_are_known(dialect: str) -> None:
+    assert compiled({"$schema": dialect, "type": "object"}).problems({}) == []
+
+
+@pytest.mark.requirement("SCHEMA-05")
+@pytest.mark.parametrize(
+    "dialect",
+    [
+        "http://json-schema.org/draft-04/schema#",
+        "https://json-schema.org/draft/2019-09/schema",
+        "https://example.com/own",
+        "http://json-schema.org/schema#",
+        "",
+        5,
+        None,
+    ],
+)
+@pytest.mark.parametrize("inside", [False, True])
+def test_no_other_dialect_is_and_the_known_ones_are_named(dialect: Any, inside: bool) -> None:
+    schema = {"$schema": dialect, "$id": "https://example.com/x"}
+    with pytest.raises(ToolInputSchemaError, match=r"its input schema: its dialect .* is not served") as refused:
+        compiled({"properties": {"a": schema}} if inside else schema)
+    assert NEW in str(refused.value)
+    assert OLD.removesuffix("#") in str(refused.value)
+
+
+@pytest.mark.requirement("SCHEMA-01", "SCHEMA-04")
+def test_the_dialect_decides_what_keywords_mean() -> None:
+    pair = {"items": [{"type": "integer"}], "type": "array"}
+    assert lines({"$schema": OLD, **pair}, ["x"]) == ["0 must be an integer"]
+    with pytest.raises(ToolInputSchemaError, match="items: must be true or false or an object"):
+        compiled(pair)
+    modern = {"prefixItems": [{"type": "integer"}]}
+    assert lines(modern, ["x"]) == ["0 must be an integer"]
+    assert lines({"$schema": OLD, **modern}, ["x"]) == []
+    ref = {"$ref": "#/definitions/a", "maximum": 3, "definitions": {"a": {"type": "integer"}}}
+    assert lines(ref, 4) == ["must be at most 3"]
+    assert lines({"$schema": OLD, **ref}, 4) == []  # draft-07 knows nothing beside a reference
+
+
+def test_a_property_called_schema_is_no_dialect() -> None:
+    assert lines({"properties": {"$schema": {"type": "string"}}, "const": {"$schema": 5}}, {"$schema": 5}) != []
+
+
+# --- what is not sound
+
+
+@pytest.mark.requirement("SCHEMA-03")
+@pytest.mark.parametrize(
+    ("schema", "complaint"),
+    [
+        ([], "not an object"),
+        (True, "not an object"),
+        ("{}", "not an object"),
+        ({"type": "strin"}, r"not valid in its dialect: type: must be one of .*array"),
+        ({"required": "a"}, "required: must be a list"),
+        ({"properties": {"a": {"minLength": -1}}}, r"properties\.a\.minLength: must be at least 0"),
+        ({"properties": {"a": 5}}, r"properties\.a: must be"),
+        ({"$schema": OLD, "dependencies": 5}, "dependencies: must be an object"),
+        ({"const": float("nan")}, "which JSON lacks"),
+        ({"maximum": float("inf")}, "which JSON lacks"),
+        ({"enum": [{1, 2}]}, "which JSON lacks"),
+        ({"default": b"x"}, "which JSON lacks"),
+        ({"properties": {1: {}}}, "whose name is not text"),
+    ],
+)
+def test_a_schema_that_is_none(schema: Any, complaint: str) -> None:
+    with pytest.raises(ToolInputSchemaError, match=f"^its input schema: .*{complaint}"):
+        compiled(schema)
+
+
+@pytest.mark.requirement("SCHEMA-07")
+@pytest.mark.parametrize(
+    "ref",
+    [
+        "https://example.com/a.json",
+        "http://127.0.0.1:9/x",
+        "file:///etc/hostname",
+        "#/$defs/none",
+        "#none",
+        "other.json",
+        "urn:x",
+    ],
+)
+@pytest.mark.parametrize("dialect", [NEW, OLD])
+def test_references_lead_into_the_schema_or_nowhere(ref: str, dialect: str) -> None:
+    for schema in ({"$ref": ref}, {"properties": {"a": {"$ref": ref}}}, {"items": {"anyOf": [{}, {"$ref": ref}]}}):
+        with pytest.raises(ToolInputSchemaError, match="nothing is retrieved"):
+            compiled({"$schema": dialect, **schema})
+
+
+@pytest.mark.requirement("SCHEMA-06")
+def test_nothing_is_retrieved_from_files(tmp_path: Path) -> None:
+    (tmp_path / "schema.json").write_text('{"type": "string"}')
+    with pytest.raises(ToolInputSchemaError, match="nothing is retrieved"):
+        compiled({"properties": {"a": {"$ref": (tmp_path / "schema.json").as_uri()}}})
+
+
+@pytest.mark.requirement("SCHEMA-06")
+def test_nothing_is_retrieved_from_the_network() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        for dialect in (NEW, OLD):
+            with pytest.raises(ToolInputSchemaError, match="nothing is retrieved"):
+                compiled({"$schema": dialect, "properties": {"a": {"$ref": f"http://127.0.0.1:{port}/a.json"}}})
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+
+def test_references_inside_the_schema() -> None:
+    schema = {
+        "$id": "https://example.com/root",
+        "$defs": {
+            "a": {"$anchor": "here", "type": "string"},
+            "b": {"$id": "part", "$defs": {"c": {"type": "integer"}}, "$ref": "#/$defs/c"},
+            "sla/sh~": {"type": "null"},
+        },
+        "properties": {
+            "a": {"$ref": "#here"},
+            "b": {"$ref": "part"},
+            "c": {"$ref": "https://example.com/part#/$defs/c"},
+            "d": {"$ref": "#/$defs/sla~1sh~0"},
+        },
+    }
+    wrong = dict.fromkeys("abcd", 1.5)
+    assert lines(schema, wrong) == [
+        "a must be a string", "b must be an integer", "c must be an integer", "d must be null",
+    ]  # fmt: skip
+
+
+def test_the_dialects_themselves_are_known_without_the_network() -> None:
+    assert lines({"$ref": NEW}, {"type": 5}) != []
+    assert lines({"$schema": OLD, "$ref": OLD}, {"type": 5}) != []
+
+
+# --- limits
+
+
+@pytest.mark.requirement("SCHEMA-08")
+def test_depth_is_bounded() -> None:
+    assert compiled(nested(100)).problems(5) == []
+    for schema in (nested(101), {"default": json.loads("[" * 200 + "]" * 200)}):
+        with pytest.raises(ToolInputSchemaError, match="nested deeper than 100 levels"):
+            compiled(schema)
+
+
+def test_a_schema_that_holds_itself_is_refused() -> None:
+    schema: dict[str, Any] = {}
+    schema["properties"] = {"a": schema, "b": schema}
+    with pytest.raises(ToolInputSchemaError, match="nested deeper"):
+        compiled(schema)
+
+
+@pytest.mark.requirement("SCHEMA-08")
+def test_the_number_of_subschemas_is_bounded() -> None:
+    assert compiled({"properties": {f"p{at}": {} for at in range(4000)}}).problems({}) == []
+    with pytest.raises(ToolInputSchemaError, match="has 5001 subschemas, the limit is 5000"):
+        compiled({"properties": {f"p{at}": {} for at in range(5000)}})
+    with pytest.raises(ToolInputSchemaError, match="holds more than 50000 values"):
+        compiled({"enum": list(range(50_000))})
+
+
+@pytest.mark.requirement("SCHEMA-08")
+def test_forms_that_multiply_are_bounded() -> None:
+    assert compiled(doubled(10)).problems({}) == []
+    for levels in (14, 40, 90):
+        with pytest.raises(ToolInputSchemaError, match=rf"subschemas, the limit is {MAX_VISITS}"):
+            compiled(doubled(levels))
+
+
+@pytest.mark.requirement("SCHEMA-08")
+def test_references_that_go_on_and_on_are_bounded() -> None:
+    defs: dict[str, Any] = {f"d{at}": {"$ref": f"#/$defs/d{at + 1}"} for at in range(1000)}
+    with pytest.raises(ToolInputSchemaError, match="go too deep"):
+        compiled({"$defs": defs | {"d1000": {}}, "$ref": "#/$defs/d0"})
+
+
+@pytest.mark.parametrize(
+    ("schema", "visits", "returns"),
+    [
+        ({}, 1, 0),
+        ({"properties": {"a": {}, "b": {"properties": {"c": {}}}}}, 3, 0),
+        ({"properties": {"a": {}}, "patternProperties": {"a": {}, "b": {}}}, 4, 0),
+        ({"anyOf": [{}, {}, {"not": True}]}, 5, 0),
+        ({"$ref": "#/$defs/a", "$defs": {"a": {}}}, 2, 0),
+        ({"properties": {"a": {"$ref": "#"}}}, 2, 1),
+        ({"properties": {"a": {"$ref": "#"}, "b": {"$ref": "#"}}}, 2, 1),
+        ({"items": {"oneOf": [{"$ref": "#"}, {"$ref": "#"}]}}, 4, 2),
+        ({"$dynamicAnchor": "n", "items": {"$dynamicRef": "#n"}}, 2, 1),
+        ({"$id": "#n", "items": {"$ref": "#n"}}, 2, 1),
+        ({"$ref": NEW}, 2, 2),
+        ({"$ref": "#/allOf/0", "allOf": [{"not": True}]}, 5, 0),
+        ({"$ref": "#/allOf/1", "allOf": [True]}, 3, 2),
+        ({"$ref": "#/allOf/x", "allOf": [True]}, 3, 2),
+        ({"$id": "https://example.com/a", "$defs": {"b": {"$id": "#n"}}, "items": {"$ref": "#n"}}, 3, 0),
+    ],
+)
+def test_the_measure_of_work(schema: dict[str, Any], visits: int, returns: int) -> None:
+    assert effort(schema) == (visits, returns)
+
+
+def test_what_recurs_in_many_ways_is_looked_at_in_no_time_and_explained_while_it_is_small() -> None:
+    schema = compiled(TREE)
+    value: dict[str, Any] = {}
+    for _ in range(150):
+        value = {"next": value}
+    assert schema.problems(value) == [((), "does not fit the schema, and is too large to say where")]
+    assert sorted(schema.problems({"next": {}})) == [
+        (("kind",), "is required"),
+        (("next",), "kind is required, or: kind is required and x is required"),
+    ]
+
+
+def test_many_mistakes_are_not_collected() -> None:
+    schema = compiled({"items": {"type": "string"}})
+    assert len(schema.problems([1] * 1000)) == 1000
+    wide = compiled({"items": {"type": "string", "allOf": [{"allOf": [{}] * 30}] * 30}})
+    assert len(wide.problems([1] * 90)) == 90
+    assert len(wide.problems([1] * 1000)) == 1
+    assert schema.problems([1] * 1_000_000) == [((), "does not fit the schema, and is too large to say where")]
+
+
+# --- regular expressions
+
+
+@pytest.mark.parametrize(
+    ("pattern", "complaint"),
+    [
+        ("(?=a)", "looks around or back"),
+        ("(?!a)b", "looks around or back"),
+        ("(?<=a)b", "looks around or back"),
+        (r"(a)\1", "looks around or back"),
+        ("(", "is not sound"),
+        ("[", "is not sound"),
+        ("*", "is not sound"),
+        ("a{1000}{1000}", "is too large|is not sound"),
+        (r"^[\s\S]{1,5000}$", "is too large; bound lengths with maxLength"),
+    ],
+)
+@pytest.mark.parametrize("place", ["root", "property", "names", "unused"])
+def test_expressions_that_are_refused(pattern: str, complaint: str, place: str) -> None:
+    schema = {
+        "root": {"pattern": pattern},
+        "property": {"properties": {"a": {"pattern": pattern}}},
+        "names": {"patternProperties": {pattern: {}}},
+        "unused": {"$defs": {"a": {"pattern": pattern}}},
+    }[place]
+    with pytest.raises(ToolInputSchemaError, match=f"the pattern {re.escape(repr(pattern))} ({complaint})"):
+        compiled(schema)
+
+
+@pytest.mark.requirement("SCHEMA-08")
+@pytest.mark.parametrize(
+    "pattern", ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(.*)*x", "^([a-z]+)*$", "(a?){60}a{60}", "^(.*?,){11}P"]
+)
+def test_no_expression_takes_longer_than_the_text_is_long(pattern: str) -> None:
+    """Engines that go back take more than ages for these; the limit of the test is what would end them."""
+    assert compiled({"pattern": pattern}).problems("a" * 50_000 + "!") != [] or pattern.startswith("(a?)")
+
+
+def test_names_of_properties_by_expression() -> None:
+    schema = {"patternProperties": {"^x-": {"type": "integer"}}, "additionalProperties": False}
+    assert lines(schema, {"x-a": "b", "y": 1}) == ["x-a must be an integer", "y is not a parameter of this tool"]
+
+
+# --- what is wrong with a value
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "expected"),
+    [
+        ({"type": "integer"}, "x", ["must be an integer"]),
+        ({"type": "integer"}, True, ["must be an integer"]),
+        ({"type": "integer"}, 1.0, []),
+        ({"type": ["string", "null"]}, 1, ["must be null or a string"]),
+        ({"properties": {"a": {"items": {"type": "boolean"}}}}, {"a": [True, 1]}, ["a.1 must be true or false"]),
+        ({"required": ["a", "b"]}, {"a": 1}, ["b is required"]),
+        (
+            {"additionalProperties": False},
+            {"a": 1, "b": 2},
+            ["a is not a parameter of this tool", "b is not a parameter of this tool"],
+        ),
+        ({"properties": {"o": {"additionalProperties": False}}}, {"o": {"a": 1}}, ["o.a is not allowed"]),
+        ({"unevaluatedProperties": False}, {"a": 1}, ["a is not a parameter of this tool"]),
+        ({"properties": {"a": False}}, {"a": 1}, ["a is not allowed"]),
+        ({"enum": ["a", 2, None]}, "b", ['must be one of "a", 2, null']),
+        (
+            {"enum": [f"v{at}" for at in range(30)]},
+            "b",
+            ["must be one of " + ", ".join(f'"v{at}"' for at in range(20)) + " and 10 more"],
+        ),
+        ({"const": {"a": 1}}, "b", ['must be {"a":1}']),
+        ({"const": "x" * 500}, "b", ['must be "' + "x" * 99 + "..."]),
+        ({"minimum": 3}, 2, ["must be at least 3"]),
+        ({"maximum": 3}, 4, ["must be at most 3"]),
+        ({"exclusiveMinimum": 3}, 3, ["must be greater than 3"]),
+        ({"exclusiveMaximum": 3}, 3, ["must be less than 3"]),
+        ({"multipleOf": 5}, 3, ["must be a multiple of 5"]),
+        ({"minLength": 2}, "a", ["must have at least 2 characters"]),
+        ({"maxLength": 1}, "ab", ["must have at most 1 character"]),
+        ({"minItems": 2}, [], ["must have at least 2 items"]),
+        ({"maxItems": 1}, [1, 2], ["must have at most 1 item"]),
+        ({"minProperties": 1}, {}, ["must have at least 1 member"]),
+        ({"maxProperties": 0}, {"a": 1}, ["must have at most 0 members"]),
+        ({"uniqueItems": True}, [1, 1], ["must not hold the same item twice"]),
+        ({"contains": {"const": 1}}, [2], ["lacks an item that it must hold"]),
+        ({"pattern": "^a$"}, "b", ["must match the regular expression ^a$"]),
+        ({"not": {"type": "string"}}, "b", ["is of a form that is excluded"]),
+        (
+            {"propertyNames": {"maxLength": 1}},
+            {"ab": 1},
+            ["has a member whose name is not allowed: it must have at most 1 character"],
+        ),
+        ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, ["b is required"]),
+        ({"if": {"required": ["a"]}, "then": {"required": ["b"]}}, {"a": 1}, ["b is required"]),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 1, ["must be a string, or: must be null"]),
+        ({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, {}, ["a is required, or: b is required"]),
+        (
+            {
+                "properties": {
+                    "o": {"oneOf": [{"properties": {"k": {"const": "x"}}, "required": ["k", "v"]}, {"type": "null"}]}
+                }
+            },
+            {"o": {"k": "y"}},
+            ['o k: must be "x" and v is required, or: must be null'],
+        ),
+        (
+            {"oneOf": [{"type": "integer"}, {"minimum": 1}]},
+            5,
+            ["fits more than one of the forms of which it must fit one"],
+        ),
+        (
+            {"anyOf": [{"const": at} for at in range(9)]},
+            "b",
+            ["must be 0, or: must be 1, or: must be 2, or: must be 3, or: must be 4, or 4 other forms"],
+        ),
+        ({"unevaluatedItems": False}, [1], ["has items that are not allowed"]),
+        ({"format": "date"}, "no date at all", []),
+    ],
+)
+def test_mistakes_in_words(schema: dict[str, Any], value: Any, expected: list[str]) -> None:
+    assert lines(schema, value) == expected
+
+
+SECRET = "s3cr3t-value"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "integer"},
+        {"enum": [1]},
+        {"const": 1},
+        {"maxLength": 1},
+        {"pattern": "^x"},
+        {"not": {}},
+        {"anyOf": [{"type": "null"}, {"maxLength": 2}]},
+        {"oneOf": [True, True]},
+        {"minLength": 99},
+        {"not": {"type": "string"}},
+    ],
+)
+def test_values_are_not_repeated(schema: dict[str, Any]) -> None:
+    found = compiled({"properties": {"a": schema}}).problems({"a": SECRET})
+    assert found
+    assert SECRET not in str(found)
+
+
+# --- its author's own
+
+
+@pytest.mark.requirement("SCHEMA-11")
+def test_the_schema_is_kept_as_it_was_written_and_not_changed_any_more() -> None:
+    schema: dict[str, Any] = {"type": "object", "x-own": [1, 1.0, 2**70, "é", None, {"b": 1, "a": 2}], "properties": {}}
+    found = compiled(schema)
+    assert json.dumps(found.schema) == json.dumps(schema)
+    schema["x-own"].clear()
+    schema["required"] = ["a"]
+    assert found.schema["x-own"]
+    assert found.problems({}) == []
+
+
+@given(
+    value=st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(max_size=5),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+        max_leaves=8,
+    ),
+    old=st.booleans(),
+)
+def test_an_independent_validator_agrees(value: Any, old: bool) -> None:
+    schema: dict[str, Any] = {
+        "$schema": OLD if old else NEW,
+        "type": ["object", "array", "string", "null"],
+        "properties": {"a": {"type": "integer", "minimum": 0}, "b": {"$ref": "#"}},
+        "additionalProperties": {"anyOf": [{"type": "string", "maxLength": 3}, {"type": "array", "uniqueItems": True}]},
+        "items": {"not": {"type": "boolean"}},
+        "if": {"required": ["a"]},
+        "then": {"required": ["b"]},
+        "maxItems": 2,
+    }
+    other = (Draft7Validator if old else Draft202012Validator)(schema)
+    assert bool(compiled(schema).problems(value)) == (not other.is_valid(value))
+
+
+def test_what_is_no_json_is_an_error_of_its_own() -> None:
+    with pytest.raises(ValueError, match="surrogates"):
+        compiled({"maxLength": 1}).problems("\ud800")
+
+
+# --- what it costs
+
+
+def test_the_validator_is_imported_for_schemas_of_authors_alone() -> None:
+    code = """
+import sys
+from pegboard.schemas.signature import compile_signature
+def typed(a: int) -> list[int]: ...
+compile_signature(typed)
+assert "jsonschema_rs" not in sys.modules and "pegboard.schemas.json_schema" not in sys.modules
+compile_signature(typed, {"type": "object", "required": ["a"]})
+assert "jsonschema_rs" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -1,0 +1,240 @@
+"""Plain types compiled by hand are, byte for byte and value for value, what pydantic makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, Generic, Literal, NotRequired, Optional, Required, TypeVar
+from unittest.mock import patch
+
+import pytest
+from annotated_types import Ge
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ConfigDict, Field, with_config
+from pydantic_core import to_json
+from typing_extensions import TypedDict
+
+from pegboard import ToolInputError, ToolOutputError
+from pegboard.schemas import plain_types
+from pegboard.schemas.signature import Signature, compile_signature
+
+T = TypeVar("T")
+MISSING = object()
+
+ATOMS: st.SearchStrategy[Any] = st.sampled_from(
+    [str, int, float, bool, None, Literal["a"], Literal["b", "a"], str | None, Literal["a"] | None]
+)
+TYPES = st.recursive(
+    ATOMS,
+    lambda inner: inner.flatmap(
+        lambda one: st.sampled_from([list[one], tuple[one, ...], dict[str, one], Optional[one]])  # type: ignore[valid-type]
+    ),
+    max_leaves=3,
+)
+LIMITED: st.SearchStrategy[Any] = st.one_of(
+    st.tuples(
+        st.sampled_from([int, float, int | None]), st.sampled_from([Field(ge=1), Field(gt=0, le=5), Field(lt=3)])
+    ),
+    st.tuples(
+        st.sampled_from([str, list[int], str | None, list[int] | None]),
+        st.sampled_from([Field(min_length=1), Field(min_length=1, max_length=2)]),
+    ),
+).map(lambda pair: Annotated[pair])
+DESCRIBED = st.builds(
+    lambda annotation, extras: Annotated[(annotation, *extras)],
+    TYPES | LIMITED,
+    st.sampled_from([["a text"], [Field(description="said")], ["a text", Field(description="said")], ["new", "text"]]),
+)
+PARAMETERS = st.tuples(TYPES | LIMITED | DESCRIBED, st.sampled_from([MISSING, None, 1, True, "a", 1.5]))
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 7)
+    | st.floats(-1, 6)
+    | st.sampled_from(["", "a", "b", "1", "1.5", "ab"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["x", "y", "1"]), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+class Line(TypedDict):
+    """A line.
+
+    Of text.
+    """
+
+    number: int
+    text: NotRequired[Annotated[str, "no description", Field(description="its text", max_length=3)]]
+
+
+class Longer(Line, total=False):
+    length: Required[int]
+    kind: Literal["a", "b"] | None
+
+
+class Page(TypedDict, Generic[T]):
+    """Some of them."""
+
+    items: list[T]
+    first: NotRequired[T | None]
+    by_name: NotRequired[Annotated[dict[str, T], Field(description="the same")]]
+
+
+class Book(TypedDict):
+    best: Annotated[Line, Field(description="the best one")]
+    others: tuple[Longer, ...]
+    again: list[Line] | None
+
+
+RESULTS: list[Any] = [Line, Longer, Page[Line], Page[int], Page[list[str]], Book, list[Longer], dict[str, Line]]
+
+
+def one(annotation: Any, default: Any = MISSING, result: Any = None) -> Callable[..., Any]:
+    """A function with a parameter `a`, of this type."""
+
+    def function(a: Any) -> Any: ...
+
+    function.__defaults__ = () if default is MISSING else (default,)
+    function.__annotations__ |= {"a": annotation, "return": result}
+    return function
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Let nothing but plain types be compiled."""
+    with (
+        patch("pegboard.schemas.signature._any_input", side_effect=AssertionError("not plain")),
+        patch("pegboard.schemas.signature._any_output", side_effect=AssertionError("not plain")),
+    ):
+        yield
+
+
+def by_pydantic(function: Callable[..., Any]) -> Signature:
+    with (
+        patch.object(plain_types, "arguments", side_effect=plain_types.NotPlainError),
+        patch.object(plain_types, "result", side_effect=plain_types.NotPlainError),
+    ):
+        return compile_signature(function)
+
+
+def bound(signature: Signature, arguments: Any) -> str:
+    """What the function gets, types included, or what the caller is told."""
+    try:
+        return repr(signature.bind(arguments))
+    except ToolInputError as error:
+        return str(error)
+
+
+def given_back(signature: Signature, value: Any) -> str:
+    try:
+        return repr(signature.result(value))
+    except ToolOutputError as error:
+        return f"{error}: {error.developer_message}"
+
+
+@given(PARAMETERS, st.lists(VALUES, max_size=8))
+def test_parameters_are_those_that_pydantic_makes(parameter: tuple[Any, Any], values: list[Any]) -> None:
+    function = one(*parameter)
+    with plainly():
+        plain = compile_signature(function)
+    full = by_pydantic(function)
+    assert to_json(plain.input_schema) == to_json(full.input_schema)
+    name = next(iter(plain.input_schema["properties"]))
+    for arguments in ({}, {name: 1, "b": 2}, *({name: value} for value in values)):
+        assert bound(plain, arguments) == bound(full, arguments)
+
+
+@given(TYPES.filter(lambda one: one not in (str, None)) | st.sampled_from(RESULTS), st.lists(VALUES, max_size=8))
+def test_results_are_those_that_pydantic_makes(annotation: Any, values: list[Any]) -> None:
+    function = one(int, result=annotation)
+    with plainly():
+        plain = compile_signature(function)
+    full = by_pydantic(function)
+    assert to_json(plain.output_schema) == to_json(full.output_schema)
+    for value in values:
+        assert given_back(plain, value) == given_back(full, value)
+
+
+LINE = {"number": 1, "text": "abc", "more": 1}
+LONGER = {"number": 2, "length": 3, "kind": None}
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [
+        (Line, LINE),
+        (Line, {"number": 1, "text": "abcd"}),
+        (Longer, LONGER),
+        (Longer, {"number": 2}),
+        (Page[Line], {"items": [LINE], "first": None, "by_name": {"a": LINE}}),
+        (Page[Line], {"items": [1]}),
+        (Book, {"best": LINE, "others": (LONGER,), "again": None}),
+        (Book, {"best": LINE, "others": [LINE], "again": [LINE]}),
+    ],
+    ids=str,
+)
+def test_typed_dicts_take_what_pydantic_takes(annotation: Any, value: Any) -> None:
+    function = one(int, result=annotation)
+    with plainly():
+        plain = compile_signature(function)
+    assert given_back(plain, value) == given_back(by_pydantic(function), value)
+
+
+@with_config(ConfigDict(extra="forbid"))
+class Strict(TypedDict):
+    number: int
+
+
+class StricterStill(Strict):
+    text: str
+
+
+class Tree(TypedDict):
+    branches: list[Tree]
+
+
+def other_line() -> Any:
+    return TypedDict("Line", {"name": str})  # type: ignore[operator]
+
+
+class TwoLines(TypedDict):
+    one: Line
+    other: other_line()  # type: ignore[valid-type]
+
+
+class Nested(TypedDict):
+    page: Page[int]
+
+
+@pytest.mark.parametrize(
+    "annotation", [Strict, StricterStill, Tree, TwoLines, Nested, Page, list[Page[int]], dict[int, str]]
+)
+def test_what_only_pydantic_knows_is_left_to_it(annotation: Any) -> None:
+    with pytest.raises(plain_types.NotPlainError):
+        plain_types.result(annotation)
+    compile_signature(one(int, result=annotation))
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        Annotated[int, Field(multiple_of=2)],
+        Annotated[int, Field(strict=True)],
+        Annotated[str, Field(pattern="^a")],
+        Annotated[str, Field(title="A")],
+        Annotated[str, Field(default="a")],
+        Annotated[str, Field(ge=1)],
+        Annotated[int, Ge(1), Ge(2)],
+        Annotated[bool, Field(ge=1)],
+        Literal["a", 1],
+        int | str,
+        Line,
+        Any,
+        list,
+    ],
+    ids=str,
+)
+def test_parameters_that_only_pydantic_knows_are_left_to_it(annotation: Any) -> None:
+    with plainly(), pytest.raises(AssertionError, match="not plain"):
+        compile_signature(one(annotation))
