@@ -1,0 +1,21 @@
+"""Who asks, as a request of 2026-07-28 says it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pegboard_plugins.mcp.modern import client_of
+from tests.support.peer import META, modern_meta
+
+
+@pytest.mark.requirement("ERA-10")
+@pytest.mark.parametrize(
+    ("info", "name", "version"),
+    [({}, "", ""), ({f"{META}clientInfo": {"name": "c", "version": "9", "title": "C"}}, "c", "9")],
+)
+def test_a_client_is_what_its_request_says(info: dict[str, Any], name: str, version: str) -> None:
+    client = client_of({**modern_meta(capabilities={"roots": {}}), **info})
+    assert (client.name, client.version) == (name, version)
+    assert (client.revision, client.capabilities) == ("2026-07-28", {"roots": {}})
