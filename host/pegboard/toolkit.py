@@ -7,9 +7,9 @@ for those that run there is `PluginContext.catalogue`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Unpack, overload
 
 from pegboard.contracts import (
     NOTHING,
@@ -20,18 +20,14 @@ from pegboard.contracts import (
     PluginContext,
     PromptDefinition,
     ResourceDefinition,
-    ResourceUi,
-    ToolAnnotations,
     ToolDefinition,
-    ToolUi,
 )
 from pegboard.hookspecs import HOST_API, hookimpl
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from pegboard.contracts.content import Annotations, Icon
-    from pegboard.contracts.plugins import Completer, ErrorAdapter
+    from pegboard.contracts.options import PromptOptions, ResourceOptions, ToolOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -75,94 +71,33 @@ class Toolkit:
     def tool(self, function: F, /) -> F: ...
 
     @overload
-    def tool(
-        self,
-        *,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        annotations: ToolAnnotations | None = None,
-        requires_secrets: Sequence[str] = (),
-        inline: bool = False,
-        enabled: Callable[[Any], bool] | None = None,
-        ui: str | ToolUi | None = None,
-        meta: Mapping[str, Any] | None = None,
-        extensions: Mapping[str, Any] = NOTHING,
-        input_schema: Mapping[str, Any] | None = None,
-        output_schema: Mapping[str, Any] | None = None,
-        icons: Sequence[Icon] = (),
-        adapters: Sequence[ErrorAdapter] = (),
-    ) -> Callable[[F], F]: ...
+    def tool(self, /, **options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
 
-    def tool(
-        self,
-        function: Callable[..., Any] | None = None,
-        *,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        annotations: ToolAnnotations | None = None,
-        requires_secrets: Sequence[str] = (),
-        inline: bool = False,
-        enabled: Callable[[Any], bool] | None = None,
-        ui: str | ToolUi | None = None,
-        meta: Mapping[str, Any] | None = None,
-        extensions: Mapping[str, Any] = NOTHING,
-        input_schema: Mapping[str, Any] | None = None,
-        output_schema: Mapping[str, Any] | None = None,
-        icons: Sequence[Icon] = (),
-        adapters: Sequence[ErrorAdapter] = (),
-    ) -> Any:
+    def tool(self, function: Callable[..., Any] | None = None, /, **options: Unpack[ToolOptions]) -> Any:
         """Make a tool of a function, which stays as it is and can still be called.
 
         Sync functions run in the host's threads, async ones on its event loop. A parameter annotated `Context` is
         filled in by the host and no part of the schema.
 
         Args:
-            name: the tool's last part; the function's name when None.
-            title: a name for people.
-            description: replaces the docstring.
-            annotations: hints about its behaviour.
-            requires_secrets: names of the secrets it may read with `context.get_secret`.
-            inline: a sync function that never blocks, run on the event loop without a thread.
-            enabled: given `context.config`, says whether the tool is offered at all.
-            input_schema: JSON Schema of the arguments in place of the types, listed as it is (2020-12, or draft-07 by
-                `$schema`). The function takes them by name, as `**arguments`, or as one dict.
-            output_schema: JSON Schema of the result, likewise.
-            ui: the `ui://` resource in which clients show its results, or more about its interface (MCP Apps).
-            meta: its `_meta`, with keys such as "com.example/team".
-            extensions: what it says for other extensions of the protocol, by their identifiers.
-            icons: pictures that clients may show.
-            adapters: error adapters of its own, asked before all others about what it raises.
+            function: the function, where no option is given.
+            options: those of `ToolOptions`.
+
+        Raises:
+            TypeError: there is no such option.
         """
-        said = dict(extensions) if ui is None else {**extensions, UI_EXTENSION: ui}
+        fields = _fields(ToolDefinition, options)
+        secrets = fields.get("requires_secrets") or ()
         # one text is one secret, not its letters
-        secrets = (requires_secrets,) if isinstance(requires_secrets, str) else tuple(requires_secrets or ())
-        more = input_schema, output_schema, icons, adapters
-        rest = (name, title, description, annotations, secrets, inline, enabled, meta, said, *more)
+        fields["requires_secrets"] = (secrets,) if isinstance(secrets, str) else tuple(secrets)
 
         def record(function: F) -> F:
-            self._tools.append(ToolDefinition(function, *rest))
+            self._tools.append(ToolDefinition(function, **fields))
             return function
 
         return record if function is None else record(function)
 
-    def resource(
-        self,
-        uri: str,
-        *,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        mime_type: str | None = None,
-        ui: ResourceUi | None = None,
-        meta: Mapping[str, Any] | None = None,
-        extensions: Mapping[str, Any] = NOTHING,
-        annotations: Annotations | None = None,
-        size: int | None = None,
-        icons: Sequence[Icon] = (),
-        completions: Mapping[str, Completer] = NOTHING,
-    ) -> Callable[[F], F]:
+    def resource(self, uri: str, **options: Unpack[ResourceOptions]) -> Callable[[F], F]:
         """Make a resource of a function; with variables in its URI, as many as there are values.
 
         The function takes the variables by their names, checked and converted like a tool's arguments, and the Context
@@ -171,25 +106,17 @@ class Toolkit:
 
         Args:
             uri: an absolute URI (RFC 3986), or a template of such (RFC 6570).
-            name: the function's name when None.
-            title: a name for people.
-            description: replaces the docstring.
-            mime_type: that of interfaces for `ui://`, else by what the function gives, when None.
-            ui: what an interface needs of the frame it is shown in (MCP Apps, `ui://` alone).
-            meta: its `_meta`, with keys such as "com.example/team".
-            extensions: what it says for other extensions of the protocol, by their identifiers.
-            annotations: for whom it is and how much it matters.
-            size: of its content, in bytes.
-            icons: pictures that clients may show.
-            completions: by variable, its values, or a function as in `completion`.
+            options: those of `ResourceOptions`.
+
+        Raises:
+            TypeError: there is no such option.
         """
-        said = dict(extensions) if ui is None else {**extensions, UI_EXTENSION: ui}
-        if mime_type is None and str(uri).startswith(UI_SCHEME):
-            mime_type = UI_MIME_TYPE
-        more = (meta, said, annotations, size, icons, completions)
+        fields = _fields(ResourceDefinition, options)
+        if fields.get("mime_type") is None and str(uri).startswith(UI_SCHEME):
+            fields["mime_type"] = UI_MIME_TYPE
 
         def record(function: F) -> F:
-            self._resources.append(ResourceDefinition(uri, function, name, title, description, mime_type, *more))
+            self._resources.append(ResourceDefinition(uri, function, **fields))
             return function
 
         return record
@@ -198,44 +125,25 @@ class Toolkit:
     def prompt(self, function: F, /) -> F: ...
 
     @overload
-    def prompt(
-        self,
-        *,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        meta: Mapping[str, Any] | None = None,
-        icons: Sequence[Icon] = (),
-        completions: Mapping[str, Completer] = NOTHING,
-    ) -> Callable[[F], F]: ...
+    def prompt(self, /, **options: Unpack[PromptOptions]) -> Callable[[F], F]: ...
 
-    def prompt(
-        self,
-        function: Callable[..., Any] | None = None,
-        *,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        meta: Mapping[str, Any] | None = None,
-        icons: Sequence[Icon] = (),
-        completions: Mapping[str, Completer] = NOTHING,
-    ) -> Any:
+    def prompt(self, function: Callable[..., Any] | None = None, /, **options: Unpack[PromptOptions]) -> Any:
         """Make a prompt of a function, whose parameters are the prompt's arguments.
 
         Arguments come as text and are converted to the parameters' types; lists and objects are given as JSON. The
         function gives text of the user, a block of content, a `PromptMessage`, or a list of those.
 
         Args:
-            name: the prompt's last part; the function's name when None.
-            title: a name for people.
-            description: replaces the docstring.
-            meta: its `_meta`, with keys such as "com.example/team".
-            icons: pictures that clients may show.
-            completions: by argument, its values, or a function as in `completion`.
+            function: the function, where no option is given.
+            options: those of `PromptOptions`.
+
+        Raises:
+            TypeError: there is no such option.
         """
+        fields = _fields(PromptDefinition, options)
 
         def record(function: F) -> F:
-            self._prompts.append(PromptDefinition(function, name, title, description, meta, icons, completions))
+            self._prompts.append(PromptDefinition(function, **fields))
             return function
 
         return record if function is None else record(function)
@@ -300,3 +208,17 @@ class Toolkit:
     def enter_lifespan(self, context: PluginContext) -> Lifespan:
         """The hook `lifespan`."""
         return nullcontext() if self._lifespan is None else self._lifespan(context.config)
+
+
+def _fields(definition: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """What options say, as the fields of a definition; an interface is something said for its extension."""
+    fields = dict(options)
+    known = {*definition._fields, *(["ui"] if "extensions" in definition._fields else [])} - {"function", "uri"}
+    for name in fields.keys() - known:
+        from pegboard.names import nearest
+
+        close = nearest(name, known)
+        raise TypeError(f"there is no option {name!r}" + (f"; did you mean {close!r}?" if close else ""))
+    if (ui := fields.pop("ui", None)) is not None:
+        fields["extensions"] = {**fields.get("extensions", NOTHING), UI_EXTENSION: ui}
+    return fields

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -206,3 +207,22 @@ def test_a_misspelt_option_is_noticed_where_it_is_written(name: str) -> None:
     kit = Toolkit("x")
     with pytest.raises(TypeError):
         getattr(kit, name)("x://y", titel="A title")
+
+
+@pytest.mark.parametrize(
+    ("decorate", "close"),
+    [
+        (lambda kit: kit.tool(anotations=None), "annotations"),
+        (lambda kit: kit.tool(require_secrets=["X"]), "requires_secrets"),
+        (lambda kit: kit.resource("x://y", mimetype="text/plain"), "mime_type"),
+        (lambda kit: kit.prompt(completion={}), "completions"),
+    ],
+)
+def test_an_option_that_there_is_not_is_told_with_the_nearest(decorate: Any, close: str) -> None:
+    with pytest.raises(TypeError, match=f"did you mean '{close}'"):
+        decorate(Toolkit("x"))
+
+
+def test_a_tool_has_no_function_among_its_options() -> None:
+    with pytest.raises(TypeError, match="there is no option 'function'"):
+        Toolkit("x").tool(function=len)  # type: ignore[call-overload]
