@@ -109,7 +109,11 @@ def test_entry_points_are_those_of_the_projects() -> None:
             "console_scripts": {"pegboard": "pegboard.cli:main"},
             "pegboard.plugins": {
                 "apps": "pegboard_plugins.apps:AppsPlugin",
+                "errors_google": "pegboard_plugins.errors_google:GoogleErrorsPlugin",
+                "errors_graphql": "pegboard_plugins.errors_graphql:GraphQLErrorsPlugin",
                 "errors_http": "pegboard_plugins.errors_http:HttpErrorsPlugin",
+                "errors_microsoft": "pegboard_plugins.errors_microsoft:MicrosoftErrorsPlugin",
+                "errors_slack": "pegboard_plugins.errors_slack:SlackErrorsPlugin",
                 "http": "pegboard_plugins.http:HttpPlugin",
                 "logging": "pegboard_plugins.logging:LoggingPlugin",
                 "mcp": "pegboard_plugins.mcp:McpPlugin",

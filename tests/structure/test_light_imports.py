@@ -94,7 +94,10 @@ def test_settings_need_pydantic_and_no_host() -> None:
     assert loaded & {"asyncio", "logging", "importlib_metadata", "tomli", "pluggy", "pegboard.config.explain"} == set()
 
 
-@pytest.mark.parametrize("plugin", ["apps", "errors_http", "logging", "mcp", "secrets_env", "stdio"])
+ERRORS = ["errors_google", "errors_graphql", "errors_http", "errors_microsoft", "errors_slack"]
+
+
+@pytest.mark.parametrize("plugin", ["apps", "logging", "mcp", "secrets_env", "stdio", *ERRORS])
 def test_a_plugins_entry_point_is_thin(plugin: str) -> None:
     loaded = loaded_by(f"import pegboard_plugins.{plugin}")
     assert (
@@ -105,3 +108,13 @@ def test_a_plugins_entry_point_is_thin(plugin: str) -> None:
     assert third_parties(loaded) - {"pegboard_plugins"} <= {
         "pluggy", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection", "annotated_types",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("plugin", ERRORS)
+def test_an_error_adapter_costs_nothing_before_an_exception(plugin: str) -> None:
+    loaded = loaded_by(f"import pegboard_plugins.{plugin}")
+    assert third_parties(loaded) == {"pegboard_plugins", "pluggy"}
+    assert of_pegboard(loaded) == {
+        "pegboard_plugins", f"pegboard_plugins.{plugin}", "pegboard.contracts", "pegboard.hookspecs",
+    }  # fmt: skip
+    assert loaded & HEAVY == set()

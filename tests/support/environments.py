@@ -123,41 +123,51 @@ def _copy(files: list[Path], place: Path) -> None:
 
 
 def make_environment(
-    name: Path | str, *requirements: str, wheels: Wheels = (), locked: bool = True, python: str | Path = sys.executable
+    name: Path | str,
+    *requirements: str,
+    wheels: Wheels = (),
+    locked: bool = True,
+    python: str | Path = sys.executable,
+    compiled: bool = True,
 ) -> Path:
-    """A virtual environment with the requirements in it, byte code compiled; its folder.
+    """A virtual environment with the requirements in it; its folder.
 
     With a name it is a shared one, which lies in the cache, made once for its requirements, wheels and interpreter:
     read it, do not change it. With a path it is made there, anew, for the caller alone.
 
     `wheels` are folders of wheels or single ones: a distribution that is among them is always taken from there, so no
     index is ever asked for it, wherever in the tree of requirements its name stands. Everything else comes from the
-    package index, in the version that `uv.lock` names, where it names one; `locked=False` lets the newest in.
+    package index, in the version that `uv.lock` names, where it names one; `locked=False` lets the newest in. Byte code is
+    compiled, but for `compiled=False`: for libraries of thousands of modules, few of which are used.
 
     uv makes the environment where it is present, else venv and pip do; it has no pip of its own. Raises AssertionError,
     with the installer's output, when it fails.
     """
     if isinstance(name, Path):
-        _make(name, requirements, wheels, locked, python)
+        _make(name, requirements, wheels, locked, python, compiled)
         return name
     files = _wheel_files(wheels)
     version = run(python, "-c", "import sys; print(sys.version, sys.base_prefix)")
     made_from = [version, str(uv()), *requirements, *(locked_versions() if locked else []), _digest(files)]
     family = "env-{}-py{}".format(name, ".".join(version.split(".")[:2]))
     return _cached(
-        family, _hash("\n".join(made_from).encode()), lambda place: _make(place, requirements, files, locked, python)
+        family,
+        _hash("\n".join(made_from).encode()),
+        lambda place: _make(place, requirements, files, locked, python, compiled),
     )
 
 
-def install(environment: Path, *requirements: str, wheels: Wheels = (), locked: bool = True) -> None:
-    """Install into an environment of one's own; `wheels` and `locked` as in make_environment."""
+def install(
+    environment: Path, *requirements: str, wheels: Wheels = (), locked: bool = True, compiled: bool = True
+) -> None:
+    """Install into an environment of one's own; `wheels`, `locked` and `compiled` as in make_environment."""
     pins = [f"{_name_of(file)} @ {file.resolve().as_uri()}" for file in _wheel_files(wheels)]
     own = {pin.split(" @ ")[0] for pin in pins}
     if locked:
         pins += [pin for pin in locked_versions() if pin.split("==")[0] not in own]
     constraints = environment / "constraints.txt"
     constraints.write_text("\n".join(pins))
-    run(*_installer(environment, "install"), "--constraint", constraints, *requirements, cwd=environment)
+    run(*_installer(environment, "install", compiled), "--constraint", constraints, *requirements, cwd=environment)
 
 
 def uninstall(environment: Path, *names: str) -> None:
@@ -165,7 +175,9 @@ def uninstall(environment: Path, *names: str) -> None:
     run(*_installer(environment, "uninstall"), *names, cwd=environment)
 
 
-def _make(place: Path, requirements: Iterable[str], wheels: Wheels, locked: bool, python: str | Path) -> None:
+def _make(
+    place: Path, requirements: Iterable[str], wheels: Wheels, locked: bool, python: str | Path, compiled: bool
+) -> None:
     present = uv()
     if present:
         run(present, "venv", "--quiet", "--clear", "--no-project", "--python", python, place)
@@ -173,15 +185,15 @@ def _make(place: Path, requirements: Iterable[str], wheels: Wheels, locked: bool
         run(python, "-m", "venv", "--clear", "--without-pip", place)
     wanted = list(requirements)
     if wanted:
-        install(place, *wanted, wheels=wheels, locked=locked)
+        install(place, *wanted, wheels=wheels, locked=locked, compiled=compiled)
 
 
-def _installer(environment: Path, action: str) -> list[str | Path]:
+def _installer(environment: Path, action: str, compiled: bool = True) -> list[str | Path]:
     present, python = uv(), executable(environment)
     if present:
-        options = ["--compile-bytecode"] if action == "install" else []
+        options = ["--compile-bytecode"] if action == "install" and compiled else []
         return [present, "pip", action, "--quiet", "--python", python, *options]
-    options = ["--yes"] if action == "uninstall" else []
+    options = ["--yes"] if action == "uninstall" else [] if compiled else ["--no-compile"]
     return [sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check", action, "--quiet", *options]
 
 

@@ -51,8 +51,11 @@ class Service:
                     self.wfile.write(b"this is no TLS\r\n\r\n")
                     return
                 line = self.rfile.readline().decode("latin-1").split()
-                while self.rfile.readline().strip():
-                    pass
+                size = 0
+                while header := self.rfile.readline().strip().lower():
+                    if header.startswith(b"content-length:"):
+                        size = int(header.partition(b":")[2])
+                self.rfile.read(size)  # what is not read would end the connection with a reset
                 path = line[1].partition("?")[0] if len(line) == 3 else "no HTTP"
                 self.wfile.write(service.answers.get(path, b""))
                 if path in service.held:

@@ -1,0 +1,102 @@
+"""What a failure of Google's client amounts to; the words of its errors are those of https://google.aip.dev/193 and of
+the older form with `errors`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pegboard import ErrorKind, ToolRuntimeError, Upstream, error_code, instance_of
+
+_ERRORS = "googleapiclient.errors"
+_AUTH = "google.auth.exceptions"
+_LIMITED = {"rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED", "RESOURCE_EXHAUSTED"}
+_UNMAPPED = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED
+_UNREADABLE = "Google sent an answer that cannot be read."
+_CLIENTS = (
+    ("UnknownApiNameOrVersion", 404, "Google has no API of the name and version that the tool asks for."),
+    ("UnacceptableMimeTypeError", 400, "Google does not take media of this type here."),
+    ("MediaUploadSizeError", 400, "The media are larger than Google takes here."),
+    ("InvalidChunkSizeError", 400, "The tool's upload has a chunk size that Google does not take."),
+    ("InvalidNotificationError", 400, "The tool was given a notification that is not one of Google's."),
+)
+"""What the client raises by itself: the class, the status that says the same, and what the caller is told."""
+
+
+def explain(error: Any, slug: str) -> ToolRuntimeError | None:
+    """The error for the caller, None when the exception is none of the two libraries'."""
+    google = Upstream(slug, "Google")
+    if instance_of(error, _ERRORS, "HttpError"):
+        return _answered(error, google)
+    if instance_of(error, _ERRORS, "InvalidJsonError"):
+        return google.unanswered(error, _UNREADABLE, kind=_UNMAPPED)
+    for name, status, message in _CLIENTS:
+        if instance_of(error, _ERRORS, name):
+            return google.answered(error, status, message=message, extra={"error_type": type(error).__name__})
+    if instance_of(error, _ERRORS, "Error"):
+        return google.unsent(error)
+    return _of_credentials(error, google)
+
+
+def _answered(error: Any, google: Upstream) -> ToolRuntimeError:
+    status = getattr(error.resp, "status", None)
+    if not isinstance(status, int):  # a batch that the client itself refuses
+        return google.unsent(error)
+    url = getattr(error, "uri", None)
+    if status < 300:  # a batch's answer that is no batch
+        return google.unanswered(error, _UNREADABLE, kind=_UNMAPPED, url=url)
+    told = _told(error.content)
+    words = list(_words(told))
+    limited = status in (403, 429) and not _LIMITED.isdisjoint(words)
+    wait = _asked_to_wait(told)
+    return google.answered(
+        error, status, error.resp, code=next(iter(words), None), url=url, limited=limited, wait_ms=wait
+    )
+
+
+def _of_credentials(error: Any, google: Upstream) -> ToolRuntimeError | None:
+    if instance_of(error, _AUTH, "RefreshError"):
+        if getattr(error, "retryable", False):
+            return google.answered(error, 503, message="Google could not renew the tool's credentials.")
+        answer = error.args[1] if len(error.args) > 1 else None
+        word = answer.get("error") if isinstance(answer, Mapping) else None
+        message = "Google does not renew the tool's credentials: they have expired or were revoked."
+        return google.answered(error, 401, message=message, code=word)
+    if instance_of(error, _AUTH, "TransportError", "TimeoutError"):
+        return google.unanswered(error)
+    return None
+
+
+def _told(content: object) -> Mapping[str, Any]:
+    """What an answer says of the error; empty where it says nothing that can be understood."""
+    try:
+        data = json.loads(content) if isinstance(content, bytes) else None
+    except (ValueError, RecursionError):
+        return {}
+    first = data[0] if isinstance(data, list) and data else data
+    told = first.get("error") if isinstance(first, dict) else None
+    return told if isinstance(told, dict) else {"status": told}
+
+
+def _words(told: Mapping[str, Any]) -> Iterator[str]:
+    """The words for what went wrong, the most telling first."""
+    for one in (*_items(told, "errors"), *_items(told, "details"), {"reason": told.get("status")}):
+        if word := error_code(one.get("reason")):
+            yield word
+
+
+def _asked_to_wait(told: Mapping[str, Any]) -> int | None:
+    """The delay of a `google.rpc.RetryInfo`, such as "3.5s", in milliseconds."""
+    for one in _items(told, "details"):
+        delay = one.get("retryDelay")
+        if isinstance(delay, str) and delay.endswith("s") and delay[:-1].replace(".", "", 1).isdecimal():
+            return math.ceil(float(delay[:-1]) * 1000)
+    return None
+
+
+def _items(told: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    given = told.get(name)
+    return [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []

@@ -1,0 +1,90 @@
+"""What a failure of a GraphQL client amounts to: statuses where the transport has one, and the words that services put
+into their errors, of which there is no standard but usage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pegboard import ErrorKind, ToolRuntimeError, Upstream, error_code, instance_of
+
+_ERRORS = "gql.transport.exceptions"
+_REFUSED = 422
+"""What a service did not accept, and did not say why."""
+_STATUS_OF = {
+    429: ("RATE_LIMITED", "RATELIMITED", "RATE_LIMIT_EXCEEDED", "THROTTLED", "TOO_MANY_REQUESTS"),
+    401: ("UNAUTHENTICATED", "NOT_AUTHENTICATED", "UNAUTHORIZED", "AUTHENTICATION_ERROR", "INVALID_JWT"),
+    403: ("FORBIDDEN", "ACCESS_DENIED", "PERMISSION_DENIED", "INSUFFICIENT_SCOPES"),
+    404: ("NOT_FOUND",),
+    400: (
+        "BAD_REQUEST", "BAD_USER_INPUT", "VALIDATION_FAILED", "GRAPHQL_VALIDATION_FAILED", "GRAPHQL_PARSE_FAILED",
+        "INVALID_INPUT", "OPERATION_RESOLUTION_FAILURE",
+    ),
+    500: ("INTERNAL_SERVER_ERROR", "INTERNAL"),
+    503: ("SERVICE_UNAVAILABLE",),
+}  # fmt: skip
+"""Words by the status that says the same; in upper case, with underscores."""
+
+
+def explain(error: Any, slug: str) -> ToolRuntimeError | None:
+    """The error for the caller, None when the exception is not the library's."""
+    service = Upstream(slug, "The GraphQL service")
+    if instance_of(error, _ERRORS, "TransportQueryError"):
+        return _refused(error, service)
+    if instance_of(error, _ERRORS, "TransportServerError"):
+        return _answered(error, service)
+    if instance_of(error, _ERRORS, "TransportConnectionFailed"):
+        method, url = _request(error.__cause__)
+        return service.unanswered(error, method=method, url=url)
+    if instance_of(error, _ERRORS, "TransportProtocolError"):
+        kind = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE
+        return service.unanswered(error, "The GraphQL service sent an answer that is no GraphQL.", kind=kind)
+    return service.unsent(error) if instance_of(error, _ERRORS, "TransportError") else None
+
+
+def _refused(error: Any, service: Upstream) -> ToolRuntimeError:
+    """The service answered as GraphQL has it, and said that something went wrong."""
+    words = list(dict.fromkeys(_words(error.errors)))
+    statuses = {word: status for word in words if (status := _status_of(word)) is not None}
+    status = 429 if 429 in statuses.values() else max(statuses.values(), default=_REFUSED)
+    word = next((word for word in words if statuses.get(word) == status), next(iter(words), None))
+    extra = {"error_type": type(error).__name__, "gql_error_codes": words or None}
+    return service.answered(error, status, code=word, extra=extra)
+
+
+def _answered(error: Any, service: Upstream) -> ToolRuntimeError:
+    """The HTTP client's own error is the cause; headers and request are there."""
+    cause = error.__cause__
+    response = getattr(cause, "response", None)
+    headers = getattr(cause if response is None else response, "headers", None) or {}
+    status = error.code if isinstance(error.code, int) else 500
+    method, url = _request(cause)
+    return service.answered(error, status, headers, method=method, url=url)
+
+
+def _words(errors: object) -> Iterator[str]:
+    """The code of each error, from its extensions or beside them."""
+    for one in errors if isinstance(errors, list) else ():
+        told = one if isinstance(one, Mapping) else {"extensions": getattr(one, "extensions", None)}
+        extensions = told.get("extensions")
+        given = [extensions.get("code")] if isinstance(extensions, Mapping) else []
+        for value in (*given, told.get("type"), told.get("code")):
+            if word := error_code(value):
+                yield word
+                break
+
+
+def _status_of(word: str) -> int | None:
+    known = word.upper().replace("-", "_")
+    return next((status for status, words in _STATUS_OF.items() if known in words), None)
+
+
+def _request(cause: Any) -> tuple[str | None, str | None]:
+    """Method and URL, where the HTTP client's error knows them."""
+    try:
+        request = getattr(cause, "request", None) or getattr(cause, "request_info", None)
+    except RuntimeError:  # httpx: the request has not been set
+        request = None
+    method, url = getattr(request, "method", None), getattr(request, "url", None)
+    return None if method is None else str(method), None if url is None else str(url)

@@ -1,0 +1,37 @@
+"""What a failure of Microsoft Graph's client amounts to; its words are those of https://learn.microsoft.com/graph/errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pegboard import ErrorKind, ToolRuntimeError, Upstream, instance_of
+
+_HTTP = "kiota_http._exceptions"
+_LIMITED = ("TooManyRequests", "activityLimitReached", "ApplicationThrottled", "throttledRequest")
+_UNMAPPED = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED
+
+
+def explain(error: Any, slug: str) -> ToolRuntimeError | None:
+    """The error for the caller, None when the exception is not the library's."""
+    graph = Upstream(slug, "Microsoft Graph")
+    if instance_of(error, "kiota_abstractions.api_error", "APIError"):
+        return _answered(error, graph)
+    if instance_of(error, _HTTP, "RedirectError"):
+        message = "Microsoft Graph's redirections lead nowhere."
+        return graph.unanswered(error, message, kind=_UNMAPPED, can_retry=False)
+    if instance_of(error, _HTTP, "ResponseError", "DeserializationError"):
+        return graph.unanswered(error, "Microsoft Graph sent an answer that cannot be read.", kind=_UNMAPPED)
+    if instance_of(error, _HTTP, "KiotaHTTPXError"):
+        return graph.unsent(error)
+    if instance_of(error, "kiota_authentication_azure._exceptions", "KiotaAuthenticationError"):
+        return graph.unsent(error)
+    return None
+
+
+def _answered(error: Any, graph: Upstream) -> ToolRuntimeError:
+    word = getattr(getattr(error, "error", None), "code", None)
+    status = error.response_status_code
+    if status is None:
+        return graph.unanswered(error, "Microsoft Graph sent an answer that cannot be read.", kind=_UNMAPPED)
+    limited = status == 503 and word in _LIMITED
+    return graph.answered(error, status, error.response_headers or {}, code=word, limited=limited)

@@ -1,0 +1,35 @@
+"""Failures of `slack_sdk` that a tool did not expect, as errors that tell its caller what happened, and nothing more.
+
+This module only describes the plugin; what it knows of the library is imported at the first exception in a process that
+has imported the library.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from pegboard import ErrorAdapter, Plugin, ToolRuntimeError, hookimpl
+
+
+class SlackErrorAdapter:
+    """Knows the exceptions of `slack_sdk`."""
+
+    slug = "_slack_sdk"
+
+    def from_exception(self, error: Exception) -> ToolRuntimeError | None:
+        """What an exception of the library amounts to, None when it is not one of its own."""
+        if "slack_sdk.errors" not in sys.modules:
+            return None
+        from pegboard_plugins.errors_slack.explain import explain
+
+        return explain(error, self.slug)
+
+
+class SlackErrorsPlugin(Plugin):
+    """The adapter; it has no settings."""
+
+    @hookimpl
+    def register_error_adapters(self) -> Iterable[ErrorAdapter]:
+        """The one adapter."""
+        return [SlackErrorAdapter()]

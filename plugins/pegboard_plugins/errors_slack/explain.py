@@ -1,0 +1,93 @@
+"""What a failure of Slack's client amounts to: errors of https://docs.slack.dev/reference/methods in terms of HTTP.
+
+Slack says most of what goes wrong in an answer of status 200, by a word in its body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pegboard import ErrorKind, ToolRuntimeError, Upstream, error_code, instance_of
+
+_ERRORS = "slack_sdk.errors"
+_LIMITED = ("ratelimited", "rate_limited")
+_STATUS_OF = {
+    401: ("not_authed", "invalid_auth", "account_inactive", "token_revoked", "token_expired", "invalid_refresh_token"),
+    403: (
+        "access_denied", "missing_scope", "no_permission", "not_allowed_token_type", "ekm_access_denied",
+        "org_login_required", "two_factor_setup_required", "team_access_not_granted", "restricted_action",
+        "not_in_channel", "user_is_restricted", "enterprise_is_restricted", "accesslimited",
+    ),
+    500: ("internal_error", "fatal_error"),
+    503: ("service_unavailable", "team_added_to_org", "external_channel_migrating"),
+}  # fmt: skip
+"""Words of Slack's by the status that says the same; `..._not_found` is 404, and every other 400."""
+
+_CLIENTS = (
+    ("BotUserAccessError", 403, "Slack wants a user's token for this, and the tool has a bot's."),
+    ("SlackRequestError", 400, "Slack's client refuses the tool's request: something in it is missing or wrong."),
+    ("SlackObjectFormationError", 400, "Slack's client refuses what the tool made: a part of it is not well formed."),
+    ("SlackClientConfigurationError", 400, "The tool's client of Slack is configured wrongly."),
+    ("SlackClientNotConnectedError", 503, "The tool's connection to Slack is closed."),
+)
+"""What the client raises by itself: the class, the status that says the same, and what the caller is told."""
+
+
+def explain(error: Any, slug: str) -> ToolRuntimeError | None:
+    """The error for the caller, None when the exception is not the library's."""
+    slack = Upstream(slug, "Slack")
+    if instance_of(error, _ERRORS, "SlackApiError"):
+        return _answered(error, error.response, slack)
+    if instance_of(error, _ERRORS, "SlackTokenRotationError"):
+        return _not_rotated(error, slack)
+    for name, status, message in _CLIENTS:
+        if instance_of(error, _ERRORS, name):
+            return slack.answered(error, status, message=message, extra={"error_type": type(error).__name__})
+    if instance_of(error, _ERRORS, "SlackClientError"):
+        return slack.unsent(error, "Slack's client failed.")
+    return None
+
+
+def _answered(error: Exception, response: Any, slack: Upstream) -> ToolRuntimeError:
+    status, word = _status(response), _word(response)
+    method, url = _text(response, "http_verb", "method"), _text(response, "api_url", "url")
+    if status < 400 and word is None:
+        kind = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED
+        return slack.unanswered(error, "Slack sent an answer that cannot be read.", kind=kind, method=method, url=url)
+    if status < 400:
+        status = _status_of(word or "")
+    headers = getattr(response, "headers", None) or {}
+    limited = word in _LIMITED
+    return slack.answered(error, status, headers, code=word, limited=limited, method=method, url=url)
+
+
+def _not_rotated(error: Any, slack: Upstream) -> ToolRuntimeError:
+    """A token that expires could not be exchanged for the next one."""
+    response = getattr(error.api_error, "response", None)
+    word, headers = _word(response), getattr(response, "headers", None) or {}
+    if _status(response) == 429 or _status(response) >= 500 or word in _LIMITED:
+        return _answered(error, response, slack)
+    message = "Slack does not renew the tool's token: it has expired or was revoked."
+    return slack.answered(error, 401, headers, message=message, code=word, url=_text(response, "api_url"))
+
+
+def _status(response: Any) -> int:
+    """Of the client's own response, of aiohttp's where the body was no JSON, or of a plain dict."""
+    found = (getattr(response, name, None) for name in ("status_code", "status"))
+    return next((status for status in found if isinstance(status, int)), 200)
+
+
+def _word(response: Any) -> str | None:
+    data = response if isinstance(response, Mapping) else getattr(response, "data", None)
+    return error_code(data.get("error")) if isinstance(data, Mapping) else None
+
+
+def _status_of(word: str) -> int:
+    known = next((status for status, words in _STATUS_OF.items() if word in words), None)
+    return known or (404 if word.endswith("_not_found") else 400)
+
+
+def _text(response: Any, *names: str) -> str | None:
+    found = (getattr(response, name, None) for name in names)
+    return next((str(value) for value in found if value is not None), None)
