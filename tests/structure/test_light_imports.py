@@ -115,6 +115,6 @@ def test_an_error_adapter_costs_nothing_before_an_exception(plugin: str) -> None
     loaded = loaded_by(f"import pegboard_plugins.{plugin}")
     assert third_parties(loaded) == {"pegboard_plugins", "pluggy"}
     assert of_pegboard(loaded) == {
-        "pegboard_plugins", f"pegboard_plugins.{plugin}", "pegboard.contracts", "pegboard.hookspecs",
+        "pegboard_plugins", f"pegboard_plugins.{plugin}", "pegboard.contracts", "pegboard.errors", "pegboard.hookspecs",
     }  # fmt: skip
     assert loaded & HEAVY == set()

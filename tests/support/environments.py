@@ -137,8 +137,8 @@ def make_environment(
 
     `wheels` are folders of wheels or single ones: a distribution that is among them is always taken from there, so no
     index is ever asked for it, wherever in the tree of requirements its name stands. Everything else comes from the
-    package index, in the version that `uv.lock` names, where it names one; `locked=False` lets the newest in. Byte code is
-    compiled, but for `compiled=False`: for libraries of thousands of modules, few of which are used.
+    package index, in the version that `uv.lock` names, where it names one; `locked=False` lets the newest in.
+    Byte code is compiled, but for `compiled=False`: for libraries of thousands of modules, few of which are used.
 
     uv makes the environment where it is present, else venv and pip do; it has no pip of its own. Raises AssertionError,
     with the installer's output, when it fails.

@@ -70,6 +70,11 @@ class Service:
         """Host and port."""
         return f"127.0.0.1:{self._server.server_address[1]}"
 
+    @property
+    def root(self) -> str:
+        """A URL without a path."""
+        return f"http://{self.place}"
+
     def url(self, path: str, scheme: str = "http") -> str:
         """A URL with a query and a password that nobody may see."""
         return f"{scheme}://{self.place}{path}?{QUERY}"

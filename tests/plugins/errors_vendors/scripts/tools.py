@@ -1,0 +1,277 @@
+"""A program: tools on vendors' real clients, in an installed host with its defaults; a call a line, its failure a line.
+
+It runs in an environment with all libraries, and in one with none, where only `plain` can be called. The tools expect
+no failure; the URLs that they get lead to a loopback server.
+"""
+
+# mypy: disable-error-code="import-not-found,import-untyped"
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from pegboard import Call, Failure, Host, Toolkit, ToolkitError
+
+CANARY = "canary-5d0c"
+LIBRARIES = ("slack_sdk", "googleapiclient", "google.auth", "kiota_abstractions", "msgraph", "gql", "requests", "httpx")
+PATIENCE = 10.0
+
+kit = Toolkit("t", prefix=False)
+
+
+@kit.tool
+def plain(loads: str = "") -> None:
+    """Fail with nothing of any library."""
+    if loads:
+        __import__(loads)
+    raise ValueError(CANARY)
+
+
+# --- Slack
+
+
+@kit.tool
+def slack(url: str, timeout: int = 10) -> str:
+    """Post a message."""
+    from slack_sdk import WebClient
+
+    client = WebClient(CANARY, base_url=f"{url}/", timeout=timeout)
+    return str(client.chat_postMessage(channel="C1", text=CANARY).data)
+
+
+@kit.tool
+async def slack_async(url: str, timeout: int = 10) -> str:  # noqa: ASYNC109 - what the library calls it
+    """Post a message."""
+    from slack_sdk.web.async_client import AsyncWebClient
+
+    client = AsyncWebClient(CANARY, base_url=f"{url}/", timeout=timeout)
+    return str((await client.chat_postMessage(channel="C1", text=CANARY)).data)
+
+
+@kit.tool
+def slack_rotate(url: str) -> None:
+    """Exchange a token that has expired."""
+    from slack_sdk import WebClient
+    from slack_sdk.oauth.installation_store import Installation
+    from slack_sdk.oauth.token_rotation import TokenRotator
+
+    rotator = TokenRotator(client_id="1", client_secret=CANARY, client=WebClient(base_url=f"{url}/"))
+    installation = Installation(user_id="U1", bot_token=CANARY, bot_refresh_token=CANARY, bot_token_expires_at=1)
+    rotator.perform_token_rotation(installation=installation)
+
+
+@kit.tool
+def slack_refuses(what: str) -> None:
+    """Do what the client itself refuses."""
+    from slack_sdk import WebClient
+    from slack_sdk.models.blocks import ImageBlock
+    from slack_sdk.socket_mode.builtin.connection import Connection
+
+    if what == "request":
+        WebClient(CANARY).conversations_open()
+    if what == "object":
+        ImageBlock(image_url=CANARY, alt_text="x" * 3000).to_dict()
+    logger: Any = None
+    size = 1 if what == "configuration" else 1024
+    connection = Connection("ws://localhost", logger, receive_buffer_size=size)
+    connection.send(CANARY)
+
+
+# --- Google
+
+
+def drive(url: str, http: Any = None) -> Any:
+    import httplib2
+    from googleapiclient.discovery import build
+
+    http = http or httplib2.Http(timeout=PATIENCE)
+    return build("drive", "v3", http=http, developerKey=CANARY, client_options={"api_endpoint": url})
+
+
+@kit.tool
+def google(url: str, timeout: float = PATIENCE) -> Any:
+    """Get what is known of a file."""
+    import httplib2
+
+    return drive(url, httplib2.Http(timeout=timeout)).files().get(fileId="f1").execute()
+
+
+@kit.tool
+def google_credentials(url: str) -> Any:
+    """Get what is known of a file, for which a token must be fetched first."""
+    import httplib2
+    from google.oauth2.credentials import Credentials
+    from google_auth_httplib2 import AuthorizedHttp
+
+    credentials = Credentials(None, refresh_token=CANARY, token_uri=f"{url}/token", client_id="1", client_secret=CANARY)
+    return drive(url, AuthorizedHttp(credentials, httplib2.Http(timeout=PATIENCE))).files().get(fileId="f1").execute()
+
+
+@kit.tool
+def google_batch(url: str) -> None:
+    """Get what is known of a file, in a batch."""
+    from googleapiclient.http import BatchHttpRequest
+
+    batch = BatchHttpRequest(batch_uri=f"{url}/batch?key={CANARY}")
+    batch.add(drive(url).files().get(fileId="f1"))
+    batch.execute()
+
+
+@kit.tool
+def google_refuses(what: str, url: str = "http://127.0.0.1") -> None:
+    """Do what the client itself refuses."""
+    import httplib2
+    from googleapiclient.channel import Channel, notification_from_headers
+    from googleapiclient.discovery import build
+    from googleapiclient.http import BatchHttpRequest, MediaInMemoryUpload, MediaUpload
+
+    class Large(MediaUpload):  # type: ignore[misc]  # the library is not here
+        def size(self) -> int:
+            return 10**12
+
+        def mimetype(self) -> str:
+            return "message/rfc822"
+
+    http = httplib2.Http(timeout=PATIENCE)
+    if what == "unknown API":
+        build(CANARY, "v1", http=http)
+    if what == "unreadable description":
+        build("drive", "v3", http=http, discoveryServiceUrl=f"{url}/discovery", static_discovery=False)
+    if what == "chunks":
+        MediaInMemoryUpload(b"", chunksize=-2)
+    if what == "notification":
+        notification_from_headers(Channel("web_hook", "1", CANARY, "x"), {"X-Goog-Channel-ID": CANARY})
+    drafts = build("gmail", "v1", http=http).users().drafts()
+    if what == "size":
+        drafts.create(userId="me", body={}, media_body=Large())
+    if what == "type":
+        Path("picture.png").write_bytes(b"")
+        drafts.create(userId="me", body={}, media_body="picture.png")
+    if what == "batch":
+        media = MediaInMemoryUpload(b"", mimetype="message/rfc822", resumable=True)
+        BatchHttpRequest().add(drafts.create(userId="me", body={}, media_body=media))
+
+
+# --- Microsoft
+
+
+def request_adapter(url: str, retries: int = 0) -> Any:
+    from kiota_abstractions.authentication import AnonymousAuthenticationProvider
+    from kiota_http.middleware.options import RetryHandlerOption
+    from msgraph import GraphRequestAdapter
+    from msgraph_core import GraphClientFactory
+
+    options = {RetryHandlerOption.get_key(): RetryHandlerOption(max_retries=retries)}
+    client = GraphClientFactory.create_with_default_middleware(options=options)
+    adapter = GraphRequestAdapter(AnonymousAuthenticationProvider(), client)
+    adapter.base_url = url
+    return adapter
+
+
+@kit.tool
+async def graph(url: str) -> Any:
+    """Get who somebody is."""
+    from msgraph import GraphServiceClient
+
+    return await GraphServiceClient(request_adapter=request_adapter(url)).users.by_user_id("u1").get()
+
+
+@kit.tool
+async def kiota(url: str) -> None:
+    """Send a request of which nothing is known but its URL."""
+    from kiota_abstractions.method import Method
+    from kiota_abstractions.request_information import RequestInformation
+
+    request = RequestInformation(Method.GET, "{+baseurl}/users/u1", {})
+    request.headers.add("Authorization", CANARY)
+    await request_adapter(url).send_no_response_content_async(request, None)
+
+
+@kit.tool
+async def kiota_refuses() -> None:
+    """Send a request without a method."""
+    from kiota_abstractions.request_information import RequestInformation
+
+    request = RequestInformation(None, "{+baseurl}/users/u1", {})
+    await request_adapter("http://127.0.0.1").send_no_response_content_async(request, None)
+
+
+# --- GraphQL
+
+QUERY = "{ viewer { login } }"
+SENT = {"Authorization": CANARY}
+
+
+@kit.tool
+def gql_requests(url: str, timeout: float = PATIENCE) -> Any:
+    """Ask who one is."""
+    from gql import Client, gql
+    from gql.transport.requests import RequestsHTTPTransport
+
+    transport = RequestsHTTPTransport(url=f"{url}?token={CANARY}", headers=SENT, timeout=timeout)
+    return Client(transport=transport).execute(gql(QUERY))
+
+
+@kit.tool
+async def gql_aiohttp(url: str, timeout: float = PATIENCE) -> Any:  # noqa: ASYNC109 - as above
+    """Ask who one is."""
+    import aiohttp
+    from gql import Client, gql
+    from gql.transport.aiohttp import AIOHTTPTransport
+
+    session = {"timeout": aiohttp.ClientTimeout(sock_read=timeout)}
+    transport = AIOHTTPTransport(url=f"{url}?token={CANARY}", headers=SENT, client_session_args=session)
+    async with Client(transport=transport) as client:
+        return await client.execute(gql(QUERY))
+
+
+@kit.tool
+def gql_httpx(url: str, timeout: float = PATIENCE) -> Any:
+    """Ask who one is."""
+    from gql import Client, gql
+    from gql.transport.httpx import HTTPXTransport
+
+    transport = HTTPXTransport(url=f"{url}?token={CANARY}", headers=SENT, timeout=timeout)
+    return Client(transport=transport).execute(gql(QUERY))
+
+
+@kit.tool
+def gql_closed(url: str) -> Any:
+    """Ask by a transport that is closed."""
+    from gql import gql
+    from gql.transport.requests import RequestsHTTPTransport
+
+    return RequestsHTTPTransport(url=url).execute(gql(QUERY))
+
+
+# --- the program
+
+
+def told(failure: Failure) -> dict[str, Any]:
+    """A failure, as JSON has it."""
+    error = failure.error
+    assert isinstance(error, ToolkitError)
+    cause = type(error.__cause__)
+    return {
+        **error.to_payload(),
+        "type": type(error).__name__,
+        "cause": f"{cause.__module__}.{cause.__qualname__}",
+        "cause_text": str(error.__cause__),
+        "loaded": [name for name in LIBRARIES if name in sys.modules],
+        "explained": sorted(name for name in sys.modules if name.endswith(".explain") and ".errors_" in name),
+    }
+
+
+async def main() -> None:
+    async with Host({"host": {"autoload": False, "transports": []}}, toolkits={"t": kit}) as host:
+        print(json.dumps([adapter.slug for adapter in host.assembly.adapters]), flush=True)
+        for line in sys.stdin:
+            outcome = await host.dispatch(Call("tools/call", json.loads(line)))
+            print(json.dumps(told(outcome) if isinstance(outcome, Failure) else {"outcome": str(outcome)}), flush=True)
+
+
+asyncio.run(main())
