@@ -1,0 +1,63 @@
+"""What docs/error_adapters.md shows is what happens: its adapter runs, and its table is what is there."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from pegboard import Host, Toolkit, ToolkitError
+from tests.host.hosting import failure, make_host
+from tools.install import ROOT
+
+PAGE = (ROOT / "docs" / "error_adapters.md").read_text("utf-8")
+FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+LIBRARY = """
+class AcmeAnswered(Exception):
+    status, reason = 429, "too_many"
+    headers = {"Retry-After": "3"}
+    url = "https://acme.example/v1/it?token=canary"
+
+class AcmeSilent(Exception): ...
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in {**FILES, "acme_client.py": LIBRARY}.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("way", ["plugin", "tool"])
+async def test_the_adapter_knows_its_library(way: str) -> None:
+    mine = import_module("pegboard_acme")
+    kit = Toolkit("t", prefix=False)
+
+    @kit.tool(adapters=[mine.AcmeErrorAdapter()] if way == "tool" else [])
+    def fails(name: str) -> None:
+        """Fail."""
+        raise getattr(import_module("acme_client"), name)("canary") from TimeoutError()
+
+    async with make_host(kit, plugins={"acme": mine.AcmePlugin} if way == "plugin" else {}) as host:
+        limited, silent = [
+            (await failure(host, "fails", {"name": f"Acme{one}"})).error for one in ("Answered", "Silent")
+        ]
+    assert isinstance(limited, ToolkitError)
+    assert (
+        limited.message
+        == "Acme limits how often it may be asked (429 Too Many Requests, too_many). Try again in 3 seconds."
+    )
+    assert limited.extra == {"service": "acme", "endpoint": "acme.example/v1/it", "error_code": "too_many"}
+    assert silent.message == "Acme did not answer in time."
+
+
+def test_the_table_says_which_adapters_are_on_and_in_which_order() -> None:
+    rows = dict(re.findall(r"^\| `(errors_\w+)` \| `(\w+)` \|", PAGE, re.M))
+    host = Host({"host": {"autoload": False, "transports": []}})
+    assembly = host.load()
+    assert set(rows.values()) == {adapter.slug for adapter in assembly.adapters}
+    assert assembly.adapters[-1].slug == rows["errors_http"] == "_http"
