@@ -153,6 +153,8 @@ def _says_nothing(node: ast.AST) -> bool:
         return ast.unparse(node.test) == "TYPE_CHECKING"
     if isinstance(node, ast.Call):
         return ast.unparse(node.func).startswith("logger.")
+    if isinstance(node, ast.Subscript):
+        return ast.unparse(node.value) == "Literal"
     return isinstance(node, ast.Import | ast.ImportFrom | ast.JoinedStr)
 
 
