@@ -27,8 +27,8 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
         "host/pegboard/catalogue/pages.py",
         [
             "host/test_methods",
-            "host/test_catalogue",
-            "host/test_catalogue_storm",
+            "host/catalogue/test_catalogue",
+            "host/catalogue/test_catalogue_storm",
             "wire/test_lists",
             "wire/test_growth",
         ],

@@ -8,6 +8,7 @@ import pytest
 
 from tests.support import requirements
 from tests.support.requirements import Named, Rule, Section, addresses, named, problems, sections
+from tools.install import ROOT
 
 RULE = Rule("ABC-01", "MUST", "It is so.", ("basic/versioning 2026-07-28",), "")
 HELD = Named("a.py", "test_a", "ABC-01", runs=True)
@@ -82,3 +83,11 @@ def test_the_revisions_are_those_that_are_served() -> None:
     from tests.support.schemas import REVISIONS
 
     assert sorted(REVISIONS) == list(requirements.REVISIONS)
+
+
+def test_the_mutants_tests_are_there() -> None:
+    """What `tools/mutate.py` breaks, and what is to notice, move like everything else."""
+    from tools.mutate import TARGETS
+
+    for path, tests in TARGETS.values():
+        assert [one for one in (path, *(f"tests/{test}.py" for test in tests)) if not (ROOT / one).is_file()] == []
