@@ -31,6 +31,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
             "host/catalogue/test_catalogue_storm",
             "wire/test_lists",
             "wire/test_growth",
+            "http/test_edge",
         ],
     ),
     "envelope": (
