@@ -281,7 +281,7 @@ async def test_on_loopback_they_are_served_to_programs_of_this_machine(secret_si
         assert (await call_tool(served, "vault_peek"))["result"]["content"][0]["text"] == "s3cret"
 
 
-@pytest.mark.requirement("ASK-27", "LIST-10")
+@pytest.mark.requirement("ASK-27", "LIST-09", "LIST-10")
 async def test_what_a_proxy_passes_on_is_not_of_this_machine(secret_site: Path) -> None:
     config = http_config('port = 0\nallowed_hosts = ["tools.example"]')
     async with Served(secret_site, config, env=SECRET) as served:
@@ -289,6 +289,8 @@ async def test_what_a_proxy_passes_on_is_not_of_this_machine(secret_site: Path) 
             assert await names(served, (field, "localhost")) == ["vault_plain"]
             assert "error" in await call_tool(served, "vault_peek", (field, "localhost"))
         assert await names(served, ("Host", "tools.example")) == ["vault_plain"]
+        for answer in (await listed(served), await listed(served, ("X-Forwarded-For", "localhost"))):
+            assert answer.json["result"]["cacheScope"] == "private"  # the shorter list too
         assert await names(served, ("Host", "localhost")) == ["vault_peek", "vault_plain"]
 
 

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from pegboard import LOCAL, Context, Host, Toolkit
+from tests.support.peer import modern_meta
 from tests.support.recorder import Conversation
 
 kit = Toolkit("slow")
@@ -30,9 +31,13 @@ class Line:
     def __init__(self) -> None:
         self.conversation = Conversation()
         self.sent: list[dict[str, object]] = []
+        self.expected = 0
+        self.all_there = asyncio.Event()
 
     def send(self, message: bytes) -> None:
         self.sent.append(self.conversation.received(message))
+        if len(self.sent) == self.expected:
+            self.all_there.set()
 
     async def told(self, messages: list[bytes]) -> AsyncIterator[bytes]:
         """The client's messages, seen by the recorder first."""
@@ -72,3 +77,56 @@ async def test_more_than_may_run_are_refused_and_the_connection_goes_on(monkeypa
     answers = {answer["id"]: answer for answer in line.sent}
     assert set(answers) == {"i", 3, "p"}
     assert "3 requests are in flight" in str(answers[3]["error"])
+
+
+async def test_who_sends_faster_than_it_is_served_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading goes on when there is room again, and nothing is refused."""
+    from pegboard_plugins.mcp import protocol
+
+    released = asyncio.Event()
+    slow = Toolkit("slow")
+
+    @slow.tool
+    async def wait() -> str:
+        """Wait for the test."""
+        await released.wait()
+        return ""
+
+    line = Line()
+    line.expected = 13
+
+    async def sent() -> AsyncIterator[bytes]:
+        client = {"name": "flood", "version": "1"}
+        yield request("i", "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=client)
+        for number in range(12):
+            if number % 4 == 3:
+                released.clear()
+                asyncio.get_running_loop().call_later(0.02, released.set)
+            yield request(number, "tools/call", name="slow_wait")
+        await asyncio.wait_for(line.all_there.wait(), 5)
+
+    async def told() -> AsyncIterator[bytes]:
+        async for message in sent():
+            line.conversation.sent(message)
+            yield message
+
+    monkeypatch.setattr(protocol, "MOST_IN_FLIGHT", 3)
+    async with Host({"host": {"autoload": False}}, toolkits={"slow": slow}) as host:
+        await host.serve(line, told())
+    assert [answer for answer in line.sent if "error" in answer] == []
+    assert len(line.sent) == 13
+
+
+@pytest.mark.requirement("LISTEN-05", "LISTEN-06")
+async def test_the_end_of_a_connection_ends_its_subscriptions() -> None:
+    """A host serves others afterwards: nothing may go on that tells somebody who is gone."""
+    line = Line()
+    meta = {**modern_meta(), "progressToken": 1}
+    listen = request("l", "subscriptions/listen", notifications={"toolsListChanged": True}, _meta=meta)
+    async with Host({"host": {"autoload": False}}, toolkits={"slow": kit}) as host:
+        await host.serve(line, line.told([listen]))
+        assert [one.get("method", one.get("id")) for one in line.sent] == [
+            "notifications/subscriptions/acknowledged",
+            "l",
+            "notifications/cancelled",
+        ]
