@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from pegboard import LOCAL, Context, Host, Toolkit
+from pegboard import LOCAL, Context, Host, ToolDefinition, Toolkit
 from tests.support.peer import modern_meta
 from tests.support.recorder import Conversation
 
@@ -130,3 +130,34 @@ async def test_the_end_of_a_connection_ends_its_subscriptions() -> None:
             "l",
             "notifications/cancelled",
         ]
+
+
+async def test_what_waits_to_be_told_ends_with_its_connection() -> None:
+    """A client that does not read, of which the host has something to tell: nothing waits for it any more."""
+
+    class Clogged(Line):
+        def __init__(self) -> None:
+            super().__init__()
+            self.waiting = asyncio.Event()
+
+        async def drain(self) -> None:
+            self.waiting.set()
+            await asyncio.Event().wait()
+
+    line = Clogged()
+    client = {"name": "flood", "version": "1"}
+    opening = request("i", "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=client)
+    async with Host({"host": {"autoload": False}}, toolkits={"slow": kit}) as host:
+
+        async def told() -> AsyncIterator[bytes]:
+            line.conversation.sent(opening)
+            yield opening
+            host.catalogue.add(ToolDefinition(hang, name="late"))
+            await asyncio.wait_for(line.waiting.wait(), 5)
+
+        before = asyncio.all_tasks()
+        await host.serve(line, told())
+        left = asyncio.all_tasks() - before
+        if left:
+            await asyncio.wait(left, timeout=1)
+        assert {task for task in left if not task.done()} == set()
