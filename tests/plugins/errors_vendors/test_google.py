@@ -145,7 +145,8 @@ def test_a_description_of_an_api_that_cannot_be_read(program: Program, service: 
         ("chunks", "InvalidChunkSizeError", 400),
         ("notification", "InvalidNotificationError", 400),
         ("size", "MediaUploadSizeError", 400),
-        ("type", "UnacceptableMimeTypeError", 400),
+        ("picture.png", "UnacceptableMimeTypeError", 400),
+        ("something", "UnknownFileType", 500),
         ("batch", "BatchError", 500),
     ],
 )

@@ -92,11 +92,25 @@ def test_redirections_without_end(program: Program, service: Service) -> None:
     assert (told["kind"], told["can_retry"]) == ("NETWORK_TRANSPORT_RUNTIME_UNMAPPED", False)
 
 
-def test_a_request_that_cannot_be_sent(program: Program) -> None:
-    told = program.fail("kiota_refuses")
-    assert told["cause"] == "kiota_http._exceptions.RequestError"
+@pytest.mark.parametrize(
+    ("what", "error"),
+    [
+        ("method", "kiota_http._exceptions.RequestError"),
+        ("scheme", "kiota_authentication_azure._exceptions.HTTPError"),
+    ],
+)
+def test_a_request_that_cannot_be_sent(what: str, error: str, program: Program) -> None:
+    told = program.fail("kiota_refuses", what=what)
+    assert told["cause"] == error
     assert told["type"] == "FatalToolError"
     assert told["message"] == "The request that the tool made to Microsoft Graph cannot be sent."
+
+
+@pytest.mark.parametrize("what", ["no status", "no answer", "model"])
+def test_what_is_no_answer_that_can_be_read(what: str, program: Program) -> None:
+    told = program.fail("kiota_refuses", what=what)
+    assert (told["type"], told["kind"]) == ("NetworkTransportError", "NETWORK_TRANSPORT_RUNTIME_UNMAPPED")
+    assert told["message"] == "Microsoft Graph sent an answer that cannot be read."
 
 
 def test_no_answer_is_for_the_adapter_of_http_clients(program: Program, service: Service) -> None:

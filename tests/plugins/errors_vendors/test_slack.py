@@ -118,12 +118,15 @@ def test_a_token_that_cannot_be_renewed(
         ("object", "SlackObjectFormationError", 400),
         ("configuration", "SlackClientConfigurationError", 400),
         ("send", "SlackClientNotConnectedError", 503),
+        ("bot", "BotUserAccessError", 403),
+        ("other", "SlackClientError", 500),
     ],
 )
 def test_what_the_client_itself_refuses(what: str, error: str, status: int, program: Program) -> None:
     told = program.fail("slack_refuses", what=what)
     assert told["cause"] == f"slack_sdk.errors.{error}"
-    assert (told["type"], told["status_code"]) == ("UpstreamError", status)
+    assert told["type"] == ("FatalToolError" if status == 500 else "UpstreamError")
+    assert told["status_code"] == status
     assert told["extra"] == {"service": "_slack_sdk", "error_type": error}
     assert "Slack" in told["message"]
 

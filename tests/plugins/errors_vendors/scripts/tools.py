@@ -68,9 +68,12 @@ def slack_rotate(url: str) -> None:
 def slack_refuses(what: str) -> None:
     """Do what the client itself refuses."""
     from slack_sdk import WebClient
+    from slack_sdk.errors import BotUserAccessError, SlackClientError
     from slack_sdk.models.blocks import ImageBlock
     from slack_sdk.socket_mode.builtin.connection import Connection
 
+    if what in ("bot", "other"):  # for tools that check by themselves: the client raises neither any more
+        raise (BotUserAccessError if what == "bot" else SlackClientError)(CANARY)
     if what == "request":
         WebClient(CANARY).conversations_open()
     if what == "object":
@@ -148,9 +151,9 @@ def google_refuses(what: str, url: str = "http://127.0.0.1") -> None:
     drafts = build("gmail", "v1", http=http).users().drafts()
     if what == "size":
         drafts.create(userId="me", body={}, media_body=Large())
-    if what == "type":
-        Path("picture.png").write_bytes(b"")
-        drafts.create(userId="me", body={}, media_body="picture.png")
+    if what in ("picture.png", "something"):
+        Path(what).write_bytes(b"")
+        drafts.create(userId="me", body={}, media_body=what)
     if what == "batch":
         media = MediaInMemoryUpload(b"", mimetype="message/rfc822", resumable=True)
         BatchHttpRequest().add(drafts.create(userId="me", body={}, media_body=media))
@@ -192,10 +195,19 @@ async def kiota(url: str) -> None:
 
 
 @kit.tool
-async def kiota_refuses() -> None:
-    """Send a request without a method."""
+async def kiota_refuses(what: str) -> None:
+    """Do what the client itself refuses, or raise what only clients made by kiota do."""
+    from kiota_abstractions.api_error import APIError
     from kiota_abstractions.request_information import RequestInformation
+    from kiota_authentication_azure.azure_identity_access_token_provider import AzureIdentityAccessTokenProvider
+    from kiota_http._exceptions import DeserializationError, ResponseError
 
+    if what == "scheme":
+        credentials: Any = object()
+        await AzureIdentityAccessTokenProvider(credentials, {}).get_authorization_token(f"http://{CANARY}.example")
+    raised = {"no status": APIError(CANARY), "no answer": ResponseError(CANARY), "model": DeserializationError(CANARY)}
+    if what in raised:
+        raise raised[what]
     request = RequestInformation(None, "{+baseurl}/users/u1", {})
     await request_adapter("http://127.0.0.1").send_no_response_content_async(request, None)
 
