@@ -1,0 +1,264 @@
+"""Whatever comes in, in whichever era: no fault of the server, no hang, no request without its one answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from multidict import CIMultiDict
+
+from pegboard import LOCAL, EventStream, Host, Request, Response, Toolkit
+from tests.support.peer import modern_meta
+from tests.support.recorder import Conversation
+
+settings.register_profile("router", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("router")
+
+WAIT = 10.0
+VERSION, ABLE = "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities"
+
+kit = Toolkit("k", prefix=False)
+
+
+@kit.tool
+async def echo(text: str = "") -> str:
+    """Say it again."""
+    return text
+
+
+@kit.resource("docs://{name}")
+def docs(name: str) -> str:
+    return name
+
+
+@kit.prompt
+def review(language: str) -> str:
+    """Review."""
+    return language
+
+
+class Memory:
+    """A connection within the process."""
+
+    peer = "test"
+    caller = LOCAL
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+
+    def send(self, message: bytes) -> None:
+        self.sent.append(message)
+
+    async def drain(self) -> None:
+        """It takes everything."""
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+class Running:
+    """A host on an event loop of its own, and whatever is sent to it."""
+
+    def __init__(self, runner: asyncio.Runner) -> None:
+        self._runner = runner
+        self.host = Host({"host": {"autoload": False}}, toolkits={"k": kit})
+        runner.run(self.host.start())
+
+    def close(self) -> None:
+        """Stop the host."""
+        self._runner.run(self.host.stop())
+
+    def stream(self, lines: list[bytes]) -> list[Any]:
+        """What is sent for lines, given the time that their calls need."""
+        return self._runner.run(self._stream(lines))
+
+    async def _stream(self, lines: list[bytes]) -> list[Any]:
+        connection, conversation = Memory(), Conversation()
+
+        async def messages() -> AsyncIterator[bytes]:
+            for line in lines:
+                conversation.sent(line)
+                yield line
+            for _ in range(20):
+                await asyncio.sleep(0)
+
+        async with asyncio.timeout(WAIT):
+            await self.host.serve(connection, messages())
+        return [conversation.received(line) for line in connection.sent]
+
+    def http(self, request: Request) -> tuple[int, bytes]:
+        """The status and the body of a response; of a stream, its first message."""
+        return self._runner.run(self._http(request))
+
+    async def _http(self, request: Request) -> tuple[int, bytes]:
+        async with asyncio.timeout(WAIT):
+            response = await self.host.respond(request)
+            if isinstance(response, Response):
+                return response.status, response.body
+            assert isinstance(response, EventStream)
+            messages = aiter(response.messages)
+            first = await anext(messages)
+            await messages.aclose()  # type: ignore[attr-defined]
+            return 200, first if isinstance(first, bytes) else first.data
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    """A host that all examples share."""
+    with asyncio.Runner() as runner:
+        one = Running(runner)
+        yield one
+        one.close()
+
+
+@pytest.fixture(autouse=True)
+def no_fault(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Nothing of this is an error of the server's."""
+    yield
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-9, 9)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=6,
+)
+METHODS = st.sampled_from(
+    [
+        "initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list", "resources/read",
+        "resources/templates/list", "resources/subscribe", "resources/unsubscribe", "prompts/list", "prompts/get",
+        "completion/complete", "logging/setLevel", "subscriptions/listen", "notifications/initialized",
+        "notifications/cancelled", "notifications/progress", "notifications/roots/list_changed", "tasks/get", "",
+    ]
+) | st.text(max_size=6)  # fmt: skip
+REVISIONS = st.sampled_from(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "2099-01-01", ""])
+META = st.one_of(
+    st.just(modern_meta()),
+    st.fixed_dictionaries({}, optional={VERSION: REVISIONS | JSON, ABLE: JSON, "progressToken": JSON}),
+    JSON,
+)
+NAMES = st.sampled_from(["echo", "review", "docs://x", "docs://", "nothing"]) | JSON
+PARAMS = st.one_of(
+    JSON,
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "_meta": META,
+            "name": NAMES,
+            "uri": NAMES,
+            "arguments": st.just({"text": "x"}) | st.just({"language": "y"}) | JSON,
+            "cursor": JSON,
+            "level": st.sampled_from(["info", "loud"]) | JSON,
+            "protocolVersion": REVISIONS | JSON,
+            "capabilities": JSON,
+            "clientInfo": JSON,
+            "requestId": JSON,
+            "ref": st.just({"type": "ref/prompt", "name": "review"}) | JSON,
+            "argument": st.just({"name": "language", "value": "p"}) | JSON,
+            "notifications": st.just({"toolsListChanged": True}) | JSON,
+            "inputResponses": JSON,
+            "requestState": JSON,
+        },
+    ),
+)
+IDS = st.integers(0, 5) | st.sampled_from(["a", ""]) | JSON
+MESSAGES = st.one_of(
+    JSON,
+    st.fixed_dictionaries({"jsonrpc": st.just("2.0"), "method": METHODS}, optional={"id": IDS, "params": PARAMS}),
+    st.fixed_dictionaries({"jsonrpc": st.just("2.0"), "id": IDS}, optional={"result": JSON, "error": JSON}),
+)
+OPENING = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+
+
+def is_request(message: Any) -> bool:
+    """Whether a message must be answered under its own id."""
+    return (
+        isinstance(message, dict)
+        and message.get("jsonrpc") == "2.0"
+        and isinstance(message.get("method"), str)
+        and type(message.get("id")) in (int, str)
+    )
+
+
+def flattened(messages: list[Any]) -> list[Any]:
+    """Messages, those of batches among them."""
+    return [one for message in messages for one in (message if isinstance(message, list) else [message])]
+
+
+def check_error(answer: Any) -> None:
+    """An error is the client's, and says so in one line."""
+    if "error" in answer:
+        assert answer["error"]["code"] != -32603, answer
+        assert answer["error"]["message"]
+
+
+@settings(max_examples=60)
+@given(st.lists(MESSAGES | st.lists(MESSAGES, max_size=3), max_size=4), st.booleans())
+@example([[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]], True)
+@example([{"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {"_meta": modern_meta()}}], False)
+def test_on_a_stream_each_request_has_one_answer(running: Running, messages: list[Any], opened: bool) -> None:
+    opening = [{"jsonrpc": "2.0", "id": "open", "method": "initialize", "params": OPENING}] if opened else []
+    answers = running.stream([json.dumps(one).encode() for one in [*opening, *messages]])
+    given_ids: dict[str, int] = {}
+    for answer in flattened(answers):
+        if "method" not in answer:
+            check_error(answer)
+            key = json.dumps(answer.get("id"))
+            given_ids[key] = given_ids.get(key, 0) + 1
+    flat = flattened(messages) if opened else messages
+    asked = [json.dumps(one["id"]) for one in flat if is_request(one)]
+    gone = {json.dumps(one["params"].get("requestId")) for one in flat if is_cancellation(one)}
+    listening = {json.dumps(one["id"]) for one in flat if is_request(one) and one["method"] == "subscriptions/listen"}
+    for key in set(asked) - gone - listening:
+        assert given_ids.get(key, 0) >= min(asked.count(key), 1), (key, answers)
+        assert given_ids.get(key, 0) <= asked.count(key) + 1, (key, answers)
+
+
+def is_cancellation(message: Any) -> bool:
+    """Whether a message takes a request back."""
+    return (
+        isinstance(message, dict)
+        and message.get("method") == "notifications/cancelled"
+        and isinstance(message.get("params"), dict)
+    )
+
+
+FIELDS = st.fixed_dictionaries(
+    {"Content-Type": st.just("application/json")},
+    optional={
+        "Accept": st.sampled_from(["application/json, text/event-stream", "application/json", "*/*", "text/html"]),
+        "MCP-Protocol-Version": REVISIONS | st.text(max_size=5),
+        "Mcp-Method": METHODS,
+        "Mcp-Name": st.sampled_from(["echo", "review", "docs://x", "=?base64?ZWNobw==?=", "=?base64?!?="]),
+        "Mcp-Session-Id": st.text(max_size=5),
+        "Last-Event-ID": st.text(max_size=5),
+    },
+)
+VERBS = st.sampled_from(["POST", "POST", "POST", "GET", "DELETE", "PUT", "HEAD"])
+
+
+@settings(max_examples=120)
+@given(VERBS, FIELDS, MESSAGES | st.lists(MESSAGES, max_size=3), st.none() | st.binary(max_size=6))
+@example("POST", {"Content-Type": "application/json", "MCP-Protocol-Version": "2026-07-28"}, {}, None)
+def test_over_http_each_request_has_a_status_and_its_answer(
+    running: Running, verb: str, fields: dict[str, str], message: Any, raw: bytes | None
+) -> None:
+    body = json.dumps(message).encode() if raw is None else raw
+    status, answered = running.http(Request(verb, "/mcp", {}, CIMultiDict(fields), body, LOCAL, "test"))
+    assert status < 500
+    if verb == "POST" and raw is None and is_request(message) and status not in (202, 406, 415):
+        answer = json.loads(answered)
+        assert status == 200 or "error" in answer
+        if "method" not in answer:
+            assert answer.get("id", message["id"]) == message["id"]
+            check_error(answer)
