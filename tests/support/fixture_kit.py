@@ -7,6 +7,7 @@ It is copied into a distribution that the process under test finds (`fixture_sit
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -174,6 +175,16 @@ async def count(context: Context, to: int = 3, say: str | None = None) -> str:
     for step in range(1, to + 1):
         context.progress.report(step, total=to, message=say)
     return "counted"
+
+
+@kit.tool
+async def chatter(context: Context, steps: int, text: str) -> str:
+    """Report progress with a turn of the loop after each step, and say on standard error when it is over."""
+    for step in range(steps):
+        context.progress.report(step, message=text)
+        await asyncio.sleep(0)
+    sys.stderr.write("chatter is over\n")
+    return "chattered"
 
 
 @kit.tool

@@ -64,3 +64,43 @@ def test_a_client_that_asks_and_never_reads_is_not_served_without_end(full: subp
         pytest.fail("the host took every request, though nobody takes its answers")
     status = Path(f"/proc/{full.pid}/status").read_text(encoding="ascii")
     assert int(status.partition("VmRSS:")[2].split()[0]) < 150 * 1024
+
+
+def call(number: int, tool: str, **arguments: object) -> bytes:
+    """A call that wants progress, with its line break."""
+    params = {"name": f"fixture_{tool}", "arguments": arguments, "_meta": {**modern_meta(), "progressToken": number}}
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}).encode() + b"\n"
+
+
+def test_progress_that_nobody_reads_is_dropped_and_answers_are_not(fixture_site: Path, tmp_path: Path) -> None:
+    """Of 100 MB of progress no more waits than a client may leave unread; all that is asked is answered."""
+    environment = client_environment(tmp_path, {"PYTHONPATH": str(fixture_site)})
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [PEGBOARD, "stdio"], stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path, env=environment
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            asked = [call(number, "large", size=20_000) for number in range(1, 50)]
+            asked.append(call(50, "chatter", steps=50_000, text="x" * 2000))
+            process.stdin.write(b"".join(asked))
+            process.stdin.flush()
+            assert b"chatter is over\n" in process.stderr  # and nothing was read so far
+            status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
+            missing, told = set(range(1, 51)), []
+            while missing:
+                message = json.loads(process.stdout.readline())
+                if "id" in message:
+                    missing.remove(message["id"])
+                else:
+                    told.append(message["params"]["progress"])
+            process.stdin.close()
+            assert process.wait(WAIT) == 0
+        finally:
+            process.kill()
+    assert int(status.partition("VmHWM:")[2].split()[0]) < 100 * 1024
+    assert told == sorted(told)
+    assert told[-1] == 49_999  # the oldest are dropped
+    assert len(told) < 3000

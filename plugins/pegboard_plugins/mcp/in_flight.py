@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from threading import get_ident
+from typing import TYPE_CHECKING
 
-from pegboard import Connection, ProtocolError
+from pegboard import ProtocolError
 from pegboard_plugins.mcp.envelope import shape
+
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp.backlog import Backlog
 
 
 class Running:
@@ -18,12 +23,12 @@ class Running:
         task: runs it.
     """
 
-    __slots__ = ("_connection", "_loop", "_thread", "open", "task")
+    __slots__ = ("_backlog", "_loop", "_thread", "open", "task")
 
     task: asyncio.Task[None]
 
-    def __init__(self, connection: Connection, loop: asyncio.AbstractEventLoop, thread: int) -> None:
-        self._connection = connection
+    def __init__(self, backlog: Backlog, loop: asyncio.AbstractEventLoop, thread: int) -> None:
+        self._backlog = backlog
         self._loop = loop
         self._thread = thread
         self.open = True
@@ -31,9 +36,9 @@ class Running:
     def send(self, message: bytes, *, keep: bool = False) -> None:
         """Send a message, from any thread."""
         if get_ident() != self._thread:
-            self._loop.call_soon_threadsafe(self.send, message)
+            self._loop.call_soon_threadsafe(partial(self.send, message, keep=keep))
         elif self.open:
-            self._connection.send(message)
+            self._backlog.send(message, keep=keep)
 
     def cancel(self) -> None:
         """Send nothing more for it, and end it."""
@@ -52,9 +57,9 @@ def _wants_reply(message: object) -> bool:
 class BatchReply:
     """Gathers the responses to a batch and sends them as one array when the last is there."""
 
-    def __init__(self, messages: Sequence[object], connection: Connection) -> None:
+    def __init__(self, messages: Sequence[object], send: Callable[[bytes], None]) -> None:
         self._missing = sum(map(_wants_reply, messages))
-        self._connection = connection
+        self._send = send
         self._responses: list[bytes] = []
 
     def __call__(self, response: bytes | None) -> None:
@@ -62,4 +67,4 @@ class BatchReply:
         if response is not None:
             self._responses.append(response)
         if self._missing == 0 and self._responses:
-            self._connection.send(b"[" + b",".join(self._responses) + b"]")
+            self._send(b"[" + b",".join(self._responses) + b"]")

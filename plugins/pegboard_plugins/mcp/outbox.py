@@ -23,16 +23,18 @@ class Outbox:
 
     Attributes:
         closed: nothing is taken any more.
+        kept: how many of those that wait are never dropped, but for those with a key.
         on_message: called on the event loop for each message that is queued.
     """
 
-    __slots__ = ("_bytes", "_keys", "_loop", "_news", "_queued", "closed", "on_message")
+    __slots__ = ("_bytes", "_keys", "_loop", "_news", "_queued", "closed", "kept", "on_message")
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._queued: deque[_Queued] = deque()
         self._keys: set[Hashable] = set()
         self._bytes = 0
+        self.kept = 0
         self._news = asyncio.Event()
         self.closed = False
         self.on_message: Callable[[], None] | None = None
@@ -72,6 +74,7 @@ class Outbox:
             self._keys.add(queued.key)
         self._queued.append(queued)
         self._bytes += len(queued.message)
+        self.kept += queued.keep
         while len(self._queued) > MOST_MESSAGES or (self._bytes > MOST_BYTES and len(self._queued) > 1):
             if not self._drop_one():
                 break
@@ -94,6 +97,7 @@ class Outbox:
             return None
         queued = self._queued.popleft()
         self._bytes -= len(queued.message)
+        self.kept -= queued.keep
         self._keys.discard(queued.key)
         return queued.message
 
@@ -124,4 +128,4 @@ class Outbox:
         """Drop all that waits."""
         self._queued.clear()
         self._keys.clear()
-        self._bytes = 0
+        self._bytes = self.kept = 0

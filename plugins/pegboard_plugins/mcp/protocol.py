@@ -25,6 +25,7 @@ from pegboard import (
     jsonrpc_error,
     jsonrpc_result,
 )
+from pegboard_plugins.mcp.backlog import Backlog
 from pegboard_plugins.mcp.envelope import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
@@ -50,7 +51,7 @@ CLEANUP_SECONDS = 0.5
 """How long cancelled calls may take to clean up once the connection has ended."""
 
 MOST_IN_FLIGHT = 1000
-"""How many requests of one connection run at once."""
+"""How many requests of one connection run at once, or wait with their responses for the client to read."""
 
 ROOM_SECONDS = 5.0
 """How long reading waits for one of them to end before the next is refused."""
@@ -97,20 +98,22 @@ class Conversation:
         self._running: dict[RequestId, Running] = {}
         self._room = asyncio.Event()
         self._teller = Teller(connection)
+        self._backlog = Backlog(connection, self._teller, self._room.set)
         self._subscriptions = Subscriptions(connection, service, self._teller)
         self._news: SessionNews | None = None
 
     @property
     def is_full(self) -> bool:
         """Whether as many requests are in flight as there may be."""
-        return len(self._running) >= MOST_IN_FLIGHT
+        return len(self._running) + self._backlog.kept >= MOST_IN_FLIGHT
 
     async def wait_for_room(self) -> None:
-        """Read no further until a request has ended, but not for ever: a cancellation may wait behind this message."""
-        self._room.clear()
+        """Read no further until there is room, but not for ever: a cancellation may wait behind this message."""
         with suppress(TimeoutError):
             async with asyncio.timeout(ROOM_SECONDS):
-                await self._room.wait()
+                while self.is_full:
+                    self._room.clear()
+                    await self._room.wait()
 
     def receive(self, data: bytes) -> None:
         """Take one message, or a batch."""
@@ -129,6 +132,7 @@ class Conversation:
     async def end(self) -> None:
         """End the subscriptions, and cancel what is in flight, which is not answered; give it a moment to clean up."""
         self._subscriptions.end()
+        self._backlog.end()
         self._teller.end()
         if self._news is not None:
             self._service.changes.remove(self._news)
@@ -233,7 +237,7 @@ class Conversation:
     ) -> None:
         if self.is_full:
             raise ProtocolError(INTERNAL_ERROR, f"{MOST_IN_FLIGHT} requests are in flight; wait for some to end.")
-        running = Running(self._connection, self._loop, self._thread)
+        running = Running(self._backlog, self._loop, self._thread)
         call = self._service.call(request_id, method, params, client, self._connection.caller, running, session)
         self._running[request_id] = running
         running.task = self._loop.create_task(self._answer(call, request_id, running, reply))
@@ -260,10 +264,10 @@ class Conversation:
 
     def _send(self, response: bytes | None) -> None:
         if response is not None:
-            self._connection.send(response)
+            self._backlog.send(response, keep=True)
 
     def _refuse(self, request_id: RequestId | None, code: int, message: str) -> None:
-        self._connection.send(jsonrpc_error(code, message, request_id))
+        self._send(jsonrpc_error(code, message, request_id))
 
     # --- batches (2025-03-26, basic) ---
 
@@ -273,6 +277,6 @@ class Conversation:
         elif not 0 < len(messages) <= self._max_batch:
             self._refuse(None, INVALID_REQUEST, f"A batch holds 1 to {self._max_batch} messages.")
         else:
-            replies = BatchReply(messages, self._connection)
+            replies = BatchReply(messages, self._send)
             for message in messages:
                 self._receive_one(message, replies, batched=True)

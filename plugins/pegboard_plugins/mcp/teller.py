@@ -62,9 +62,11 @@ class Teller:
         outbox = next(iter(self._due), None)
         if outbox is None:
             return
+        told = self._due.pop(outbox)
         if (message := outbox.pop()) is not None:
+            self._due[outbox] = told  # behind the others: none has to wait for one that is never empty
             self._connection.send(message)
-        elif (told := self._due.pop(outbox)) is not None:
+        elif told is not None:
             told()
 
 

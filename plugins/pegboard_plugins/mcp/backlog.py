@@ -1,0 +1,57 @@
+"""What calls say on a message stream, on its way to a client that may read slowly: in order, and bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from pegboard import Connection
+from pegboard_plugins.mcp.outbox import Outbox
+from pegboard_plugins.mcp.teller import Teller
+
+
+class Backlog:
+    """Messages of one connection that wait until its client has taken enough of those before.
+
+    Of progress and of logs the oldest are dropped when too much waits; responses and questions never are. They need not
+    wait where nothing else does, so that most calls have no use for a queue.
+
+    Args:
+        connection: where messages go.
+        teller: passes on what waits.
+        passed: told when nothing waits any more.
+    """
+
+    def __init__(self, connection: Connection, teller: Teller, passed: Callable[[], None]) -> None:
+        self._connection = connection
+        self._teller = teller
+        self._passed = passed
+        self._outbox: Outbox | None = None
+
+    @property
+    def kept(self) -> int:
+        """How many messages wait that are not dropped, whatever comes."""
+        return 0 if self._outbox is None else self._outbox.kept
+
+    def send(self, message: bytes, *, keep: bool) -> None:
+        """Send a message, or queue it behind those that wait.
+
+        Args:
+            message: the message.
+            keep: never drop it.
+        """
+        if self._outbox is None:
+            if keep:
+                self._connection.send(message)
+                return
+            self._outbox = Outbox()
+            self._outbox.on_message = partial(self._teller.tell, self._outbox, self._passed)
+        if keep and self._outbox.empty:
+            self._connection.send(message)
+        else:
+            self._outbox.send(message, keep=keep)
+
+    def end(self) -> None:
+        """Pass on all that waits, at once."""
+        if self._outbox is not None:
+            self._teller.now(self._outbox)
