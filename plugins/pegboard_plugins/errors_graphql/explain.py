@@ -82,9 +82,6 @@ def _status_of(word: str) -> int | None:
 
 def _request(cause: Any) -> tuple[str | None, str | None]:
     """Method and URL, where the HTTP client's error knows them."""
-    try:
-        request = getattr(cause, "request", None) or getattr(cause, "request_info", None)
-    except RuntimeError:  # httpx: the request has not been set
-        request = None
+    request = getattr(cause, "request", None) or getattr(cause, "request_info", None)
     method, url = getattr(request, "method", None), getattr(request, "url", None)
     return None if method is None else str(method), None if url is None else str(url)

@@ -97,9 +97,10 @@ def test_an_answer_without_sense(client: str, body: bytes, program: Program, ser
         (says(200, "invalid_refresh_token"), 401, "UPSTREAM_RUNTIME_AUTH_ERROR", None),
         (says(200, "invalid_client_id"), 401, "UPSTREAM_RUNTIME_AUTH_ERROR", None),
         (says(429, "ratelimited", {"Retry-After": "30"}), 429, "UPSTREAM_RUNTIME_RATE_LIMIT", 30_000),
+        (answer(429, {"Retry-After": "30"}), 429, "UPSTREAM_RUNTIME_RATE_LIMIT", 30_000),
         (answer(502), 502, "UPSTREAM_RUNTIME_SERVER_ERROR", None),
     ],
-    ids=["expired", "another client", "too often", "down"],
+    ids=["expired", "another client", "too often", "too often, without a word", "down"],
 )
 def test_a_token_that_cannot_be_renewed(
     sent: bytes, status: int, kind: str, wait: int | None, program: Program, service: Service
