@@ -107,6 +107,15 @@ async def count(context: Context, to: int = 3) -> str:
 
 
 @kit.tool
+async def tell(context: Context) -> str:
+    """Tell what is worth telling, in every way there is."""
+    context.log.notice("Half way.")
+    context.log.warning("Slow disk.", disk="sda")
+    context.send_notification("notifications/com.example/other", {"some": "thing"})
+    return "told"
+
+
+@kit.tool
 def chat() -> str:
     """Print, in Python and below it."""
     print("chatter of print", flush=True)

@@ -85,7 +85,10 @@ async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progre
         )
 
 
-def _show_progress(_: str, params: dict[str, Any]) -> None:
+def _show_progress(method: str, params: dict[str, Any]) -> None:
+    """Show how far the call has come; what it logs is in the host's own log."""
+    if method != "notifications/progress":
+        return
     total = f" of {params['total']}" if "total" in params else ""
     say(f"{params['progress']}{total} {params.get('message', '')}".rstrip())
 
