@@ -59,5 +59,5 @@ async def test_a_store_that_cannot_be_had_keeps_the_server_from_starting(kept_si
     config = http_config(host=ASKING, more=f'[plugins.mcp]\nsession_store = "{store}"')
     async with Served(kept_site, config, ready=False) as served:
         assert await served.wait() == 3
-        assert store in served.stderr
+        assert f"session_store {store} " in served.stderr
         assert "Traceback" not in served.stderr

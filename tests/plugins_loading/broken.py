@@ -42,7 +42,7 @@ IMPORTS = (
     _imports(
         "absent_library",
         "broken_imports.absent_library:kit",
-        "ModuleNotFoundError: No module named 'library_that_nobody_has'",
+        "ModuleNotFoundError: No module named 'library_that_nobody_has' (absent_library.py:3)",
     ),
     _imports(
         "absent_module", "broken_imports.nowhere:kit", "ModuleNotFoundError: No module named 'broken_imports.nowhere'"
@@ -50,7 +50,11 @@ IMPORTS = (
     _imports(
         "absent_object", "broken_imports:nothing", "AttributeError: module 'broken_imports' has no attribute 'nothing'"
     ),
-    _imports("falls_over", "broken_imports.falls_over:kit", "Catastrophe: in the first line and in the second"),
+    _imports(
+        "falls_over",
+        "broken_imports.falls_over:kit",
+        "Catastrophe: in the first line and in the second (falls_over.py:12)",
+    ),
     _imports(
         "from_the_future",
         "broken_imports.from_the_future:FuturePlugin",
@@ -66,7 +70,7 @@ IMPORTS = (
         "broken_imports:kit",
         "the target must be a Plugin subclass, a module with hooks, or a Toolkit",
     ),
-    _imports("quits", "broken_imports.quits:kit", "SystemExit: 0"),
+    _imports("quits", "broken_imports.quits:kit", "SystemExit: 0 (quits.py:8)"),
 )
 """Toolkits whose target cannot be had."""
 

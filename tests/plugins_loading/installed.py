@@ -99,11 +99,16 @@ def imported_by(environment: Path, *arguments: str, config: str | None = None) -
     return set(re.findall(r"^import '?([\w.]+)'? #", done.stderr, re.MULTILINE))
 
 
+def shortened(stderr: str) -> list[str]:
+    """The lines, with names of files where they name the place of a mistake by its whole path."""
+    return [re.sub(r" \(/[^()]*/([^/()]+\.py:\d+)\)$", r" (\1)", line) for line in stderr.splitlines()]
+
+
 def complaints(stderr: str) -> list[str]:
     """The lines about problems, without what a log or the command puts before them."""
     marks = ("ERROR pegboard: ", "WARNING pegboard: ", "pegboard: error: ", "pegboard: warning: ", "pegboard: ")
     return [
-        line.removeprefix(next(mark for mark in (*marks, "") if line.startswith(mark))) for line in stderr.splitlines()
+        line.removeprefix(next(mark for mark in (*marks, "") if line.startswith(mark))) for line in shortened(stderr)
     ]
 
 

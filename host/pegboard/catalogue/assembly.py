@@ -166,8 +166,10 @@ class _Assembler:
             claimed.setdefault(name, []).append((origin, item))
         for name, claims in claimed.items():
             if len(claims) > 1:
-                owners = " and ".join(str(origin) for origin, _ in claims)
-                self.problem(claims[0][0], f"{what} {name!r} is claimed by {owners}; neither is served")
+                owners = dict.fromkeys(str(origin) for origin, _ in claims)
+                times = f"{len(claims)} times " if len(owners) == 1 else ""
+                told = f"{what} {name!r} is claimed {times}by {' and '.join(owners)}; neither is served"
+                self.problem(claims[0][0], told)
         return {name: claims[0][1] for name, claims in sorted(claimed.items()) if len(claims) == 1}
 
     def adapters(self) -> tuple[ErrorAdapter, ...]:

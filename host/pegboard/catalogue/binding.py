@@ -5,7 +5,7 @@ It decides nothing about two definitions, nor what is done about a wrong one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pegboard.calls.execute import BoundTool
@@ -173,7 +173,7 @@ class Binder:
     def _why_withheld(self, plugin: Loaded, definition: ToolDefinition, forms: frozenset[str]) -> str | None:
         if pattern := self._config.disabled_tools.which(forms):
             return f"disabled by {pattern!r} in [host] disabled_tools ({self._config.source('host.disabled_tools')})"
-        if definition.enabled is not None and not definition.enabled(plugin.context.config):
+        if definition.enabled is not None and not _is_enabled(definition.enabled, plugin.context.config):
             return f"switched off by the settings of {plugin.origin.name}"
         missing = [name for name in definition.requires_secrets if not self._secret(name)]
         if missing and self._config.host.missing_secrets == "hide":
@@ -203,6 +203,13 @@ def described(definition: Definition) -> str:
         return f"resource {definition.uri!r}"
     kind = "tool" if isinstance(definition, ToolDefinition) else "prompt"
     return f"{kind} {definition.name or getattr(definition.function, '__name__', definition.function)!r}"
+
+
+def _is_enabled(enabled: Callable[[Any], bool], config: Any) -> bool:
+    try:
+        return bool(attempt(enabled, config))
+    except ToolDefinitionError as error:
+        raise ToolDefinitionError(f"its `enabled`, which is given the settings, raised {error}") from error
 
 
 def is_prefixed(plugin: Loaded) -> bool:

@@ -126,6 +126,8 @@ class _Explainer:
             return "expected " + words.format(context[bound])
         if kind.endswith("too_short") and context.get("min_length") == 1:
             return "must not be empty"
+        if kind == "string_pattern_mismatch":
+            return f"expected text of the form {context['pattern']}"
         if (match := _WRONG_KIND.fullmatch(kind)) and match[1] in _EXPECTED:
             return f"expected {_EXPECTED[match[1]]}"
         return re.sub(r"^Input should be ", "expected ", self.masked(detail["msg"]))

@@ -10,8 +10,9 @@ import inspect
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
+from traceback import walk_tb
 from types import ModuleType
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from pydantic import BaseModel
 
@@ -25,6 +26,9 @@ from pegboard.loading.plugins import SECTIONS, Choice, Loaded, LoadReport, Origi
 from pegboard.loading.process_guard import watched
 from pegboard.names import Patterns, nearest
 from pegboard.toolkit import Toolkit
+
+if TYPE_CHECKING:
+    from importlib_metadata import EntryPoint
 
 logger = logging.getLogger("pegboard.loading.loader")
 
@@ -134,7 +138,8 @@ class _Loader:
                 self.report(origin, attempt.stage, str(problem), named=choice.named)
         except BaseException as error:  # whatever a plugin raises is its own failure
             logger.debug("%s failed", origin, exc_info=True)
-            self.report(origin, attempt.stage, _in_words(error), named=choice.named)
+            told = _in_words(error) + (_place(error, origin.entry_point) if attempt.stage == "import" else "")
+            self.report(origin, attempt.stage, told, named=choice.named)
         if changed:
             message = f"it changed the process while it was loaded: {', '.join(changed)}"
             self.problems.append(Problem("process", message, origin, level="warning"))
@@ -215,6 +220,16 @@ def _in_words(error: BaseException) -> str:
     if isinstance(error, PluginError):
         return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _place(error: BaseException, entry_point: EntryPoint | None) -> str:
+    """Where in its own code the import of a plugin failed; nothing where it had not begun, or the error says it."""
+    if entry_point is None or isinstance(error, SyntaxError):
+        return ""
+    own = entry_point.module.partition(".")[0]
+    names = [(str(frame.f_globals.get("__name__")), frame, line) for frame, line in walk_tb(error.__traceback__)]
+    found = [f" ({frame.f_code.co_filename}:{line})" for name, frame, line in names if name.partition(".")[0] == own]
+    return found[-1] if found else ""
 
 
 def _source(origin: Origin) -> str:

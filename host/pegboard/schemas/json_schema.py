@@ -189,7 +189,8 @@ def _why(error: ValidationError, schema: dict[str, Any]) -> str:
     """What is wrong with a schema itself."""
     kind = type(error.kind).__name__
     if kind == "Referencing":
-        return f"a reference leads nowhere, and nothing is retrieved: {error.message}"
+        lost = error.message.partition(" is not present")[0]
+        return f"a $ref leads nowhere in the schema, and nothing is retrieved: {lost}"
     if kind == "Format":
         pattern = str(error.instance)
         place = ".".join(map(str, error.instance_path))

@@ -48,7 +48,8 @@ def _checked(path: Path, schema: Mapping[str, Any]) -> Mirrored:
         raise _refused(path, f"{name!r} cannot be part of a header's name (RFC 9110, token)")
     kind = schema.get("type")
     if kind not in _TYPES:
-        raise _refused(path, f"the property's type has to be one of {', '.join(_TYPES)}; it is {kind!r}")
+        found = "none of its own" if kind is None else repr(kind)
+        raise _refused(path, f"the property's type has to be one of {', '.join(_TYPES)}; it is {found}")
     values = [*[schema.get(bound) for bound in _BOUNDS], *schema.get("enum", ())]
     if kind == "integer" and any(isinstance(value, int | float) and abs(value) > GREATEST for value in values):
         raise _refused(path, "the property allows integers beyond 2^53 - 1, which are not exact everywhere")

@@ -43,7 +43,8 @@ class McpConfig(PluginConfig):
         poll_after_seconds: after how long the stream of a call is ended for its client to come back (2025-11-25), where
             something on the way cuts connections that are open for long; 0 for never.
         state_keys: what seals the state that clients carry between the rounds of a call (2026-07-28); the first seals,
-            all open. Instances that serve the same clients need the same; with none, each process makes its own.
+            all open. Instances that serve the same clients need the same; with none, each process makes its own. A key
+            is chance, 32 characters or more, such as `openssl rand -base64 32` gives.
         state_seconds: how long a client may take to come back with it.
     """
 
@@ -70,7 +71,7 @@ class McpConfig(PluginConfig):
     @classmethod
     def _long_enough(cls, keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
         if any(len(key.get_secret_value()) < SHORTEST_KEY for key in keys):
-            raise ValueError(f"a key has at least {SHORTEST_KEY} characters")
+            raise ValueError(f"a key has at least {SHORTEST_KEY} characters; `openssl rand -base64 32` gives one")
         return keys
 
     def ttl_ms(self) -> dict[Cached, int]:

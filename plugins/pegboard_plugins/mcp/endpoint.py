@@ -24,8 +24,8 @@ class Endpoint:
     def __init__(self, config: McpConfig, round_trips: RoundTrips) -> None:
         self._config = config
         self._round_trips = round_trips
-        self._session_store: SessionStore | None = _store(config.session_store, "put", "get", "remove")
-        self._event_store: EventStore | None = _store(config.event_store, "append", "after", "forget")
+        self._session_store: SessionStore | None = _store("session_store", config.session_store, "put", "get", "remove")
+        self._event_store: EventStore | None = _store("event_store", config.event_store, "append", "after", "forget")
         self._http: StreamableHttp | None = None
 
     def answer(self, request: Request, host: ProtocolHost) -> Awaitable[Response | EventStream]:
@@ -46,7 +46,7 @@ class Endpoint:
         return (self._http.delete if request.method == "DELETE" else self._http.get)(request, host)
 
 
-def _store(reference: str | None, *methods: str) -> Any:
+def _store(key: str, reference: str | None, *methods: str) -> Any:
     """What a `module:name` makes, None for none.
 
     Raises:
@@ -58,8 +58,8 @@ def _store(reference: str | None, *methods: str) -> Any:
     try:
         store = getattr(import_module(module), name)()
     except Exception as error:
-        raise PluginError(f"the store {reference} cannot be made: {type(error).__name__}: {error}") from error
+        raise PluginError(f"{key} {reference} cannot be made: {type(error).__name__}: {error}") from error
     missing = [method for method in methods if not callable(getattr(store, method, None))]
     if missing:
-        raise PluginError(f"the store {reference} lacks {', '.join(missing)}")
+        raise PluginError(f"{key} {reference} lacks {', '.join(missing)}")
     return store

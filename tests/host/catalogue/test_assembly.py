@@ -107,7 +107,7 @@ def test_names_that_meet_only_after_mapping_are_served_by_neither(style: str) ->
     host = loaded(kit_of("listIssues", "list_issues", "other"), tool_names=style)
     assert len(tools(host)) == 1
     (told,) = problems(host)
-    assert "is claimed by" in told
+    assert "is claimed 2 times by toolkit 'github'; neither is served" in told
 
 
 # --- claims
@@ -210,7 +210,11 @@ MISTAKES: dict[str, tuple[Any, dict[str, Any], str]] = {
     "a hint that is no flag": (simple("flagged"), {"annotations": ToolAnnotations(read_only="yes")}, "'yes'"),  # type: ignore[arg-type]
     "a secret that is no text": (simple("keyed"), {"requires_secrets": [5]}, "the secret 5"),
     "a default that is infinite": (unbounded, {}, "infinity"),
-    "enabled raises": (simple("maybe"), {"enabled": raising}, "KeyError"),
+    "enabled raises": (
+        simple("maybe"),
+        {"enabled": raising},
+        "its `enabled`, which is given the settings, raised KeyError",
+    ),
     "enabled leaves": (simple("gone"), {"enabled": leaving}, "SystemExit"),
 }
 

@@ -104,7 +104,7 @@ keey = 1
         "5: plugins.acme.ratio: expected a number, found a list",
         '6: plugins.acme.colour: expected "red" or "blue", found text "rde"; did you mean "red"?',
         '7: plugins.acme.mode: expected "fast" or "slow" or a whole number, found text "fsat"; did you mean "fast"?',
-        "8: plugins.acme.code: String should match pattern '^[a-z]+$'",
+        '8: plugins.acme.code: expected text of the form ^[a-z]+$, found text "A"',
         "9: plugins.acme.allowed: must not be empty",
         "10: plugins.acme.tls.cert: is required and missing",
         '11: plugins.acme.tls.cret: unknown key; did you mean "cert"?',

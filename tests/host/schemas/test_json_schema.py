@@ -147,8 +147,10 @@ def test_a_schema_that_is_none(schema: Any, complaint: str) -> None:
 @pytest.mark.parametrize("dialect", [NEW, OLD])
 def test_references_lead_into_the_schema_or_nowhere(ref: str, dialect: str) -> None:
     for schema in ({"$ref": ref}, {"properties": {"a": {"$ref": ref}}}, {"items": {"anyOf": [{}, {"$ref": ref}]}}):
-        with pytest.raises(ToolInputSchemaError, match="nothing is retrieved"):
+        with pytest.raises(ToolInputSchemaError, match="nothing is retrieved") as caught:
             compiled({"$schema": dialect, **schema})
+        assert ref.removeprefix("#") in str(caught.value)
+        assert "registry" not in str(caught.value)
 
 
 @pytest.mark.requirement("SCHEMA-06")
