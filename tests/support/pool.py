@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Self
 
-from tests.support import asking_plugin, asks_kit, fixture_kit, growing_plugin, hostile_kit
+from tests.support import asking_plugin, asks_kit, content_kit, fixture_kit, growing_plugin, hostile_kit, kept
 from tests.support.distributions import make_distribution
 from tests.support.schemas import MODERN
 from tests.support.wire import Wire
@@ -52,6 +52,10 @@ ASKING = 'plugins = ["asking"]\n'
 
 def make_asking_site(site: Path) -> Path:
     """Put that plugin into a folder, beside the toolkits that most tests call."""
+    return make_fixture_site(_add_asking(site))
+
+
+def _add_asking(site: Path) -> Path:
     make_distribution(
         site,
         "asking-plugin",
@@ -59,7 +63,7 @@ def make_asking_site(site: Path) -> Path:
         {"pegboard.plugins": {"asking": "asking_plugin:AskingPlugin"}},
         {"asking_plugin.py": inspect.getsource(asking_plugin)},
     )
-    return make_fixture_site(site)
+    return site
 
 
 def make_asks_site(site: Path) -> Path:
@@ -81,6 +85,17 @@ def make_growing_site(site: Path) -> Path:
         {"growing_plugin.py": inspect.getsource(growing_plugin)},
     )
     return site
+
+
+EVERYTHING = 'plugins = ["asking", "growing"]\n'
+"""A line of `[host]` that runs both (`make_whole_site`)."""
+
+
+def make_whole_site(site: Path) -> Path:
+    """Put both plugins into a folder, the toolkit with content of every kind, and stores in files (`kept.py`)."""
+    make_growing_site(_add_asking(site))
+    (site / "kept.py").write_text(inspect.getsource(kept), encoding="utf-8")
+    return make_site(site, {"content": content_kit, "fixture": fixture_kit})
 
 
 class Pool:

@@ -77,6 +77,7 @@ class Server:
         self._env = client_environment(folder, env)
         self._said: list[str] = []
         self.url = ""
+        self.killed = False
 
     def __enter__(self) -> Self:
         (self._folder / "hostconfig.toml").write_text(self._config, encoding="utf-8")
@@ -119,6 +120,12 @@ class Server:
     def stderr(self) -> str:
         """What it has said so far; all of it once it has ended."""
         return "".join(self._said)
+
+    def kill(self) -> None:
+        """End it without a word."""
+        self.killed = True
+        self._process.kill()
+        self._process.wait(WAIT)
 
     def end(self) -> int:
         """Ask it to end; its exit code."""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
+from adapter import Json, OnToken, Progress  # type: ignore[import-not-found]  # of the client's environment
 from answers import Answers  # type: ignore[import-not-found]  # of the client's environment
+from hearing import Hearing  # type: ignore[import-not-found]  # of the client's environment
 from mcp import ClientSession, McpError, StdioServerParameters, types  # type: ignore[import-not-found]  # of the client's environment
 from mcp.client.stdio import stdio_client  # type: ignore[import-not-found]  # of the client's environment
 from mcp.client.streamable_http import streamable_http_client  # type: ignore[import-not-found]  # of the client's environment
+from mcp.shared.message import ClientMessageMetadata  # type: ignore[import-not-found]  # of the client's environment
 from pydantic import AnyUrl, BaseModel
-from scenarios import Json, Progress, main  # type: ignore[import-not-found]  # of the client's environment
-from tap import tapped_client  # type: ignore[import-not-found]  # of the client's environment
+from scenarios import main  # type: ignore[import-not-found]  # of the client's environment
+from tap import Connections, tapped_client  # type: ignore[import-not-found]  # of the client's environment
 
 
 def plain(model: BaseModel) -> Json:
@@ -21,13 +24,17 @@ def plain(model: BaseModel) -> Json:
 
 
 class Client:
-    def __init__(self, session: ClientSession, opening: types.InitializeResult, answers: Answers) -> None:
+    def __init__(self, session: ClientSession, answers: Answers, hearing: Hearing, connections: Connections) -> None:
         self.session = session
         self.answers = answers
-        self.opened = opening
+        self.hearing = hearing
+        self.connections = connections
+        self.opened: types.InitializeResult | None = None
         self.begun = 0
+        self.http = False
 
     def opening(self) -> Json:
+        assert self.opened is not None
         return plain(self.opened)
 
     async def list(self, kind: str, cursor: str | None) -> Json:
@@ -41,8 +48,39 @@ class Client:
     async def read(self, uri: str) -> Json:
         return plain(await self.session.read_resource(AnyUrl(uri)))
 
-    async def prompt(self, name: str) -> Json:
-        return plain(await self.session.get_prompt(name))
+    async def prompt(self, name: str, arguments: Json | None = None) -> Json:
+        return plain(await self.session.get_prompt(name, arguments))
+
+    async def complete(self, ref: Json, argument: Json, chosen: Json | None) -> Json:
+        kind = types.PromptReference if ref["type"] == "ref/prompt" else types.ResourceTemplateReference
+        return plain(await self.session.complete(kind.model_validate(ref), argument, chosen))
+
+    async def set_level(self, level: str) -> None:
+        await self.session.set_logging_level(level)
+
+    @asynccontextmanager
+    async def watching(self, kinds: Sequence[str], uris: Sequence[str]) -> AsyncIterator[Hearing]:
+        if self.http:
+            await self.connections.reached("GET 200", 1)  # the SDK opens it by itself, and does not say when
+        async with self.hearing.of(
+            uris,
+            lambda uri: self.session.subscribe_resource(AnyUrl(uri)),
+            lambda uri: self.session.unsubscribe_resource(AnyUrl(uri)),
+        ) as events:
+            yield events
+
+    async def begin(self, name: str, arguments: Json, on_token: OnToken) -> Json:
+        params = types.CallToolRequestParams(name=name, arguments=arguments)
+        metadata = ClientMessageMetadata(on_resumption_token_update=on_token)
+        return await self.send(params, metadata)
+
+    async def resume(self, token: str) -> Json:
+        params = types.CallToolRequestParams(name="", arguments={})  # it is not sent
+        return await self.send(params, ClientMessageMetadata(resumption_token=token))
+
+    async def send(self, params: types.CallToolRequestParams, metadata: ClientMessageMetadata) -> Json:
+        request = types.ClientRequest(types.CallToolRequest(params=params))
+        return plain(await self.session.send_request(request, types.CallToolResult, metadata=metadata))
 
     async def ping(self) -> Json:
         return plain(await self.session.send_ping())
@@ -56,11 +94,11 @@ class Client:
 
 
 @asynccontextmanager
-async def streams(plan: dict[str, Any]) -> AsyncIterator[tuple[Any, ...]]:
+async def streams(plan: dict[str, Any], connections: Connections) -> AsyncIterator[tuple[Any, ...]]:
     if "url" in plan:
         async with (
-            tapped_client(httpx, plan["record"]) as client,
-            streamable_http_client(plan["url"], http_client=client) as found,
+            tapped_client(httpx, plan["record"], connections, plan.get("headers")) as client,
+            streamable_http_client(plan["url"], http_client=client, terminate_on_close=not plan.get("stay")) as found,
         ):
             yield found
     else:
@@ -72,10 +110,15 @@ async def streams(plan: dict[str, Any]) -> AsyncIterator[tuple[Any, ...]]:
 
 @asynccontextmanager
 async def connect(plan: dict[str, Any]) -> AsyncIterator[Client]:
-    answers = Answers(types, plan.get("action", "accept"))
-    more = answers.callbacks() if plan.get("answers") else {}
-    async with streams(plan) as (reader, writer, *_), ClientSession(reader, writer, **more) as session:
-        yield Client(session, await session.initialize(), answers)
+    answers, hearing, connections = Answers(types, plan.get("action", "accept")), Hearing(), Connections()
+    more = {"logging_callback": answers.log, "message_handler": hearing.message}
+    more |= answers.callbacks() if plan.get("answers") else {}
+    async with streams(plan, connections) as (reader, writer, *_), ClientSession(reader, writer, **more) as session:
+        client = Client(session, answers, hearing, connections)
+        client.http = "url" in plan
+        if "headers" not in plan:  # those of a session that is there already
+            client.opened = await session.initialize()
+        yield client
 
 
 main(connect)

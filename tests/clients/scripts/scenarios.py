@@ -7,80 +7,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
-import anyio.to_thread
-
-Json = dict[str, Any]
-Progress = Callable[[float, float | None, str | None], Awaitable[None]]
-
-
-class Adapter(Protocol):
-    """One connected client. Everything it returns has the names of the wire.
-
-    Attributes:
-        answers: what it answers when it is asked (`answers.py`).
-    """
-
-    answers: Any
-
-    def opening(self) -> Json:
-        """What the client learnt of the server when it connected."""
-
-    async def list(self, kind: str, cursor: str | None) -> Json:
-        """A page of "tools", "resources" or "prompts"."""
-
-    async def call(self, name: str, arguments: Json | None = None, progress: Progress | None = None) -> Json:
-        """Call a tool."""
-
-    async def read(self, uri: str) -> Json:
-        """Read a resource."""
-
-    async def prompt(self, name: str) -> Json:
-        """Get a prompt."""
-
-    async def ping(self) -> Json:
-        """Ping the server."""
-
-    async def before_cancel(self) -> None:
-        """Tell the server that the call begun last is cancelled, where the SDK does not do so by itself."""
-
-    def error(self, error: Exception) -> Json | None:
-        """The JSON-RPC error in an exception of the SDK, None where it is something else."""
-
-
-async def pages(client: Adapter, kind: str) -> list[Json]:
-    """All pages of a list."""
-    found = [await client.list(kind, None)]
-    while cursor := found[-1].get("nextCursor"):
-        found.append(await client.list(kind, cursor))
-    return found
-
-
-async def attempt(client: Adapter, what: Awaitable[Json]) -> Json:
-    """A result, or the error that the server answered with."""
-    try:
-        return {"result": await what}
-    except Exception as error:
-        told = client.error(error)
-        if told is None:
-            raise
-        return {"error": told}
-
-
-async def begun(client: Adapter, name: str, arguments: Json, tasks: anyio.abc.TaskGroup) -> None:
-    """Begin a call, and return when the tool says that it has begun."""
-    started = anyio.Event()
-
-    async def progress(progress: float, total: float | None, message: str | None) -> None:
-        started.set()
-
-    tasks.start_soon(client.call, name, arguments, progress)
-    with anyio.fail_after(10):
-        await started.wait()
+import changing  # type: ignore[import-not-found]  # of the client's environment
+import offers  # type: ignore[import-not-found]  # of the client's environment
+from adapter import Adapter, Json, attempt, begun, pages, told_to_go_on  # type: ignore[import-not-found]  # of the client's environment
 
 
 async def everything(client: Adapter, plan: Json) -> Json:
@@ -137,8 +71,7 @@ async def at_once(client: Adapter, plan: Json) -> Json:
 async def restarted(client: Adapter, plan: Json) -> Json:
     """Call, say so, and call again when told to: the server may have been restarted by then."""
     before = await client.call("fixture_echo", {"text": "before"})
-    print("called", flush=True)
-    await anyio.to_thread.run_sync(sys.stdin.readline)
+    await told_to_go_on()
     return {"before": before, "after": await attempt(client, client.call("fixture_echo", {"text": "after"}))}
 
 
@@ -183,6 +116,8 @@ SCENARIOS = {
     "restarted": restarted,
     "asked": asked,
     "asked_at_once": asked_at_once,
+    **offers.SCENARIOS,
+    **changing.SCENARIOS,
 }
 
 

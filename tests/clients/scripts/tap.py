@@ -9,8 +9,36 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import IO, Any
 
+import anyio
+
 TIMEOUT = 30.0
 """Seconds that an answer may keep the client waiting."""
+
+
+class Connections(list[str]):
+    """The method and status of each response so far.
+
+    Attributes:
+        session_id: the session that one of them opened.
+    """
+
+    session_id: str | None = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._more = anyio.Event()
+
+    def add(self, response: Any) -> None:
+        """Note a response."""
+        self.append(f"{response.request.method} {response.status_code}")
+        self.session_id = response.headers.get("Mcp-Session-Id", self.session_id)
+        self._more.set()
+        self._more = anyio.Event()
+
+    async def reached(self, one: str, many: int) -> None:
+        """Wait until there have been so many of a kind."""
+        while self.count(one) < many:
+            await self._more.wait()
 
 
 async def told(response: Any, stream: Any, record: IO[bytes]) -> AsyncIterator[bytes]:
@@ -29,7 +57,7 @@ async def told(response: Any, stream: Any, record: IO[bytes]) -> AsyncIterator[b
         record.write(b"<" + unread + b"\n")
 
 
-def tapped_client(httpx: Any, path: str) -> Any:
+def tapped_client(httpx: Any, path: str, connections: Connections, headers: dict[str, str] | None = None) -> Any:
     """An `AsyncClient` whose exchanges are added to a file."""
     record = open(path, "ab", buffering=0)  # noqa: SIM115  # written to until the program ends
 
@@ -51,5 +79,6 @@ def tapped_client(httpx: Any, path: str) -> Any:
     async def answered(response: Any) -> None:
         record.write(b"#%s %d\n" % (response.request.method.encode(), response.status_code))
         response.stream = Tapped(response)
+        connections.add(response)
 
-    return httpx.AsyncClient(timeout=TIMEOUT, event_hooks={"request": [asked], "response": [answered]})
+    return httpx.AsyncClient(timeout=TIMEOUT, headers=headers, event_hooks={"request": [asked], "response": [answered]})
