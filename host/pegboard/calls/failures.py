@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+from types import TracebackType
 
 from pegboard.contracts import Call, Failure
 from pegboard.errors import MCPError, ServerError, ToolkitError
@@ -16,10 +17,13 @@ def as_failure(call: Call, error: BaseException) -> Failure:
 
     What nobody raised on purpose is replaced, and its story logged under the id that the failure carries.
     """
+    story: BaseException | None = error.__cause__ or error
     if isinstance(error, ToolkitError):
         if error.developer_message is None and error.__cause__ is None:
             return Failure(error)
         shown: MCPError = error
+        if story is error:
+            story = _in_authors_code(error)
     elif isinstance(error, MCPError):
         return Failure(error)
     else:
@@ -32,6 +36,23 @@ def as_failure(call: Call, error: BaseException) -> Failure:
         call.method,
         call.params.get("name", ""),
         detail,
-        exc_info=error.__cause__ or error,
+        exc_info=story and (type(story), story, story.__traceback__),
     )
     return Failure(shown, error_id)
+
+
+def _in_authors_code(error: BaseException) -> BaseException | None:
+    """A typed error, which says what is wrong, with no more of its way than led through code that is not the host's."""
+    places: list[TracebackType] = []
+    at = error.__traceback__
+    while at is not None:
+        module = str(at.tb_frame.f_globals.get("__name__"))
+        if module.startswith("pegboard.calls."):
+            places.clear()  # middleware, which is not to blame
+        elif not module.startswith("pegboard."):
+            places.append(at)
+        at = at.tb_next
+    way: TracebackType | None = None
+    for place in reversed(places):
+        way = TracebackType(way, place.tb_frame, place.tb_lasti, place.tb_lineno)
+    return error.with_traceback(way) if way else None

@@ -1,0 +1,81 @@
+"""What the log tells of a call that failed: enough to mend it, and no more of the host than whoever mends it needs."""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any
+
+import pytest
+
+from pegboard import Call, CallNext, Context, FatalToolError, ImageContent, Middleware, Outcome, Toolkit
+from tests.host.hosting import failure, make_host, plugin_of
+
+
+def kit() -> Toolkit:
+    kit = Toolkit("sample")
+
+    @kit.tool
+    def mistaken() -> list[Any]:
+        """Return what it does not declare."""
+        return [ImageContent(b"x", "image/png")]
+
+    @kit.tool
+    def asking(context: Context) -> str:
+        """Ask where it cannot."""
+        return str(context.ui.elicit("Who?", str))
+
+    @kit.tool
+    def told() -> str:
+        """Fail on purpose, with a word for the log."""
+        raise FatalToolError("No.", "the disk is full")
+
+    @kit.tool
+    def caused() -> str:
+        """Fail for a reason."""
+        try:
+            return str(int("x"))
+        except ValueError as error:
+            raise FatalToolError("No.") from error
+
+    @kit.tool
+    def fallen() -> str:
+        """Fail unexpectedly."""
+        raise ValueError("canary")
+
+    return kit
+
+
+async def passing(call: Call, call_next: CallNext) -> Outcome:
+    """Middleware that every call leads through."""
+    return await call_next(call)
+
+
+async def logged(tool: str, caplog: pytest.LogCaptureFixture) -> tuple[str, list[str]]:
+    """The line about a call that failed, and the functions that its story leads through."""
+    async with make_host(kit(), plugins={"passing": plugin_of(middleware=[Middleware(passing)])}) as host:
+        caplog.clear()
+        await failure(host, f"sample_{tool}")
+    (record,) = caplog.records
+    way = traceback.extract_tb(record.exc_info[2]) if record.exc_info else []
+    return record.getMessage(), [one.name for one in way]
+
+
+async def test_what_the_host_itself_finds_wrong_has_no_story(caplog: pytest.LogCaptureFixture) -> None:
+    line, way = await logged("mistaken", caplog)
+    assert "annotate the result as content" in line
+    assert way == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "words"), [("asking", "only an async function"), ("told", "the disk is full"), ("caused", "No.")]
+)
+async def test_a_typed_error_leads_to_the_authors_code(tool: str, words: str, caplog: pytest.LogCaptureFixture) -> None:
+    line, way = await logged(tool, caplog)
+    assert words in line
+    assert way == [tool]
+
+
+async def test_what_nobody_expected_keeps_its_whole_story(caplog: pytest.LogCaptureFixture) -> None:
+    line, way = await logged("fallen", caplog)
+    assert "ValueError: canary" in line
+    assert way[-1] == "fallen"
