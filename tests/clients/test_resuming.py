@@ -110,3 +110,21 @@ def test_sessions_go_on_when_their_server_was_killed(whole_place: Place) -> None
             assert run.said["logged"] == []
             assert [message["method"] for message in run.sent()].count("initialize") == 1
             assert run.statuses()[-1] == "DELETE 204"
+
+
+def test_a_call_that_is_lost_with_its_server_is_not_waited_for(whole_place: Place) -> None:
+    """Where its stream is not kept the client is told so. The first line of the SDK does not tell its caller."""
+    stores = {"KEPT": str(whole_place.factory.mktemp("kept"))}
+    more = '\n[plugins.mcp]\nsession_store = "kept:Sessions"\nretry_ms = 100\n'
+    with ExitStack() as stack:
+        first = stack.enter_context(whole_place.serving(more=more, env=stores))
+
+        def restart() -> None:
+            first.kill()
+            stack.enter_context(whole_place.serving(first.port, more, stores))
+
+        call = says("a", stay=True)
+        run = whole_place.connect(("2", "legacy"), "bereft", first, meanwhile=restart, call=call)
+        assert run.said["lost"]["error"]["code"] == -32000
+        assert run.said["after"]["content"][0]["text"] == "after"
+        assert [message["method"] for message in run.sent()].count("initialize") == 1

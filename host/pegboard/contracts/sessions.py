@@ -47,7 +47,9 @@ class SessionStore(Protocol):
 class EventStore(Protocol):
     """Keeps the latest messages of streams, for clients that lost the connection and come back for the rest.
 
-    Nothing is kept for ever: a store is free to forget what is old or much, from the beginning of a stream on.
+    Nothing is kept for ever: a store is free to forget what is old or much, from the beginning of a stream on. It
+    should forget a stream that has had no message for some minutes: until then a client whose call was lost with its
+    process comes back for the rest again and again, and only then learns that there is none.
     """
 
     async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:

@@ -131,4 +131,25 @@ async def resumed(client: Adapter, plan: Json) -> Json:
     return came | {"logged": client.answers.logged}
 
 
-SCENARIOS = {one.__name__: one for one in (grown, subscribed, watched, ended, outlived, polled, dropped, resumed)}
+async def bereft(client: Adapter, plan: Json) -> Json:
+    """Have a call in flight that is lost with its server, learn of it, and go on in the session."""
+    said: Json = {}
+    begun = anyio.Event()
+
+    async def on_token(token: str) -> None:
+        begun.set()
+
+    async def call() -> None:
+        said["lost"] = await attempt(client, client.begin(*plan["call"], on_token))
+
+    with anyio.fail_after(WAIT):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(call)
+            await begun.wait()
+            await told_to_go_on()
+    return said | {"after": await client.call("fixture_echo", {"text": "after"})}
+
+
+SCENARIOS = {
+    one.__name__: one for one in (grown, subscribed, watched, ended, outlived, polled, dropped, resumed, bereft)
+}
