@@ -76,7 +76,7 @@ class Context:
 
     @property
     def name(self) -> str:
-        """The tool's or prompt's name on the wire, or the resource's URI."""
+        """The tool's or prompt's name on the wire, the resource's URI, or its template."""
         return self._bound.name
 
     @property

@@ -1,0 +1,74 @@
+"""What docs/context.md shows is what happens, and it names everything that a Context has."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pegboard import Change, Context, Toolkit
+from pegboard.context.log import Log
+from tests.host.hosting import make_host, value
+from tests.support.distributions import make_distribution
+from tests.support.pool import CONFIG
+from tests.support.wire import Wire
+from tools.install import ROOT
+
+PAGE = (ROOT / "docs" / "context.md").read_text("utf-8")
+FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+FOR_THE_HOST = {"asked", "close"}
+OTHER_NAMES = {"tool": "name", "input": "arguments"}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    site = tmp_path_factory.mktemp("site")
+    make_distribution(site, "errands", "1", {"pegboard.toolkits": {"errands": "toolkit_errands:kit"}}, FILES)
+    return site
+
+
+async def test_a_session_hears_what_the_toolkit_tells(site: Path) -> None:
+    async with Wire(config=CONFIG, site=site) as wire:
+        await wire.initialize()
+        await wire.result("resources/subscribe", {"uri": "errands://all"})
+        await wire.result("logging/setLevel", {"level": "info"})
+        params = {"name": "errands_add_many", "arguments": {"what": ["bread", "milk"]}, "_meta": {"progressToken": 1}}
+        assert (await wire.result("tools/call", params))["content"][0]["text"] == "2"
+        told = [await wire.receive() for _ in range(5)]
+        logged = {"message": "one more errand", "waiting": 1}
+        assert logged in [one["params"].get("data") for one in told]
+        assert [one["params"]["message"] for one in told if "progressToken" in one["params"]] == ["bread", "milk"]
+        assert [one["params"] for one in told if one["method"].endswith("updated")] == [{"uri": "errands://all"}]
+        (message,) = (await wire.result("prompts/get", {"name": "errands_plan"}))["messages"]
+        assert message["content"]["text"] == 'Put this in a good order: ["bread","milk"]'
+
+
+async def test_its_settings_hold(site: Path) -> None:
+    async with Wire(config=f"{CONFIG}\n[toolkits.errands]\nmost = 0\n", site=site) as wire:
+        await wire.initialize()
+        assert (await wire.call("errands_add", what="bread"))["content"][0]["text"] == "There are 0 already."
+
+
+async def test_notifications_may_be_kept_for_later() -> None:
+    kit, kept = Toolkit("sample"), []
+    changes: list[Change] = []
+
+    @kit.tool
+    def keep(context: Context) -> None:
+        """Keep the way to clients."""
+        kept.append(context.notifications)
+
+    async with make_host(kit) as host:
+        await value(host, "sample_keep")
+        host.watch(changes.append)
+        kept[0].resources.updated("x://a")
+        assert changes == [Change("resource", "x://a")]
+
+
+def test_everything_that_a_context_has_is_named() -> None:
+    names = {name for name in dir(Context) if not name.startswith("_")} - FOR_THE_HOST - OTHER_NAMES.keys()
+    assert {name for name in names if f"`context.{name}" not in PAGE and f"await context.{name}" not in PAGE} == set()
+    assert {
+        name for name in dir(Log) if not name.startswith("_") and f"`{name}" not in PAGE and f".{name}(" not in PAGE
+    } == set()
