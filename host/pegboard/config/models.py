@@ -3,14 +3,12 @@
 Few on purpose: defining models is the dearest part of starting.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, field_validator
 
 
-class PluginConfig(BaseModel, extra="forbid", frozen=True):
+class PluginConfig(BaseModel, extra="forbid", frozen=True, defer_build=True):
     """Base of the settings of a plugin or toolkit: unknown keys are errors, and nothing changes them later.
 
     Validators find `{"directory": Path}`, the base of relative paths, in `info.context`.

@@ -100,6 +100,8 @@ def check(
 
     A value of the environment that reads as a number, say, and must be text, is taken as text.
     """
+    if not data and _takes_defaults_as_they_are(model):
+        return model.model_construct()
     try:
         return model.model_validate(data, context=context)
     except ValidationError as error:
@@ -109,6 +111,17 @@ def check(
         from pegboard.config.explain import explain
 
         return explain(error, model, data, sources, path, hidden)
+
+
+def _takes_defaults_as_they_are(model: type[BaseModel]) -> bool:
+    """Whether validating nothing gives the bare defaults: then what validates, milliseconds' work, is never built."""
+    decorators = model.__pydantic_decorators__
+    return not (
+        decorators.model_validators
+        or decorators.root_validators
+        or model.model_config.get("validate_default")
+        or any(field.is_required() or field.validate_default for field in model.model_fields.values())
+    )
 
 
 def locate(sources: Sources, message: str, path: KeyPath, suggestion: str | None = None) -> ConfigProblem:

@@ -1,7 +1,5 @@
 """One call: who asks, what for, and what it comes to. The same whatever protocol and transport it came by."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
@@ -169,8 +167,8 @@ class Call(NamedTuple):
     notify: Notify | None = None
     ask: Ask | None = None
     round: Round | None = None
-    rounds: Rounds | None = None
-    headers: Headers | None = None
+    rounds: "Rounds | None" = None
+    headers: "Headers | None" = None
     path: tuple[str, ...] = ()
 
     @property
@@ -198,7 +196,7 @@ class ToolResult(NamedTuple):
 
     value: Any = None
     structured: bool = False
-    content: tuple[Content, ...] | None = None
+    content: "tuple[Content, ...] | None" = None
     is_error: bool = False
     meta: Mapping[str, Any] | None = None
 
@@ -238,7 +236,7 @@ class ResourceResult(NamedTuple):
 class PromptMessage(NamedTuple):
     """One message of a prompt: text, or one block of content."""
 
-    content: str | Content
+    content: "str | Content"
     role: Literal["user", "assistant"] = "user"
 
 
@@ -313,7 +311,7 @@ class Inlined(NamedTuple):
     """
 
     method: str
-    outcome: Outcome
+    outcome: "Outcome"
 
 
 class Failure(NamedTuple):
@@ -324,7 +322,7 @@ class Failure(NamedTuple):
         error_id: finds the full story in the log, None when there is no more to tell.
     """
 
-    error: MCPError
+    error: "MCPError"
     error_id: str | None = None
 
 

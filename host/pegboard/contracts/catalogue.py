@@ -1,7 +1,5 @@
 """What a host lists, as clients see it, and how it introduces itself."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -79,7 +77,7 @@ class Tool(NamedTuple):
     owner: str = ""
     meta: Mapping[str, Any] | None = None
     mirrored: tuple[Mirrored, ...] = ()
-    icons: tuple[Icon, ...] = ()
+    icons: "tuple[Icon, ...]" = ()
 
 
 class Resource(NamedTuple):
@@ -105,9 +103,9 @@ class Resource(NamedTuple):
     mime_type: str | None = None
     owner: str = ""
     meta: Mapping[str, Any] | None = None
-    annotations: Annotations | None = None
+    annotations: "Annotations | None" = None
     size: int | None = None
-    icons: tuple[Icon, ...] = ()
+    icons: "tuple[Icon, ...]" = ()
 
 
 class ResourceTemplate(NamedTuple):
@@ -120,8 +118,8 @@ class ResourceTemplate(NamedTuple):
     mime_type: str | None = None
     owner: str = ""
     meta: Mapping[str, Any] | None = None
-    annotations: Annotations | None = None
-    icons: tuple[Icon, ...] = ()
+    annotations: "Annotations | None" = None
+    icons: "tuple[Icon, ...]" = ()
 
 
 class PromptArgument(NamedTuple):
@@ -142,7 +140,7 @@ class Prompt(NamedTuple):
     owner: str = ""
     arguments: tuple[PromptArgument, ...] = ()
     meta: Mapping[str, Any] | None = None
-    icons: tuple[Icon, ...] = ()
+    icons: "tuple[Icon, ...]" = ()
 
 
 class Identity(NamedTuple):
@@ -154,4 +152,4 @@ class Identity(NamedTuple):
     instructions: str | None = None
     website_url: str | None = None
     description: str | None = None
-    icons: tuple[Icon, ...] = ()
+    icons: "tuple[Icon, ...]" = ()

@@ -3,8 +3,6 @@
 A server knows nothing of what is served, a route's handler nothing of the server.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 

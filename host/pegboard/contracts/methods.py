@@ -4,8 +4,6 @@ Each may exist in some revisions of the protocol alone: `since` is the first of 
 bound. Revisions are dates, so that their text sorts as they do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 

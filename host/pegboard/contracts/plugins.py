@@ -1,7 +1,5 @@
 """What plugins are given, and what they contribute."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
@@ -53,8 +51,8 @@ class ToolDefinition(NamedTuple):
     extensions: Mapping[str, Any] = NOTHING
     input_schema: Mapping[str, Any] | None = None
     output_schema: Mapping[str, Any] | None = None
-    icons: Sequence[Icon] = ()
-    adapters: Sequence[ErrorAdapter] = ()
+    icons: "Sequence[Icon]" = ()
+    adapters: "Sequence[ErrorAdapter]" = ()
 
 
 class ResourceDefinition(NamedTuple):
@@ -83,9 +81,9 @@ class ResourceDefinition(NamedTuple):
     mime_type: str | None = None
     meta: Mapping[str, Any] | None = None
     extensions: Mapping[str, Any] = NOTHING
-    annotations: Annotations | None = None
+    annotations: "Annotations | None" = None
     size: int | None = None
-    icons: Sequence[Icon] = ()
+    icons: "Sequence[Icon]" = ()
     completions: Mapping[str, Completer] = NOTHING
 
 
@@ -106,7 +104,7 @@ class PromptDefinition(NamedTuple):
     title: str | None = None
     description: str | None = None
     meta: Mapping[str, Any] | None = None
-    icons: Sequence[Icon] = ()
+    icons: "Sequence[Icon]" = ()
     completions: Mapping[str, Completer] = NOTHING
 
 
@@ -147,7 +145,7 @@ class ErrorAdapter(Protocol):
 
     slug: str
 
-    def from_exception(self, error: Exception) -> ToolRuntimeError | None:
+    def from_exception(self, error: Exception) -> "ToolRuntimeError | None":
         """The error that an exception of an author's function amounts to, None when it is not one of this library's.
 
         Its message and its machine-readable fields go to the caller, so they hold no URL with its query, no header and
@@ -218,7 +216,7 @@ class PluginContext(NamedTuple):
 
     name: str
     config: Any
-    logger: logging.Logger
+    logger: "logging.Logger"
     catalogue: Catalogue
 
 

@@ -1,7 +1,5 @@
 """The Model Context Protocol, on message streams and over HTTP, in every revision; each message in its own era."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -74,7 +72,7 @@ class McpConfig(PluginConfig):
             raise ValueError(f"a key has at least {SHORTEST_KEY} characters; `openssl rand -base64 32` gives one")
         return keys
 
-    def ttl_ms(self) -> dict[Cached, int]:
+    def ttl_ms(self) -> "dict[Cached, int]":
         """For how long clients may keep what, in milliseconds."""
         rest = self.list_ttl_ms
         tools, resources, prompts = (
@@ -89,7 +87,7 @@ class McpPlugin(Plugin):
     Config = McpConfig
 
     @cached_property
-    def _round_trips(self) -> RoundTrips:
+    def _round_trips(self) -> "RoundTrips":
         from pegboard_plugins.mcp.rounds import RoundTrips
 
         keys = [key.get_secret_value() for key in self.config.state_keys]
