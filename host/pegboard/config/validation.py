@@ -119,6 +119,7 @@ def _takes_defaults_as_they_are(model: type[BaseModel]) -> bool:
     return not (
         decorators.model_validators
         or decorators.root_validators
+        or model.__pydantic_custom_init__
         or model.model_config.get("validate_default")
         or any(field.is_required() or field.validate_default for field in model.model_fields.values())
     )

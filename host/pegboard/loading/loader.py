@@ -23,7 +23,7 @@ from pegboard.errors import PluginError
 from pegboard.loading.discovery import LEFT_OUT, Found, Given, Selection, choose, find
 from pegboard.loading.hook_rules import HOOKS, check_hooks, contributions
 from pegboard.loading.plugins import SECTIONS, Choice, Loaded, LoadReport, Origin, Problem
-from pegboard.loading.process_guard import watched
+from pegboard.loading.process_guard import SlowWatch, watched
 from pegboard.names import Patterns, nearest
 from pegboard.toolkit import Toolkit
 
@@ -66,7 +66,9 @@ class _Loader:
         twice = self.report_duplicates(running)
         if not self.selection.safe:
             self.report_unknown_names(choices)
-        plugins = [self.attempt(choice) for choice in running if (choice.origin.kind, choice.origin.name) not in twice]
+        wanted = [choice for choice in running if (choice.origin.kind, choice.origin.name) not in twice]
+        with SlowWatch() as watch:
+            plugins = [self.attempt(choice, watch) for choice in wanted]
         return LoadReport(tuple(choices), tuple(plugin for plugin in plugins if plugin), tuple(self.problems))
 
     # --- which ---
@@ -121,7 +123,7 @@ class _Loader:
 
     # --- one plugin ---
 
-    def attempt(self, choice: Choice) -> Loaded | None:
+    def attempt(self, choice: Choice, watch: SlowWatch) -> Loaded | None:
         """Load one plugin whole, or report why not and keep nothing of it."""
         origin = choice.origin
         changed: list[str] = []
@@ -129,7 +131,7 @@ class _Loader:
         loaded = None
         logger.debug("loading %s (%s)", origin, origin.target)
         try:
-            with watched(str(origin), changed):
+            with watch.over(str(origin)), watched(changed):
                 loaded = attempt.run()
         except KeyboardInterrupt:
             raise

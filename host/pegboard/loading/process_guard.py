@@ -12,11 +12,12 @@ import signal
 import sys
 import warnings
 from _locale import LC_ALL, setlocale  # what `locale` is made of, without the rest of it
-from _thread import LockType, allocate_lock, start_new_thread
+from _thread import allocate_lock, start_new_thread
 from asyncio import events
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from time import monotonic
+from typing import Any, Self
 
 SLOW_SECONDS = 5.0
 """After how long a plugin that is still loading is named in the log."""
@@ -66,22 +67,56 @@ def _snapshot() -> dict[str, Any]:
     }
 
 
-def _tell_when_slow(name: str, loading: LockType) -> None:
-    if not loading.acquire(timeout=SLOW_SECONDS):
-        logger.warning("%s is still loading after %s s", name, SLOW_SECONDS)
+class SlowWatch:
+    """Names in the log whatever is still loading after `SLOW_SECONDS`, each once; one thread for all of it.
+
+    Not a `threading.Timer` each: starting a thread may take milliseconds on a busy machine, and waiting for it more.
+    """
+
+    def __init__(self) -> None:
+        self._over = allocate_lock()
+        self._loading: tuple[str, float] | None = None
+
+    def __enter__(self) -> Self:
+        self._over.acquire()
+        start_new_thread(self._tell_when_slow, ())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.release()
+
+    @contextmanager
+    def over(self, name: str) -> Iterator[None]:
+        """Run a block that loads `name`."""
+        self._loading = (name, monotonic())
+        try:
+            yield
+        finally:
+            self._loading = None
+
+    def _tell_when_slow(self) -> None:
+        told = None
+        wait = SLOW_SECONDS
+        while not self._over.acquire(timeout=wait):
+            wait = SLOW_SECONDS
+            loading = self._loading
+            if loading is None or loading is told:
+                continue
+            name, since = loading
+            left = since + SLOW_SECONDS - monotonic()
+            if left > 0:
+                wait = left
+            else:
+                logger.warning("%s is still loading after %s s", name, SLOW_SECONDS)
+                told = loading
 
 
 @contextmanager
-def watched(name: str, changed: list[str]) -> Iterator[None]:
-    """Run a block that loads the plugin `name`; what it changed in the process is added to `changed`, in words."""
-    loading = allocate_lock()
-    loading.acquire()
-    # not a threading.Timer: starting that waits until the thread runs, which takes milliseconds on a busy machine
-    start_new_thread(_tell_when_slow, (name, loading))
+def watched(changed: list[str]) -> Iterator[None]:
+    """Run a block that loads a plugin; what it changed in the process is added to `changed`, in words."""
     before = _snapshot()
     try:
         yield
     finally:
-        loading.release()
         after = _snapshot()
         changed.extend(what for what in before if before[what] != after[what])

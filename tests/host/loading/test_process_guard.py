@@ -23,7 +23,7 @@ from pegboard import Host, HostConfig, Plugin
 from pegboard.loading import process_guard
 from pegboard.loading.discovery import Given
 from pegboard.loading.loader import load
-from pegboard.loading.process_guard import watched
+from pegboard.loading.process_guard import SlowWatch, watched
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def changes(action: Callable[[], object]) -> list[str]:
     changed: list[str] = []
-    with watched("sample", changed):
+    with watched(changed):
         action()
     return changed
 
@@ -137,7 +137,7 @@ def test_all_changes_are_told_even_of_who_fails() -> None:
         sys.path.append("/sample")
         raise RuntimeError("of its own")
 
-    with pytest.raises(RuntimeError, match="of its own"), watched("sample", changed):
+    with pytest.raises(RuntimeError, match="of its own"), watched(changed):
         fail()
     assert changed == ["the working directory", "sys.path"]
 
@@ -187,7 +187,7 @@ def test_who_is_still_loading_is_named_meanwhile(monkeypatch: pytest.MonkeyPatch
     notice = Notice()
     process_guard.logger.addHandler(notice)
     try:
-        with watched("plugin 'slow' from acme 1", []):
+        with SlowWatch() as watch, watch.over("plugin 'slow' from acme 1"):
             assert notice.came.wait(timeout=10), "it should be named while it is still loading"
     finally:
         process_guard.logger.removeHandler(notice)
@@ -200,9 +200,11 @@ def test_who_is_done_in_time_is_not_named(
 ) -> None:
     started: list[Callable[[], None]] = []
     monkeypatch.setattr(process_guard, "start_new_thread", lambda run, given: started.append(lambda: run(*given)))
-    with contextlib.suppress(RuntimeError), watched("sample", []):
-        if error:
-            raise error
-    (run,) = started
+    with SlowWatch() as watch:
+        for name in ("first", "second"):
+            with contextlib.suppress(RuntimeError), watch.over(name):
+                if error:
+                    raise error
+    (run,) = started  # one for all
     run()  # the thread, which comes to its lock only now
     assert caplog.records == []
