@@ -6,7 +6,6 @@ It knows neither which keys there are nor how any layer was read.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -53,11 +52,10 @@ _WORDS = {
 DEFAULT = Source("default")
 
 
-@dataclass(frozen=True)
 class Layer:
-    """What one source gives.
+    """What one source gives. Nothing changes it.
 
-    Attributes:
+    Args:
         kind: which kind of source.
         tree: its values.
         file: the file's name as it is shown.
@@ -67,13 +65,24 @@ class Layer:
         adds: its lists are added to those of the layers below and do not replace them.
     """
 
-    kind: SourceKind
-    tree: Mapping[str, Any]
-    file: str | None = None
-    text: str = ""
-    variables: Mapping[KeyPath, str] = field(default_factory=dict)
-    raw: Mapping[KeyPath, str] = field(default_factory=dict)
-    adds: bool = False
+    def __init__(
+        self,
+        kind: SourceKind,
+        tree: Mapping[str, Any],
+        *,
+        file: str | None = None,
+        text: str = "",
+        variables: Mapping[KeyPath, str] | None = None,
+        raw: Mapping[KeyPath, str] | None = None,
+        adds: bool = False,
+    ) -> None:
+        self.kind: SourceKind = kind
+        self.tree = tree
+        self.file = file
+        self.text = text
+        self.variables = variables or {}
+        self.raw = raw or {}
+        self.adds = adds
 
     @cached_property
     def _lines(self) -> Mapping[KeyPath, int]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 LINE_BYTES = 2000
 """What is kept of a line; of the rest only the size is told."""
 
 
-@dataclass(slots=True)
 class Line:
     """A line that was printed.
 
@@ -19,9 +17,12 @@ class Line:
         size: all its bytes.
     """
 
-    names: tuple[str, ...]
-    head: bytes = b""
-    size: int = 0
+    __slots__ = ("head", "names", "size")
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+        self.head = b""
+        self.size = 0
 
     def extend(self, data: bytes) -> None:
         """Append to it."""
