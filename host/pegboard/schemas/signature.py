@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, NotRequired, Union, get_args, get_origin
@@ -64,24 +63,28 @@ class _Output(NamedTuple):
     serializer: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """What a tool's function takes and gives.
 
     Attributes:
         input_schema: JSON Schema of the arguments, an object.
         output_schema: JSON Schema of the result, None when it is text or nothing is known.
         context_parameter: the parameter that takes the Context, None when there is none.
+        validate: makes the arguments of the call into those of the function.
+        renamed: the parameters that have another name in the schema, by that name.
+        output: pydantic's view of the result, None where it is told by hand.
+        checked: checks the result against an author's own schema, in place of `output`.
+        may_be_content: whether the result may be content or an MCP result.
     """
 
     input_schema: Mapping[str, Any]
     output_schema: Mapping[str, Any] | None
     context_parameter: str | None
-    _validate: Callable[[Any], dict[str, Any]]
-    _renamed: Mapping[str, str]
-    _output: _Output | None
-    _checked: Callable[[Any], Any] | None = None
-    _open: bool = True
+    validate: Callable[[Any], dict[str, Any]]
+    renamed: Mapping[str, str]
+    output: _Output | None
+    checked: Callable[[Any], Any] | None = None
+    may_be_content: bool = True
 
     def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Keyword arguments for the function.
@@ -90,15 +93,15 @@ class Signature:
             ToolInputError: the arguments do not fit; one short line for each that does not.
         """
         try:
-            keywords = self._validate(arguments)
+            keywords = self.validate(arguments)
         except ToolInputError:
             raise
         except ValidationError as error:
             raise input_error(error, arguments) from None
         except Exception as error:
             raise ToolInputError("Invalid arguments.", str(error)) from error
-        if self._renamed:
-            return {self._renamed.get(name, name): value for name, value in keywords.items()}
+        if self.renamed:
+            return {self.renamed.get(name, name): value for name, value in keywords.items()}
         return keywords
 
     def result(self, value: Any) -> Any:
@@ -112,20 +115,20 @@ class Signature:
         if type(value) not in _AT_HAND and isinstance(value, Iterator | AsyncIterator):
             # taking it to its end could take for ever
             raise ToolOutputError("The tool returned an iterator.", "return a list")
-        if self._open and _may_be_content(value) and (found := self._content(value)) is not None:
+        if self.may_be_content and _may_be_content(value) and (found := self._content(value)) is not None:
             return found
         return self._plain(value)
 
     def _plain(self, value: Any) -> Any:
-        if self._output is None and self._checked is None:
+        if self.output is None and self.checked is None:
             if value is None or isinstance(value, str):
                 return value
             return _jsonable(value)
         try:
-            if self._output is None:
-                return self._checked(value)  # type: ignore[misc]
-            checked = self._output.validator.validate_python(value)
-            plain = self._output.serializer.to_python(checked, mode="json", by_alias=True)
+            if self.output is None:
+                return self.checked(value)  # type: ignore[misc]
+            checked = self.output.validator.validate_python(value)
+            plain = self.output.serializer.to_python(checked, mode="json", by_alias=True)
             if not is_finite((plain,)):
                 raise ValueError("JSON has no form for NaN and infinities")
         except Exception as error:
@@ -219,10 +222,10 @@ def _declared(
         own = signature.context_parameter
         others = [parameter for parameter in parameters if parameter.name != own]
         arguments = compile_arguments(input_schema, others, hints, own)
-        signature = replace(signature, input_schema=arguments.schema.schema, _validate=arguments.keywords)
+        signature = signature._replace(input_schema=arguments.schema.schema, validate=arguments.keywords)
     if output_schema is not None:
         checked, schema = compile_result(output_schema)
-        signature = replace(signature, output_schema=schema, _checked=checked)
+        signature = signature._replace(output_schema=schema, checked=checked)
     return signature
 
 
