@@ -21,8 +21,6 @@ pytestmark = pytest.mark.timeout(600)  # the first run makes environments
 CLIENTS: list[Client] = [("1", "legacy"), ("2", "legacy")]
 STORES = '\n[plugins.mcp]\nsession_store = "kept:Sessions"\nevent_store = "kept:Events"\n'
 POLLING = "\n[plugins.mcp]\npoll_after_seconds = 0.1\nretry_ms = 10\n"
-RETRY = "retry_ms = 4000\n"
-"""Clients of the SDK come back once; a server has so long to be there again."""
 
 
 def says(*texts: str, stay: bool = False, level: str = "error") -> tuple[str, dict[str, Any]]:
@@ -84,7 +82,6 @@ def test_a_call_whose_stream_the_server_ends_is_answered_on_another(whole_place:
 def test_sessions_go_on_when_their_server_was_killed(whole_place: Place) -> None:
     """Two clients at once: their sessions, log levels and subscriptions are as before, and nobody says initialize."""
     stores = {"KEPT": str(whole_place.factory.mktemp("kept"))}
-    more = STORES + RETRY
     ready, again = Barrier(len(CLIENTS) + 1), Barrier(len(CLIENTS) + 1)
 
     def wait() -> None:
@@ -93,20 +90,20 @@ def test_sessions_go_on_when_their_server_was_killed(whole_place: Place) -> None
 
     def outlive(client: Client) -> Run:
         quiet = says("x", level="info")
-        return whole_place.connect(client, "outlived", first, meanwhile=wait, uris=["doc://static"], log=quiet)
+        return whole_place.connect(client, "outlived", first, meanwhile=wait, uris=[f"doc://{client[0]}"], log=quiet)
 
     with ExitStack() as stack:
-        first = stack.enter_context(whole_place.serving(more=more, env=stores))
+        first = stack.enter_context(whole_place.serving(more=STORES, env=stores))
         pool = stack.enter_context(ThreadPoolExecutor(len(CLIENTS)))
         runs = [pool.submit(outlive, client) for client in CLIENTS]
         ready.wait(60)
         first.kill()
-        stack.enter_context(whole_place.serving(first.port, more, stores))
+        stack.enter_context(whole_place.serving(first.port, STORES, stores))
         again.wait(60)
-        for one in runs:
+        for (line, _), one in zip(CLIENTS, runs, strict=True):
             run = one.result()
             assert run.said["after"]["content"][0]["text"] == "after"
-            assert run.said["told"] == run.said["again"] == ["doc://static"]
+            assert run.said["told"] == run.said["again"] == [f"doc://{line}"]
             assert run.said["logged"] == []
             assert [message["method"] for message in run.sent()].count("initialize") == 1
             assert run.statuses()[-1] == "DELETE 204"

@@ -63,6 +63,9 @@ class Adapter(Protocol):
     def watching(self, kinds: Sequence[str], uris: Sequence[str]) -> AbstractAsyncContextManager[Events]:
         """Hear of changes: of these lists and resources alone in 2026-07-28, in sessions of all lists."""
 
+    async def open_stream(self) -> None:
+        """Open another stream for what belongs to no call: the SDK comes back once for one that it has lost."""
+
     async def begin(self, name: str, arguments: Json, on_token: OnToken) -> Json:
         """Call a tool, and be told where its stream can be resumed."""
 

@@ -80,6 +80,7 @@ async def outlived(client: Adapter, plan: Json) -> Json:
         streams = client.connections.count("GET 200")
         await told_to_go_on()
         after = await client.call("fixture_echo", {"text": "after"})
+        await client.open_stream()
         with anyio.fail_after(WAIT):
             await client.connections.reached("GET 200", streams + 1)
         client.answers.logged.clear()

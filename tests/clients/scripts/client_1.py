@@ -69,6 +69,9 @@ class Client:
         ) as events:
             yield events
 
+    async def open_stream(self) -> None:
+        await self.session.send_notification(types.ClientNotification(types.InitializedNotification()))
+
     async def begin(self, name: str, arguments: Json, on_token: OnToken) -> Json:
         params = types.CallToolRequestParams(name=name, arguments=arguments)
         metadata = ClientMessageMetadata(on_resumption_token_update=on_token)

@@ -109,6 +109,9 @@ class Client:
         async with self.hearing.of(uris, self.client.subscribe_resource, self.client.unsubscribe_resource) as events:
             yield events
 
+    async def open_stream(self) -> None:
+        await self.client.session.send_notification(types.InitializedNotification())
+
     async def begin(self, name: str, arguments: Json, on_token: OnToken) -> Json:
         params = types.CallToolRequestParams(name=name, arguments=arguments)
         return await self.send(params, ClientMessageMetadata(on_resumption_token_update=on_token))
