@@ -245,7 +245,7 @@ async def test_a_wire_whose_process_dies_says_so() -> None:
 
 SPEAKING = re.compile(r"""["'](initialize|server/discover)["']|io\.modelcontextprotocol/protocolVersion""")
 """What every client says first, in one era or the other."""
-RECORDED_BY = re.compile(r"from tests\.support\.(peer|pool|recorder|rules|sdk|wire) import")
+RECORDED_BY = re.compile(r"from tests\.(asking\.conftest|support\.(http_mcp|peer|pool|recorder|rules|sdk|wire)) import")
 TESTS = Path(__file__).parent.parent
 EXEMPT = (TESTS / "support", TESTS / "clients" / "scripts")  # the recorder itself; and what runs behind the tee
 
