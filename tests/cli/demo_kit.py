@@ -7,8 +7,12 @@ import os
 import threading
 from typing import Annotated, Any, Literal
 
+from pydantic import BaseModel, Field
+
 from pegboard import (
     Context,
+    Elicit,
+    ElicitUrl,
     PluginConfig,
     RetryableToolError,
     ToolAnnotations,
@@ -113,6 +117,41 @@ async def tell(context: Context) -> str:
     context.log.warning("Slow disk.", disk="sda")
     context.send_notification("notifications/com.example/other", {"some": "thing"})
     return "told"
+
+
+class Order(BaseModel):
+    name: Annotated[str, Field(min_length=2, description="for the cup")]
+    cups: Annotated[int, Field(ge=1, le=9)] = 1
+    size: Annotated[Literal["s"], Field(title="Small")] | Annotated[Literal["l"], Field(title="Large")] = "s"
+    extras: list[Literal["milk", "sugar"]] = []
+    warm: bool
+    note: str | None = None
+
+
+@kit.tool
+async def order(context: Context) -> dict[str, Any]:
+    """Ask for a form."""
+    answer = await context.ui.elicit("What will it be?", Order)
+    return {"action": answer.action, "order": answer.content and answer.content.model_dump()}
+
+
+@kit.tool
+async def both(context: Context) -> list[str]:
+    """Ask for a page to be opened, and for consent, at once."""
+    found = await context.ask(page=ElicitUrl("Please pay.", "https://pay.example/1"), sure=Elicit("Sure?"))
+    return [found["page"].action, found["sure"].action]
+
+
+@kit.tool
+async def idea(context: Context) -> str:
+    """Ask the client's model."""
+    return (await context.sampling.create_message("Name a drink.", 10)).text
+
+
+@kit.tool
+async def poll(context: Context) -> dict[str, Any]:
+    """Send a request that only some clients know."""
+    return await context.send_request("com.example/poll")
 
 
 @kit.tool

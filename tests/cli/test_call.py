@@ -259,3 +259,89 @@ def test_ctrl_c_ends_a_call_even_if_its_thread_goes_on(pegboard: Command) -> Non
             process.kill()
         rest = process.stderr.read()
     assert b"Traceback" not in rest
+
+
+# --- asking
+
+
+def in_terminal(pegboard: Command, typed: str, *arguments: str) -> tuple[int, str, str]:
+    """The exit code, standard output, and what a terminal showed in which these lines were typed."""
+    leader, follower = pty.openpty()
+    try:
+        os.write(leader, typed.encode())
+        done = subprocess.run(
+            pegboard.arguments("call", *arguments),
+            cwd=pegboard.folder,
+            env=pegboard.environment(),
+            stdin=follower,
+            stdout=subprocess.PIPE,
+            stderr=follower,
+            timeout=WAIT,
+            check=False,
+        )
+        return done.returncode, done.stdout.decode(), os.read(leader, 65536).decode()
+    finally:
+        os.close(follower)
+        os.close(leader)
+
+
+ORDERED = {"name": "Ada", "cups": 2, "size": "l", "extras": ["milk", "sugar"], "warm": True, "note": None}
+
+
+def test_a_form_is_filled_in_at_the_terminal(pegboard: Command) -> None:
+    code, out, shown = in_terminal(pegboard, "Ada\n2\nLarge\nmilk, sugar\nyes\n\nyes\n", "demo_order")
+    assert (code, json.loads(out)) == (0, {"action": "accept", "order": ORDERED})
+    for words in (
+        "pegboard: What will it be?",
+        "Name: for the cup: ",
+        "Cups [a whole number] [1]: ",
+        "[s (Small)|l (Large)] [s]: ",
+        "[milk|sugar, several with commas]",
+        "Warm [yes or no]: ",
+        "Send this? [yes or no]: ",
+    ):
+        assert words in shown
+
+
+def test_what_does_not_fit_is_asked_again_and_defaults_hold(pegboard: Command) -> None:
+    code, out, shown = in_terminal(pegboard, "A\nAda\nmany\n12\n\n\n\nperhaps\nno\nhot\nmaybe\ny\n", "demo_order")
+    wanted = {"name": "Ada", "cups": 1, "size": "s", "extras": [], "warm": False, "note": "hot"}
+    assert (code, json.loads(out)) == (0, {"action": "accept", "order": wanted})
+    for words in ("name is too short", "cups must be a number", "cups is out of range", "warm must be true or false"):
+        assert f"pegboard: {words}" in shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "action"), [("Ada\n\n\n\nn\n\nno\n", "decline"), ("\x04", "cancel"), ("Ada\n\x04", "cancel")]
+)
+def test_a_form_is_declined_or_cancelled(typed: str, action: str, pegboard: Command) -> None:
+    code, out, _ = in_terminal(pegboard, typed, "demo_order")
+    assert (code, json.loads(out)) == (0, {"action": action, "order": None})
+
+
+def test_several_questions_are_asked_one_after_the_other(pegboard: Command) -> None:
+    code, out, shown = in_terminal(pegboard, "yes\nno\n", "demo_both")
+    assert (code, json.loads(out)) == (0, ["accept", "decline"])
+    assert shown.index("https://pay.example/1") < shown.index("Did you open it?") < shown.index("Sure?")
+
+
+@pytest.mark.parametrize(
+    ("tool", "words"),
+    [
+        ("demo_idea", "This needs a client with the capability sampling"),
+        ("demo_poll", "A terminal has no answer to com.example/poll."),
+    ],
+)
+def test_a_terminal_has_no_model_and_knows_no_extension(tool: str, words: str, pegboard: Command) -> None:
+    code, out, shown = in_terminal(pegboard, "", tool)
+    assert (code, out) == (1, "")
+    assert words in shown
+
+
+def test_where_nobody_can_be_asked_it_is_said(pegboard: Command) -> None:
+    done = pegboard("call", "demo_order")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.splitlines() == [
+        "pegboard: This tool needs input that it cannot be given here: nobody can be asked.",
+        "pegboard: tools that ask are called in a terminal, or by an MCP client",
+    ]

@@ -17,7 +17,7 @@ from pegboard.cli.find import find_tool
 from pegboard.cli.output import diverted, print_json, print_result, say
 from pegboard.codec import decode
 from pegboard.contracts import Call, Client, Failure, MethodResult, Outcome, ToolResult
-from pegboard.errors import ToolInputError, ToolkitError
+from pegboard.errors import InteractionError, ToolInputError, ToolkitError
 from pegboard.host import Host
 
 
@@ -78,11 +78,19 @@ async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progre
     async with host:
         gc.enable()
         tool = find_tool(host.assembly, name).tool
-        client = Client("pegboard call", host.identity.version)
+        client, ask = Client("pegboard call", host.identity.version), None
+        if _is_interactive():
+            from pegboard.cli.terminal import CAPABILITIES, Terminal
+
+            client, ask = client._replace(capabilities=CAPABILITIES), Terminal()
         notify = _show_progress if show_progress else None
-        return await host.dispatch(
-            Call("tools/call", {"name": tool.name, "arguments": arguments}, client=client, notify=notify)
-        )
+        params = {"name": tool.name, "arguments": arguments}
+        return await host.dispatch(Call("tools/call", params, client=client, notify=notify, ask=ask))
+
+
+def _is_interactive() -> bool:
+    """Whether there is somebody to ask."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
 def _show_progress(method: str, params: dict[str, Any]) -> None:
@@ -137,5 +145,7 @@ def _print_failure(outcome: Failure, options: Namespace) -> None:
         lines.append(f"error {outcome.error_id}; the log above says more")
     if isinstance(error, ToolInputError):
         lines.append(f"`pegboard show {options.tool}` lists the parameters; key:=json is for what is no text")
+    if isinstance(error, InteractionError) and not _is_interactive():
+        lines.append("tools that ask are called in a terminal, or by an MCP client")
     for line in "\n".join(line for line in lines if line).splitlines():
         say(line)

@@ -1,0 +1,158 @@
+"""Asking the person at the terminal what a tool wants to know, for `pegboard call`.
+
+Only forms, and pages to open: a terminal has no model to sample, and no roots.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from pegboard.cli.output import say, visible
+from pegboard.context.elicitation import choices, misfit
+from pegboard.contracts import OnProgress
+from pegboard.errors import ClientError, ClientTimeoutError
+
+CAPABILITIES: dict[str, Any] = {"elicitation": {"form": {}, "url": {}}}
+"""What a terminal can be asked for (MCP ClientCapabilities)."""
+
+_YES = {"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False}
+_HINTS = {"boolean": "yes or no", "integer": "a whole number", "number": "a number"}
+_LEFT_OUT = object()
+
+
+class Terminal:
+    """The person at standard input and standard error, as an `Ask`. Of several questions one is asked at a time."""
+
+    def __init__(self) -> None:
+        self._turn = asyncio.Lock()
+
+    async def __call__(
+        self,
+        method: str,
+        params: dict[str, Any],
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - as `Ask` has it
+        progress: OnProgress | None = None,
+        reset_on_progress: bool = False,
+        max_total: float | None = None,
+    ) -> dict[str, Any]:
+        """Ask, and give the answer; a closed standard input (Ctrl-D) cancels.
+
+        Raises:
+            ClientError: it is a question that a terminal has no answer to.
+            ClientTimeoutError: nobody answered in time.
+        """
+        if method != "elicitation/create":
+            raise ClientError(f"A terminal has no answer to {method}.")
+        async with self._turn:
+            try:
+                async with asyncio.timeout(timeout):
+                    return await _elicited(params)
+            except EOFError:
+                return {"action": "cancel"}
+            except TimeoutError:
+                raise ClientTimeoutError("Nobody answered in time.") from None
+
+
+async def _elicited(params: Mapping[str, Any]) -> dict[str, Any]:
+    say(params["message"])
+    if params.get("mode") == "url":
+        say(params["url"])
+        return {"action": "accept" if await _confirmed("Did you open it?") else "decline"}
+    schema, content = params["requestedSchema"], {}
+    for name, field in schema["properties"].items():
+        value = await _filled(name, field, required=name in schema.get("required", ()))
+        if value is not _LEFT_OUT:
+            content[name] = value
+    if not await _confirmed("Send this?" if schema["properties"] else "Do you agree?"):
+        return {"action": "decline"}
+    return {"action": "accept", "content": content}
+
+
+async def _filled(name: str, field: Mapping[str, Any], *, required: bool) -> Any:
+    """What the person puts into a field, asked for until it fits."""
+    label = _label(name, field, required=required)
+    while True:
+        text = await _line(label)
+        if not text and "default" in field:
+            return field["default"]
+        if not text and not required:
+            return _LEFT_OUT
+        value = _value(field, text)
+        wrong = misfit({"properties": {name: field}}, {name: value})
+        if wrong is None:
+            return value
+        say(wrong)
+
+
+def _label(name: str, field: Mapping[str, Any], *, required: bool) -> str:
+    titles = {const: title for title, const in _titles(field).items()}
+    found = choices(field)
+    offered = [f"{one} ({titles[one]})" if one in titles else one for one in found or ()]
+    hint = "|".join(offered) or _HINTS.get(field["type"], field.get("format", ""))
+    if field["type"] == "array":
+        hint += ", several with commas"
+    notes = [hint, _shown(field["default"]) if "default" in field else "" if required else "may be left out"]
+    said = ": ".join(text for text in (field.get("title", name), field.get("description")) if text)
+    return said + "".join(f" [{note}]" for note in notes if note)
+
+
+def _titles(field: Mapping[str, Any]) -> dict[str, str]:
+    """The choices of a field by their titles for people."""
+    entries = field.get("oneOf") or field.get("items", {}).get("anyOf") or ()
+    names = zip(field.get("enumNames", ()), field.get("enum", ()), strict=False)
+    return {entry["title"]: entry["const"] for entry in entries} | dict(names)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def _value(field: Mapping[str, Any], text: str) -> Any:
+    """What a line says in the type of a field; what it does not say stays text, which does not fit then."""
+    kind, titles = field["type"], _titles(field)
+    if kind == "boolean":
+        return _YES.get(text.lower(), text)
+    if kind == "array":
+        parts = [part.strip() for part in text.split(",")]
+        return [titles.get(part, part) for part in parts if part]
+    if kind == "string":
+        return titles.get(text, text)
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+async def _confirmed(question: str) -> bool:
+    while True:
+        answer = _YES.get((await _line(f"{question} [yes or no]")).lower())
+        if answer is not None:
+            return answer
+
+
+async def _line(label: str) -> str:
+    """A line of the person, while the host goes on; raises EOFError where there is none to come."""
+    print(f"  {visible(label)}: ", end="", file=sys.stderr, flush=True)
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    loop.add_reader(0, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(0)
+    line = os.read(0, 65536)
+    if not line:
+        print(file=sys.stderr)
+        raise EOFError
+    return line.decode("utf-8", "replace").strip()
