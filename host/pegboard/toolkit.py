@@ -84,8 +84,9 @@ class Toolkit:
             options: those of `ToolOptions`.
 
         Raises:
-            TypeError: there is no such option.
+            TypeError: there is no such option, or what was given is not what is decorated.
         """
+        _check_function(function, "@kit.tool(name=...)")
         fields = _fields(ToolDefinition, options)
         secrets = fields.get("requires_secrets") or ()
         # one text is one secret, not its letters
@@ -109,8 +110,10 @@ class Toolkit:
             options: those of `ResourceOptions`.
 
         Raises:
-            TypeError: there is no such option.
+            TypeError: there is no such option, or what was given is not what is decorated.
         """
+        if callable(uri):
+            raise TypeError('a resource has a URI: write @kit.resource("docs://readme")')
         fields = _fields(ResourceDefinition, options)
         if fields.get("mime_type") is None and str(uri).startswith(UI_SCHEME):
             fields["mime_type"] = UI_MIME_TYPE
@@ -138,8 +141,9 @@ class Toolkit:
             options: those of `PromptOptions`.
 
         Raises:
-            TypeError: there is no such option.
+            TypeError: there is no such option, or what was given is not what is decorated.
         """
+        _check_function(function, "@kit.prompt(name=...)")
         fields = _fields(PromptDefinition, options)
 
         def record(function: F) -> F:
@@ -208,6 +212,11 @@ class Toolkit:
     def enter_lifespan(self, context: PluginContext) -> Lifespan:
         """The hook `lifespan`."""
         return nullcontext() if self._lifespan is None else self._lifespan(context.config)
+
+
+def _check_function(function: object, meant: str) -> None:
+    if isinstance(function, str):
+        raise TypeError(f"{function!r} is no function: write {meant}")
 
 
 def _fields(definition: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:

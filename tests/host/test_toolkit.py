@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
@@ -226,3 +227,16 @@ def test_an_option_that_there_is_not_is_told_with_the_nearest(decorate: Any, clo
 def test_a_tool_has_no_function_among_its_options() -> None:
     with pytest.raises(TypeError, match="there is no option 'function'"):
         Toolkit("x").tool(function=len)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("decorate", "meant"),
+    [
+        (lambda kit: kit.tool("name"), "@kit.tool(name=...)"),
+        (lambda kit: kit.prompt("name"), "@kit.prompt(name=...)"),
+        (lambda kit: kit.resource(len), '@kit.resource("docs://readme")'),
+    ],
+)
+def test_a_decorator_that_is_written_wrong_says_how_to_write_it(decorate: Any, meant: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(meant)):
+        decorate(Toolkit("x"))
