@@ -43,6 +43,7 @@ class ToolkitError(MCPError):
     """
 
     default_kind: ClassVar[ErrorKind] = ErrorKind.UNKNOWN
+    default_status: ClassVar[int | None] = None
 
     def __init__(
         self, message: str = "", developer_message: str | None = None, *, extra: Mapping[str, Any] | None = None
@@ -52,7 +53,7 @@ class ToolkitError(MCPError):
         self.extra = dict(extra) if extra else {}
         self.kind = self.default_kind
         self.can_retry = False
-        self.status_code: int | None = None
+        self.status_code = self.default_status
         self.retry_after_ms: int | None = None
         self.additional_prompt_content: str | None = None
 
@@ -112,21 +113,11 @@ class ToolInputError(ToolSerializationError):
     """The arguments do not fit the tool's input schema. The model can mend them."""
 
     default_kind = ErrorKind.TOOL_RUNTIME_BAD_INPUT_VALUE
-
-    def __init__(
-        self, message: str = "", developer_message: str | None = None, *, extra: Mapping[str, Any] | None = None
-    ) -> None:
-        super().__init__(message, developer_message, extra=extra)
-        self.status_code = 400
+    default_status = 400
 
 
 class ToolOutputError(ToolSerializationError):
     """The tool returned something other than it declares."""
 
     default_kind = ErrorKind.TOOL_RUNTIME_BAD_OUTPUT_VALUE
-
-    def __init__(
-        self, message: str = "", developer_message: str | None = None, *, extra: Mapping[str, Any] | None = None
-    ) -> None:
-        super().__init__(message, developer_message, extra=extra)
-        self.status_code = 500
+    default_status = 500

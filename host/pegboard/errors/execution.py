@@ -59,11 +59,7 @@ class ContextRequiredToolError(ToolExecutionError):
 class FatalToolError(ToolExecutionError):
     """Nothing the caller can do."""
 
-    def __init__(
-        self, message: str = "", developer_message: str | None = None, *, extra: Mapping[str, Any] | None = None
-    ) -> None:
-        super().__init__(message, developer_message, extra=extra)
-        self.status_code = 500
+    default_status = 500
 
 
 class UpstreamError(ToolExecutionError):
@@ -185,11 +181,7 @@ class ClientCapabilityError(ClientError):
 class InteractionError(ToolExecutionError):
     """The tool asks its client where or how it cannot: from a sync function, or otherwise than it did before."""
 
-    def __init__(
-        self, message: str = "", developer_message: str | None = None, *, extra: Mapping[str, Any] | None = None
-    ) -> None:
-        super().__init__(message, developer_message, extra=extra)
-        self.status_code = 500
+    default_status = 500
 
 
 def _upstream_kind(status: int) -> ErrorKind:
