@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         UI_SCHEME,
         UNKNOWN_CLIENT,
         Ask,
+        Authorization,
         Call,
         Caller,
         CallNext,
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
         StreamProtocol,
         Subscribe,
         Subscribed,
+        Supplied,
         Tool,
         ToolAnnotations,
         ToolDefinition,
@@ -163,6 +165,7 @@ __all__ = [
     "Annotations",
     "Ask",
     "AudioContent",
+    "Authorization",
     "AuthorizationError",
     "Call",
     "CallNext",
@@ -263,6 +266,7 @@ __all__ = [
     "StreamProtocol",
     "Subscribe",
     "Subscribed",
+    "Supplied",
     "TextContent",
     "Tool",
     "ToolAnnotations",
@@ -308,13 +312,14 @@ _NAMES = {
     "context": "Context Progress current_context",
     "context.questions": "Elicit ElicitUrl ListRoots Root Sample Sampled",
     "contracts": """
-        ANONYMOUS FIRST_ROUND LOCAL NOTHING UI_EXTENSION UI_MIME_TYPE UI_SCHEME UNKNOWN_CLIENT Ask Call CallNext Caller
+        ANONYMOUS FIRST_ROUND LOCAL NOTHING UI_EXTENSION UI_MIME_TYPE UI_SCHEME UNKNOWN_CLIENT Ask Authorization Call
+        CallNext Caller
         Catalogue Change Client Completion Connection Contributed Describe ErrorAdapter EventStore EventStream Extension
         Failure Headers Identity Inlined InputRequired Kind Lifespan Listing Method MethodHandler MethodResult
         Middleware Mirrored NotificationHandler Notify OnProgress Outcome Plugin PluginContext Prompt PromptArgument
         PromptDefinition PromptMessage PromptResult ProtocolHost Question Request RequestId Resource ResourceContents
         ResourceDefinition ResourceResult ResourceTemplate ResourceUi Response Round Route RouteHandler SecretStore
-        ServerSentEvent SessionRecord SessionStore StreamProtocol Subscribe Subscribed Tool ToolAnnotations
+        ServerSentEvent SessionRecord SessionStore StreamProtocol Subscribe Subscribed Supplied Tool ToolAnnotations
         ToolDefinition ToolResult ToolUi Topic Transport TransportHost
     """,
     "contracts.content": """

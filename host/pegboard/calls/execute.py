@@ -15,8 +15,10 @@ from threading import get_ident
 from types import CoroutineType
 from typing import Any, Literal, NamedTuple
 
+from pegboard.calls.requirements import check_requirements
 from pegboard.calls.result_size import TooLarge, within
 from pegboard.context import Bound, Context, Owner, Surroundings, _current
+from pegboard.context.required import Requirements
 from pegboard.context.rounds import Rounds
 from pegboard.contracts import (
     Call,
@@ -64,7 +66,7 @@ class BoundTool(NamedTuple):
 
     Attributes:
         owner: what its functions share with the others of their plugin.
-        secrets: those it declared; None for one that is not set.
+        requirements: what it needs beside its arguments, None when that is nothing.
         max_result_bytes: the largest result, as JSON; 0 for no limit.
         adapters: its own, asked before the host's.
     """
@@ -73,7 +75,7 @@ class BoundTool(NamedTuple):
     function: Function
     signature: Signature
     owner: Owner
-    secrets: Mapping[str, str | None]
+    requirements: Requirements | None
     max_result_bytes: int
     adapters: tuple[ErrorAdapter, ...] = ()
 
@@ -229,15 +231,15 @@ def _unexpected(error: BaseException) -> FatalToolError:
 
 
 async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResult | InputRequired:
-    """Validate the arguments, run the tool, and check its result.
+    """Check what the tool requires, validate the arguments, run the tool, and check its result.
 
     Raises:
         ToolRuntimeError: the call failed; the message is for the model.
     """
+    if bound.requirements is not None:
+        check_requirements(bound.requirements, call)
     arguments = call.params.get("arguments") or {}
     keywords = bound.signature.bind(arguments)
-    if bound.secrets:
-        _check_secrets(bound)
     if bound.adapters:
         runtime = runtime._replace(adapters=(*bound.adapters, *runtime.adapters))
     value = await _run(bound, bound.function, bound.signature.context_parameter, call, runtime, arguments, keywords)
@@ -306,12 +308,3 @@ def _result(bound: BoundTool, value: Any) -> Any:
         f"The result is too large: it has more than {limit:,} bytes.",
         additional_prompt_content="Ask for less: a narrower search, a smaller range, or one page at a time.",
     )
-
-
-def _check_secrets(bound: BoundTool) -> None:
-    missing = sorted(name for name, value in bound.secrets.items() if not value)
-    if missing:
-        names = ", ".join(missing)
-        raise FatalToolError(
-            f"This tool needs a secret that is not set on the server: {names}. Ask its operator to set it."
-        )

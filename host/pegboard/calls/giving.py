@@ -14,6 +14,7 @@ from pydantic_core import from_json
 from pegboard.calls.execute import Function, Runtime, _run
 from pegboard.codec import encode
 from pegboard.context import NOBODY, Owner
+from pegboard.context.required import Requirements
 from pegboard.contracts import NOTHING, Call, Completion, InputRequired, PromptResult, ResourceResult
 from pegboard.errors import (
     FatalToolError,
@@ -59,6 +60,7 @@ class BoundResource(NamedTuple):
         matcher: what a template's URIs are made of, None for a resource of one URI.
         owner: what its functions share with the others of their plugin.
         completers: by variable, what knows its values.
+        requirements: what it needs beside its arguments, None when that is nothing.
     """
 
     name: str
@@ -68,11 +70,7 @@ class BoundResource(NamedTuple):
     matcher: Matcher | None = None
     owner: Owner = NOBODY
     completers: Mapping[str, Completer] = NOTHING
-
-    @property
-    def secrets(self) -> Mapping[str, str | None]:
-        """Resources declare none."""
-        return NOTHING
+    requirements: Requirements | None = None
 
 
 class BoundPrompt(NamedTuple):
@@ -89,11 +87,7 @@ class BoundPrompt(NamedTuple):
     parsed: frozenset[str] = frozenset()
     owner: Owner = NOBODY
     completers: Mapping[str, Completer] = NOTHING
-
-    @property
-    def secrets(self) -> Mapping[str, str | None]:
-        """Prompts declare none."""
-        return NOTHING
+    requirements: Requirements | None = None
 
 
 async def read_resource(

@@ -15,6 +15,7 @@ from pegboard.catalogue.definitions import attempt, compile_tool, own_name
 from pegboard.catalogue.extensions import describe, put_together, used_only
 from pegboard.config import HostConfig
 from pegboard.context import Owner
+from pegboard.context.required import Requirements
 from pegboard.contracts import (
     NOTHING,
     Contributed,
@@ -144,7 +145,7 @@ class Binder:
             function,
             signature,
             self._owner(plugin),
-            secrets,
+            Requirements(secrets) if secrets else None,
             host.max_result_bytes,
             tuple(definition.adapters),
         )

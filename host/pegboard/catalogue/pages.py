@@ -23,7 +23,11 @@ ListKind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
 
 def may_use(caller: Caller, bound: BoundTool) -> bool:
     """Whether a caller sees a tool: one that uses the operator's secrets is not for everybody who can reach us."""
-    return not bound.secrets or caller.trusted or caller.subject is not None
+    return not _is_guarded(bound) or caller.trusted or caller.subject is not None
+
+
+def _is_guarded(bound: BoundTool) -> bool:
+    return bound.requirements is not None and bound.requirements.is_guarded
 
 
 class Lists:
@@ -61,7 +65,7 @@ class Lists:
     def _make_tools(self, tools: Mapping[str, BoundTool], before: Lists | None) -> None:
         """The list of tools, as callers see it who may use all of them, and as others do."""
         names, items = list(tools), [bound.tool for bound in tools.values()]
-        if not any(bound.secrets for bound in tools.values()):
+        if not any(_is_guarded(bound) for bound in tools.values()):
             self._make("tools", names, items, before)
             return
         open_to_all = {name: bound.tool for name, bound in tools.items() if may_use(ANONYMOUS, bound)}

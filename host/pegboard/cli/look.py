@@ -6,6 +6,7 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
 
+from pegboard.calls.execute import BoundTool
 from pegboard.cli import OK
 from pegboard.cli.common import loaded_host
 from pegboard.cli.find import find_tool
@@ -35,9 +36,9 @@ def run_show(options: Namespace) -> int:
     """Show one tool."""
     bound = find_tool(loaded_host(options).assembly, options.tool)
     if options.json:
-        print_json(tool_detail(bound.tool) | {"requires_secrets": sorted(bound.secrets)})
+        print_json(tool_detail(bound.tool) | {"requires_secrets": _secrets(bound)})
     else:
-        _print_tool(bound.tool, sorted(bound.secrets))
+        _print_tool(bound.tool, _secrets(bound))
     return OK
 
 
@@ -54,6 +55,10 @@ def tool_detail(tool: Tool) -> dict[str, Any]:
         "input_schema": tool.input_schema,
         "output_schema": tool.output_schema,
     }
+
+
+def _secrets(bound: BoundTool) -> list[str]:
+    return sorted(bound.requirements.secrets) if bound.requirements else []
 
 
 def _print_tool(tool: Tool, secrets: list[str]) -> None:

@@ -9,9 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pegboard.context.progress import SENT, Progress
+from pegboard.context.required import secret_of, secrets_of
 from pegboard.context.surroundings import NOBODY, Bound, Owner, Surroundings
 from pegboard.contracts import FIRST_ROUND, Call, Caller, Change, Client, Headers, OnProgress, RequestId
-from pegboard.errors import InteractionError, ToolDefinitionError
+from pegboard.errors import InteractionError
 
 if TYPE_CHECKING:
     import asyncio
@@ -116,8 +117,13 @@ class Context:
 
     @property
     def user_id(self) -> str | None:
-        """The authenticated user, else the one that the operator configured, else None; never a session."""
-        return self._call.caller.subject or self._bound.owner.user
+        """The user whom the request names, where it may, else the authenticated one, else the operator's, else None.
+
+        It is never a session.
+        """
+        supplied = self._call.supplied
+        named = None if supplied is None else supplied.user_id
+        return named or self._call.caller.subject or self._bound.owner.user
 
     @property
     def caller(self) -> Caller:
@@ -136,22 +142,19 @@ class Context:
 
     @property
     def secrets(self) -> Mapping[str, str]:
-        """The declared secrets that are set."""
-        return {name: value for name, value in self._bound.secrets.items() if value}
+        """The declared secrets that are set, by name in any case; printed without their values."""
+        return secrets_of(self._bound.requirements, self._call.supplied)
 
     def get_secret(self, name: str) -> str:
-        """A secret that the tool declared in `requires_secrets`.
+        """A secret that the tool declared in `requires_secrets`: the request's own where it brings one.
+
+        Args:
+            name: its name, in any case.
 
         Raises:
             ToolDefinitionError: the tool did not declare it.
         """
-        secrets = self._bound.secrets
-        if name not in secrets:
-            raise ToolDefinitionError(f"the tool {self.tool} does not declare the secret {name!r} in requires_secrets")
-        secret = secrets[name]
-        if secret is None:
-            raise ToolDefinitionError(f"the secret {name!r} is not set")
-        return secret
+        return secret_of(self.name, self._bound.requirements, self._call.supplied, name)
 
     # --- telling the client ---
 

@@ -53,7 +53,10 @@ class Inside:
         if len(call.path) >= MOST_NESTED:
             raise FatalToolError("This tool calls too many others.", f"calls are nested deeper than {MOST_NESTED}")
         path = asking.rounds.nested(call.path, name) if asking.rounds else (*call.path, name)
-        nested = call._replace(method=method, params=params, round=None, rounds=asking.rounds, path=path)
+        supplied = call.supplied and call.supplied._replace(authorization=None)  # that token is for this tool alone
+        nested = call._replace(
+            method=method, params=params, round=None, rounds=asking.rounds, path=path, supplied=supplied
+        )
         return await self._dispatch(nested)
 
     async def result(self, method: str, params: Mapping[str, Any], name: str) -> Any:

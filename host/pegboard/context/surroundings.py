@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from pegboard.context.required import Requirements
     from pegboard.context.serving import Dispatch
     from pegboard.contracts import Catalogue, Change
 
@@ -44,8 +45,8 @@ class Bound(Protocol):
         ...
 
     @property
-    def secrets(self) -> Mapping[str, str | None]:
-        """Those it declared; None for one that is not set."""
+    def requirements(self) -> Requirements | None:
+        """What it needs beside its arguments, None when that is nothing."""
         ...
 
 

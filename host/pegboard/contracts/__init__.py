@@ -13,6 +13,7 @@ from pegboard.contracts.calls import (
     NOTHING,
     UNKNOWN_CLIENT,
     Ask,
+    Authorization,
     Call,
     Caller,
     CallNext,
@@ -33,6 +34,7 @@ from pegboard.contracts.calls import (
     ResourceContents,
     ResourceResult,
     Round,
+    Supplied,
     ToolResult,
 )
 from pegboard.contracts.catalogue import (
@@ -90,6 +92,7 @@ __all__ = [
     "UI_SCHEME",
     "UNKNOWN_CLIENT",
     "Ask",
+    "Authorization",
     "Call",
     "CallNext",
     "Caller",
@@ -149,6 +152,7 @@ __all__ = [
     "StreamProtocol",
     "Subscribe",
     "Subscribed",
+    "Supplied",
     "Tool",
     "ToolAnnotations",
     "ToolDefinition",

@@ -127,6 +127,44 @@ FIRST_ROUND = Round()
 """Of a call that asked nothing yet."""
 
 
+class Authorization(NamedTuple):
+    """A token that a tool calls other services with, and whose it is. It is never a proof of who calls the host.
+
+    Attributes:
+        token: the access token; never shown.
+        user_info: what its provider says of the person.
+        scopes: what it may be used for, as far as that is known.
+    """
+
+    token: str
+    user_info: Mapping[str, Any] = NOTHING
+    scopes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Authorization(scopes={self.scopes!r})"
+
+
+class Supplied(NamedTuple):
+    """What a request itself brings for its tool; it comes before what the host has. A tool sees what it declared.
+
+    Whoever makes one vouches for it: that the request came from somebody who may say such things.
+
+    Attributes:
+        authorization: the token that the tool requires.
+        secrets: by name, in any case.
+        metadata: by key, in any case.
+        user_id: the person for whom it runs.
+    """
+
+    authorization: Authorization | None = None
+    secrets: Mapping[str, str] = NOTHING
+    metadata: Mapping[str, str] = NOTHING
+    user_id: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Supplied(secrets={sorted(self.secrets)}, metadata={sorted(self.metadata)})"
+
+
 class Question(NamedTuple):
     """Something a call wants to know of its client.
 
@@ -156,6 +194,7 @@ class Call(NamedTuple):
         rounds: the questions of the call that made this one, None where none did.
         headers: the fields of the HTTP request it came by, None where there was none.
         path: the tools that called this one, outermost first.
+        supplied: secrets, metadata and a token that the request brings for its tool, None when it brings none.
     """
 
     method: str
@@ -170,6 +209,7 @@ class Call(NamedTuple):
     rounds: "Rounds | None" = None
     headers: "Headers | None" = None
     path: tuple[str, ...] = ()
+    supplied: Supplied | None = None
 
     @property
     def meta(self) -> Mapping[str, Any]:

@@ -1,0 +1,19 @@
+"""Before a function runs: whether the call has all that the function requires beside its arguments."""
+
+from __future__ import annotations
+
+from pegboard.context.required import Requirements, missing_secrets
+from pegboard.contracts import Call
+from pegboard.errors import FatalToolError
+
+
+def check_requirements(required: Requirements, call: Call) -> None:
+    """Refuse a call that lacks something.
+
+    Raises:
+        FatalToolError: a secret is not set.
+    """
+    if missing := sorted(missing_secrets(required, call.supplied)):
+        raise FatalToolError(
+            f"This tool needs a secret that is not set on the server: {', '.join(missing)}. Ask its operator to set it."
+        )

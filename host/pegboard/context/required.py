@@ -1,0 +1,100 @@
+"""What a function requires beside its arguments, and what of that a call has. It checks nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from pegboard.contracts import NOTHING, Supplied
+from pegboard.errors import ToolDefinitionError
+
+
+class Requirements(NamedTuple):
+    """What a function declared, with what the host has of it.
+
+    Attributes:
+        secrets: by declared name; None for one that is not set.
+    """
+
+    secrets: Mapping[str, str | None] = NOTHING
+
+    def __repr__(self) -> str:
+        return f"Requirements(secrets={list(self.secrets)})"
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether the function uses what is the operator's own, so that it is not for everybody who can reach us."""
+        return bool(self.secrets)
+
+
+class Secrets(Mapping[str, str]):
+    """The declared secrets that are set, by name in any case. It never shows a value by itself."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
+
+    def __getitem__(self, name: str) -> str:
+        key = spelt(name, self._values)
+        if key is None:
+            raise KeyError(name)
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Secrets({', '.join(self._values)})"
+
+
+def secrets_of(required: Requirements | None, supplied: Supplied | None) -> Secrets:
+    """The declared secrets that a call has."""
+    declared = NOTHING if required is None else required.secrets
+    values = {name: _first(name, kept, supplied) for name, kept in declared.items()}
+    return Secrets({name: value for name, value in values.items() if value})
+
+
+def missing_secrets(required: Requirements, supplied: Supplied | None) -> list[str]:
+    """The declared secrets that a call does not have; an empty one is a missing one."""
+    return [name for name, kept in required.secrets.items() if not _first(name, kept, supplied)]
+
+
+def secret_of(function: str, required: Requirements | None, supplied: Supplied | None, name: str) -> str:
+    """One declared secret: the request's own, else the host's.
+
+    Args:
+        function: the tool's name.
+        required: what it declared.
+        supplied: what the request brought.
+        name: of the secret, in any case.
+
+    Raises:
+        ToolDefinitionError: it was not declared, or is not set.
+    """
+    declared = NOTHING if required is None else required.secrets
+    key = spelt(name, declared)
+    if key is None:
+        raise ToolDefinitionError(f"the tool {function} does not declare the secret {name!r} in requires_secrets")
+    value = _first(key, declared[key], supplied)
+    if not value:
+        raise ToolDefinitionError(f"the secret {key!r} is not set")
+    return value
+
+
+def spelt(name: str, names: Iterable[str]) -> str | None:
+    """How a name in any case is spelt among names, None when it is not there."""
+    folded = name.casefold()
+    return next((one for one in names if one.casefold() == folded), None)
+
+
+def _first(name: str, kept: str | None, supplied: Supplied | None) -> str | None:
+    """The request's own value, else the host's."""
+    if supplied is not None:
+        key = spelt(name, supplied.secrets)
+        if key is not None and supplied.secrets[key]:
+            return supplied.secrets[key]
+    return kept
