@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
 from pydantic_core import to_json
 
 from pegboard.calls.execute import Function
+from pegboard.catalogue.option_checks import check_options
 from pegboard.codec import is_finite
-from pegboard.contracts import (
-    NOTHING,
-    Mirrored,
-    PromptDefinition,
-    ResourceDefinition,
-    Tool,
-    ToolAnnotations,
-    ToolDefinition,
-)
+from pegboard.contracts import Mirrored, PromptDefinition, ResourceDefinition, Tool, ToolDefinition
 from pegboard.errors import ToolDefinitionError
-from pegboard.meta_keys import meta_complaint
 from pegboard.names import check_wire_name
 from pegboard.schemas.signature import Signature, compile_signature
 
@@ -46,67 +38,6 @@ def attempt(make: Callable[..., T], *arguments: Any) -> T:
         raise ToolDefinitionError(f"{type(error).__name__}: {text}".rstrip(": ")) from error
 
 
-def _check_fields(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
-    """Clients refuse a whole list for one member that is not what the schema says."""
-    hints = getattr(definition, "annotations", None)
-    texts = {
-        "title": definition.title,
-        "description": definition.description,
-        "mime_type": getattr(definition, "mime_type", None),
-        "annotations.title": getattr(hints, "title", None),
-    }
-    for name, value in texts.items():
-        if value is not None and not isinstance(value, str):
-            raise ToolDefinitionError(f"its {name} is {value!r}, not text")
-    meta = getattr(definition, "meta", None)
-    if meta is not None and (complaint := meta_complaint(meta)):
-        raise ToolDefinitionError(f"its meta: {complaint}")
-    if not isinstance(getattr(definition, "extensions", NOTHING), Mapping):
-        raise ToolDefinitionError("its extensions are no mapping from identifiers")
-    for secret in getattr(definition, "requires_secrets", ()):
-        if not isinstance(secret, str) or not secret.strip():
-            raise ToolDefinitionError(f"it requires the secret {secret!r}, which is no name")
-    _check_shown(definition)
-    if isinstance(definition, ToolDefinition):
-        _check_adapters(definition.adapters)
-        if hints is not None:
-            _check_hints(hints)
-
-
-def _check_adapters(adapters: object) -> None:
-    if not isinstance(adapters, Sequence):
-        raise ToolDefinitionError(f"its adapters are {adapters!r}, not a list")
-    for one in adapters:
-        if isinstance(one, type):
-            raise ToolDefinitionError(f"its adapter {one.__name__} is a class; give an object of it")
-        if not isinstance(getattr(one, "slug", None), str) or not callable(getattr(one, "from_exception", None)):
-            raise ToolDefinitionError(f"its adapter {one!r} lacks a slug or a method from_exception")
-
-
-def _check_hints(hints: object) -> None:
-    if not isinstance(hints, ToolAnnotations):
-        raise ToolDefinitionError(f"its annotations are {hints!r}, not ToolAnnotations")
-    for name in ("read_only", "destructive", "idempotent", "open_world"):
-        if not isinstance(getattr(hints, name), bool | None):
-            raise ToolDefinitionError(f"its annotation {name} is {getattr(hints, name)!r}, not true or false")
-
-
-def _check_shown(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
-    """What resources and messages have in common, read by rules that are loaded where there is something to check."""
-    resource = definition if isinstance(definition, ResourceDefinition) else None
-    if not definition.icons and (resource is None or (resource.annotations is None and resource.size is None)):
-        return
-    from pegboard.content.rules import ContentError, check_annotations, check_icons, check_size
-
-    try:
-        check_icons(definition.icons)
-        if resource is not None:
-            check_annotations(resource.annotations)
-            check_size(resource.size)
-    except ContentError as error:
-        raise ToolDefinitionError(f"its {error}") from None
-
-
 def own_name(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str:
     """The name that the author gave, else the function's.
 
@@ -119,7 +50,7 @@ def own_name(definition: ToolDefinition | ResourceDefinition | PromptDefinition)
     name = definition.name or getattr(function, "__name__", type(function).__name__)
     if not isinstance(name, str):
         raise ToolDefinitionError(f"its name is {name!r}, not text")
-    _check_fields(definition)
+    check_options(definition)
     return name
 
 

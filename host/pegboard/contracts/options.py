@@ -37,24 +37,24 @@ class ToolOptions(Options, total=False):
         annotations: hints about its behaviour.
         requires_secrets: names of the secrets it may read with `context.get_secret`.
         inline: a sync function that never blocks, run on the event loop without a thread.
-        enabled: given `context.config`, says whether the tool is offered at all.
         input_schema: JSON Schema of the arguments in place of the types, listed as it is (2020-12, or draft-07 by
             `$schema`). The function takes them by name, as `**arguments`, or as one dict.
         output_schema: JSON Schema of the result, likewise.
         ui: the `ui://` resource in which clients show its results, or more about its interface (MCP Apps).
         extensions: what it says for other extensions of the protocol, by their identifiers.
         adapters: error adapters of its own, asked before all others about what it raises.
+        enabled: given `context.config`, says whether the tool is offered at all.
     """
 
     annotations: ToolAnnotations | None
     requires_secrets: Sequence[str]
     inline: bool
-    enabled: Callable[[Any], bool] | None
     input_schema: Mapping[str, Any] | None
     output_schema: Mapping[str, Any] | None
     ui: str | ToolUi | None
     extensions: Mapping[str, Any]
     adapters: Sequence[ErrorAdapter]
+    enabled: Callable[[Any], bool] | None
 
 
 class ResourceOptions(Options, total=False):

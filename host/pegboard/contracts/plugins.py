@@ -27,16 +27,16 @@ class ToolDefinition(NamedTuple):
         title: a name for people.
         description: replaces the docstring.
         annotations: hints about its behaviour.
+        meta: its `_meta`; keys that the protocol has reserved are refused.
+        icons: pictures that clients may show.
         requires_secrets: names of the secrets it may read with `context.get_secret`.
         inline: a sync function that never blocks, run on the event loop without a thread.
-        enabled: given the plugin's config, says whether the tool is offered at all.
         input_schema: JSON Schema of the arguments in place of what the signature says, listed as it is; 2020-12, or
             draft-07 where `$schema` says so.
         output_schema: JSON Schema of the result, likewise.
-        meta: its `_meta`; keys that the protocol has reserved are refused.
         extensions: what it says for extensions of the protocol, by their identifiers; of no account where one is off.
-        icons: pictures that clients may show.
         adapters: its own error adapters, asked before all others.
+        enabled: given the plugin's config, says whether the tool is offered at all.
     """
 
     function: Callable[..., Any]
@@ -44,15 +44,15 @@ class ToolDefinition(NamedTuple):
     title: str | None = None
     description: str | None = None
     annotations: ToolAnnotations | None = None
+    meta: Mapping[str, Any] | None = None
+    icons: "Sequence[Icon]" = ()
     requires_secrets: tuple[str, ...] = ()
     inline: bool = False
-    enabled: Callable[[Any], bool] | None = None
-    meta: Mapping[str, Any] | None = None
-    extensions: Mapping[str, Any] = NOTHING
     input_schema: Mapping[str, Any] | None = None
     output_schema: Mapping[str, Any] | None = None
-    icons: "Sequence[Icon]" = ()
+    extensions: Mapping[str, Any] = NOTHING
     adapters: "Sequence[ErrorAdapter]" = ()
+    enabled: Callable[[Any], bool] | None = None
 
 
 class ResourceDefinition(NamedTuple):

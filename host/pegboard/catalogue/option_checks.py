@@ -1,0 +1,74 @@
+"""What authors said with the options of a definition, checked one by one. It compiles nothing and knows no function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pegboard.contracts import NOTHING, PromptDefinition, ResourceDefinition, ToolAnnotations, ToolDefinition
+from pegboard.errors import ToolDefinitionError
+from pegboard.meta_keys import meta_complaint
+
+
+def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
+    """Find what cannot be served; clients refuse a whole list for one member that is not what the schema says.
+
+    Raises:
+        ToolDefinitionError: an option is wrong.
+    """
+    hints = getattr(definition, "annotations", None)
+    texts = {
+        "title": definition.title,
+        "description": definition.description,
+        "mime_type": getattr(definition, "mime_type", None),
+        "annotations.title": getattr(hints, "title", None),
+    }
+    for name, value in texts.items():
+        if value is not None and not isinstance(value, str):
+            raise ToolDefinitionError(f"its {name} is {value!r}, not text")
+    meta = getattr(definition, "meta", None)
+    if meta is not None and (complaint := meta_complaint(meta)):
+        raise ToolDefinitionError(f"its meta: {complaint}")
+    if not isinstance(getattr(definition, "extensions", NOTHING), Mapping):
+        raise ToolDefinitionError("its extensions are no mapping from identifiers")
+    for secret in getattr(definition, "requires_secrets", ()):
+        if not isinstance(secret, str) or not secret.strip():
+            raise ToolDefinitionError(f"it requires the secret {secret!r}, which is no name")
+    _check_shown(definition)
+    if isinstance(definition, ToolDefinition):
+        _check_adapters(definition.adapters)
+        if hints is not None:
+            _check_hints(hints)
+
+
+def _check_adapters(adapters: object) -> None:
+    if not isinstance(adapters, Sequence):
+        raise ToolDefinitionError(f"its adapters are {adapters!r}, not a list")
+    for one in adapters:
+        if isinstance(one, type):
+            raise ToolDefinitionError(f"its adapter {one.__name__} is a class; give an object of it")
+        if not isinstance(getattr(one, "slug", None), str) or not callable(getattr(one, "from_exception", None)):
+            raise ToolDefinitionError(f"its adapter {one!r} lacks a slug or a method from_exception")
+
+
+def _check_hints(hints: object) -> None:
+    if not isinstance(hints, ToolAnnotations):
+        raise ToolDefinitionError(f"its annotations are {hints!r}, not ToolAnnotations")
+    for name in ("read_only", "destructive", "idempotent", "open_world"):
+        if not isinstance(getattr(hints, name), bool | None):
+            raise ToolDefinitionError(f"its annotation {name} is {getattr(hints, name)!r}, not true or false")
+
+
+def _check_shown(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
+    """What resources and messages have in common, read by rules that are loaded where there is something to check."""
+    resource = definition if isinstance(definition, ResourceDefinition) else None
+    if not definition.icons and (resource is None or (resource.annotations is None and resource.size is None)):
+        return
+    from pegboard.content.rules import ContentError, check_annotations, check_icons, check_size
+
+    try:
+        check_icons(definition.icons)
+        if resource is not None:
+            check_annotations(resource.annotations)
+            check_size(resource.size)
+    except ContentError as error:
+        raise ToolDefinitionError(f"its {error}") from None
