@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pegboard.authoring import ToolFunction, tool
     from pegboard.calls.failures import as_failure
     from pegboard.codec import decode, encode, has_duplicate_keys
     from pegboard.config import HostConfig, PluginConfig
@@ -274,6 +275,7 @@ __all__ = [
     "ToolDefinitionError",
     "ToolError",
     "ToolExecutionError",
+    "ToolFunction",
     "ToolInputError",
     "ToolInputSchemaError",
     "ToolOutputError",
@@ -304,9 +306,11 @@ __all__ = [
     "jsonrpc_notification",
     "jsonrpc_result",
     "retry_after_ms",
+    "tool",
 ]
 
 _NAMES = {
+    "authoring": "ToolFunction tool",
     "codec": "decode encode has_duplicate_keys",
     "config": "HostConfig PluginConfig",
     "context": "Context Progress current_context",

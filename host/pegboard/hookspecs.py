@@ -11,11 +11,12 @@ An implementation names only the parameters it needs.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 if TYPE_CHECKING:
+    from pegboard.authoring import ToolFunction
     from pegboard.contracts import (
         ErrorAdapter,
         Extension,
@@ -42,8 +43,8 @@ hookimpl = pluggy.HookimplMarker("pegboard")
 
 
 @hookspec
-def register_tools(context: PluginContext) -> Iterable[ToolDefinition]:
-    """Contribute tools.
+def register_tools(context: PluginContext) -> Iterable[ToolDefinition | ToolFunction[..., Any]]:
+    """Contribute tools: definitions, or functions decorated with `@tool`.
 
     Tools of a `Toolkit` are named `<toolkit>_<tool>`, all others carry their own name. A definition that is wrong costs
     that tool alone. Of two tools with one name neither is served, and both owners are named.

@@ -7,13 +7,12 @@ for those that run there is `PluginContext.catalogue`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import asynccontextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, Unpack, overload
 
+from pegboard.authoring import check_function, definition_of, definitions_of, fields_of, tool_fields
 from pegboard.contracts import (
-    NOTHING,
-    UI_EXTENSION,
     UI_MIME_TYPE,
     UI_SCHEME,
     Lifespan,
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
     from pegboard.contracts.options import PromptOptions, ResourceOptions, ToolOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
+Tool: TypeAlias = "Callable[..., Any] | ToolDefinition"
+"""What can be added to a toolkit as a tool."""
 
 
 class Toolkit:
@@ -86,17 +87,31 @@ class Toolkit:
         Raises:
             TypeError: there is no such option, or what was given is not what is decorated.
         """
-        _check_function(function, "@kit.tool(name=...)")
-        fields = _fields(ToolDefinition, options)
-        secrets = fields.get("requires_secrets") or ()
-        # one text is one secret, not its letters
-        fields["requires_secrets"] = (secrets,) if isinstance(secrets, str) else tuple(secrets)
+        check_function(function, "@kit.tool(name=...)")
+        fields = tool_fields(options)
 
         def record(function: F) -> F:
-            self._tools.append(ToolDefinition(function, **fields))
+            self._tools.append(definition_of(function)._replace(**fields))
             return function
 
         return record if function is None else record(function)
+
+    @overload
+    def add(self, name: str, tool: Tool, /) -> None: ...
+
+    @overload
+    def add(self, /, *tools: Tool | Iterable[Tool]) -> None: ...
+
+    def add(self, /, *given: Any) -> None:
+        """Take tools that belong to no toolkit: what `@tool` made of functions, or functions as they are.
+
+        `kit.add(add, subtract)` and `kit.add([add, subtract])` take them under their own names, `kit.add("plus", add)`
+        under another. Several toolkits may have the same one, and a toolkit may have it under several names.
+
+        Raises:
+            TypeError: something of it is no tool.
+        """
+        self._tools += definitions_of(given)
 
     def resource(self, uri: str, **options: Unpack[ResourceOptions]) -> Callable[[F], F]:
         """Make a resource of a function; with variables in its URI, as many as there are values.
@@ -114,7 +129,7 @@ class Toolkit:
         """
         if callable(uri):
             raise TypeError('a resource has a URI: write @kit.resource("docs://readme")')
-        fields = _fields(ResourceDefinition, options)
+        fields = fields_of(ResourceDefinition, options)
         if fields.get("mime_type") is None and str(uri).startswith(UI_SCHEME):
             fields["mime_type"] = UI_MIME_TYPE
 
@@ -143,8 +158,8 @@ class Toolkit:
         Raises:
             TypeError: there is no such option, or what was given is not what is decorated.
         """
-        _check_function(function, "@kit.prompt(name=...)")
-        fields = _fields(PromptDefinition, options)
+        check_function(function, "@kit.prompt(name=...)")
+        fields = fields_of(PromptDefinition, options)
 
         def record(function: F) -> F:
             self._prompts.append(PromptDefinition(function, **fields))
@@ -212,22 +227,3 @@ class Toolkit:
     def enter_lifespan(self, context: PluginContext) -> Lifespan:
         """The hook `lifespan`."""
         return nullcontext() if self._lifespan is None else self._lifespan(context.config)
-
-
-def _check_function(function: object, meant: str) -> None:
-    if isinstance(function, str):
-        raise TypeError(f"{function!r} is no function: write {meant}")
-
-
-def _fields(definition: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """What options say, as the fields of a definition; an interface is something said for its extension."""
-    fields = dict(options)
-    known = {*definition._fields, *(["ui"] if "extensions" in definition._fields else [])} - {"function", "uri"}
-    for name in fields.keys() - known:
-        from pegboard.names import nearest
-
-        close = nearest(name, known)
-        raise TypeError(f"there is no option {name!r}" + (f"; did you mean {close!r}?" if close else ""))
-    if (ui := fields.pop("ui", None)) is not None:
-        fields["extensions"] = {**fields.get("extensions", NOTHING), UI_EXTENSION: ui}
-    return fields

@@ -52,10 +52,17 @@ def test_the_package_alone_loads_nothing_of_its_own_and_of_no_one_else() -> None
 @pytest.mark.parametrize(
     ("names", "rooms", "others"),
     [
-        ("Toolkit", {"pegboard.contracts", "pegboard.hookspecs", "pegboard.toolkit"}, {"pluggy"}),
+        ("Toolkit", {"pegboard.authoring", "pegboard.contracts", "pegboard.hookspecs", "pegboard.toolkit"}, {"pluggy"}),
         (
             AUTHORS,
-            {"pegboard.contracts", "pegboard.hookspecs", "pegboard.toolkit", "pegboard.context", "pegboard.errors"},
+            {
+                "pegboard.authoring",
+                "pegboard.contracts",
+                "pegboard.hookspecs",
+                "pegboard.toolkit",
+                "pegboard.context",
+                "pegboard.errors",
+            },
             {"pluggy"},
         ),
         ("Plugin, Middleware, Transport, hookimpl", {"pegboard.contracts", "pegboard.hookspecs"}, {"pluggy"}),

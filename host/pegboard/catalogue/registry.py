@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from threading import RLock
 from typing import Any
 
+from pegboard.authoring import definition_of
 from pegboard.catalogue.assembly import Assembly, missing_secret
 from pegboard.catalogue.binding import SINGULAR, Binder, Bound, Definition, Served, Withheld, described, is_prefixed
 from pegboard.catalogue.definitions import attempt, own_name, place
@@ -277,5 +278,5 @@ def _definition(given: object) -> Definition:
     if isinstance(given, ToolDefinition | ResourceDefinition | PromptDefinition):
         return given
     if callable(given):
-        return ToolDefinition(given)
+        return definition_of(given)
     raise ToolDefinitionError(f"{given!r} is neither a definition nor a function")

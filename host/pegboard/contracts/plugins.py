@@ -168,7 +168,7 @@ class Catalogue(Protocol):
         """Offer more.
 
         Args:
-            definitions: what to offer; a plain function is a tool.
+            definitions: what to offer; a plain function is a tool, and so is what `@tool` made of one.
 
         Returns:
             For each its name on the wire, or its URI. What the operator disabled is withheld, and that is no error.

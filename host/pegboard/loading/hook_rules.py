@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pluggy
 
 from pegboard import hookspecs
+from pegboard.authoring import ToolFunction
 from pegboard.contracts import (
     Extension,
     Method,
@@ -40,7 +41,7 @@ class Hook(NamedTuple):
 
 
 HOOKS = {
-    "register_tools": Hook("tools", ToolDefinition),
+    "register_tools": Hook("tools", ToolDefinition | ToolFunction),
     "register_resources": Hook("resources", ResourceDefinition),
     "register_prompts": Hook("prompts", PromptDefinition),
     "register_error_adapters": Hook("adapters", ("slug", "from_exception")),
@@ -149,7 +150,7 @@ def contributions(
     for item in items:
         if complaint := _misfit(item, HOOKS[hook].contribution):
             raise PluginError(f"{hook!r} returned {complaint}")
-    return items
+    return [item.definition if isinstance(item, ToolFunction) else item for item in items]
 
 
 def _items(hook: str, result: object) -> list[Any]:

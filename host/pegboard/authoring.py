@@ -1,0 +1,159 @@
+"""What authors' decorators are made of: `tool` for single functions, and options that become fields of definitions.
+
+Nothing is checked here but that there is such an option.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Unpack, overload
+
+from pegboard.contracts import NOTHING, UI_EXTENSION, ToolDefinition
+
+if TYPE_CHECKING:
+    from pegboard.contracts.options import ToolOptions
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_ABSENT = {"execution": "the host serves no tasks, so there is nothing to say about them"}
+"""Options that authors may look for, and why they are not there."""
+
+
+class ToolFunction(Generic[P, R]):
+    """A tool that `@tool` made of a function, for as many toolkits and plugins as take it; called, it is the function.
+
+    Attributes:
+        definition: the function, and what was said about it.
+    """
+
+    def __init__(self, definition: ToolDefinition) -> None:
+        update_wrapper(self, definition.function)
+        self.definition = definition
+
+    def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R:
+        result: R = self.definition.function(*arguments, **keywords)
+        return result
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        bind = getattr(self.definition.function, "__get__", None)
+        if instance is None or bind is None:
+            return self
+        return ToolFunction(self.definition._replace(function=bind(instance, owner)))
+
+    def __repr__(self) -> str:
+        return f"<tool {self.definition.name or getattr(self, '__name__', self.definition.function)!r}>"
+
+
+class _ToolDecorator:
+    """Make a tool of a function that belongs to no toolkit; `Toolkit.add` and plugins take what comes of it.
+
+    Written `@tool`, or `@tool(title=..., ...)` with the options of `@kit.tool`. Without a name it is called what those
+    who take it call it, else like the function.
+
+    Raises:
+        TypeError: there is no such option, or what was given is not what is decorated.
+    """
+
+    @overload
+    def __call__(self, function: Callable[P, R], /) -> ToolFunction[P, R]: ...
+
+    @overload
+    def __call__(self, /, **options: Unpack[ToolOptions]) -> Callable[[Callable[P, R]], ToolFunction[P, R]]: ...
+
+    def __call__(self, function: Callable[..., Any] | None = None, /, **options: Unpack[ToolOptions]) -> Any:
+        check_function(function, "@tool(name=...)")
+        fields = tool_fields(options)
+
+        def make(function: Callable[..., Any]) -> ToolFunction[..., Any]:
+            if not callable(function):
+                raise TypeError(f"{function!r} is no function: write @tool above one")
+            return ToolFunction(definition_of(function)._replace(**fields))
+
+        return make if function is None else make(function)
+
+
+tool = _ToolDecorator()
+
+
+def definition_of(given: Any) -> ToolDefinition:
+    """The definition that somebody gave, as it is, as an object of `@tool`, or as a plain function."""
+    if isinstance(given, ToolFunction):
+        return given.definition
+    return given if isinstance(given, ToolDefinition) else ToolDefinition(given)
+
+
+def definitions_of(given: tuple[Any, ...]) -> list[ToolDefinition]:
+    """What `Toolkit.add` is given.
+
+    Raises:
+        TypeError: something of it is no tool.
+    """
+    if given and isinstance(given[0], str):
+        if len(given) != 2 or not _is_tool(given[1]):
+            raise TypeError(f"{given[0]!r} is the name of one tool: write kit.add({given[0]!r}, tool)")
+        return [definition_of(given[1])._replace(name=given[0])]
+    found = []
+    for one in given:
+        for each in (one,) if _is_single(one) else one:
+            if not _is_tool(each):
+                raise TypeError(f"{each!r} is no tool: give functions, or what @tool makes of them")
+            found.append(definition_of(each))
+    return found
+
+
+def _is_single(given: object) -> bool:
+    return _is_tool(given) or isinstance(given, str) or not isinstance(given, Iterable)
+
+
+def _is_tool(given: object) -> bool:
+    return callable(given) or isinstance(given, ToolDefinition)
+
+
+def check_function(function: object, meant: str) -> None:
+    """Notice a text where the function belongs.
+
+    Raises:
+        TypeError: it is one.
+    """
+    if isinstance(function, str):
+        raise TypeError(f"{function!r} is no function: write {meant}")
+
+
+def tool_fields(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a tool as the fields of its definition.
+
+    Raises:
+        TypeError: there is no such option.
+    """
+    fields = fields_of(ToolDefinition, options)
+    if "requires_secrets" in fields:
+        secrets = fields["requires_secrets"] or ()
+        # one text is one secret, not its letters
+        fields["requires_secrets"] = (secrets,) if isinstance(secrets, str) else tuple(secrets)
+    return fields
+
+
+def fields_of(definition: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """What options say, as the fields of a definition; an interface is something said for its extension.
+
+    Raises:
+        TypeError: there is no such option.
+    """
+    fields = dict(options)
+    known = {*definition._fields, *(["ui"] if "extensions" in definition._fields else [])} - {"function", "uri"}
+    for name in fields.keys() - known:
+        raise TypeError(f"there is no option {name!r}{_why_absent(name, known)}")
+    if (ui := fields.pop("ui", None)) is not None:
+        fields["extensions"] = {**fields.get("extensions", NOTHING), UI_EXTENSION: ui}
+    return fields
+
+
+def _why_absent(name: str, known: Iterable[str]) -> str:
+    from pegboard.names import nearest
+
+    if name in _ABSENT:
+        return f": {_ABSENT[name]}"
+    close = nearest(name, known) or next((one for one in sorted(known) if one.startswith(name)), None)
+    return f"; did you mean {close!r}?" if close else ""
