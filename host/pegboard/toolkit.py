@@ -208,6 +208,23 @@ class Toolkit:
         self._lifespan = asynccontextmanager(function) if isasyncgenfunction(function) else function
         return function
 
+    def run(self, transport: str = "stdio", **settings: Any) -> None:
+        """Serve this toolkit alone, as a program of its own, until it is told to end.
+
+        It does what `pegboard stdio FILE` and `pegboard serve FILE` do, `hostconfig.toml` and variables included.
+
+        Args:
+            transport: "stdio", "http", or whatever a plugin brings.
+            settings: of the transport's plugin, such as `port=8001`; they come before variables and the file.
+
+        Raises:
+            SystemExit: it could not start, or failed; with the exit codes of the `pegboard` command.
+            RuntimeError: an event loop runs in this thread already; `pegboard.Host` serves there.
+        """
+        from pegboard.cli.alone import run_alone
+
+        run_alone(self, transport, settings)
+
     @hookimpl
     def register_tools(self) -> Iterable[ToolDefinition]:
         """The hook of the same name."""

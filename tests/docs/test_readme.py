@@ -39,6 +39,7 @@ def test_every_kind_of_code_is_there() -> None:
         "pyproject.toml",
         "src/toolkit_dice/__init__.py",
         "src/pegboard_loud/__init__.py",
+        "demo.py",
         "embedded.py",
     }
 
@@ -82,6 +83,16 @@ def test_the_configuration_is_in_order(tmp_path: Path) -> None:
     checked = pegboard("config", "check", cwd=tmp_path)
     assert checked.returncode == 0, checked.stderr
     assert "files_search" not in pegboard("list", cwd=tmp_path).stdout
+
+
+def test_the_server_in_one_file_serves_itself_and_is_served(tmp_path: Path) -> None:
+    (tmp_path / "demo.py").write_text(FILES["demo.py"])
+    (line,) = re.findall(r"pegboard (call --file [^`]*)`", README)
+    assert pegboard(*line.split(), cwd=tmp_path).stdout == "3\n"
+    request = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}) + "\n"
+    for command in ([sys.executable, "-m", "pegboard", "stdio", "demo.py"], [sys.executable, "demo.py"]):
+        done = subprocess.run(command, cwd=tmp_path, input=request, capture_output=True, text=True, check=False)
+        assert (done.returncode, json.loads(done.stdout)["id"]) == (0, 1)
 
 
 def test_the_embedded_host_greets(tmp_path: Path) -> None:

@@ -271,7 +271,7 @@ async def test_beyond_loopback_tools_with_secrets_are_withheld(secret_site: Path
         assert refused["error"]["code"] == -32602
         assert (await call_tool(served, "vault_plain"))["result"]["isError"] is False
         assert "vault_peek" in (await served.said(r"not served at .*"))[0]
-        await served.said(r"serves 1 tools \(vault\) at")
+        await served.said(r"serves 1 tool \(vault\) at")
         assert "s3cret" not in served.stderr
 
 

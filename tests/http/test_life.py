@@ -138,7 +138,7 @@ async def test_nohup_is_left_as_it_is(fixture_site: Path, tmp_path: Path) -> Non
     script.write_text(f'#!/bin/sh\ntrap "" HUP\nexec {PEGBOARD} "$@"\n')
     script.chmod(0o755)
     leader, follower = os.openpty()
-    async with Served(fixture_site, command=script, stdin=follower) as served:
+    async with Served(fixture_site, command=[script, "serve"], stdin=follower) as served:
         os.close(follower)
         served.signal(signal.SIGHUP)
         await ask(served, message("tools/list"))

@@ -58,7 +58,7 @@ async def test_serving_runs_on_asyncio_s_own_without_it(site: Path) -> None:
 @pytest.mark.parametrize(("requirement", "loop"), [("pegboard", "asyncio"), ("pegboard[fast]", "uvloop")])
 async def test_the_extra_brings_it(site: Path, requirement: str, loop: str) -> None:
     environment = make_environment(f"loop-{loop}", requirement, wheels=built_wheels())
-    async with Served(site, command=executable(environment, "pegboard")) as served:
+    async with Served(site, command=[executable(environment, "pegboard"), "serve"]) as served:
         assert await loop_of(served) == loop
 
 

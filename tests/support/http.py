@@ -11,7 +11,7 @@ import re
 import signal
 import ssl
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -162,7 +162,7 @@ class Served:
         config: the text of its `hostconfig.toml`; the default listens at any free port of loopback.
         cwd: its working directory; a fresh one when None.
         ready: wait until it listens.
-        command: another `pegboard` than that of the environment that runs the tests.
+        command: what to start in the place of `pegboard serve`.
         stdin: the descriptor of its standard input; none that could be read unless given.
     """
 
@@ -174,7 +174,7 @@ class Served:
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
         ready: bool = True,
-        command: Path = PEGBOARD,
+        command: Sequence[str | Path] = (PEGBOARD, "serve"),
         stdin: int = asyncio.subprocess.DEVNULL,
     ) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="served-")
@@ -192,8 +192,7 @@ class Served:
     async def __aenter__(self) -> Self:
         (self.cwd / "hostconfig.toml").write_text(self._config, encoding="utf-8")
         self.process = await asyncio.create_subprocess_exec(
-            self._command,
-            "serve",
+            *self._command,
             stdin=self._stdin,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

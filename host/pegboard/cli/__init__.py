@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Final
 
@@ -24,12 +25,17 @@ INTERRUPTED: Final = 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code. All of them are in the README."""
+    return guarded(partial(_run_command, argv))
+
+
+def guarded(run: Callable[[], int]) -> int:
+    """What a run comes to as an exit code; what went wrong is said on stderr."""
     _open_missing_streams()
     from pegboard.cli.output import OutputError, flush
     from pegboard.errors import ConfigError, MCPError, PluginError, TransportError
 
     try:
-        code = _run(argv)
+        code = _without_collections(run)
         flush()
         return code
     except (ConfigError, PluginError) as error:
@@ -48,11 +54,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
 
 
-def _run(argv: Sequence[str] | None) -> int:
+def _without_collections(run: Callable[[], int]) -> int:
     # what is made while loading stays: looking for garbage in it costs a tenth of every start
     gc.disable()
     try:
-        return _run_command(argv)
+        return run()
     finally:
         gc.enable()
 

@@ -6,36 +6,71 @@ import logging
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pegboard.cli.output import diverted, say
 from pegboard.config import HostConfig
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, defaults
 
+if TYPE_CHECKING:
+    from pegboard.toolkit import Toolkit
 
-def load_config(options: Namespace, transports: Sequence[str] | None = None, *, collect: bool = False) -> HostConfig:
+
+def load_config(
+    options: Namespace,
+    transports: Sequence[str] | None = None,
+    *,
+    collect: bool = False,
+    lowest: Mapping[str, Any] | None = None,
+) -> HostConfig:
     """The configuration that the command line asks for, with other transports where the command decides about them.
 
     Args:
         options: the command line.
         transports: what holds instead of `[host] transports`.
         collect: keep what is wrong in `problems` and go on without it.
+        lowest: what holds when nobody says otherwise; the defaults of the built-in plugins when None.
 
     Raises:
         ConfigError: it is wrong, unless `collect` is set.
     """
     overrides = {} if transports is None else {"host": {"transports": list(transports)}}
-    return HostConfig.load(
-        options.config, environ=os.environ, defaults=defaults(), overrides=overrides, collect=collect
-    )
+    lowest = defaults() if lowest is None else lowest
+    return HostConfig.load(options.config, environ=os.environ, defaults=lowest, overrides=overrides, collect=collect)
 
 
 def make_host(options: Namespace, transports: Sequence[str] | None = None, *, collect: bool = False) -> Host:
     """A host that is not started, with logging set up as it says."""
-    config = load_config(options, transports, collect=collect)
+    toolkits = _toolkits([*options.file, *getattr(options, "paths", ())])
+    config = load_config(options, transports, collect=collect, lowest=defaults_for(toolkits))
     set_up_logging(config.host.log_level, options.verbose)
-    return Host(config, selection=Selection(tuple(options.only), options.safe, options.strict))
+    selection = Selection(tuple(options.only), options.safe, options.strict)
+    if toolkits:
+        only = (*selection.only, *toolkits) if selection.only else ()
+        selection = selection._replace(only=only, autoload=False, word="named with its file")
+    return Host(config, toolkits=toolkits, selection=selection)
+
+
+def _toolkits(files: Sequence[Path]) -> Mapping[str, Toolkit]:
+    if not files:
+        return {}
+    from pegboard.loading.source_files import toolkits_in
+
+    with diverted():
+        return toolkits_in(files)
+
+
+def defaults_for(toolkits: Mapping[str, Toolkit]) -> Mapping[str, Any]:
+    """The defaults of the built-in plugins; a server of a single toolkit bears the toolkit's name and version."""
+    if len(toolkits) != 1:
+        return defaults()
+    (kit,) = toolkits.values()
+    said = {"name": kit.name, "title": kit.title, "description": kit.description, "version": kit.version}
+    host = {key: value for key, value in said.items() if value is not None}
+    return {**defaults(), "host": {**defaults().get("host", {}), **host}}
 
 
 def loaded_host(options: Namespace) -> Host:

@@ -17,6 +17,10 @@ examples:
 exit codes: 0 fine; 1 the tool or the operation failed; 2 usage; 3 the host cannot start as configured;
             5 a transport could not open its channel; 130 ended by Ctrl-C
 """
+_FILES = (
+    "paths",
+    {"nargs": "*", "type": Path, "metavar": "FILE", "help": "a Python file; its toolkits, and no installed ones"},
+)
 _TOOL = ("tool", {"help": "a tool's name, in any spelling"})
 
 
@@ -45,13 +49,15 @@ _COMMANDS = (
         "stdio",
         "serve:run_stdio",
         "serve one MCP client over standard input and output",
-        ("pegboard stdio", "pegboard stdio --only files"),
+        ("pegboard stdio", "pegboard stdio --only files", "pegboard stdio demo.py"),
+        (_FILES,),
     ),
     _Command(
         "serve",
         "serve:run_serve",
         "serve by the transports that [host] transports lists",
-        ("pegboard serve", "pegboard serve --config prod.toml"),
+        ("pegboard serve", "pegboard serve --config prod.toml", "pegboard serve demo.py"),
+        (_FILES,),
     ),
     _Command("list", "look:run_list", "list the tools", ("pegboard list", "pegboard list --only files --json")),
     _Command(
@@ -208,12 +214,19 @@ def _shared_options(*, defaults: bool = True) -> _Parser:
         metavar="NAMES",
         help="these toolkits alone: names, globs or distribution:name, with commas",
     )
+    group.add_argument(
+        "--file",
+        type=Path,
+        action="append",
+        metavar="FILE",
+        help="the toolkits of this Python file, and installed ones only where they are named",
+    )
     group.add_argument("--strict", action="store_true", help="a plugin that fails keeps the host from starting")
     group.add_argument("--safe", action="store_true", help="the built-in plugins of the default set, and nothing else")
     group.add_argument("--json", action="store_true", help="print JSON")
     group.add_argument("-v", "--verbose", action="count", help="log more to stderr; twice for everything")
     if defaults:
-        shared.set_defaults(only=[], strict=False, safe=False, json=False, verbose=0)
+        shared.set_defaults(only=[], file=[], strict=False, safe=False, json=False, verbose=0)
     return shared
 
 

@@ -35,14 +35,23 @@ _COLLECT_AFTER = 50_000
 
 def run_stdio(options: Namespace) -> int:
     """Serve one client over standard input and output."""
-    output = OutputApart()
-    output.away()
-    return _run(make_host(options, ["stdio"]), STDIO_GRACE_SECONDS, output)
+    return serve_stdio(partial(make_host, options, ["stdio"]))
 
 
 def run_serve(options: Namespace) -> int:
     """Serve by the configured transports."""
-    host = make_host(options)
+    return serve(make_host(options))
+
+
+def serve_stdio(make: Callable[[], Host]) -> int:
+    """Make a host and serve one client over standard input and output, which nobody else gets to write to."""
+    output = OutputApart()
+    output.away()
+    return _run(make(), STDIO_GRACE_SECONDS, output)
+
+
+def serve(host: Host) -> int:
+    """Serve by the transports of a host's configuration."""
     if not host.config.host.transports:
         raise ConfigError(
             ["[host] transports lists nothing to serve by; for a client that starts the server: pegboard stdio"]
@@ -68,7 +77,8 @@ def _announce(host: Host, address: str, tools: Sequence[str]) -> None:
     endpoint = next((path for path, methods in host.assembly.routes.items() if "POST" in methods), "")
     url = f"{address}{endpoint}" if address.startswith("http") else address
     name = f"{host.identity.name} {host.identity.version}"
-    say(f"{name} serves {len(tools)} tools ({', '.join(owners) or 'no toolkit'}) at {url}")
+    count = "1 tool" if len(tools) == 1 else f"{len(tools)} tools"
+    say(f"{name} serves {count} ({', '.join(owners) or 'no toolkit'}) at {url}")
     if "://" in url:
         say(f"next: give that URL to an MCP client, or try: curl {address}/healthz   (Ctrl-C ends)")
     elif address.startswith("unix:"):

@@ -11,7 +11,7 @@ from pegboard.config.hostconfig import HostConfig
 from pegboard.config.models import HostSection, PluginConfig
 from pegboard.config.problems import ConfigProblem
 from pegboard.config.secrets import SecretRef
-from pegboard.config.sources import Source
+from pegboard.config.sources import Layer, Source
 from pegboard.config.validation import unknown_sections, unmatched_patterns, validate_section
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ __all__ = [
     "ConfigView",
     "HostConfig",
     "HostSection",
+    "Layer",
     "PluginConfig",
     "SecretRef",
     "Source",

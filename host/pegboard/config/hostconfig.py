@@ -55,7 +55,7 @@ class HostConfig:
         path: Path | None = None,
         *,
         environ: Mapping[str, str],
-        overrides: Mapping[str, Any] = _NOTHING,
+        overrides: Mapping[str, Any] | Layer = _NOTHING,
         defaults: Mapping[str, Any] = _NOTHING,
         directory: Path | None = None,
         collect: bool = False,
@@ -66,7 +66,7 @@ class HostConfig:
             path: the file; one that is missing is an error. None looks for it: what PEGBOARD_CONFIG names, or
                 `hostconfig.toml` in the directory, or that in the user's configuration directory, or none.
             environ: the environment's variables.
-            overrides: what the command line says, in the shape of the file.
+            overrides: what the command line says, in the shape of the file; a layer where somebody else says it.
             defaults: what holds when nobody says otherwise, in the shape of the file.
             directory: the working directory; the process's when None.
             collect: go on when something is wrong, and keep it in `problems`.
@@ -80,7 +80,7 @@ class HostConfig:
         if file is not None:
             builder.take(files.read(file, working, named_by))
         builder.take(*environment.settings(environ, builder.sources.tree))
-        builder.take(Layer("command line", overrides))
+        builder.take(overrides if isinstance(overrides, Layer) else Layer("command line", overrides))
         builder.take(environment.additions(environ))
         return builder.build(environ, file.parent if file else working, file, collect=collect)
 

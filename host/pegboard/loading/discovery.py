@@ -15,6 +15,7 @@ from pegboard.config import HostConfig
 from pegboard.contracts import NOTHING
 from pegboard.loading.plugins import GROUPS, Choice, Origin, PluginKind, Problem
 from pegboard.names import Patterns
+from pegboard.toolkit import Toolkit
 
 OWN_DISTRIBUTION = "pegboard"
 LEFT_OUT = "left out by --only"
@@ -32,11 +33,15 @@ class Selection(NamedTuple):
         only: names, globs or `distribution:name`; toolkits that match none of them are left out. Empty means all.
         safe: the built-in plugins that are on by default, and nothing else.
         strict: every failure keeps the host from starting.
+        autoload: installed toolkits are on without being named, where the configuration lets them.
+        word: by whose word those run that are handed over, for `pegboard why`.
     """
 
     only: tuple[str, ...] = ()
     safe: bool = False
     strict: bool = False
+    autoload: bool = True
+    word: str = "handed over by the program"
 
 
 class Given(NamedTuple):
@@ -122,6 +127,8 @@ def _name_and_version(distribution: _Readable) -> tuple[str, str]:
 def _target(target: object) -> str:
     if isinstance(target, ModuleType):
         return target.__name__
+    if isinstance(target, Toolkit):
+        return f"Toolkit({target.name!r})"
     module = getattr(target, "__module__", type(target).__module__)
     return f"{module}:{getattr(target, '__qualname__', type(target).__name__)}"
 
@@ -171,8 +178,10 @@ def _choose(origin: Origin, config: HostConfig, selection: Selection, built_in: 
     pattern = Patterns(selection.only).which_plugin(origin.name, origin.distribution)
     if selection.only and origin.kind == "toolkit" and pattern is None:
         return Choice(origin, False, LEFT_OUT)
-    if source := _named_by(origin, config, pattern):
+    if source := _named_by(origin, config, pattern) or ("" if origin.entry_point else selection.word):
         return Choice(origin, True, source, named=True)
+    if origin.kind == "toolkit" and not selection.autoload:
+        return Choice(origin, False, f"a file is served alone; a section [toolkits.{origin.name}] turns it on too")
     return _unnamed(origin, config, by_default)
 
 
@@ -196,7 +205,7 @@ def _disabled_by(origin: Origin, config: HostConfig) -> str | None:
 
 
 def _named_by(origin: Origin, config: HostConfig, pattern: str | None) -> str | None:
-    """The operator's word for a plugin: a section, an entry of a list, a name in --only, or the program's own hand."""
+    """The operator's word for a plugin: a section, an entry of a list, or a name in --only."""
     section = (f"{origin.kind}s", origin.name)
     if (source := config.source(section)).by_operator:
         return f"named by [{'.'.join(section)}] ({source})"
@@ -213,4 +222,4 @@ def _named_by(origin: Origin, config: HostConfig, pattern: str | None) -> str | 
             return f"named by [host] {key} ({config.source(('host', key))})"
     if origin.kind == "toolkit" and pattern is not None and not set(pattern) & _WILD:
         return "named by --only"
-    return None if origin.entry_point else "handed over by the program"
+    return None

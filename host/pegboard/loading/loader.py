@@ -10,9 +10,8 @@ import inspect
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
-from traceback import walk_tb
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from pydantic import BaseModel
 
@@ -24,11 +23,9 @@ from pegboard.loading.discovery import LEFT_OUT, Found, Given, Selection, choose
 from pegboard.loading.hook_rules import HOOKS, check_hooks, contributions
 from pegboard.loading.plugins import SECTIONS, Choice, Loaded, LoadReport, Origin, Problem
 from pegboard.loading.process_guard import SlowWatch, watched
+from pegboard.loading.telling import in_words, place_of
 from pegboard.names import Patterns, nearest
 from pegboard.toolkit import Toolkit
-
-if TYPE_CHECKING:
-    from importlib_metadata import EntryPoint
 
 logger = logging.getLogger("pegboard.loading.loader")
 
@@ -140,7 +137,9 @@ class _Loader:
                 self.report(origin, attempt.stage, str(problem), named=choice.named)
         except BaseException as error:  # whatever a plugin raises is its own failure
             logger.debug("%s failed", origin, exc_info=True)
-            told = _in_words(error) + (_place(error, origin.entry_point) if attempt.stage == "import" else "")
+            told = in_words(error)
+            if attempt.stage == "import" and origin.entry_point is not None:
+                told += place_of(error, origin.entry_point.module)
             self.report(origin, attempt.stage, told, named=choice.named)
         if changed:
             message = f"it changed the process while it was loaded: {', '.join(changed)}"
@@ -210,28 +209,6 @@ def _check_target(target: Any) -> None:
     if wanted != hookspecs.HOST_API:
         advice = "upgrade pegboard" if wanted > hookspecs.HOST_API else "upgrade the plugin"
         raise PluginError(f"it is written for host API {wanted}, this host has {hookspecs.HOST_API}; {advice}")
-
-
-def _in_words(error: BaseException) -> str:
-    """What a plugin raised, in one line that no terminal obeys."""
-    try:
-        text = " ".join(str(error).split())
-    except Exception:  # noqa: BLE001 - its own code, too
-        text = ""
-    text = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
-    if isinstance(error, PluginError):
-        return text
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _place(error: BaseException, entry_point: EntryPoint | None) -> str:
-    """Where in its own code the import of a plugin failed; nothing where it had not begun, or the error says it."""
-    if entry_point is None or isinstance(error, SyntaxError):
-        return ""
-    own = entry_point.module.partition(".")[0]
-    names = [(str(frame.f_globals.get("__name__")), frame, line) for frame, line in walk_tb(error.__traceback__)]
-    found = [f" ({frame.f_code.co_filename}:{line})" for name, frame, line in names if name.partition(".")[0] == own]
-    return found[-1] if found else ""
 
 
 def _source(origin: Origin) -> str:

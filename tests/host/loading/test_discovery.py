@@ -129,7 +129,7 @@ def test_what_a_program_hands_over_is_found_too() -> None:
     origins = {origin.name: origin for origin in find(given).origins if not origin.distribution}
     assert [(one.kind, one.target, one.given, one.entry_point) for one in origins.values()] == [
         ("plugin", "importlib.metadata", importlib.metadata, None),
-        ("toolkit", "pegboard.toolkit:Toolkit", kit, None),
+        ("toolkit", "Toolkit('kit')", kit, None),
     ]
 
 

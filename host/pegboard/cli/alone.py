@@ -1,0 +1,46 @@
+"""`Toolkit.run`: a program that is a server of its own, by the same rules as the `pegboard` command."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from pegboard.cli import guarded
+from pegboard.cli.common import defaults_for, set_up_logging
+from pegboard.cli.serve import serve, serve_stdio
+from pegboard.config import HostConfig, Layer
+from pegboard.errors import PluginError
+from pegboard.host import Host
+from pegboard.loading.discovery import Selection
+from pegboard.loading.source_files import being_loaded
+from pegboard.toolkit import Toolkit
+
+
+def run_alone(kit: Toolkit, transport: str, settings: Mapping[str, Any]) -> None:
+    """Serve a toolkit until it ends.
+
+    Raises:
+        SystemExit: it could not start or failed, with the exit code of the command.
+        RuntimeError: an event loop runs in this thread already.
+        PluginError: the command loads this very file.
+    """
+    if file := being_loaded():
+        raise PluginError(f'run() is called while {file.name} is loaded; put it below `if __name__ == "__main__":`')
+    if asyncio._get_running_loop() is not None:
+        raise RuntimeError("run() has an event loop of its own; where one runs already, use pegboard.Host")
+    make = partial(_host, kit, transport, settings)
+    code = guarded(partial(serve_stdio, make) if transport == "stdio" else lambda: serve(make()))
+    if code:
+        sys.exit(code)
+
+
+def _host(kit: Toolkit, transport: str, settings: Mapping[str, Any]) -> Host:
+    said = {"host": {"transports": [transport]}, "plugins": {transport: dict(settings)}}
+    toolkits = {kit.name: kit}
+    config = HostConfig.load(environ=os.environ, defaults=defaults_for(toolkits), overrides=Layer("code", said))
+    set_up_logging(config.host.log_level, 0)
+    return Host(config, toolkits=toolkits, selection=Selection(autoload=False))

@@ -1,0 +1,29 @@
+"""What foreign code raised while it was loaded, in words for the operator."""
+
+from __future__ import annotations
+
+from traceback import walk_tb
+
+from pegboard.errors import PluginError
+
+
+def in_words(error: BaseException) -> str:
+    """What a plugin raised, in one line that no terminal obeys."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001 - its own code, too
+        text = ""
+    text = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+    if isinstance(error, PluginError):
+        return text
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def place_of(error: BaseException, module: str) -> str:
+    """Where in its own code the import of a module failed; nothing where it had not begun, or the error says it."""
+    if isinstance(error, SyntaxError):
+        return ""
+    own = module.partition(".")[0]
+    names = [(str(frame.f_globals.get("__name__")), frame, line) for frame, line in walk_tb(error.__traceback__)]
+    found = [f" ({frame.f_code.co_filename}:{line})" for name, frame, line in names if name.partition(".")[0] == own]
+    return found[-1] if found else ""
