@@ -144,6 +144,14 @@ def test_several_files_are_one_server(bare: Command, demo: Path) -> None:
     assert (twice.code, "there are two toolkits of the name 'demo'" in twice.err) == (3, True)
 
 
+def test_without_a_toolkit_single_tools_are_one(bare: Command) -> None:
+    write(
+        bare.folder / "sums.py",
+        "from pegboard import tool\n@tool\ndef add(a: int) -> int:\n    'Add.'\n    return a + 1\nplus = add\n",
+    )
+    assert rows(bare("list", "--file", "sums.py").out) == [["sums_add", "Add."]]
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

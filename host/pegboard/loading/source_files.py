@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
 
+from pegboard.authoring import ToolFunction
 from pegboard.errors import PluginError
 from pegboard.loading.telling import in_words, place_of
 from pegboard.toolkit import Toolkit
@@ -18,6 +19,8 @@ _loading: ContextVar[Path | None] = ContextVar("pegboard.loading.file", default=
 
 def toolkits_in(files: Iterable[Path]) -> dict[str, Toolkit]:
     """The toolkits at the top level of Python files, by name. The files are run, as Python runs them.
+
+    Where there is none, what `@tool` made of functions is one, called like the file.
 
     Raises:
         PluginError: a file is not there, fails, holds no toolkit, or holds one of a name that there is already.
@@ -39,10 +42,14 @@ def _toolkits(file: Path) -> list[Toolkit]:
     if not file.is_file():
         raise PluginError(f"there is no file {file}")
     module = _run(file)
-    kits = {id(value): value for value in vars(module).values() if isinstance(value, Toolkit)}
-    if not kits:
-        raise PluginError(f'{file} has no toolkit at its top level; write one: kit = Toolkit("{file.stem}")')
-    return list(kits.values())
+    values = {id(value): value for value in vars(module).values()}.values()
+    if kits := [value for value in values if isinstance(value, Toolkit)]:
+        return kits
+    if tools := [value for value in values if isinstance(value, ToolFunction)]:
+        kit = Toolkit(file.stem)
+        kit.add(tools)
+        return [kit]
+    raise PluginError(f'{file} has no toolkit at its top level; write one: kit = Toolkit("{file.stem}")')
 
 
 def _run(file: Path) -> ModuleType:
