@@ -141,6 +141,7 @@ if TYPE_CHECKING:
         ToolOutputSchemaError,
         ToolRuntimeError,
         ToolSerializationError,
+        ToolTimeoutError,
         TransportError,
         UpstreamError,
         UpstreamRateLimitError,
@@ -283,6 +284,7 @@ __all__ = [
     "ToolResult",
     "ToolRuntimeError",
     "ToolSerializationError",
+    "ToolTimeoutError",
     "ToolUi",
     "Toolkit",
     "ToolkitError",
@@ -336,8 +338,8 @@ _NAMES = {
         ErrorKind FatalToolError InteractionError MCPContextError MCPError MCPRuntimeError McpError
         NetworkTransportError NotFoundError PluginError PromptError ProtocolError ResourceError RetryableToolError
         ServerError ToolDefinitionError ToolError ToolExecutionError ToolInputError ToolInputSchemaError ToolOutputError
-        ToolOutputSchemaError ToolRuntimeError ToolSerializationError ToolkitError ToolkitLoadError TransportError
-        UpstreamError UpstreamRateLimitError
+        ToolOutputSchemaError ToolRuntimeError ToolSerializationError ToolTimeoutError ToolkitError ToolkitLoadError
+        TransportError UpstreamError UpstreamRateLimitError
     """,
     "calls.failures": "as_failure",
     "hookspecs": "HOST_API hookimpl",

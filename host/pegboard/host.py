@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from pegboard.calls.execute import Runtime, Threads
-from pegboard.calls.failures import as_failure
+from pegboard.calls.failures import as_failure, is_cancelled
 from pegboard.catalogue.assembly import Assembly, assemble
 from pegboard.catalogue.binding import Binder
 from pegboard.catalogue.changes import Changes
@@ -384,9 +384,9 @@ class Host:
         try:
             outcome = await handler(call)
             return check_result(call, outcome, self.contributed) if type(outcome) is MethodResult else outcome
-        except asyncio.CancelledError:
-            raise
-        except BaseException as error:  # noqa: BLE001 - nothing that a plugin raises may leave its call
+        except BaseException as error:
+            if is_cancelled(error, call.rounds):
+                raise
             return as_failure(call, error)
         finally:
             self._in_flight -= 1

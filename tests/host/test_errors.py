@@ -27,6 +27,7 @@ from pegboard.errors import (
     ToolkitLoadError,
     ToolOutputError,
     ToolRuntimeError,
+    ToolTimeoutError,
     UpstreamError,
     UpstreamRateLimitError,
 )
@@ -100,6 +101,14 @@ MADE: list[tuple[ToolkitError, dict[str, Any]]] = [
         UpstreamRateLimitError("m", 250),
         {"kind": "UPSTREAM_RUNTIME_RATE_LIMIT", "can_retry": True, "status_code": 429, "retry_after_ms": 250},
     ),
+    (ToolTimeoutError("m"), {"kind": "TOOL_RUNTIME_FATAL", "status_code": 504}),
+    (
+        ToolTimeoutError("m", "d", additional_prompt_content="ask for less", can_retry=True, extra={"a": 1}),
+        {
+            "kind": "TOOL_RUNTIME_RETRY", "status_code": 504, "can_retry": True, "developer_message": "d",
+            "additional_prompt_content": "ask for less", "extra": {"a": 1},
+        },
+    ),
     (NetworkTransportError("m"), {"kind": "NETWORK_TRANSPORT_RUNTIME_UNMAPPED", "can_retry": True}),
     (
         NetworkTransportError("m", kind=ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT, can_retry=False),
@@ -108,7 +117,7 @@ MADE: list[tuple[ToolkitError, dict[str, Any]]] = [
 ]  # fmt: skip
 PLAIN: dict[str, Any] = {
     "message": "m", "developer_message": None, "can_retry": False, "status_code": None, "retry_after_ms": None,
-    "additional_prompt_content": None, "extra": {},
+    "additional_prompt_content": None, "stacktrace": None, "extra": None,
 }  # fmt: skip
 
 
@@ -148,6 +157,41 @@ def test_a_network_error_takes_no_other_kind() -> None:
 
 def test_the_values_of_kinds_are_their_names() -> None:
     assert {kind.name: kind.value for kind in ErrorKind} == {kind.name: kind.name for kind in ErrorKind}
+
+
+def test_a_stack_trace_is_given_on_demand_and_is_that_of_the_cause() -> None:
+    error = FatalToolError("m")
+    assert error.to_payload(stacktrace=True)["stacktrace"] is None
+    try:
+        int("canary")
+    except ValueError as cause:
+        error.__cause__ = cause
+    assert "canary" in error.to_payload(stacktrace=True)["stacktrace"]
+    assert error.to_payload()["stacktrace"] is None
+
+
+OF_ERRORS = [name for name, one in CLASSES.items() if issubclass(one, ToolkitError)]
+
+
+@pytest.mark.parametrize("name", OF_ERRORS)
+def test_a_subclass_may_forget_the_constructor_that_it_replaces(name: str) -> None:
+    forgetful: Any = type("Forgetful", (CLASSES[name],), {"__init__": lambda error, issue: None})
+    payload = forgetful(7).to_payload()
+    assert json.loads(json.dumps(payload)) == payload
+    assert (payload["kind"], payload["status_code"]) == (forgetful.default_kind, forgetful.default_status)
+    assert payload["extra"] is None
+
+
+def test_a_subclass_says_its_kind_in_its_class() -> None:
+    class Odd(ToolExecutionError):
+        default_kind = ErrorKind.UNKNOWN
+        default_status = 418
+
+    class Odder(Odd):
+        pass
+
+    for error in (Odd("m"), Odder("m")):
+        assert (error.kind, error.status_code) == (ErrorKind.UNKNOWN, 418)
 
 
 def test_extra_is_the_errors_own() -> None:

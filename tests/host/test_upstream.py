@@ -33,6 +33,7 @@ def test_an_answer_says_what_and_where_and_nothing_that_is_not_ours() -> None:
         "status_code": 404,
         "retry_after_ms": None,
         "additional_prompt_content": None,
+        "stacktrace": None,
         "extra": {
             "service": "acme",
             "endpoint": "acme.example:8443/v1/it",

@@ -8,13 +8,15 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from threading import get_ident
 from types import CoroutineType
 from typing import Any, Literal, NamedTuple
 
+from pegboard.calls.failures import is_cancelled
+from pegboard.calls.raised import Adapters, raise_meant
 from pegboard.calls.requirements import check_requirements
 from pegboard.calls.result_size import TooLarge, within
 from pegboard.context import Bound, Context, Owner, Surroundings, _current
@@ -28,13 +30,7 @@ from pegboard.contracts import (
     ToolResult,
 )
 from pegboard.errors import (
-    ErrorKind,
-    FatalToolError,
-    MCPContextError,
-    ProtocolError,
     RetryableToolError,
-    ToolExecutionError,
-    ToolRuntimeError,
 )
 from pegboard.schemas.signature import Signature
 
@@ -125,9 +121,6 @@ class Threads:
             self._pool = None
 
 
-Adapters = Sequence[ErrorAdapter]
-
-
 class Runtime(NamedTuple):
     """What a host lends to every call.
 
@@ -171,63 +164,10 @@ async def invoke(
                 raise error
         # a plain wrapper around an async function gives what is still to be awaited
         return await value if isinstance(value, CoroutineType) else value
-    except asyncio.CancelledError as error:
-        task = asyncio.current_task()
-        if (task is not None and task.cancelling()) or (rounds is not None and rounds.ended):
-            raise
-        raise _unexpected(error) from error
     except BaseException as error:
-        meant = _on_purpose(error) or _adapted(error, adapters)
-        if meant is error:
+        if is_cancelled(error, rounds):
             raise
-        raise meant or _unexpected(error) from error
-
-
-def _on_purpose(error: BaseException) -> ToolRuntimeError | ProtocolError | None:
-    """What the author meant the caller to see; None when it is an accident."""
-    if isinstance(error, ProtocolError) or (isinstance(error, ToolRuntimeError) and _presentable(error)):
-        return error
-    return ToolExecutionError(error.message) if isinstance(error, MCPContextError) else None
-
-
-def _adapted(error: BaseException, adapters: Adapters) -> ToolRuntimeError | None:
-    """What the first adapter that knows an exception makes of it; None when none does."""
-    if not isinstance(error, Exception):
-        return None
-    for adapter in adapters:
-        try:
-            adapted = adapter.from_exception(error)
-        except (Exception, SystemExit):
-            logger.exception("the error adapter %s failed on %s", adapter.slug, type(error).__name__)
-            continue
-        if isinstance(adapted, ToolRuntimeError) and _presentable(adapted):
-            return adapted
-        if adapted is not None:
-            logger.error("the error adapter %s gave %s, not a sound error", adapter.slug, type(adapted).__name__)
-    return None
-
-
-def _presentable(error: ToolRuntimeError) -> bool:
-    """Whether an author's error holds what its fields promise, so that any protocol can send it."""
-    given: list[tuple[object, Any]] = [
-        (error.additional_prompt_content, str | None),
-        (error.retry_after_ms, int | None),
-        (error.status_code, int | None),
-        (error.kind, ErrorKind),
-    ]
-    try:
-        str(error)
-    except Exception:  # noqa: BLE001 - the author's own __str__
-        return False
-    return all(isinstance(value, kind) for value, kind in given)
-
-
-def _unexpected(error: BaseException) -> FatalToolError:
-    try:
-        text = f"{type(error).__name__}: {error}"
-    except Exception:  # noqa: BLE001 - the author's own __str__
-        text = type(error).__name__
-    return FatalToolError("It failed unexpectedly.", text)
+        raise_meant(error, adapters)
 
 
 async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResult | InputRequired:

@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from pegboard.contracts import Call, Failure
 from pegboard.errors import MCPError, ServerError, ToolkitError
 
+if TYPE_CHECKING:
+    from pegboard.context.rounds import Rounds
+
 logger = logging.getLogger("pegboard")
+
+
+def is_cancelled(error: BaseException, rounds: Rounds | None) -> bool:
+    """Whether the task that handles an exception ends with it; anybody can raise a `CancelledError` of their own.
+
+    Args:
+        error: what was raised.
+        rounds: the call's questions, which end it in the same way; None where there are none.
+    """
+    if not isinstance(error, asyncio.CancelledError):
+        return False
+    task = asyncio.current_task()
+    return (task is not None and task.cancelling() > 0) or (rounds is not None and rounds.ended)
 
 
 def as_failure(call: Call, error: BaseException) -> Failure:

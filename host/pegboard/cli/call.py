@@ -137,7 +137,7 @@ def _print_failure(outcome: Failure, options: Namespace) -> None:
         detail: dict[str, Any] = {"message": error.message}
         if isinstance(error, ToolkitError):
             detail = error.to_payload()
-            detail.pop("developer_message")
+            del detail["developer_message"], detail["stacktrace"]
         print_json({"error": detail | {"error_id": outcome.error_id}})
         return
     lines = [error.message, getattr(error, "additional_prompt_content", None)]

@@ -32,6 +32,7 @@
                     ├── ClientError                 the client answered a question of the tool with an error
                     │   ├── ClientTimeoutError      it did not answer in time
                     │   └── ClientCapabilityError   it does not declare what the question needs
+                    ├── ToolTimeoutError            the tool took longer than it may
                     └── InteractionError            the tool asks where or how it cannot
 
 What a stranger may see of an error is its message and its machine-readable fields; `developer_message`, causes and
@@ -61,6 +62,7 @@ from pegboard.errors.execution import (
     NetworkTransportError,
     RetryableToolError,
     ToolExecutionError,
+    ToolTimeoutError,
     UpstreamError,
     UpstreamRateLimitError,
 )
@@ -111,6 +113,7 @@ __all__ = [
     "ToolOutputSchemaError",
     "ToolRuntimeError",
     "ToolSerializationError",
+    "ToolTimeoutError",
     "ToolkitError",
     "ToolkitLoadError",
     "TransportError",

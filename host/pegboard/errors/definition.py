@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from pegboard.errors.protocol import MCPError
@@ -36,14 +37,35 @@ class ErrorKind(StrEnum):
 class ToolkitError(MCPError):
     """Something is wrong with a toolkit or one of its tools.
 
+    Args:
+        message: what the caller is told.
+        developer_message: detail for the log.
+        extra: JSON-ready values for programs; callers see them.
+
     Attributes:
         kind: what went wrong, for programs.
         can_retry: whether the same caller may try again with success.
         status_code: an HTTP status that describes the error, if one does.
+        retry_after_ms: how long to wait before the next try, in milliseconds, if that is known.
+        additional_prompt_content: what the model should know besides; sent with the message.
     """
 
     default_kind: ClassVar[ErrorKind] = ErrorKind.UNKNOWN
     default_status: ClassVar[int | None] = None
+
+    # here as well as in constructors, for subclasses whose own constructor does not call this one
+    kind: ErrorKind = ErrorKind.UNKNOWN
+    can_retry: bool = False
+    status_code: int | None = None
+    retry_after_ms: int | None = None
+    additional_prompt_content: str | None = None
+    developer_message: str | None = None
+    extra: Mapping[str, Any] = MappingProxyType({})
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        cls.kind = cls.default_kind
+        cls.status_code = cls.default_status
 
     def __init__(
         self, message: str = "", developer_message: str | None = None, *, extra: Mapping[str, Any] | None = None
@@ -51,24 +73,31 @@ class ToolkitError(MCPError):
         super().__init__(message)
         self.developer_message = developer_message
         self.extra = dict(extra) if extra else {}
-        self.kind = self.default_kind
-        self.can_retry = False
-        self.status_code = self.default_status
-        self.retry_after_ms: int | None = None
-        self.additional_prompt_content: str | None = None
 
-    def to_payload(self) -> dict[str, Any]:
-        """Everything a log or a trusted caller may want, as JSON-ready values; `developer_message` included."""
+    def to_payload(self, *, stacktrace: bool = False) -> dict[str, Any]:
+        """Everything a log or a trusted caller may want, as JSON-ready values; `developer_message` included.
+
+        Args:
+            stacktrace: give the way of what caused it, too, where something did.
+        """
         return {
             "message": self.message,
-            "developer_message": self.developer_message,
             "kind": self.kind.value,
+            "developer_message": self.developer_message,
             "can_retry": self.can_retry,
-            "status_code": self.status_code,
-            "retry_after_ms": self.retry_after_ms,
             "additional_prompt_content": self.additional_prompt_content,
-            "extra": self.extra,
+            "retry_after_ms": self.retry_after_ms,
+            "stacktrace": self._stacktrace() if stacktrace else None,
+            "status_code": self.status_code,
+            "extra": dict(self.extra) or None,
         }
+
+    def _stacktrace(self) -> str | None:
+        if self.__cause__ is None:
+            return None
+        from traceback import format_exception
+
+        return "".join(format_exception(self.__cause__))
 
 
 class ToolkitLoadError(ToolkitError):

@@ -24,6 +24,7 @@ class RetryableToolError(ToolExecutionError):
     """
 
     default_kind = ErrorKind.TOOL_RUNTIME_RETRY
+    can_retry = True
 
     def __init__(
         self,
@@ -34,7 +35,6 @@ class RetryableToolError(ToolExecutionError):
         extra: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(message, developer_message, extra=extra)
-        self.can_retry = True
         self.additional_prompt_content = additional_prompt_content
         self.retry_after_ms = retry_after_ms
 
@@ -142,9 +142,13 @@ class ClientError(ToolExecutionError):
 
     Args:
         message: what it said.
+        developer_message: detail for the log.
         code: the JSON-RPC error code, None where it sent none.
         data: the JSON-RPC error's data.
     """
+
+    code: int | None = None
+    data: Any = None
 
     def __init__(
         self, message: str, developer_message: str | None = None, *, code: int | None = None, data: Any = None
@@ -165,6 +169,8 @@ class ClientCapabilityError(ClientError):
         capability: the name of it, such as "sampling" or "elicitation.url".
     """
 
+    capability: str = ""
+
     def __init__(self, capability: str) -> None:
         super().__init__(f"This needs a client with the capability {capability}, which yours does not declare.")
         self.capability = capability
@@ -176,6 +182,35 @@ class ClientCapabilityError(ClientError):
         for part in reversed(self.capability.split(".")):
             required = {part: required}
         return required
+
+
+class ToolTimeoutError(ToolExecutionError, TimeoutError):
+    """The tool took longer than it may. The host raises it; what the tool did until then may have happened.
+
+    Args:
+        message: what the caller is told.
+        developer_message: detail for the log.
+        additional_prompt_content: what the model should do about it.
+        can_retry: whether the same call may be made again without doing anything twice.
+        extra: JSON-ready values for programs.
+    """
+
+    default_status = 504
+
+    def __init__(
+        self,
+        message: str,
+        developer_message: str | None = None,
+        *,
+        additional_prompt_content: str | None = None,
+        can_retry: bool = False,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message, developer_message, extra=extra)
+        self.additional_prompt_content = additional_prompt_content
+        self.can_retry = can_retry
+        if can_retry:
+            self.kind = ErrorKind.TOOL_RUNTIME_RETRY
 
 
 class InteractionError(ToolExecutionError):

@@ -27,6 +27,8 @@ class NotFoundError(MCPContextError):
         data: machine-readable detail, such as `{"uri": ...}`.
     """
 
+    data: Mapping[str, Any] | None = None
+
     def __init__(self, message: str, *, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
         self.data = data
@@ -57,6 +59,9 @@ class ProtocolError(MCPRuntimeError):
         data: any JSON value with details, left out when None.
     """
 
+    code: int = -32603  # internal error, for subclasses whose own constructor does not call this one
+    data: Any = None
+
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
         self.code = code
@@ -80,6 +85,8 @@ class ConfigError(ServerError):
     Args:
         problems: what is wrong, each with file, line and key where known (`ConfigProblem` or text).
     """
+
+    problems: tuple[object, ...] = ()
 
     def __init__(self, problems: Sequence[object]) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))

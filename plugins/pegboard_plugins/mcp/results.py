@@ -44,6 +44,9 @@ from pegboard_plugins.mcp.revisions import (
 Cached: TypeAlias = Literal["tools", "resources", "templates", "prompts", "discovery"]
 """What clients may keep by the operator's word."""
 
+NOT_FOR_STRANGERS = frozenset(("endpoint",))
+"""Members of an error's `extra` that stay inside: the host and path of a service may be a secret by themselves."""
+
 
 class Encoder:
     """Writes the answers of one revision for one server.
@@ -211,10 +214,11 @@ class Encoder:
         if method == "tools/call" and isinstance(error, ToolError):
             return jsonrpc_result(request_id, self._tool_error(error, failure.error_id))
         code, data = self._code(method, error)
-        message = error.message
-        if failure.error_id is not None:
-            data = {**(data or {}), "errorId": failure.error_id}
-        return jsonrpc_error(code, message, request_id, data)
+        if isinstance(error, ToolkitError):
+            data = error_detail(error, failure.error_id)
+        elif failure.error_id is not None:
+            data = {"errorId": failure.error_id}
+        return jsonrpc_error(code, error.message or type(error).__name__, request_id, data)
 
     def _tool_error(self, error: ToolError, error_id: str | None) -> bytes:
         text = (
@@ -245,7 +249,13 @@ class Encoder:
 
 
 def error_detail(error: ToolkitError, error_id: str | None) -> dict[str, Any]:
-    """What programs may know of a tool's error; absent members are left out."""
+    """What programs may know of an error; absent members are left out."""
     detail: dict[str, Any] = {"kind": error.kind.value, "canRetry": error.can_retry}
-    optional = {"statusCode": error.status_code, "retryAfterMs": error.retry_after_ms, "errorId": error_id}
+    optional = {
+        "statusCode": error.status_code,
+        "retryAfterMs": error.retry_after_ms,
+        "additionalPromptContent": error.additional_prompt_content,
+        "errorId": error_id,
+        "extra": {name: value for name, value in error.extra.items() if name not in NOT_FOR_STRANGERS} or None,
+    }
     return detail | {name: value for name, value in optional.items() if value is not None}
