@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-OURS = ("pegboard", "toolkit-files", "toolkit-github")
+OURS = ("pegboard", "toolkit-files", "toolkit-github", "toolkit-math")
 DOCS = Path(__file__).parent.parent / "docs"
 _NOTE = "<!-- Written by `python -m tools.reference` from the code; edit the docstrings. -->\n"
 

@@ -27,6 +27,7 @@ EDITABLE = {
     "pegboard_plugins": "plugins/pegboard_plugins",
     "toolkit_files": "toolkits/files/src/toolkit_files",
     "toolkit_github": "toolkits/github/src/toolkit_github",
+    "toolkit_math": "toolkits/math/src/toolkit_math",
 }
 
 Make = Callable[..., str]
@@ -103,7 +104,7 @@ def assert_installed(checkout: Path) -> None:
     assert {"pip", "pegboard", "toolkit-files"} <= here.keys()
     expected = locked_here(environment)
     assert {name: here[name] for name in expected} == expected
-    ours = {"pegboard", "toolkit-files", "toolkit-github", "acme-own"}
+    ours = {"pegboard", "toolkit-files", "toolkit-github", "toolkit-math", "acme-own"}
     assert here.keys() <= expected.keys() | ours | {"pip", "setuptools", "wheel"}
     for package, folder in EDITABLE.items():
         program = f"import importlib.util as u; print(*u.find_spec({package!r}).submodule_search_locations)"
@@ -168,7 +169,7 @@ def test_build_makes_the_wheels_of_all_distributions_anew(checkout: Path, make: 
     (checkout / "dist" / "pegboard-0.0.1-py3-none-any.whl").touch()
     make("build")
     built = sorted(file.name for file in (checkout / "dist").iterdir())
-    names = ("pegboard", "toolkit_files", "toolkit_github")
+    names = ("pegboard", "toolkit_files", "toolkit_github", "toolkit_math")
     assert built == [f"{name}-0.1.0-py3-none-any.whl" for name in names]
 
 

@@ -18,11 +18,13 @@ PACKAGES = {
     "pegboard": {"pegboard": ROOT / "host" / "pegboard", "pegboard_plugins": ROOT / "plugins" / "pegboard_plugins"},
     "toolkit_files": {"toolkit_files": ROOT / "toolkits" / "files" / "src" / "toolkit_files"},
     "toolkit_github": {"toolkit_github": ROOT / "toolkits" / "github" / "src" / "toolkit_github"},
+    "toolkit_math": {"toolkit_math": ROOT / "toolkits" / "math" / "src" / "toolkit_math"},
 }
 FOLDERS = {
     "pegboard": ROOT,
     "toolkit_files": ROOT / "toolkits" / "files",
     "toolkit_github": ROOT / "toolkits" / "github",
+    "toolkit_math": ROOT / "toolkits" / "math",
 }
 OF_THE_CHECKOUT = {"host", "plugins", "toolkits", "tests", "benchmarks", "examples", "tools", "src"}
 
@@ -123,6 +125,7 @@ def test_entry_points_are_those_of_the_projects() -> None:
         },
         "toolkit_files": {"pegboard.toolkits": {"files": "toolkit_files:kit"}},
         "toolkit_github": {"pegboard.toolkits": {"github": "toolkit_github:kit"}},
+        "toolkit_math": {"pegboard.toolkits": {"math": "toolkit_math:kit"}},
     }
 
 

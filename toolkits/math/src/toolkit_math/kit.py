@@ -1,0 +1,77 @@
+"""The toolkit itself, the numbers that its tools take, and how exactly they count."""
+
+from collections.abc import Callable
+from decimal import Context, Decimal, DecimalException, DivisionByZero, Inexact, InvalidOperation, Overflow
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field
+
+from pegboard import RetryableToolError, ToolAnnotations, Toolkit
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MOST_DIGITS = 1000
+"""How many digits an exact result may have."""
+DIGITS = 50
+"""How many significant digits a result has that cannot be exact, such as a third."""
+
+Number = Annotated[Decimal, Field(allow_inf_nan=False)]
+"""A decimal; given as text it keeps every digit."""
+
+_FAULTS = [DivisionByZero, InvalidOperation, Overflow]
+_EXACT = Context(prec=MOST_DIGITS, traps=[*_FAULTS, Inexact])
+
+kit = Toolkit(
+    "math",
+    title="Arithmetic",
+    description="Arithmetic with exact decimals, whole numbers, statistics and trigonometry.",
+)
+
+
+def calculates(title: str) -> Callable[[F], F]:
+    """Make a tool of a function that only calculates, and never for long: it needs no thread."""
+    annotations = ToolAnnotations(read_only=True, idempotent=True, open_world=False)
+    return kit.tool(title=title, annotations=annotations, inline=True)
+
+
+def exactly(operation: Callable[[Context], Decimal]) -> Decimal:
+    """What an operation gives without rounding.
+
+    Raises:
+        RetryableToolError: it has too many digits for that, or there is no such number.
+    """
+    return _told(operation, _EXACT)
+
+
+def rounded(operation: Callable[[Context], Decimal], digits: int = DIGITS) -> Decimal:
+    """What an operation gives to so many significant digits.
+
+    Raises:
+        RetryableToolError: there is no such number.
+    """
+    return _told(operation, Context(prec=digits, traps=_FAULTS))
+
+
+def _told(operation: Callable[[Context], Decimal], context: Context) -> Decimal:
+    try:
+        return _plain(operation(context))
+    except DecimalException as error:
+        raise RetryableToolError(_WORDS[type(error)]) from None
+
+
+_WORDS: dict[type[DecimalException], str] = {
+    DivisionByZero: "Nothing can be divided by zero.",
+    InvalidOperation: "There is no such number, or no real one.",
+    Overflow: "The result is too large.",
+    Inexact: f"The exact result has more than {MOST_DIGITS:,} digits.",
+}
+
+
+def _plain(number: Decimal) -> Decimal:
+    """Without zeros that say nothing: 3, and not 3.00 or 3E+0."""
+    if not number:
+        return Decimal(0)
+    stripped = number.normalize(_EXACT)
+    exponent = stripped.as_tuple().exponent
+    assert isinstance(exponent, int)  # neither infinite nor none: those are refused
+    return stripped.quantize(Decimal(1), context=_EXACT) if 0 < exponent <= DIGITS else stripped
