@@ -16,11 +16,11 @@ from tests.structure.sources import ROOT, Import, imports, modules
 ROOMS = (
     "errors", "retry_after", "upstream", "names", "contracts", "codec", "jsonrpc", "meta_keys", "schema_errors",
     "argument_errors", "authoring", "hookspecs", "toolkit", "config", "uris", "content", "context", "schemas",
-    "calls", "loading", "catalogue", "methods", "supervise", "host", "cli", "__main__",
+    "calls", "loading", "catalogue", "methods", "supervise", "host", "cli", "__main__", "testing",
 )  # fmt: skip
 """The rooms of the host; one may import those before it."""
 
-WITH_INPUT_AND_OUTPUT = {"upstream", "config", "loading", "supervise", "host", "cli", "__main__"}
+WITH_INPUT_AND_OUTPUT = {"upstream", "config", "loading", "supervise", "host", "cli", "__main__", "testing"}
 WITHOUT_INPUT_AND_OUTPUT = tuple(room for room in ROOMS if room not in WITH_INPUT_AND_OUTPUT)
 INPUT_AND_OUTPUT = {
     "os",
@@ -93,7 +93,7 @@ def test_no_room_stands_beside_the_house() -> None:
         for room in rooms_imported(found)
         if room != room_of(module)
     }
-    assert set(ROOMS) - used - {"cli", "__main__"} == set()
+    assert set(ROOMS) - used - {"cli", "__main__", "testing"} == set()
 
 
 def cycles(edges: dict[str, set[str]]) -> Iterator[list[str]]:

@@ -95,6 +95,13 @@ def prompt() -> str: ...
     assert of_pegboard(loaded_by(more)) == of_pegboard(loaded_by("from pegboard import Toolkit"))
 
 
+def test_the_test_kit_loads_nothing_before_it_is_used() -> None:
+    loaded = loaded_by("import pegboard.testing")
+    assert of_pegboard(loaded) == {"pegboard.testing"}
+    assert third_parties(loaded) == set()
+    assert loaded & HEAVY == set()
+
+
 def test_settings_need_pydantic_and_no_host() -> None:
     loaded = loaded_by("from pegboard import PluginConfig")
     assert of_pegboard(loaded) <= {"pegboard.config", "pegboard.errors", "pegboard.names"}

@@ -1,0 +1,57 @@
+"""pegboard.testing: for the tests of those who write toolkits and plugins. The host itself uses nothing of it.
+
+Names are loaded on first use; docs/testing.md tells what they are for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pegboard.testing.answers import Answer, Asked, accept, cancel, decline, reply
+    from pegboard.testing.client import Logged, Reported, TestClient
+    from pegboard.testing.connecting import connect
+    from pegboard.testing.plain import PlainClient
+    from pegboard.testing.results import CallError, CallResult, PromptGiven, ReadResult, ToolFailed
+
+__all__ = [
+    "Answer",
+    "Asked",
+    "CallError",
+    "CallResult",
+    "Logged",
+    "PlainClient",
+    "PromptGiven",
+    "ReadResult",
+    "Reported",
+    "TestClient",
+    "ToolFailed",
+    "accept",
+    "cancel",
+    "connect",
+    "decline",
+    "reply",
+]
+
+_NAMES = {
+    "answers": "Answer Asked accept cancel decline reply",
+    "client": "Logged Reported TestClient",
+    "connecting": "connect",
+    "plain": "PlainClient",
+    "results": "CallError CallResult PromptGiven ReadResult ToolFailed",
+}
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

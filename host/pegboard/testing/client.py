@@ -1,0 +1,247 @@
+"""The client of a test: speaks MCP, as bytes, to a host in the same process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
+
+from pegboard.contracts import NOTHING, Completion
+from pegboard.host import Host
+from pegboard.loading.plugins import Problem
+from pegboard.names import wire_name
+from pegboard.testing.answers import Asked
+from pegboard.testing.dialogue import Dialogue
+from pegboard.testing.hosting import Observed
+from pegboard.testing.link import Message, Traffic
+from pegboard.testing.results import CallResult, PromptGiven, ReadResult
+
+
+class Logged(NamedTuple):
+    """A log message.
+
+    Attributes:
+        level: such as "info".
+        data: what was logged.
+        logger: by whom, None when it does not say.
+    """
+
+    level: str
+    data: Any
+    logger: str | None = None
+
+
+class Reported(NamedTuple):
+    """A report of progress."""
+
+    progress: float
+    total: float | None = None
+    message: str | None = None
+
+
+class TestClient:
+    """Speaks MCP to a host in memory. `pegboard.testing.connect` makes one.
+
+    Attributes:
+        host: the host; what it is made of is at hand, for what no client sees.
+    """
+
+    __test__ = False  # a name that pytest would take for tests
+
+    def __init__(self, host: Host, dialogue: Dialogue, observed: Observed) -> None:
+        self.host = host
+        self._dialogue = dialogue
+        self._observed = observed
+
+    # --- tools ---
+
+    async def call(self, name: str, arguments: Mapping[str, Any] | None = None, /, **more: Any) -> CallResult:
+        """Call a tool and answer what it asks.
+
+        Args:
+            name: its name on the wire, or its own name where one tool alone has it.
+            arguments: its arguments.
+            more: more of them.
+
+        Raises:
+            ProtocolError: the host refused the request, as for a tool that is not there.
+            LookupError: several toolkits have a tool of that name.
+            AssertionError: it asked what the test has no answer to.
+        """
+        wire = self._wire_name("tools", name)
+        params = {"name": wire, "arguments": {**(arguments or {}), **more}}
+        request_id, result = await self._dialogue.finish("tools/call", params)
+        return CallResult(wire, result, self._observed.take(request_id))
+
+    async def tools(self) -> list[Message]:
+        """The tools that the client is offered, in the order of the list."""
+        return await self._list("tools/list", "tools")
+
+    async def tool(self, name: str) -> Message:
+        """What the client knows of a tool.
+
+        Raises:
+            LookupError: it is not offered.
+        """
+        wire = self._wire_name("tools", name)
+        for one in await self.tools():
+            if one["name"] == wire:
+                return one
+        raise LookupError(f"the client is offered no tool {name!r}")
+
+    # --- resources and prompts ---
+
+    async def resources(self) -> list[Message]:
+        """The resources that the client is offered."""
+        return await self._list("resources/list", "resources")
+
+    async def templates(self) -> list[Message]:
+        """The templates of resources."""
+        return await self._list("resources/templates/list", "resourceTemplates")
+
+    async def read(self, uri: str) -> ReadResult:
+        """Read a resource and answer what it asks.
+
+        Raises:
+            ProtocolError: the host refused, as for one that is not there.
+        """
+        return ReadResult((await self._dialogue.finish("resources/read", {"uri": uri}))[1])
+
+    async def prompts(self) -> list[Message]:
+        """The prompts that the client is offered."""
+        return await self._list("prompts/list", "prompts")
+
+    async def prompt(self, name: str, arguments: Mapping[str, str] | None = None, /, **more: str) -> PromptGiven:
+        """Get a prompt and answer what it asks.
+
+        Raises:
+            ProtocolError: the host refused, as for one that is not there.
+        """
+        params = {"name": self._wire_name("prompts", name), "arguments": {**(arguments or {}), **more}}
+        return PromptGiven((await self._dialogue.finish("prompts/get", params))[1])
+
+    async def complete(
+        self, of: str, argument: str, value: str = "", context: Mapping[str, str] = NOTHING
+    ) -> Completion:
+        """What an argument may be, as far as it has been typed.
+
+        Args:
+            of: the prompt's name, or the template's URI.
+            argument: the argument's name.
+            value: what has been typed.
+            context: the arguments that are there already.
+        """
+        if "://" in of:
+            ref = {"type": "ref/resource", "uri": of}
+        else:
+            ref = {"type": "ref/prompt", "name": self._wire_name("prompts", of)}
+        params: Message = {"ref": ref, "argument": {"name": argument, "value": value}}
+        if context:
+            params["context"] = {"arguments": dict(context)}
+        found = (await self.request("completion/complete", params))["completion"]
+        return Completion(tuple(found["values"]), found.get("total"), found.get("hasMore", False))
+
+    # --- what the host asks and tells ---
+
+    def answer(self, *answers: Any) -> None:
+        """Prepare answers: one function for every question, or fixed ones in the order of the questions.
+
+        Of a form an answer is a mapping of its fields, or the value of its only one; of a page to open, and of a form
+        without fields, True or False; of sampling a text; of roots a list of URIs. `accept`, `decline`, `cancel` and
+        `reply` say more, and `Answer` says it all. A function is given an `Asked`.
+        """
+        self._dialogue.answers.prepare(*answers)
+
+    @property
+    def asked(self) -> list[Asked]:
+        """Every question so far."""
+        return self._dialogue.answers.asked
+
+    @property
+    def notifications(self) -> list[Message]:
+        """Every notification of the host so far, as it came."""
+        return self._dialogue.notifications
+
+    @property
+    def logs(self) -> list[Logged]:
+        """The log messages so far."""
+        told = [one["params"] for one in self._dialogue.notifications if one["method"] == "notifications/message"]
+        return [Logged(params["level"], params["data"], params.get("logger")) for params in told]
+
+    @property
+    def progress(self) -> list[Reported]:
+        """The reports of progress so far."""
+        told = [one["params"] for one in self._dialogue.notifications if one["method"] == "notifications/progress"]
+        return [Reported(params["progress"], params.get("total"), params.get("message")) for params in told]
+
+    async def heard(self, method: str, matches: Callable[[Message], bool] = bool) -> Message:
+        """Wait for a notification, or find one that came before.
+
+        Args:
+            method: its method.
+            matches: given the notification, whether it is the one.
+
+        Raises:
+            TimeoutError: it does not come.
+        """
+        return await self._dialogue.heard(lambda one: one["method"] == method and matches(one), method)
+
+    async def listen(self, *uris: str) -> None:
+        """Hear of changes of lists, and of these resources, from now on. Sessions hear of lists in any case."""
+        await self._dialogue.listen(uris)
+
+    # --- beneath ---
+
+    @property
+    def revision(self) -> str:
+        """The revision of MCP that it speaks."""
+        return self._dialogue.revision
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What is added to the `_meta` of each request; yours to change."""
+        return self._dialogue.meta
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What the host found wrong; with `strict`, warnings alone."""
+        return self.host.problems
+
+    @property
+    def traffic(self) -> list[Traffic]:
+        """Every message on the wire, as bytes, and who sent it."""
+        return self._dialogue.link.traffic
+
+    async def request(self, method: str, params: Mapping[str, Any] | None = None) -> Message:
+        """Send one request, once, and give its result as it comes.
+
+        Raises:
+            ProtocolError: the host refused.
+            TimeoutError: no answer came.
+        """
+        return await self._dialogue.request(method, params or {})
+
+    def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
+        """Send a notification."""
+        self._dialogue.notify(method, params or {})
+
+    async def _list(self, method: str, member: str) -> list[Message]:
+        items: list[Message] = []
+        params: Message = {}
+        while True:
+            page = await self.request(method, params)
+            items += page[member]
+            if "nextCursor" not in page:
+                return items
+            params = {"cursor": page["nextCursor"]}
+
+    def _wire_name(self, kind: Literal["tools", "prompts"], name: str) -> str:
+        """The name on the wire of what a test calls by its own; the name itself where there is nothing like it."""
+        served: Mapping[str, Any] = getattr(self.host.assembly, kind)
+        if name in served:
+            return name
+        style = self.host.config.host.tool_names
+        owners = {plugin.origin.name for plugin in self.host.report.plugins}
+        found = sorted({wire_name(owner, name, style) for owner in owners} & served.keys())
+        if len(found) > 1:
+            raise LookupError(f"{name!r} may be any of: {', '.join(found)}")
+        return found[0] if found else name

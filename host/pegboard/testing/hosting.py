@@ -1,0 +1,161 @@
+"""A host for one test: what the test gives it, the built-in plugins that are on by default, and nothing of the machine.
+
+Neither the environment nor `.env` nor whatever happens to be installed changes what a test sees.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from types import ModuleType
+from typing import Any, NamedTuple, TypeAlias
+
+from pegboard.contracts import Call, CallNext, Middleware, Outcome, Plugin, SecretStore
+from pegboard.errors import MCPError
+from pegboard.hookspecs import hookimpl
+from pegboard.host import Host
+from pegboard.loading.discovery import Selection, defaults, find
+from pegboard.loading.plugins import Origin
+from pegboard.toolkit import Toolkit
+
+Kit: TypeAlias = "Toolkit | type[Plugin] | ModuleType | str"
+"""What is under test: a toolkit, a plugin, or the name of one that is installed."""
+
+OWN = "_testing"
+"""The plugin of the test itself; its name sorts before those of others, so that its secrets are asked for first."""
+
+
+class Options(NamedTuple):
+    """What a test says of its host; see `connect`."""
+
+    kits: Sequence[Kit]
+    config: Mapping[str, Any] | None = None
+    secrets: Mapping[str, str] | None = None
+    plugins: Mapping[str, Any] | None = None
+    hostconfig: Mapping[str, Any] | None = None
+    strict: bool = True
+
+
+class Secrets:
+    """Secrets that a test has written down: a `pegboard.SecretStore`."""
+
+    name = "testing"
+
+    def __init__(self, secrets: Mapping[str, str]) -> None:
+        self._secrets = dict(secrets)
+
+    def get(self, name: str) -> str | None:
+        """The secret of that name."""
+        return self._secrets.get(name)
+
+
+class Observed:
+    """What happened inside of calls that no client may see."""
+
+    def __init__(self) -> None:
+        self._raised: dict[Any, BaseException] = {}
+
+    async def handle(self, call: Call, call_next: CallNext) -> Outcome:
+        """Middleware: note what a function raised by accident, and change nothing."""
+        try:
+            return await call_next(call)
+        except MCPError as error:
+            if error.__cause__ is not None and not call.path:
+                self._raised[call.request_id] = error.__cause__
+            raise
+
+    def take(self, request_id: Any) -> BaseException | None:
+        """What the function of a request raised, once."""
+        return self._raised.pop(request_id, None)
+
+
+def make_host(options: Options, observed: Observed) -> Host:
+    """The host, not started.
+
+    Raises:
+        ConfigError: what the test configures is wrong.
+        LookupError: nothing is installed by a name that the test gives.
+    """
+    sections: dict[str, dict[str, Any]] = {
+        name: {key: value if name == "host" else dict(value) for key, value in part.items()}
+        for name, part in (options.hostconfig or {}).items()
+    }
+    for name in ("host", "plugins", "toolkits"):
+        sections.setdefault(name, {})
+    targets: dict[str, dict[str, Any]] = {"plugins": {}, "toolkits": {}}
+    origins = find().origins
+    for place, kit in enumerate(options.kits):
+        _take(kit, dict(options.config or {}) if place == 0 else {}, sections, targets, origins)
+    for name, target in (options.plugins or {}).items():
+        if isinstance(target, Mapping):
+            sections["plugins"][name] = dict(target)
+        else:
+            targets["plugins"][name] = target
+    sections["host"] = _host_section(sections, targets, origins)
+    targets["plugins"][OWN] = _own_plugin(options.secrets, observed)
+    return Host(sections, **targets, selection=Selection(strict=options.strict))
+
+
+def _take(
+    kit: Kit,
+    config: dict[str, Any],
+    sections: dict[str, dict[str, Any]],
+    targets: dict[str, dict[str, Any]],
+    origins: Iterable[Origin],
+) -> None:
+    """Turn on what is under test, with its settings."""
+    kind, name, target = _identified(kit, origins)
+    if target is not None:
+        targets[kind][name] = target
+    if config or target is None:
+        sections[kind][name] = {**sections[kind].get(name, {}), **config}
+
+
+def _identified(kit: Kit, origins: Iterable[Origin]) -> tuple[str, str, Any]:
+    """Where it belongs, its name, and the object; None for one that its entry point loads."""
+    if isinstance(kit, Toolkit):
+        return "toolkits", kit.name, kit
+    if isinstance(kit, str):
+        for origin in origins:
+            if origin.name == kit:
+                return f"{origin.kind}s", kit, None
+        raise LookupError(f"no toolkit and no plugin is installed by the name {kit!r}")
+    if isinstance(kit, ModuleType):
+        return "plugins", kit.__name__.rpartition(".")[2], kit
+    for origin in origins:
+        if origin.target == f"{kit.__module__}:{kit.__qualname__}":
+            return "plugins", origin.name, None
+    own = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", kit.__name__.removesuffix("Plugin")).lower()
+    return "plugins", own or "plugin", kit
+
+
+def _host_section(
+    sections: Mapping[str, Mapping[str, Any]], targets: Mapping[str, Mapping[str, Any]], origins: Iterable[Origin]
+) -> dict[str, Any]:
+    """The `[host]` section: the test's, and whatever is only installed turned off."""
+    given = dict(sections["host"])
+    off: dict[str, list[str]] = {kind: list(given.get(f"disabled_{kind}", ())) for kind in ("plugins", "toolkits")}
+    for origin in origins:
+        # it would be a second one of that name as soon as there is a section for it
+        if origin.name in targets[f"{origin.kind}s"]:
+            off[f"{origin.kind}s"].append(f"{origin.distribution}:{origin.name}")
+    for name in defaults().get("plugins", {}):
+        # the secrets of whoever runs the tests are none of the tests' business
+        if name.startswith("secrets") and name not in sections["plugins"]:
+            off["plugins"].append(f"pegboard:{name}")
+    return {"autoload": False, **given} | {f"disabled_{kind}": patterns for kind, patterns in off.items()}
+
+
+def _own_plugin(secrets: Mapping[str, str] | None, observed: Observed) -> type[Plugin]:
+    class OfTheTest(Plugin):
+        """The test's secrets and its view of calls."""
+
+        @hookimpl
+        def register_secret_stores(self) -> Iterable[SecretStore]:
+            return [] if secrets is None else [Secrets(secrets)]
+
+        @hookimpl
+        def register_middleware(self) -> Iterable[Middleware]:
+            return [Middleware(observed.handle, methods=frozenset(("tools/call", "resources/read", "prompts/get")))]
+
+    return OfTheTest

@@ -1,0 +1,204 @@
+"""A client's and a host's end of a connection in memory: JSON-RPC messages as bytes, and nothing else.
+
+It knows requests, responses and notifications, and no method of MCP.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import count
+from typing import Any, Literal, TypeAlias
+
+from pegboard.codec import decode, encode
+from pegboard.contracts import Caller
+from pegboard.errors import ProtocolError, TransportError
+from pegboard.jsonrpc import INTERNAL_ERROR
+
+Message: TypeAlias = dict[str, Any]
+Traffic: TypeAlias = tuple[Literal["sent", "received"], bytes]
+"""One message, and whether the client sent it."""
+
+
+class HostEnd:
+    """The host's end: a `pegboard.Connection`.
+
+    Args:
+        caller: who the host takes the client for.
+        take: is given each message of the host.
+    """
+
+    peer = "test"
+
+    def __init__(self, caller: Caller, take: Callable[[bytes], None]) -> None:
+        self.caller = caller
+        self._take: Callable[[bytes], None] | None = take
+        self._messages: asyncio.Queue[bytes | None] = asyncio.Queue()
+
+    def feed(self, message: bytes | None) -> None:
+        """Put a message of the client in; None ends them."""
+        self._messages.put_nowait(message)
+
+    async def messages(self) -> AsyncIterator[bytes]:
+        """The messages of the client, until they end."""
+        while (message := await self._messages.get()) is not None:
+            yield message
+
+    def send(self, message: bytes) -> None:
+        """Give a message to the client, at once."""
+        if self._take is not None:
+            self._take(message)
+
+    async def drain(self) -> None:
+        """Memory has room; the client gets a turn."""
+        await asyncio.sleep(0)
+
+    async def close(self) -> None:
+        """Give the client nothing more."""
+        self._take = None
+
+
+class Link:
+    """The client's end.
+
+    Args:
+        caller: who the host takes the client for.
+        answer: gives the result of a request of the host; what it raises fails the client's own requests too.
+        hear: is told of each notification.
+
+    Attributes:
+        traffic: every message, in order.
+        host_end: what the host serves.
+    """
+
+    def __init__(
+        self,
+        caller: Caller,
+        answer: Callable[[str, Message], Awaitable[Message]],
+        hear: Callable[[str, Message], None],
+    ) -> None:
+        self.host_end = HostEnd(caller, self._take)
+        self.traffic: list[Traffic] = []
+        self._answer = answer
+        self._hear = hear
+        self._ids = count(1)
+        self._waiting: dict[int, asyncio.Future[Message]] = {}
+        self._answering: set[asyncio.Task[None]] = set()
+        self._fault: BaseException | None = None
+        self._ended = False
+
+    def send(self, message: Message) -> None:
+        """Send one message."""
+        data = encode(message)
+        self.traffic.append(("sent", data))
+        self.host_end.feed(data)
+
+    def new_id(self) -> int:
+        """An id for a request; ids go up by one."""
+        return next(self._ids)
+
+    def begin(self, method: str, params: Message, request_id: int) -> asyncio.Future[Message]:
+        """Send a request; the whole answer, once it comes.
+
+        Raises:
+            TransportError: the host has ended the connection.
+        """
+        if self._ended:
+            raise _gone()
+        self._waiting[request_id] = future = asyncio.get_running_loop().create_future()
+        self.send({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
+        return future
+
+    async def request(self, method: str, params: Message, request_id: int, seconds: float | None) -> Message:
+        """Send a request and wait for its result; where this is cancelled, the host is told.
+
+        Args:
+            method: the method.
+            params: its parameters.
+            request_id: its id, from `new_id`.
+            seconds: how long to wait, None for ever.
+
+        Raises:
+            ProtocolError: the answer is an error.
+            TransportError: the host ended the connection.
+            TimeoutError: no answer came in time.
+        """
+        future = self.begin(method, params, request_id)
+        try:
+            async with asyncio.timeout(seconds):
+                answer = await future
+        except TimeoutError:
+            self._cancel(request_id)
+            raise TimeoutError(f"no answer to {method} within {seconds:g} seconds") from None
+        except asyncio.CancelledError:
+            self._cancel(request_id)
+            raise
+        finally:
+            del self._waiting[request_id]
+        self._raise_fault()
+        return result_of(answer)
+
+    def end(self) -> None:
+        """End the connection, as a client does."""
+        for task in self._answering:
+            task.cancel()
+        self.host_end.feed(None)
+
+    def host_ended(self) -> None:
+        """The host serves it no more: what waits for an answer gets none."""
+        self._ended = True
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(_gone())
+                future.exception()  # seen here: nobody may wait for it
+
+    def _cancel(self, request_id: int) -> None:
+        self.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request_id}})
+
+    def _raise_fault(self) -> None:
+        if self._fault is not None:
+            fault, self._fault = self._fault, None
+            raise fault
+
+    def _take(self, data: bytes) -> None:
+        self.traffic.append(("received", data))
+        message = decode(data)
+        if "method" not in message:
+            future = self._waiting.get(message["id"])
+            if future is not None and not future.done():
+                future.set_result(message)
+        elif "id" not in message:
+            self._hear(message["method"], message.get("params", {}))
+        else:
+            task = asyncio.create_task(self._respond(message))
+            self._answering.add(task)
+            task.add_done_callback(self._answering.discard)
+
+    async def _respond(self, request: Message) -> None:
+        """Answer a request of the host; where the test has no answer, the test's own request fails."""
+        answer: Message = {"jsonrpc": "2.0", "id": request["id"]}
+        try:
+            answer["result"] = await self._answer(request["method"], request.get("params", {}))
+        except ProtocolError as error:
+            answer["error"] = {"code": error.code, "message": error.message}
+        except Exception as error:  # noqa: BLE001 - it is raised where the test waits
+            self._fault = error
+            answer["error"] = {"code": INTERNAL_ERROR, "message": "the test has no answer"}
+        self.send(answer)
+
+
+def result_of(answer: Message) -> Message:
+    """The result in an answer.
+
+    Raises:
+        ProtocolError: it is an error.
+    """
+    if "error" in answer:
+        error = answer["error"]
+        raise ProtocolError(error["code"], error["message"], error.get("data"))
+    result: Message = answer["result"]
+    return result
+
+
+def _gone() -> TransportError:
+    return TransportError("the connection with the host has ended")

@@ -1,0 +1,124 @@
+"""The client for tests without `async`: each method runs the event loop for as long as it takes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, TypeVar
+
+from pegboard.contracts import NOTHING, Completion
+from pegboard.host import Host
+from pegboard.testing.answers import Asked
+from pegboard.testing.client import Logged, Reported, TestClient
+from pegboard.testing.link import Message, Traffic
+from pegboard.testing.results import CallResult, PromptGiven, ReadResult
+
+T = TypeVar("T")
+
+
+def new_runner() -> asyncio.Runner:
+    """An event loop of its own, which is nobody else's current one.
+
+    Raises:
+        RuntimeError: a loop runs already.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.Runner(loop_factory=asyncio.new_event_loop)
+    raise RuntimeError("an event loop runs here already; write `async with connect(...)`")
+
+
+class PlainClient:
+    """A `TestClient` whose methods need no `await`. Between them the host stands still.
+
+    Attributes:
+        client: the client behind it.
+        host: the host.
+    """
+
+    def __init__(self, client: TestClient, runner: asyncio.Runner) -> None:
+        self.client = client
+        self.host: Host = client.host
+        self._runner = runner
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Run anything on the host's own event loop."""
+        return self._runner.run(coroutine)
+
+    def call(self, name: str, arguments: Mapping[str, Any] | None = None, /, **more: Any) -> CallResult:
+        """See `TestClient.call`."""
+        return self.run(self.client.call(name, arguments, **more))
+
+    def tools(self) -> list[Message]:
+        """See `TestClient.tools`."""
+        return self.run(self.client.tools())
+
+    def tool(self, name: str) -> Message:
+        """See `TestClient.tool`."""
+        return self.run(self.client.tool(name))
+
+    def resources(self) -> list[Message]:
+        """See `TestClient.resources`."""
+        return self.run(self.client.resources())
+
+    def templates(self) -> list[Message]:
+        """See `TestClient.templates`."""
+        return self.run(self.client.templates())
+
+    def read(self, uri: str) -> ReadResult:
+        """See `TestClient.read`."""
+        return self.run(self.client.read(uri))
+
+    def prompts(self) -> list[Message]:
+        """See `TestClient.prompts`."""
+        return self.run(self.client.prompts())
+
+    def prompt(self, name: str, arguments: Mapping[str, str] | None = None, /, **more: str) -> PromptGiven:
+        """See `TestClient.prompt`."""
+        return self.run(self.client.prompt(name, arguments, **more))
+
+    def complete(self, of: str, argument: str, value: str = "", context: Mapping[str, str] = NOTHING) -> Completion:
+        """See `TestClient.complete`."""
+        return self.run(self.client.complete(of, argument, value, context))
+
+    def request(self, method: str, params: Mapping[str, Any] | None = None) -> Message:
+        """See `TestClient.request`."""
+        return self.run(self.client.request(method, params))
+
+    def heard(self, method: str, matches: Callable[[Message], bool] = bool) -> Message:
+        """See `TestClient.heard`."""
+        return self.run(self.client.heard(method, matches))
+
+    def listen(self, *uris: str) -> None:
+        """See `TestClient.listen`."""
+        self.run(self.client.listen(*uris))
+
+    def answer(self, *answers: Any) -> None:
+        """See `TestClient.answer`."""
+        self.client.answer(*answers)
+
+    @property
+    def asked(self) -> list[Asked]:
+        """Every question so far."""
+        return self.client.asked
+
+    @property
+    def notifications(self) -> list[Message]:
+        """Every notification of the host so far, as it came."""
+        return self.client.notifications
+
+    @property
+    def logs(self) -> list[Logged]:
+        """The log messages so far."""
+        return self.client.logs
+
+    @property
+    def progress(self) -> list[Reported]:
+        """The reports of progress so far."""
+        return self.client.progress
+
+    @property
+    def traffic(self) -> list[Traffic]:
+        """Every message on the wire."""
+        return self.client.traffic

@@ -1,0 +1,153 @@
+"""What a test answers when a tool asks, in rounds and in sessions, and what becomes of a question without an answer."""
+
+from __future__ import annotations
+
+from datetime import date
+from enum import Enum
+from typing import Any
+
+import pytest
+
+from pegboard import Context, Toolkit
+from pegboard.testing import Answer, Asked, accept, cancel, connect, decline, reply
+from pegboard.testing.answers import Answers
+from tests.testing import kits
+
+REVISIONS = ["2026-07-28", "2025-11-25"]
+
+
+@pytest.fixture(params=REVISIONS)
+def revision(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+def form(*fields: str, kind: str = "string") -> Asked:
+    schema = {"type": "object", "properties": {name: {"type": kind} for name in fields}}
+    return Asked("elicitation/create", {"mode": "form", "message": "m", "requestedSchema": schema})
+
+
+URL = Asked("elicitation/create", {"mode": "url", "message": "m", "url": "https://x.example"})
+SAMPLE = Asked("sampling/createMessage", {"messages": [{"role": "user", "content": {"type": "text", "text": "Hm?"}}]})
+ROOTS = Asked("roots/list", {})
+YES = {"action": "accept"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "value", "result"),
+    [
+        (form("a", "b"), {"a": 1}, {**YES, "content": {"a": 1}}),
+        (form("a"), "Ada", {**YES, "content": {"a": "Ada"}}),
+        (form("a"), 0, {**YES, "content": {"a": 0}}),
+        (form("a"), date(2026, 7, 28), {**YES, "content": {"a": "2026-07-28"}}),
+        (form("a"), [Colour.RED], {**YES, "content": {"a": ["red"]}}),
+        (form("a"), kits.Booking(name="Ada"), {**YES, "content": {"name": "Ada", "seats": 1}}),
+        (form("a", kind="boolean"), False, {**YES, "content": {"a": False}}),
+        (form("a", kind="boolean"), True, {**YES, "content": {"a": True}}),
+        (form("a", "b"), False, {"action": "decline"}),
+        (form(), True, {**YES, "content": {}}),
+        (form(), False, {"action": "decline"}),
+        (form("a"), accept(a=1), {**YES, "content": {"a": 1}}),
+        (form("a"), decline(), {"action": "decline"}),
+        (form("a"), cancel(), {"action": "cancel"}),
+        (URL, True, YES),
+        (URL, accept(), YES),
+        (URL, False, {"action": "decline"}),
+        (SAMPLE, "Paris", reply("Paris").result),
+        (SAMPLE, Answer({"any": "thing"}), {"any": "thing"}),
+        (ROOTS, ["file:///a", {"uri": "file:///b", "name": "B"}], {
+            "roots": [{"uri": "file:///a"}, {"uri": "file:///b", "name": "B"}]
+        }),
+    ],
+)  # fmt: skip
+async def test_plain_values_are_answers(asked: Asked, value: Any, result: Any) -> None:
+    answers = Answers()
+    answers.prepare(value, "more")
+    assert await answers.answer(asked) == result
+    assert answers.asked == [asked]
+
+
+@pytest.mark.parametrize(
+    ("asked", "value"),
+    [(form("a", "b"), "Ada"), (form(), "Ada"), (form("a"), None), (URL, "yes"), (SAMPLE, 5), (ROOTS, "file:///a")],
+)
+async def test_what_is_no_answer_is_refused(asked: Asked, value: Any) -> None:
+    answers = Answers()
+    answers.prepare(value, "more")
+    with pytest.raises(TypeError, match="is no answer to what was asked"):
+        await answers.answer(asked)
+
+
+def test_a_question_says_what_it_is() -> None:
+    assert [one.kind for one in (form("a"), URL, SAMPLE, ROOTS)] == ["form", "url", "sampling", "roots"]
+    assert [one.message for one in (form("a"), URL, SAMPLE, ROOTS)] == ["m", "m", "Hm?", ""]
+    assert list(form("a", "b").fields) == ["a", "b"]
+    assert str(form("a", "b")) == "form 'm' (a, b)"
+
+
+async def test_fixed_answers_go_out_in_order(revision: str) -> None:
+    async with connect(kits.kit, revision=revision, answers=[{"name": "Ada", "seats": 2}, True]) as client:
+        assert (await client.call("book")).value == "Ada 2 accept"
+        client.answer({"name": "Bob"}, False)
+        assert (await client.call("book")).value == "Bob 1 decline"
+        client.answer(cancel(), "not needed")
+        assert (await client.call("book")).value == "cancel"
+    assert [one.message for one in client.asked] == ["Who travels?", "Sure?"] * 2 + ["Who travels?"]
+
+
+async def test_a_function_answers_all(revision: str) -> None:
+    async def answer(asked: Asked) -> Any:
+        return {"form": "Rome", "url": True, "sampling": "the Forum", "roots": ["file:///home"]}[asked.kind]
+
+    async with connect(kits.kit, revision=revision, answers=answer) as client:
+        result = await client.call("everything")
+    assert result.text == '["Rome","the Forum",["file:///home"],"accept"]'
+    assert {one.kind for one in client.asked} == {"form", "url", "sampling", "roots"}
+    assert {one.name for one in client.asked} == (
+        {"where", "sight", "roots", "question-1"} if revision == "2026-07-28" else {""}
+    )
+
+
+async def test_a_question_without_an_answer_fails_the_test(revision: str) -> None:
+    async with connect(kits.kit, revision=revision) as client:
+        with pytest.raises(AssertionError, match=r"no answer to what was asked: form 'Who travels\?' \(name, seats\)"):
+            await client.call("book")
+        client.answer(cancel())
+        client.answer(lambda asked: True)
+        assert (await client.call("book")).value == "cancel"
+
+
+async def test_what_an_answering_function_raises_is_raised_in_the_test(revision: str) -> None:
+    def answer(asked: Asked) -> Any:
+        raise ZeroDivisionError(asked.message)
+
+    async with connect(kits.kit, revision=revision, answers=answer) as client:
+        with pytest.raises(ZeroDivisionError, match=r"Who travels\?"):
+            await client.call("book")
+
+
+async def test_a_client_may_be_poor() -> None:
+    async with connect(kits.kit, capabilities={}, revision="2025-11-25") as client:
+        assert "elicitation.form" in (await client.call("book")).error.message
+    assert client.asked == []
+
+
+async def test_resources_and_prompts_may_ask_too(revision: str) -> None:
+    kit = Toolkit("asks")
+
+    @kit.resource("asks://card", mime_type="text/plain")
+    async def card(context: Context) -> str:
+        """A card."""
+        return f"Card of {(await context.ui.elicit('Name?', str)).content}"
+
+    @kit.prompt
+    async def greet(context: Context) -> str:
+        """Greet."""
+        return f"Greet {(await context.ui.elicit('Name?', str)).content}"
+
+    async with connect(kit, answers=["Ada", "Bob"], revision=revision) as client:
+        assert (await client.read("asks://card")).text == "Card of Ada"
+        assert (await client.prompt("greet")).text == "Greet Bob"

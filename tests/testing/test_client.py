@@ -1,0 +1,285 @@
+"""The client of the test kit: what it sends is MCP, and what it gives is what a test of a toolkit wants."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from pegboard import Completion, ErrorKind, ProtocolError, ToolAnnotations, Toolkit, TransportError
+from pegboard.testing import TestClient, ToolFailed, connect
+from tests.support.recorder import Conversation
+from tests.testing import kits
+
+REVISIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
+ASKING = REVISIONS[:2]
+"""The revisions in which everything can be asked."""
+
+
+@pytest.fixture(params=REVISIONS)
+def revision(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@asynccontextmanager
+async def recorded(**options: Any) -> AsyncIterator[TestClient]:
+    """A client whose messages are all held against the official schema."""
+    async with connect(kits.kit, secrets={"AGENCY_KEY": "k"}, **options) as client:
+        yield client
+    conversation = Conversation()
+    for direction, message in client.traffic:
+        if direction == "sent":
+            conversation.sent(message)
+        else:
+            conversation.received(message)
+    assert conversation.checked > 0
+
+
+# --- tools
+
+
+async def test_a_tool_is_called_by_any_of_its_names(revision: str) -> None:
+    async with recorded(revision=revision, user="ada", config={"home": "Basel"}) as client:
+        for name in ("route", "trips_route"):
+            assert (await client.call(name, {"to": "Rome"})).value == "Basel to Rome for ada"
+        result = await client.call("route", to="Oslo")
+    assert result.name == "trips_route"
+    assert result.text == "Basel to Oslo for ada"
+    assert result.content[0]["type"] == "text"
+    assert result.is_error is False
+
+
+async def test_the_value_is_what_is_structured_else_the_text(revision: str) -> None:
+    async with recorded(revision=revision) as client:
+        result = await client.call("prices", cities=["Bern"])
+        nothing = await client.call("nothing")
+    structured = revision >= "2025-06-18"
+    assert result.structured == ({"Bern": 40} if structured else None)
+    assert result.value == ({"Bern": 40} if structured else '{"Bern":40}')
+    assert nothing.value is None
+
+
+async def test_arguments_may_have_any_name() -> None:
+    kit = Toolkit("odd")
+
+    @kit.tool
+    def odd(name: str, arguments: str, self: str) -> str:
+        """Take names that something else may have."""
+        return name + arguments + self
+
+    async with connect(kit) as client:
+        assert (await client.call("odd", name="a", arguments="b", self="c")).value == "abc"
+
+
+async def test_an_error_says_what_programs_may_know(revision: str) -> None:
+    async with recorded(revision=revision) as client:
+        result = await client.call("again")
+    assert result.is_error
+    assert result.error.message == "too early\n\nWait."
+    assert (result.error.kind, result.error.can_retry) == (ErrorKind.TOOL_RUNTIME_RETRY, True)
+    assert (result.error.retry_after_ms, result.error.status_code) == (50, None)
+    assert result.error.error_id is None
+    assert result.error.cause is None
+    with pytest.raises(ToolFailed, match="trips_again failed: too early") as caught:
+        result.value  # noqa: B018 - reading it is the test
+    assert caught.value.result is result
+
+
+async def test_a_value_is_no_error() -> None:
+    async with connect(kits.kit) as client:
+        result = await client.call("prices", cities=[])
+    with pytest.raises(AssertionError, match=r"trips_prices was to fail, and gave \{\}"):
+        result.error  # noqa: B018
+
+
+async def test_an_accident_is_masked_for_the_client_and_not_for_the_test() -> None:
+    async with recorded() as client:
+        result = await client.call("crash")
+    assert "mistake" not in result.text
+    assert result.error.error_id
+    assert result.error.error_id in result.text
+    assert isinstance(result.error.cause, KeyError)
+    with pytest.raises(ToolFailed) as caught:
+        result.value  # noqa: B018
+    assert caught.value.__cause__ is result.error.cause
+
+
+async def test_wrong_arguments_are_a_result_and_an_unknown_tool_an_error(revision: str) -> None:
+    async with recorded(revision=revision) as client:
+        assert "to" in (await client.call("route")).error.message
+        with pytest.raises(ProtocolError, match="Unknown tool: nowhere"):
+            await client.call("nowhere")
+
+
+async def test_a_name_that_two_have_is_not_guessed() -> None:
+    one, other = Toolkit("one"), Toolkit("other")
+    for kit in (one, other):
+
+        @kit.tool
+        def same() -> str:
+            """Be two."""
+            return ""
+
+    async with connect(one, other) as client:
+        with pytest.raises(LookupError, match="'same' may be any of: one_same, other_same"):
+            await client.call("same")
+        assert (await client.call("other_same")).value == ""
+        assert [tool["name"] for tool in await client.tools()] == ["one_same", "other_same"]
+
+
+async def test_a_part_of_another_name_is_no_name() -> None:
+    kit = Toolkit("files")
+
+    @kit.tool
+    def quick_read() -> str:
+        """Read."""
+        return ""
+
+    async with connect(kit) as client:
+        with pytest.raises(ProtocolError, match="Unknown tool: read"):
+            await client.call("read")
+
+
+async def test_names_of_the_other_style_are_found_too() -> None:
+    async with connect(kits.kit, hostconfig={"host": {"tool_names": "pascal"}}) as client:
+        assert (await client.call("prices", cities=[])).name == "Trips_Prices"
+
+
+async def test_what_a_tool_is_can_be_looked_at() -> None:
+    kit = Toolkit("t")
+
+    @kit.tool(title="Look", annotations=ToolAnnotations(read_only=True))
+    def look(at: str) -> str:
+        """Look at it."""
+        return at
+
+    async with connect(kit) as client:
+        tool = await client.tool("look")
+        with pytest.raises(LookupError, match="no tool 'nothing'"):
+            await client.tool("nothing")
+    assert (tool["title"], tool["description"]) == ("Look", "Look at it.")
+    assert tool["annotations"]["readOnlyHint"] is True
+    assert list(tool["inputSchema"]["properties"]) == ["at"]
+
+
+# --- lists, resources and prompts
+
+
+async def test_lists_are_read_to_their_ends(revision: str) -> None:
+    async with recorded(revision=revision, hostconfig={"host": {"page_size": 2}}) as client:
+        assert len(await client.tools()) == 11
+        assert [one["uri"] for one in await client.resources()] == ["trips://home", "trips://map"]
+        assert [one["uriTemplate"] for one in await client.templates()] == ["trips://cities/{name}"]
+        assert [one["name"] for one in await client.prompts()] == ["trips_plan"]
+    assert sum(b'"tools/list"' in message for _, message in client.traffic) == 6
+
+
+async def test_resources_are_read(revision: str) -> None:
+    async with recorded(revision=revision) as client:
+        home = await client.read("trips://home")
+        world = await client.read("trips://map")
+        assert (await client.read("trips://cities/Rome")).text == "City of Rome"
+        with pytest.raises(ProtocolError):
+            await client.read("trips://nowhere")
+    assert (home.text, home.data) == ("Bern", b"Bern")
+    assert home.contents[0]["mimeType"] == "text/plain"
+    assert (world.text, world.data) == ("", bytes(range(256)))
+
+
+async def test_prompts_are_given(revision: str) -> None:
+    async with recorded(revision=revision) as client:
+        given = await client.prompt("plan", style="broad")
+        assert (await client.prompt("trips_plan", {})).text.startswith("Plan, brief.")
+    assert given.text == "Plan, broad.\nWhere to?"
+    assert [message["role"] for message in given.messages] == ["user", "assistant"]
+
+
+async def test_arguments_are_completed() -> None:
+    async with recorded() as client:
+        assert await client.complete("plan", "style", "br") == Completion(("brief", "broad"), 2, False)
+        assert (await client.complete("trips://cities/{name}", "name", "B")).values == ("Bern", "Basel")
+
+
+# --- what is told
+
+
+async def test_what_a_call_tells_is_heard(revision: str) -> None:
+    async with recorded(revision=revision) as client:
+        await client.call("tell")
+        await client.call("tell")
+    assert [(one.level, one.data) for one in client.logs] == [("debug", {"message": "looking", "step": 1})] * 2
+    assert client.logs[0].logger == "trips_tell"
+    assert [tuple(one) for one in client.progress] == [
+        (1, 2, "half" if revision >= "2025-03-26" else None),
+    ] * 2
+
+
+async def test_changes_are_heard_by_who_listens(revision: str) -> None:
+    async with recorded(revision=revision) as client:
+        await client.listen("trips://home")
+        await client.call("tell")
+        told = await client.heard("notifications/resources/updated")
+        assert told["params"]["uri"] == "trips://home"
+        assert await client.heard("notifications/resources/updated", lambda one: True) is told
+        before = len(client.notifications)
+        await client.call("tell")
+        assert len(client.notifications) > before
+
+
+async def test_what_is_never_told_is_not_waited_for_for_ever() -> None:
+    async with connect(kits.kit, timeout=0.01) as client:
+        with pytest.raises(TimeoutError, match=r"no notifications/x within 0\.01 seconds"):
+            await client.heard("notifications/x")
+
+
+async def test_a_subscription_that_is_refused_says_why() -> None:
+    async with connect(kits.kit) as client:
+        with pytest.raises(ProtocolError, match="1000"):
+            await client.listen(*[f"x://{number}" for number in range(1001)])
+
+
+# --- beneath
+
+
+async def test_any_request_may_be_sent() -> None:
+    async with recorded() as client:
+        client.meta["com.example/trace"] = "t"
+        result = await client.request("tools/call", {"name": "trips_book", "arguments": {}})
+        assert result["resultType"] == "input_required"
+        with pytest.raises(ProtocolError, match="Method not found") as caught:
+            await client.request("no/such")
+        client.notify("notifications/roots/list_changed")
+    assert caught.value.code == -32601
+    sent = [message for direction, message in client.traffic if direction == "sent"]
+    assert all(b'"com.example/trace":"t"' in message for message in sent[1:-1])
+
+
+async def test_a_request_that_is_given_up_is_taken_back(revision: str) -> None:
+    async with recorded(revision=revision) as client:
+        for _ in range(2):
+            waiting = asyncio.create_task(client.call("forever"))
+            await client.heard("notifications/progress")
+            client.notifications.clear()
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+        assert "cancelled" in (await client.call("ends")).text
+
+
+async def test_a_request_without_an_answer_fails() -> None:
+    async with connect(kits.kit, timeout=0.05) as client:
+        with pytest.raises(TimeoutError, match=r"no answer to tools/call within 0\.05 seconds"):
+            await client.call("forever")
+
+
+async def test_after_the_end_nothing_is_answered() -> None:
+    async with connect(kits.kit) as client:
+        waiting = asyncio.create_task(client.call("forever"))
+        await client.heard("notifications/progress")
+    with pytest.raises(TransportError, match="the connection with the host has ended"):
+        await waiting
+    with pytest.raises(TransportError, match="has ended"):
+        await client.call("route", to="Rome")

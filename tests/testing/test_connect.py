@@ -1,0 +1,297 @@
+"""What a host of the test kit is made of: what the test gives it, and nothing of the machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import pytest_asyncio
+
+from pegboard import (
+    Call,
+    Caller,
+    CallNext,
+    ConfigError,
+    Context,
+    Middleware,
+    Outcome,
+    Plugin,
+    PluginConfig,
+    PluginError,
+    SecretStore,
+    ToolDefinition,
+    Toolkit,
+    ToolResult,
+    hookimpl,
+)
+from pegboard.testing import TestClient, connect
+from tests.testing import kits
+
+
+class LoudConfig(PluginConfig):
+    mark: str = "!"
+
+
+class VeryLoudPlugin(Plugin):
+    """Middleware with a setting."""
+
+    Config = LoudConfig
+
+    @hookimpl
+    def register_middleware(self) -> Iterable[Middleware]:
+        return [Middleware(self.shout, methods=frozenset({"tools/call"}))]
+
+    async def shout(self, call: Call, call_next: CallNext) -> Outcome:
+        outcome = await call_next(call)
+        assert isinstance(outcome, ToolResult)
+        return outcome._replace(value=f"{outcome.value}{self.config.mark}")
+
+
+def greeter() -> Toolkit:
+    kit = Toolkit("greeter")
+
+    @kit.tool
+    def hello(context: Context) -> str:
+        """Greet."""
+        return f"hello {context.user_id}"
+
+    return kit
+
+
+async def test_a_plugin_stands_in_the_path_of_the_toolkits_calls() -> None:
+    async with connect(greeter(), plugins={"loud": VeryLoudPlugin}) as client:
+        assert (await client.call("hello")).value == "hello None!"
+
+
+async def test_a_plugin_class_is_known_by_its_own_name() -> None:
+    async with connect(VeryLoudPlugin, greeter(), config={"mark": "?"}, user="ada") as client:
+        assert (await client.call("hello")).value == "hello ada?"
+        assert "very_loud" in [plugin.origin.name for plugin in client.host.report.plugins]
+
+
+async def test_a_module_is_a_plugin() -> None:
+    module = ModuleType("some.package.weather")
+
+    def report() -> str:
+        """Report."""
+        return "rain"
+
+    @hookimpl
+    def register_tools() -> Iterable[ToolDefinition]:
+        return [ToolDefinition(report)]
+
+    module.register_tools = register_tools  # type: ignore[attr-defined]
+    async with connect(module) as client:
+        assert (await client.call("report")).value == "rain"
+        assert "weather" in [plugin.origin.name for plugin in client.host.report.plugins]
+
+
+async def test_an_installed_toolkit_is_known_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("hello")
+    async with connect("files", config={"roots": [str(tmp_path)]}) as client:
+        assert "hello" in (await client.call("read", path="note.txt")).text
+
+
+async def test_an_installed_plugin_takes_its_settings() -> None:
+    async with connect(greeter(), plugins={"mcp": {"list_ttl_ms": 7}}) as client:
+        assert (await client.request("tools/list"))["ttlMs"] == 7
+    async with connect("mcp", greeter(), config={"list_ttl_ms": 8}) as client:
+        assert (await client.request("tools/list"))["ttlMs"] == 8
+
+
+async def test_an_installed_plugin_given_as_its_class_is_that_plugin() -> None:
+    from pegboard_plugins.http import HttpPlugin
+
+    async with connect(HttpPlugin, config={"port": 0}) as client:
+        (own,) = [plugin.origin for plugin in client.host.report.plugins if plugin.origin.name == "http"]
+        assert own.distribution == "pegboard"
+
+
+async def test_a_toolkit_takes_the_place_of_an_installed_one_of_its_name() -> None:
+    kit = Toolkit("files", config=LoudConfig)
+
+    @kit.tool
+    def mark(context: Context) -> str:
+        """Show it."""
+        return str(context.config.mark)
+
+    async with connect(kit, config={"mark": "mine"}) as client:
+        assert (await client.call("mark")).value == "mine"
+        assert [tool["name"] for tool in await client.tools()] == ["files_mark"]
+
+
+def test_what_is_not_installed_is_not_there() -> None:
+    with pytest.raises(LookupError, match="no toolkit and no plugin is installed by the name 'nothing'"):
+        connect("nothing").__enter__()
+
+
+async def test_nothing_else_that_is_installed_runs() -> None:
+    async with connect(greeter()) as client:
+        assert [tool["name"] for tool in await client.tools()] == ["greeter_hello"]
+
+
+# --- secrets
+
+
+async def test_secrets_are_the_tests_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("AGENCY_KEY", "of the machine")
+    (tmp_path / ".env").write_text("AGENCY_KEY=of the machine")
+    monkeypatch.chdir(tmp_path)
+    async with connect(kits.kit, secrets={"AGENCY_KEY": "of the test"}) as client:
+        assert (await client.call("secret")).value == "of the test"
+    async with connect(kits.kit) as client:
+        assert "AGENCY_KEY" in (await client.call("secret")).error.message
+        assert any("AGENCY_KEY" in str(problem) for problem in client.problems)
+
+
+async def test_the_tests_secrets_come_before_those_of_other_stores(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Store:
+        name = "aaa"
+
+        def get(self, name: str) -> str | None:
+            return "of the plugin"
+
+    class Stores(Plugin):
+        @hookimpl
+        def register_secret_stores(self) -> Iterable[SecretStore]:
+            return [Store()]
+
+    async with connect(kits.kit, secrets={"AGENCY_KEY": "of the test"}, plugins={"aaa": Stores}) as client:
+        assert (await client.call("secret")).value == "of the test"
+    async with connect(kits.kit, secrets={"OTHER": ""}, plugins={"aaa": Stores}) as client:
+        assert (await client.call("secret")).value == "of the plugin"
+    monkeypatch.setenv("AGENCY_KEY", "of the machine")
+    async with connect(kits.kit, plugins={"secrets_env": {}}) as client:
+        assert (await client.call("secret")).value == "of the machine"
+
+
+async def test_a_caller_may_be_a_stranger() -> None:
+    """What uses a secret is for this machine's user."""
+    async with connect(kits.kit, secrets={"AGENCY_KEY": "k"}, caller=Caller()) as client:
+        assert "trips_secret" not in [tool["name"] for tool in await client.tools()]
+        assert "for None" in (await client.call("route", to="Rome")).text
+
+
+# --- what is wrong
+
+
+def broken() -> Toolkit:
+    kit = greeter()
+
+    @kit.tool
+    def wrong(*what: str) -> str:
+        return ""
+
+    return kit
+
+
+async def test_a_wrong_definition_is_raised_with_its_reason() -> None:
+    with pytest.raises(PluginError, match="wrong") as caught:
+        async with connect(broken()):
+            pass
+    assert f"{Path(__file__).name}:" in str(caught.value)
+
+
+async def test_or_it_is_among_the_problems() -> None:
+    async with connect(broken(), strict=False) as client:
+        assert [tool["name"] for tool in await client.tools()] == ["greeter_hello"]
+        assert any("wrong" in str(problem) for problem in client.problems)
+
+
+async def test_wrong_settings_are_raised() -> None:
+    with pytest.raises(ConfigError, match="nonsense"):
+        async with connect(kits.kit, config={"nonsense": 1}):
+            pass
+    with pytest.raises(ConfigError, match="nonsense"):
+        async with connect(kits.kit, hostconfig={"host": {"nonsense": 1}}):
+            pass
+
+
+async def test_a_lifespan_that_fails_is_raised() -> None:
+    kit = greeter()
+
+    @kit.lifespan
+    async def live(config: object) -> AsyncIterator[None]:
+        if config is None:
+            raise OSError("no database")
+        yield
+
+    with pytest.raises(PluginError, match="OSError: no database"):
+        async with connect(kit):
+            pass
+
+
+async def test_a_revision_that_nobody_speaks_is_refused() -> None:
+    with pytest.raises(ValueError, match="the host does not speak 2020-01-01; it offers 2025-11-25"):
+        async with connect(greeter(), revision="2020-01-01"):
+            pass
+
+
+# --- fixtures and plain tests
+
+
+@pytest_asyncio.fixture
+async def trips() -> AsyncIterator[TestClient]:
+    """pytest-asyncio opens and closes this in two tasks; a lifespan of the toolkit minds that."""
+    async with connect(kits.kit) as client:
+        yield client
+
+
+async def test_a_fixture_may_hold_the_client(trips: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+    assert (await trips.call("prices", cities=["Rome"])).value == {"Rome": 40}
+
+
+async def test_a_host_ends_in_the_task_that_began_it(caplog: pytest.LogCaptureFixture) -> None:
+    connection = connect(kits.kit)
+    import asyncio
+
+    client = await asyncio.create_task(connection.__aenter__())
+    await client.call("nothing")
+    await asyncio.create_task(connection.__aexit__(None, None, None))
+    assert "failed to end" not in caplog.text
+
+
+def test_a_plain_test_needs_no_loop() -> None:
+    with connect(kits.kit, secrets={"AGENCY_KEY": "k"}, answers=[cancelled()]) as client:
+        assert client.call("prices", cities=["Rome"]).value == {"Rome": 40}
+        assert client.call("book").value == "cancel"
+        assert client.asked[0].message == "Who travels?"
+        assert client.tool("book")["name"] == "trips_book"
+        assert len(client.tools()) == 11
+        assert client.read("trips://home").text == "Bern"
+        assert len(client.resources()) == 2
+        assert len(client.templates()) == 1
+        assert client.prompt("plan").text.startswith("Plan")
+        assert len(client.prompts()) == 1
+        assert client.complete("plan", "style", "bro").values == ("broad",)
+        client.listen("trips://home")
+        client.call("tell")
+        assert client.heard("notifications/resources/updated")["params"]["uri"] == "trips://home"
+        assert client.logs[0].data["message"] == "looking"
+        assert client.progress[0].message == "half"
+        assert client.notifications
+        assert client.traffic
+        client.answer({"name": "Ada"}, True)
+        assert client.call("book").value == "Ada 1 accept"
+        assert client.request("server/discover")["supportedVersions"]
+        assert client.run(client.client.call("nothing")).value is None
+
+
+def cancelled() -> object:
+    from pegboard.testing import cancel
+
+    return cancel()
+
+
+async def test_where_a_loop_runs_it_says_what_to_write() -> None:
+    with pytest.raises(RuntimeError, match="write `async with connect"):
+        connect(kits.kit).__enter__()
+
+
+def test_a_plain_test_learns_what_is_wrong_too() -> None:
+    with pytest.raises(PluginError, match="wrong"), connect(broken()):
+        pass
+    assert sys.exc_info() == (None, None, None)
