@@ -108,6 +108,7 @@ if TYPE_CHECKING:
         Role,
         TextContent,
     )
+    from pegboard.contracts.metadata import Behavior, Classification, Operation, ServiceDomain, ToolMetadata
     from pegboard.errors import (
         AuthorizationError,
         ClientCapabilityError,
@@ -169,11 +170,13 @@ __all__ = [
     "AudioContent",
     "Authorization",
     "AuthorizationError",
+    "Behavior",
     "Call",
     "CallNext",
     "Caller",
     "Catalogue",
     "Change",
+    "Classification",
     "Client",
     "ClientCapabilityError",
     "ClientError",
@@ -224,6 +227,7 @@ __all__ = [
     "NotificationHandler",
     "Notify",
     "OnProgress",
+    "Operation",
     "Outcome",
     "Plugin",
     "PluginConfig",
@@ -263,6 +267,7 @@ __all__ = [
     "Selection",
     "ServerError",
     "ServerSentEvent",
+    "ServiceDomain",
     "SessionRecord",
     "SessionStore",
     "StreamProtocol",
@@ -279,6 +284,7 @@ __all__ = [
     "ToolFunction",
     "ToolInputError",
     "ToolInputSchemaError",
+    "ToolMetadata",
     "ToolOutputError",
     "ToolOutputSchemaError",
     "ToolResult",
@@ -331,6 +337,7 @@ _NAMES = {
     "contracts.content": """
         Annotations AudioContent Content EmbeddedResource Icon ImageContent ResourceLink Role TextContent
     """,
+    "contracts.metadata": "Behavior Classification Operation ServiceDomain ToolMetadata",
     "loading.discovery": "Selection",
     "context.elicitation": "Elicited",
     "errors": """

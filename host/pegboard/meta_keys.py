@@ -1,10 +1,15 @@
-"""The keys of `_meta`: their grammar, and which of them belong to the protocol (2026-07-28, basic, `_meta`)."""
+"""The keys of `_meta`: their grammar, and which of them belong to the protocol or the host (2026-07-28, `_meta`)."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from pegboard.codec import encode, is_finite
+
+MAX_LEVELS = 100
+"""How deeply what authors and plugins say may be nested: beyond 200 nobody reads the list that it stands in."""
 
 _LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
 _PREFIX = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
@@ -34,6 +39,9 @@ _CORE = frozenset(
 
 _OF_EXTENSIONS = frozenset({"ui"})
 """Names without a prefix, and prefixes, that an official extension has reserved for itself (MCP Apps 2026-01-26)."""
+
+_HOST = "pegboard"
+"""The prefix of what the host itself says."""
 
 
 def grammar_complaint(key: str, *, prefixed: bool = False) -> str | None:
@@ -69,7 +77,7 @@ def key_complaint(key: object, extension: str | None = None) -> str | None:
     labels = prefix.split(".")
     of_mcp = len(labels) > 1 and labels[1] in ("modelcontextprotocol", "mcp")
     of_others = (prefix if slash else name) in _OF_EXTENSIONS and (prefix if slash else name) != own_name
-    if key in _CORE or of_others or (of_mcp and prefix != own):
+    if key in _CORE or prefix == _HOST or of_others or (of_mcp and prefix != own):
         return f"the key {key!r} is reserved; use one with a prefix of your own, such as com.example/{name}"
     return None
 
@@ -85,4 +93,12 @@ def meta_complaint(meta: object, extension: str | None = None) -> str | None:
         encode(meta)
     except TypeError as error:
         return str(error)
+    if not nests_within(meta, MAX_LEVELS):
+        return f"it is nested more than {MAX_LEVELS} levels deep"
     return None if is_finite((meta,)) else "it holds NaN or an infinity, which JSON lacks"
+
+
+def nests_within(value: Any, levels: int) -> bool:
+    """Whether dicts and lists stand in one another no deeper than this."""
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else None
+    return inner is None or (levels > 0 and all(nests_within(one, levels - 1) for one in inner))

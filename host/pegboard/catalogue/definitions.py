@@ -76,7 +76,15 @@ def compile_tool(definition: ToolDefinition, name: str, owner: str) -> tuple[Too
     title = definition.title or (hints.title if hints else None)
     schemas = signature.input_schema, signature.output_schema
     tool = Tool(name, description, *schemas, title, hints, owner, definition.meta, mirrors, tuple(definition.icons))
-    return tool, signature, Function.of(definition.function, inline=definition.inline)
+    return _with_kind(tool, definition), signature, Function.of(definition.function, inline=definition.inline)
+
+
+def _with_kind(tool: Tool, definition: ToolDefinition) -> Tool:
+    if definition.metadata is None and not (tool.annotations and tool.annotations.extra):
+        return tool
+    from pegboard.catalogue.tool_metadata import with_kind
+
+    return with_kind(tool, definition.metadata)
 
 
 def _innermost(function: Any) -> Any:

@@ -52,10 +52,23 @@ def _check_adapters(adapters: object) -> None:
 
 def _check_hints(hints: object) -> None:
     if not isinstance(hints, ToolAnnotations):
-        raise ToolDefinitionError(f"its annotations are {hints!r}, not ToolAnnotations")
+        raise ToolDefinitionError(f"its annotations are {hints!r}, not ToolAnnotations(read_only=..., extra={{...}})")
+    if not isinstance(hints.extra, Mapping):
+        raise ToolDefinitionError(f"its annotations: extra is {hints.extra!r}, not a dict")
     for name in ("read_only", "destructive", "idempotent", "open_world"):
         if not isinstance(getattr(hints, name), bool | None):
             raise ToolDefinitionError(f"its annotation {name} is {getattr(hints, name)!r}, not true or false")
+    check_sense(hints)
+
+
+def check_sense(hints: ToolAnnotations) -> None:
+    """Refuse hints that cannot both be true.
+
+    Raises:
+        ToolDefinitionError: these cannot.
+    """
+    if hints.read_only and hints.destructive:
+        raise ToolDefinitionError("it is said to be read_only and destructive; what changes nothing loses nothing")
 
 
 def _check_shown(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:

@@ -46,12 +46,14 @@ def tool_detail(tool: Tool) -> dict[str, Any]:
     """A tool as JSON."""
     hints = tool.annotations
     names = ("read_only", "destructive", "idempotent", "open_world")
+    said = {name: getattr(hints, name) for name in names if hints and getattr(hints, name) is not None}
     return {
         "name": tool.name,
         "toolkit": tool.owner,
         "title": tool.title,
         "description": tool.description,
-        "annotations": {name: getattr(hints, name) for name in names if hints and getattr(hints, name) is not None},
+        "annotations": {**said, **(hints.extra if hints else {})},
+        "meta": tool.meta or {},
         "input_schema": tool.input_schema,
         "output_schema": tool.output_schema,
     }

@@ -1,10 +1,12 @@
 """What a host lists, as clients see it, and how it introduces itself."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from pegboard.contracts.content import Annotations, Icon
+    from pegboard.contracts.metadata import ToolMetadata
 
 Kind: TypeAlias = Literal["tools", "resources", "prompts"]
 """The three things a host lists."""
@@ -31,6 +33,8 @@ class ToolAnnotations(NamedTuple):
         destructive: what it changes may be lost; meaningful when not read-only.
         idempotent: calling it again with the same arguments changes nothing more.
         open_world: it reaches beyond this host, to the web for example.
+        extra: annotations of your own, such as `{"com.example/audited": True}`; JSON, under names that the protocol
+            does not have.
     """
 
     title: str | None = None
@@ -38,6 +42,7 @@ class ToolAnnotations(NamedTuple):
     destructive: bool | None = None
     idempotent: bool | None = None
     open_world: bool | None = None
+    extra: Mapping[str, Any] = MappingProxyType({})
 
 
 class Mirrored(NamedTuple):
@@ -66,6 +71,7 @@ class Tool(NamedTuple):
         mirrored: the arguments that HTTP clients repeat in headers.
         meta: its `_meta`, None for none.
         icons: pictures that clients may show.
+        metadata: what kind of tool it is; hints and `_meta` say it, too.
     """
 
     name: str
@@ -78,6 +84,7 @@ class Tool(NamedTuple):
     meta: Mapping[str, Any] | None = None
     mirrored: tuple[Mirrored, ...] = ()
     icons: "tuple[Icon, ...]" = ()
+    metadata: "ToolMetadata | None" = None
 
 
 class Resource(NamedTuple):

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pegboard.contracts.apps import ResourceUi, ToolUi
     from pegboard.contracts.catalogue import ToolAnnotations
     from pegboard.contracts.content import Annotations, Icon
+    from pegboard.contracts.metadata import ToolMetadata
     from pegboard.contracts.plugins import Completer, ErrorAdapter
 
 
@@ -35,6 +36,8 @@ class ToolOptions(Options, total=False):
 
     Attributes:
         annotations: hints about its behaviour.
+        metadata: what kind of tool it is: the services it works on, what it does there, and extras of your own. The
+            hints that `annotations` leaves out come from here.
         requires_secrets: names of the secrets it may read with `context.get_secret`.
         inline: a sync function that never blocks, run on the event loop without a thread.
         input_schema: JSON Schema of the arguments in place of the types, listed as it is (2020-12, or draft-07 by
@@ -47,6 +50,7 @@ class ToolOptions(Options, total=False):
     """
 
     annotations: ToolAnnotations | None
+    metadata: ToolMetadata | None
     requires_secrets: Sequence[str]
     inline: bool
     input_schema: Mapping[str, Any] | None

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import logging
 
     from pegboard.contracts.content import Annotations, Icon
+    from pegboard.contracts.metadata import ToolMetadata
     from pegboard.errors import ToolRuntimeError
 
 
@@ -27,6 +28,7 @@ class ToolDefinition(NamedTuple):
         title: a name for people.
         description: replaces the docstring.
         annotations: hints about its behaviour.
+        metadata: what kind of tool it is.
         meta: its `_meta`; keys that the protocol has reserved are refused.
         icons: pictures that clients may show.
         requires_secrets: names of the secrets it may read with `context.get_secret`.
@@ -44,6 +46,7 @@ class ToolDefinition(NamedTuple):
     title: str | None = None
     description: str | None = None
     annotations: ToolAnnotations | None = None
+    metadata: "ToolMetadata | None" = None
     meta: Mapping[str, Any] | None = None
     icons: "Sequence[Icon]" = ()
     requires_secrets: tuple[str, ...] = ()

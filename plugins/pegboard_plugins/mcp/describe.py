@@ -110,6 +110,7 @@ def _hints(hints: ToolAnnotations | None) -> dict[str, Any] | None:
             destructiveHint=hints.destructive,
             idempotentHint=hints.idempotent,
             openWorldHint=hints.open_world,
+            **hints.extra,
         )
         or None
     )

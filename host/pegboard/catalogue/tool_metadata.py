@@ -1,0 +1,213 @@
+"""What an author said of a tool's kind, checked, compared with its hints, and as clients see it.
+
+It is loaded where a tool says such things.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+from pegboard.catalogue.option_checks import check_sense
+from pegboard.contracts import Tool, ToolAnnotations
+from pegboard.contracts.metadata import Behavior, Classification, Operation, ServiceDomain, ToolMetadata
+from pegboard.errors import ToolDefinitionError
+from pegboard.meta_keys import MAX_LEVELS, nests_within
+from pegboard.names import nearest
+
+HINTS = ("read_only", "destructive", "idempotent", "open_world")
+"""What both `Behavior` and `ToolAnnotations` can say."""
+
+MAX_DOMAIN = 64
+"""Characters of a service domain's name."""
+
+_DOMAIN = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*", re.ASCII)
+_OWN_ARGUMENTS = {
+    "title": "title",
+    "readOnlyHint": "read_only",
+    "destructiveHint": "destructive",
+    "idempotentHint": "idempotent",
+    "openWorldHint": "open_world",
+}
+"""The protocol's names of annotations, and the arguments of `ToolAnnotations` that give them."""
+
+METADATA = "pegboard/metadata"
+"""The key of `_meta` under which clients see it."""
+
+
+def with_kind(tool: Tool, metadata: object) -> Tool:
+    """A tool with all that is said of its kind, in its hints and in its `_meta`.
+
+    Args:
+        tool: with the annotations and the `_meta` that the author gave.
+        metadata: what the author gave; None for nothing.
+
+    Raises:
+        ToolDefinitionError: something of it is wrong.
+    """
+    hints = tool.annotations
+    if hints is not None and hints.extra:
+        hints = hints._replace(extra=_checked_extra(hints.extra))
+    if metadata is None:
+        return tool._replace(annotations=hints)
+    checked = _checked_metadata(metadata)
+    shown = _metadata_object(checked)
+    meta = {**(tool.meta or {}), METADATA: shown} if shown else tool.meta
+    return tool._replace(annotations=_merged_hints(hints, checked), meta=meta, metadata=checked)
+
+
+def _checked_metadata(metadata: object) -> ToolMetadata:
+    """Metadata in plain texts, lists and dicts.
+
+    Raises:
+        ToolDefinitionError: something of it is wrong, or contradicts the rest.
+    """
+    if not isinstance(metadata, ToolMetadata):
+        raise _wrong(f"it is {type(metadata).__name__}, not ToolMetadata")
+    classification, behavior, extras, strict = metadata
+    if not isinstance(strict, bool):
+        raise _wrong(f"its strict is {strict!r}, not true or false")
+    domains = None if classification is None else _checked_classification(classification)
+    if behavior is not None:
+        behavior = _checked_behavior(behavior)
+    if extras is not None:
+        if not isinstance(extras, Mapping):
+            raise _wrong(f"its extras are {extras!r}, not a dict")
+        extras = _own_json(extras, "its metadata: extras")
+    if strict and behavior is not None and (complaint := _contradiction(behavior, domains)):
+        raise _wrong(f"{complaint}; mend one of them, or say strict=False where both are true")
+    return ToolMetadata(domains, behavior, extras, strict)
+
+
+def _wrong(complaint: str) -> ToolDefinitionError:
+    return ToolDefinitionError(f"its metadata: {complaint}")
+
+
+def _checked_classification(given: object) -> Classification:
+    if not isinstance(given, Classification):
+        raise _wrong(f"its classification is {given!r}, not Classification")
+    domains = tuple(_texts(given.service_domains, "service_domains"))
+    for one in domains:
+        if not _DOMAIN.fullmatch(one) or len(one) > MAX_DOMAIN:
+            close = nearest(one, ServiceDomain)
+            hint = f"; did you mean {str(close)!r}?" if close else ", such as cloud_storage"
+            raise _wrong(f"the service domain {one!r} is not in snake case of at most {MAX_DOMAIN} characters{hint}")
+    return Classification(domains)
+
+
+def _checked_behavior(given: object) -> Behavior:
+    if not isinstance(given, Behavior):
+        raise _wrong(f"its behavior is {given!r}, not Behavior")
+    operations = tuple(_texts(given.operations, "operations"))
+    for one in operations:
+        if one not in set(Operation):
+            raise _wrong(f"{one!r} is no operation; there are: {', '.join(Operation)}")
+    for name in HINTS:
+        if not isinstance(getattr(given, name), bool | None):
+            raise _wrong(f"its {name} is {getattr(given, name)!r}, not true or false")
+    return given._replace(operations=operations)
+
+
+def _texts(given: object, name: str) -> Iterable[str]:
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise _wrong(f"its {name} are {given!r}, not a list")
+    for one in given:
+        if not isinstance(one, str):
+            raise _wrong(f"{one!r} among its {name} is no text")
+        yield str.__str__(one)
+
+
+def _contradiction(behavior: Behavior, classification: Classification | None) -> str | None:
+    changing = [one for one in behavior.operations if one not in (Operation.READ, Operation.OPAQUE)]
+    if behavior.read_only and changing:
+        return f"it is read_only, but its operations change something: {', '.join(changing)}"
+    if behavior.read_only and Operation.OPAQUE in behavior.operations:
+        return "it is read_only, but what it does is opaque, and nobody can know"
+    if behavior.destructive is False and Operation.DELETE in behavior.operations:
+        return "it is not destructive, but it deletes"
+    if behavior.open_world is False and classification is not None and classification.service_domains:
+        domains = ", ".join(classification.service_domains)
+        return f"it stays within this process (open_world=False), but works on a service: {domains}"
+    return None
+
+
+def _merged_hints(annotations: ToolAnnotations | None, metadata: ToolMetadata) -> ToolAnnotations | None:
+    """The hints for clients: those given as annotations, the rest by the behavior.
+
+    Raises:
+        ToolDefinitionError: the two contradict each other, or together make no sense.
+    """
+    behavior = metadata.behavior
+    if behavior is None:
+        return annotations
+    hints = annotations or ToolAnnotations()
+    for name in HINTS:
+        own, other = getattr(hints, name), getattr(behavior, name)
+        if own is None and other is not None:
+            hints = hints._replace(**{name: other})
+        elif metadata.strict and None not in (own, other) and own is not other:
+            told = f"its annotations say {name}={own} and its metadata {name}={other}"
+            raise ToolDefinitionError(f"{told}; say it once, or say strict=False in the metadata")
+    if metadata.strict:
+        check_sense(hints)
+    return None if hints == ToolAnnotations() else hints
+
+
+def _metadata_object(metadata: ToolMetadata) -> dict[str, Any]:
+    """As clients see it: nothing in it is null or empty."""
+    classification, behavior, extras, _ = metadata
+    found = {
+        "classification": _present(classification._asdict()) if classification else {},
+        "behavior": _present(behavior._asdict()) if behavior else {},
+        "extras": extras or {},
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _present(members: Mapping[str, Any]) -> dict[str, Any]:
+    said = {name: value for name, value in members.items() if value is not None and value != ()}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in said.items()}
+
+
+def _checked_extra(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Annotations of the author's own.
+
+    Raises:
+        ToolDefinitionError: they are no JSON, or the protocol's.
+    """
+    for key in extra:
+        own = key if key in _OWN_ARGUMENTS.values() else _OWN_ARGUMENTS.get(key)
+        if own is not None:
+            raise ToolDefinitionError(f"its annotations: {key!r} is not for extra; write ToolAnnotations({own}=...)")
+        if not str(key).strip() or not str(key).isprintable():
+            raise ToolDefinitionError(f"its annotations: {key!r} in extra is no name; write it like com.example/name")
+    return _own_json(extra, "its annotations: extra")
+
+
+def _own_json(value: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """A dict of an author's that is JSON as it stands, in dicts and lists that nobody else has.
+
+    Raises:
+        ToolDefinitionError: something of it is not JSON, or it is nested too deeply.
+    """
+    if not nests_within(value, MAX_LEVELS):
+        raise ToolDefinitionError(f"{where} is nested more than {MAX_LEVELS} levels deep")
+    found: dict[str, Any] = _plain_json(value, where)
+    return found
+
+
+def _plain_json(value: object, where: str) -> Any:
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise ToolDefinitionError(f"{where} has the key {key!r}, which is no text")
+        return {str.__str__(key): _plain_json(one, f"{where}[{key!r}]") for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain_json(one, f"{where}[{place}]") for place, one in enumerate(value)]
+    if isinstance(value, str):
+        return str.__str__(value)
+    if value is None or isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value)):
+        return value
+    raise ToolDefinitionError(f"{where} is {value!r}, for which JSON has no form")

@@ -1,0 +1,311 @@
+"""What authors say of a tool's kind: taken as it is, compared with its hints, and refused where it makes no sense."""
+
+from __future__ import annotations
+
+import datetime
+from enum import Enum
+from typing import Any
+
+import pytest
+
+from pegboard import (
+    Behavior,
+    Classification,
+    Operation,
+    ServiceDomain,
+    Tool,
+    ToolAnnotations,
+    Toolkit,
+    ToolMetadata,
+)
+from tests.host.hosting import make_host
+
+METADATA = "pegboard/metadata"
+
+
+def work() -> str:
+    """Work."""
+    return ""
+
+
+async def outcome(**options: Any) -> tuple[Tool | None, str]:
+    """A tool with these options, None when it is not served, and what the operator is told."""
+    kit = Toolkit("x")
+    kit.tool(**options)(work)
+    kit.tool(name="other")(work)
+    async with make_host(kit) as host:
+        assert "x_other" in host.assembly.tools
+        found = host.assembly.tools.get("x_work")
+        return (found and found.tool, "\n".join(map(str, host.problems)))
+
+
+async def served(**options: Any) -> Tool:
+    tool, told = await outcome(**options)
+    assert tool is not None, told
+    assert told == ""
+    return tool
+
+
+async def refused(**options: Any) -> str:
+    """What the operator is told, after the tool, its file and its line."""
+    tool, told = await outcome(**options)
+    assert tool is None
+    place = f"tool 'work' ({__file__}:{work.__code__.co_firstlineno}): "
+    _, found, complaint = told.partition(place)
+    assert found, told
+    assert complaint.endswith("; it is not served")
+    return complaint.removesuffix("; it is not served")
+
+
+# --- metadata
+
+
+async def test_everything_said_is_kept_and_shown() -> None:
+    metadata = ToolMetadata(
+        Classification([ServiceDomain.EMAIL, "acme_pigeon_post"]),
+        Behavior([Operation.READ, "update"], read_only=False, destructive=False, idempotent=True, open_world=True),
+        {"idp": "entraID", "levels": (1, 2.5, None, True), "nested": {"a": []}},
+    )
+    tool = await served(metadata=metadata, meta={"com.example/own": 1})
+    plain = {"idp": "entraID", "levels": [1, 2.5, None, True], "nested": {"a": []}}
+    assert tool.metadata is not None
+    assert tool.metadata.classification == Classification(("email", "acme_pigeon_post"))
+    assert tool.metadata.behavior == Behavior(("read", "update"), False, False, True, True)
+    assert tool.metadata.extras == plain
+    assert tool.meta == {
+        "com.example/own": 1,
+        METADATA: {
+            "classification": {"service_domains": ["email", "acme_pigeon_post"]},
+            "behavior": {
+                "operations": ["read", "update"],
+                "read_only": False,
+                "destructive": False,
+                "idempotent": True,
+                "open_world": True,
+            },
+            "extras": plain,
+        },
+    }
+    assert tool.annotations == ToolAnnotations(None, False, False, True, True)
+
+
+async def test_texts_of_any_enum_are_plain_texts_for_clients() -> None:
+    class Own(str, Enum):  # noqa: UP042 - its texts print as Own.PIGEONS
+        PIGEONS = "pigeon_post"
+
+    tool = await served(metadata=ToolMetadata(Classification([Own.PIGEONS]), extras={Own.PIGEONS: Own.PIGEONS}))
+    assert tool.meta is not None
+    shown = tool.meta[METADATA]
+    (domain,) = shown["classification"]["service_domains"]
+    ((key, value),) = shown["extras"].items()
+    assert [(one, type(one)) for one in (domain, key, value)] == [("pigeon_post", str)] * 3
+
+
+@pytest.mark.parametrize(
+    ("metadata", "shown"),
+    [
+        (ToolMetadata(), None),
+        (ToolMetadata(Classification(), Behavior(), {}), None),
+        (ToolMetadata(behavior=Behavior(["read"])), {"behavior": {"operations": ["read"]}}),
+        (ToolMetadata(extras={"a": None}), {"extras": {"a": None}}),
+        (ToolMetadata(Classification(["crm"]), strict=False), {"classification": {"service_domains": ["crm"]}}),
+    ],
+)
+async def test_what_is_not_said_is_not_shown(metadata: ToolMetadata, shown: Any) -> None:
+    tool = await served(metadata=metadata)
+    assert tool.meta == (None if shown is None else {METADATA: shown})
+    assert tool.annotations is None
+
+
+async def test_what_an_author_changes_later_changes_nothing() -> None:
+    extras: dict[str, Any] = {"list": [1]}
+    domains = ["crm"]
+    kit = Toolkit("x")
+    kit.tool(metadata=ToolMetadata(Classification(domains), extras=extras))(work)
+    async with make_host(kit) as host:
+        extras["list"].append(object())
+        domains.append("email")
+        meta = host.assembly.tools["x_work"].tool.meta
+    assert meta == {METADATA: {"classification": {"service_domains": ["crm"]}, "extras": {"list": [1]}}}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "told"),
+    [
+        (ToolMetadata(behavior=Behavior(["create"], read_only=True)), "it is read_only, but its operations change"),
+        (ToolMetadata(behavior=Behavior(["read", "update"], read_only=True)), "operations change something: update"),
+        (ToolMetadata(behavior=Behavior(["delete"], read_only=True)), "operations change something: delete"),
+        (ToolMetadata(behavior=Behavior(["opaque"], read_only=True)), "it is read_only, but what it does is opaque"),
+        (ToolMetadata(behavior=Behavior(["delete"], destructive=False)), "it is not destructive, but it deletes"),
+        (
+            ToolMetadata(Classification(["email"]), Behavior(open_world=False)),
+            "it stays within this process (open_world=False), but works on a service: email",
+        ),
+    ],
+)
+async def test_a_contradiction_costs_the_tool_unless_the_author_means_it(metadata: ToolMetadata, told: str) -> None:
+    complaint = await refused(metadata=metadata)
+    assert complaint.startswith("its metadata: ")
+    assert told in complaint
+    assert complaint.endswith("mend one of them, or say strict=False where both are true")
+    tool = await served(metadata=metadata._replace(strict=False))
+    assert tool.metadata == metadata._replace(
+        strict=False,
+        classification=metadata.classification and Classification(tuple(metadata.classification.service_domains)),
+        behavior=metadata.behavior and metadata.behavior._replace(operations=tuple(metadata.behavior.operations)),
+    )
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        ToolMetadata(behavior=Behavior(["read"], read_only=True)),
+        ToolMetadata(behavior=Behavior(["opaque"], read_only=False)),
+        ToolMetadata(behavior=Behavior(["opaque"])),
+        ToolMetadata(behavior=Behavior(["delete"], destructive=True)),
+        ToolMetadata(behavior=Behavior(["delete"])),
+        ToolMetadata(behavior=Behavior(["create", "update"], destructive=False)),
+        ToolMetadata(Classification(["email"]), Behavior(open_world=True)),
+        ToolMetadata(Classification(["email"]), Behavior()),
+        ToolMetadata(Classification(), Behavior(open_world=False)),
+    ],
+)
+async def test_what_is_no_contradiction_is_served(metadata: ToolMetadata) -> None:
+    await served(metadata=metadata)
+
+
+WRONG: Any = 5
+CYCLE: dict[str, Any] = {}
+CYCLE["self"] = CYCLE
+DEEP: Any = 1
+for _ in range(101):
+    DEEP = {"a": DEEP}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "told"),
+    [
+        ({"behavior": {}}, "it is dict, not ToolMetadata"),
+        (ToolMetadata(WRONG), "its classification is 5, not Classification"),
+        (ToolMetadata(behavior=WRONG), "its behavior is 5, not Behavior"),
+        (ToolMetadata(extras=WRONG), "its extras are 5, not a dict"),
+        (ToolMetadata(strict=WRONG), "its strict is 5, not true or false"),
+        (ToolMetadata(Classification("email")), "its service_domains are 'email', not a list"),
+        (ToolMetadata(Classification([WRONG])), "5 among its service_domains is no text"),
+        (ToolMetadata(Classification(["Email"])), "the service domain 'Email' is not in snake case"),
+        (ToolMetadata(Classification(["Email"])), "did you mean 'email'?"),
+        (ToolMetadata(Classification([""])), "the service domain '' is not in snake case of at most 64 characters"),
+        (ToolMetadata(Classification(["a__b"])), "the service domain 'a__b'"),
+        (ToolMetadata(Classification(["é"])), "the service domain 'é'"),
+        (ToolMetadata(Classification(["a" * 65])), "of at most 64 characters"),
+        (ToolMetadata(behavior=Behavior("read")), "its operations are 'read', not a list"),
+        (ToolMetadata(behavior=Behavior(["write"])), "there are: read, create, update, delete, opaque"),
+        (ToolMetadata(behavior=Behavior(read_only=WRONG)), "its read_only is 5, not true or false"),
+        (ToolMetadata(behavior=Behavior(open_world=WRONG)), "its open_world is 5, not true or false"),
+        (ToolMetadata(extras={"a": {"b": [object]}}), "extras['a']['b'][0] is <class 'object'>, for which JSON has no"),
+        (ToolMetadata(extras={"when": datetime.date(2026, 1, 1)}), "extras['when'] is datetime.date(2026, 1, 1)"),
+        (ToolMetadata(extras={"a": float("nan")}), "extras['a'] is nan"),
+        (ToolMetadata(extras={"a": {WRONG: 1}}), "extras['a'] has the key 5, which is no text"),
+        (ToolMetadata(extras=CYCLE), "extras is nested more than 100 levels deep"),
+        (ToolMetadata(extras=DEEP), "extras is nested more than 100 levels deep"),
+    ],
+)
+async def test_metadata_that_is_wrong_costs_the_tool(metadata: Any, told: str) -> None:
+    complaint = await refused(metadata=metadata)
+    assert complaint.startswith("its metadata: ")
+    assert told in complaint
+
+
+def test_there_are_thirty_service_domains_by_name() -> None:
+    assert len(ServiceDomain) == 30
+    assert all(one.name == one.value.upper() for one in ServiceDomain)
+
+
+# --- annotations
+
+
+async def test_annotations_win_and_leave_the_rest_to_the_metadata() -> None:
+    behavior = Behavior(read_only=False, destructive=True, open_world=True)
+    annotations = ToolAnnotations("Title", read_only=False, idempotent=True, extra={"com.example/a": 1})
+    tool = await served(annotations=annotations, metadata=ToolMetadata(behavior=behavior))
+    assert tool.annotations == ToolAnnotations("Title", False, True, True, True, {"com.example/a": 1})
+    assert tool.title == "Title"
+
+
+@pytest.mark.parametrize("name", ["read_only", "destructive", "idempotent", "open_world"])
+async def test_annotations_and_metadata_must_agree_unless_the_author_means_it(name: str) -> None:
+    annotations, behavior = ToolAnnotations(**{name: True}), Behavior(**{name: False})  # type: ignore[arg-type]
+    complaint = await refused(annotations=annotations, metadata=ToolMetadata(behavior=behavior))
+    assert complaint == (
+        f"its annotations say {name}=True and its metadata {name}=False; "
+        "say it once, or say strict=False in the metadata"
+    )
+    tool = await served(annotations=annotations, metadata=ToolMetadata(behavior=behavior, strict=False))
+    assert tool.annotations == annotations
+
+
+async def test_what_changes_nothing_loses_nothing() -> None:
+    sense = "it is said to be read_only and destructive; what changes nothing loses nothing"
+    assert await refused(annotations=ToolAnnotations(read_only=True, destructive=True)) == sense
+    split = ToolMetadata(behavior=Behavior(destructive=True))
+    assert await refused(annotations=ToolAnnotations(read_only=True), metadata=split) == sense
+    await served(annotations=ToolAnnotations(read_only=True), metadata=split._replace(strict=False))
+    await served(annotations=ToolAnnotations(read_only=False, destructive=True))
+    await served(annotations=ToolAnnotations(read_only=True, destructive=False))
+
+
+async def test_annotations_of_ones_own_are_kept() -> None:
+    extra = {"com.example/audited": True, "reviewers": ("a", "b")}
+    tool = await served(annotations=ToolAnnotations(extra=extra))
+    assert tool.annotations == ToolAnnotations(extra={"com.example/audited": True, "reviewers": ["a", "b"]})
+    assert tool.meta is None
+
+
+@pytest.mark.parametrize(
+    ("annotations", "told"),
+    [
+        ({"readOnlyHint": True}, "not ToolAnnotations(read_only=..., extra={...})"),
+        (ToolAnnotations(extra=WRONG), "its annotations: extra is 5, not a dict"),
+        (ToolAnnotations(extra={"readOnlyHint": True}), "for extra; write ToolAnnotations(read_only=...)"),
+        (ToolAnnotations(extra={"open_world": True}), "for extra; write ToolAnnotations(open_world=...)"),
+        (ToolAnnotations(extra={"title": "x"}), "'title' is not for extra"),
+        (ToolAnnotations(extra={"": 1}), "'' in extra is no name; write it like com.example/name"),
+        (ToolAnnotations(extra={"a\u202eb": 1}), "in extra is no name"),
+        (ToolAnnotations(extra={WRONG: 1}), "extra has the key 5, which is no text"),
+        (ToolAnnotations(extra={"a": object}), "extra['a'] is <class 'object'>, for which JSON has no form"),
+        (ToolAnnotations(extra=DEEP), "extra is nested more than 100 levels deep"),
+    ],
+)  # fmt: skip
+async def test_annotations_that_are_wrong_cost_the_tool(annotations: Any, told: str) -> None:
+    assert told in await refused(annotations=annotations)
+
+
+# --- `_meta`
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {"openai/outputTemplate": "ui://widget/a.html", "openai/widgetAccessible": True},
+        {"com.example/team": {"name": "a", "members": [1, None]}},
+        {"plain": 1},
+    ],
+)
+async def test_keys_of_vendors_pass_as_they_are(meta: dict[str, Any]) -> None:
+    assert (await served(meta=meta)).meta == meta
+
+
+@pytest.mark.parametrize(
+    ("meta", "told"),
+    [
+        ({METADATA: {}}, "the key 'pegboard/metadata' is reserved; use one with a prefix of your own"),
+        ({"pegboard/own": 1}, "such as com.example/own"),
+        ({"ui": {}}, "the key 'ui' is reserved"),
+        ({"progressToken": 1}, "the key 'progressToken' is reserved"),
+        ({"io.modelcontextprotocol/x": 1}, "is reserved"),
+        ({"com.example/a": DEEP}, "it is nested more than 100 levels deep"),
+        ({"com.example/a": CYCLE}, "its meta: "),
+    ],
+)
+async def test_keys_of_others_are_refused(meta: dict[str, Any], told: str) -> None:
+    assert told in await refused(meta=meta)

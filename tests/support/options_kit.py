@@ -1,0 +1,73 @@
+"""The toolkit whose tools say about themselves what options there are for; none of them does anything.
+
+Like `fixture_kit.py` it is copied into a distribution, and imports nothing of the tests.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pegboard import (
+    Behavior,
+    Classification,
+    Operation,
+    ServiceDomain,
+    ToolAnnotations,
+    Toolkit,
+    ToolMetadata,
+    tool,
+)
+
+kit = Toolkit("options")
+
+VENDORS: dict[str, Any] = {
+    "openai/outputTemplate": "ui://widget/page.html",
+    "com.example/team": {"name": "pigeons", "lead": None, "members": [1, 2.5, True]},
+}
+
+
+@kit.tool(
+    metadata=ToolMetadata(
+        Classification([ServiceDomain.EMAIL, "pigeon_post"]),
+        Behavior([Operation.DELETE], read_only=False, destructive=True, idempotent=True),
+        {"idp": "entraID", "nested": {"levels": (1, 2)}},
+    ),
+    meta=VENDORS,
+)
+def classified() -> str:
+    """Say all there is to say about its kind."""
+    return "classified"
+
+
+@kit.tool(
+    annotations=ToolAnnotations(
+        "All of them",
+        read_only=False,
+        destructive=True,
+        idempotent=False,
+        open_world=True,
+        extra={"com.example/audited": True, "reviewers": ["a", {"b": None}]},
+    )
+)
+def annotated() -> str:
+    """Have every annotation, and some of its own."""
+    return "annotated"
+
+
+@kit.tool(
+    annotations=ToolAnnotations(read_only=False, open_world=False),
+    metadata=ToolMetadata(behavior=Behavior(read_only=True, idempotent=True), strict=False),
+)
+def overruled() -> str:
+    """Say one thing in its annotations and another in its metadata, on purpose."""
+    return "overruled"
+
+
+@tool(title="Anywhere")
+def anywhere(times: int = 1) -> str:
+    """Belong to no toolkit."""
+    return "here " * times
+
+
+kit.add("somewhere", anywhere)
+kit.add([anywhere])
