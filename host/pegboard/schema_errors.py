@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 REQUIRED = "is required"
 UNKNOWN = "is not a parameter of this tool"
+NOT_ALLOWED = "is not allowed"
 MOST_FORMS = 5
 """How many of several allowed forms are described."""
 MOST_CHARACTERS = 100
@@ -49,7 +50,7 @@ _WORDS: Mapping[str, Callable[[Any], str]] = {
     "Enum": lambda kind: "must be one of " + _some([_json(option) for option in kind.options]),
     "ExclusiveMaximum": lambda kind: f"must be less than {kind.limit}",
     "ExclusiveMinimum": lambda kind: f"must be greater than {kind.limit}",
-    "FalseSchema": lambda kind: "is not allowed",
+    "FalseSchema": lambda kind: NOT_ALLOWED,
     "MaxItems": lambda kind: f"must have at most {_count(kind.limit, 'items')}",
     "MaxLength": lambda kind: f"must have at most {_count(kind.limit, 'characters')}",
     "MaxProperties": lambda kind: f"must have at most {_count(kind.limit, 'members')}",
@@ -87,11 +88,11 @@ def problems(error: Any, value: Any) -> Iterator[tuple[Path, str]]:
         yield (*path, kind.property), REQUIRED
     elif name in ("AdditionalProperties", "UnevaluatedProperties"):
         for unexpected in kind.unexpected:
-            yield (*path, unexpected), "is not allowed" if path else UNKNOWN
+            yield (*path, unexpected), NOT_ALLOWED if path else UNKNOWN
     elif name == "FalseSchema" and error.schema_path[-1:] == ["additionalProperties"]:
         # it does not say which: without `properties` beside it, all of them
         for unexpected in _at(value, path) or ():
-            yield (*path, unexpected), "is not allowed" if path else UNKNOWN
+            yield (*path, unexpected), NOT_ALLOWED if path else UNKNOWN
     elif name == "PropertyNames":
         for _, text in problems(kind.error, value):
             yield path, f"has a member whose name is not allowed: it {text}"
@@ -127,4 +128,4 @@ def line(path: Path, text: str) -> str:
     where = ".".join(map(str, path))
     if not where:
         return text
-    return f"{where} {text}" if text in (REQUIRED, UNKNOWN, "is not allowed") else f"{where}: {text}"
+    return f"{where} {text}" if text.startswith((REQUIRED, UNKNOWN, NOT_ALLOWED)) else f"{where}: {text}"

@@ -126,7 +126,7 @@ def test_arguments_that_do_not_fit_are_told_with_where_to_look(pegboard: Command
     assert (done.code, done.out) == (1, "")
     lines = done.err.splitlines()
     assert lines[0] == "pegboard: Invalid arguments:"
-    assert lines[1].startswith("pegboard: a: Input should be a valid integer")
+    assert lines[1].startswith("pegboard: a: must be an integer")
     assert lines[2] == "pegboard: c is not a parameter of this tool"
     assert "`pegboard show demo_add`" in lines[3]
 

@@ -21,7 +21,8 @@ from pegboard.contracts import (
 )
 from pegboard.errors import ToolDefinitionError
 from pegboard.names import check_wire_name
-from pegboard.schemas.signature import Signature, compile_signature, context_parameter
+from pegboard.schemas.functions import context_parameter
+from pegboard.schemas.signature import Signature, compile_signature
 
 if TYPE_CHECKING:
     from pegboard.uris.matching import Matcher

@@ -42,7 +42,7 @@ class Arguments(NamedTuple):
             ToolInputError: the arguments do not fit.
         """
         if found := self.schema.problems(arguments):
-            raise schema_error(found)
+            raise schema_error(found, self.schema.schema)
         if self.whole is not None:
             return {self.whole: dict(arguments)}
         if self.named is not None:

@@ -11,6 +11,7 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isfinite
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Required, TypeVar, Union, get_args, get_origin
 
 import typing_extensions
@@ -95,10 +96,11 @@ def arguments(parameters: Iterable[Parameter], title: str) -> Plain:
             if one.default is not None and type(one.default) not in (bool, int, float, str):
                 raise NotPlainError
             core = core_schema.with_default_schema(core, default=one.default)
-            json = _sorted(json, default=one.default)
+            if type(one.default) is not float or isfinite(one.default):
+                json = _sorted(json, default=one.default)
         fields[one.name] = core_schema.typed_dict_field(core, required=required)
         properties[one.name] = json
-    config = core_schema.CoreConfig(title=title, hide_input_in_errors=True)
+    config = core_schema.CoreConfig(title=title, hide_input_in_errors=True, allow_inf_nan=False)
     core = core_schema.typed_dict_schema(fields, extra_behavior="forbid", config=config)
     return Plain(core, {"additionalProperties": False, **_object(fields, properties)})
 

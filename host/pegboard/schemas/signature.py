@@ -1,61 +1,37 @@
 """A function's signature, compiled once: JSON Schemas for clients, validators for calls.
 
-What a type means is pydantic's business, but for those so plain that it need not be asked (`plain_types.py`); here
-a signature becomes one TypedDict, so that parameters may have any name and an absent argument takes the function's
-default.
+Types so plain that nobody need be asked are compiled by `plain_types.py`, all others by pydantic (`any_types.py`); what
+there is to compile, `functions.py` reads off the function.
 """
 
 from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from types import UnionType
-from typing import Annotated, Any, NamedTuple, NotRequired, Union, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
-from pydantic import ConfigDict, Field, TypeAdapter
-from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
-from pydantic.fields import FieldInfo
-from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core import SchemaError, SchemaSerializer, SchemaValidator, ValidationError, to_jsonable_python
-from typing_extensions import TypedDict
+from pydantic_core import SchemaError, SchemaSerializer, SchemaValidator, ValidationError, to_json, to_jsonable_python
 
-from pegboard.argument_errors import input_error
+from pegboard.argument_errors import input_error, schema_error
 from pegboard.codec import is_finite
-from pegboard.context import Context
 from pegboard.contracts import ToolResult
 from pegboard.contracts.calls import CONTENT_TYPES
-from pegboard.errors import (
-    ToolDefinitionError,
-    ToolInputError,
-    ToolInputSchemaError,
-    ToolOutputError,
-    ToolOutputSchemaError,
-)
+from pegboard.errors import ToolInputError, ToolOutputError
 from pegboard.schemas import plain_types
+from pegboard.schemas.functions import EMPTY, hints_of, parameters_of, parts
 from pegboard.schemas.plain_types import NotPlainError, Parameter
 
-_ARGUMENTS = "arguments"
 _CONTENT = "pegboard.contracts.content"
 """The module of the records of content, which is loaded only where there is some."""
 _AT_HAND = frozenset((dict, list, tuple, str, int, float, bool, type(None)))
 """Results of these very types are no iterators."""
-_TEXT = (str, type(None), Any, object, bytes, inspect.Signature.empty)
+_TEXT = (str, type(None), Any, object, bytes, typing.Never, typing.NoReturn, EMPTY)
 """Results of these types carry no schema: they are sent as text, or as whatever they turn out to be."""
-
-
-class _Schemas(GenerateJsonSchema):
-    """Without the titles that pydantic makes of names, which cost tokens and say nothing."""
-
-    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - the base class's own form
-
-    def encode_default(self, dft: Any) -> Any:
-        # pydantic builds a whole adapter for each default, a third of the time that a signature takes
-        return dft if dft is None or type(dft) in (bool, int, str) else super().encode_default(dft)
-
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        return False
+_AWAITED = (Awaitable, Coroutine)
+_NUMERIC = ("'integer'", "'number'", "'$ref'")
+"""What a schema says of numbers, as Python writes it."""
 
 
 class _Output(NamedTuple):
@@ -75,6 +51,7 @@ class Signature(NamedTuple):
         output: pydantic's view of the result, None where it is told by hand.
         checked: checks the result against an author's own schema, in place of `output`.
         may_be_content: whether the result may be content or an MCP result.
+        numbers: the arguments that hold numbers, for which no boolean may stand.
     """
 
     input_schema: Mapping[str, Any]
@@ -85,6 +62,7 @@ class Signature(NamedTuple):
     output: _Output | None
     checked: Callable[[Any], Any] | None = None
     may_be_content: bool = True
+    numbers: tuple[str, ...] = ()
 
     def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Keyword arguments for the function.
@@ -97,12 +75,21 @@ class Signature(NamedTuple):
         except ToolInputError:
             raise
         except ValidationError as error:
-            raise input_error(error, arguments) from None
+            raise input_error(error, arguments, self.input_schema) from None
         except Exception as error:
             raise ToolInputError("Invalid arguments.", str(error)) from error
+        for name in self.numbers:
+            if name in arguments and _holds_boolean(arguments[name]):
+                self._check_booleans(arguments)
         if self.renamed:
             return {self.renamed.get(name, name): value for name, value in keywords.items()}
         return keywords
+
+    def _check_booleans(self, arguments: Mapping[str, Any]) -> None:
+        from pegboard.schemas.booleans import misplaced
+
+        if found := misplaced(arguments, self.input_schema):
+            raise schema_error(found)
 
     def result(self, value: Any) -> Any:
         """The function's result as a JSON-ready value; content, and MCP results written out, as a `ToolResult`.
@@ -149,6 +136,7 @@ def compile_signature(
     input_schema: Mapping[str, Any] | None = None,
     output_schema: Mapping[str, Any] | None = None,
     *,
+    strict: bool = False,
     with_result: bool = True,
 ) -> Signature:
     """Compile a function's signature, and the schemas that its author gave in place of types.
@@ -157,6 +145,7 @@ def compile_signature(
         function: the function.
         input_schema: in place of what its parameters say.
         output_schema: in place of what it declares to return.
+        strict: convert no argument but to what JSON has no form for.
         with_result: False for one whose result is no value with a schema, such as a prompt's.
 
     Raises:
@@ -164,48 +153,17 @@ def compile_signature(
         ToolOutputSchemaError: the result cannot be described.
         ToolDefinitionError: an annotation names something that does not exist.
     """
-    parameters = _parameters(function)
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise ToolDefinitionError(
-            "it is a generator; return a list, and report progress with `context.progress.report`"
-        )
-    hints = _hints(function)
-    given, renamed, context = _sorted(parameters, hints, declared=input_schema is not None)
-    schema, validate = _input(given)
-    empty = inspect.Signature.empty
-    output, promised = _output(hints.get("return", empty) if output_schema is None and with_result else empty)
+    parameters = parameters_of(function)
+    hints = hints_of(function)
+    given, renamed, context = parts(parameters, hints, declared=input_schema is not None)
+    schema, validate = _input(given, strict=strict)
+    output, promised = _output(hints.get("return", EMPTY) if output_schema is None and with_result else EMPTY)
     is_open = promised is None or not (promised.get("properties") or promised.get("items") or "$ref" in promised)
-    signature = Signature(schema, promised, context, validate, renamed, output, None, is_open)
+    numbers = () if strict else _numbers(schema["properties"])
+    signature = Signature(schema, promised, context, validate, renamed, output, None, is_open, numbers)
     if input_schema is None and output_schema is None:
         return signature
     return _declared(signature, parameters, hints, input_schema, output_schema)
-
-
-def _sorted(
-    parameters: Iterable[inspect.Parameter], hints: Mapping[str, Any], *, declared: bool
-) -> tuple[dict[str, Parameter], dict[str, str], str | None]:
-    """The parameters by the names of arguments, those of other names, and the one that takes the Context."""
-    given: dict[str, Parameter] = {}
-    renamed: dict[str, str] = {}
-    context_parameter = None
-    for parameter in parameters:
-        annotation = hints.get(parameter.name, parameter.annotation)
-        if _is_context(annotation):
-            if context_parameter is not None:
-                raise ToolInputSchemaError(
-                    f"parameters {context_parameter!r} and {parameter.name!r} both take the Context"
-                )
-            context_parameter = parameter.name
-            continue
-        if declared:
-            continue
-        one = _given(parameter, annotation)
-        if one.name in given:
-            raise ToolInputSchemaError(f"two parameters are called {one.name!r}")
-        if one.name != parameter.name:
-            renamed[one.name] = parameter.name
-        given[one.name] = one
-    return given, renamed, context_parameter
 
 
 def _declared(
@@ -229,111 +187,52 @@ def _declared(
     return signature
 
 
-def context_parameter(function: Callable[..., Any]) -> str | None:
-    """The parameter of a function that takes the Context, None when there is none.
-
-    Raises:
-        ToolDefinitionError: an annotation names something that does not exist.
-    """
-    hints = _hints(function)
-    return next((one.name for one in _parameters(function) if _is_context(hints.get(one.name))), None)
-
-
-def _is_context(annotation: Any) -> bool:
-    """Whether a parameter takes the Context: annotated so, with or without `| None` or Annotated around it."""
-    if get_origin(annotation) in (Annotated, Union, UnionType):
-        return any(_is_context(part) for part in get_args(annotation))
-    return annotation is Context
-
-
-def _parameters(function: Callable[..., Any]) -> Sequence[inspect.Parameter]:
+def _input(given: Mapping[str, Parameter], *, strict: bool) -> tuple[dict[str, Any], Callable[[Any], dict[str, Any]]]:
     try:
-        return tuple(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError) as error:
-        raise ToolDefinitionError(f"it has no signature that can be read: {error}") from None
-
-
-def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    target: Any = function
-    while isinstance(target, partial):
-        target = target.func
-    target = inspect.unwrap(target)
-    if not inspect.isroutine(target):
-        target = type(target).__call__
-    try:
-        return typing.get_type_hints(target, include_extras=True)
-    except Exception as error:  # noqa: BLE001 - annotations are expressions of the author, and may raise anything
-        raise ToolDefinitionError(f"an annotation cannot be resolved: {error}") from None
-
-
-def _given(parameter: inspect.Parameter, annotation: Any) -> Parameter:
-    name = parameter.name
-    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-        raise ToolInputSchemaError(
-            f"parameter {name!r} takes any number of arguments; name each one that callers may give"
-        )
-    if parameter.kind is parameter.POSITIONAL_ONLY:
-        raise ToolInputSchemaError(f"parameter {name!r} is positional-only; remove the `/` after it")
-    if annotation is typing.Self:
-        raise ToolInputSchemaError(f"parameter {name!r}: Self stands for nothing here; name the type")
-    if annotation is parameter.empty:
-        raise ToolInputSchemaError(f"parameter {name!r} has no type annotation; write one, such as `{name}: str`")
-    if get_origin(annotation) is not Annotated:
-        return Parameter(name, annotation, (), None, parameter.default)
-    inner, *extras = get_args(annotation)
-    name, description = _texts(name, extras)
-    rest = [extra for extra in extras if not isinstance(extra, str)]
-    return Parameter(name, inner, rest, description, parameter.default)
-
-
-def _texts(name: str, extras: Sequence[Any]) -> tuple[str, str | None]:
-    """Texts inside Annotated: one describes the parameter, of two the first renames it."""
-    texts = [extra for extra in extras if isinstance(extra, str)]
-    if len(texts) > 2:
-        raise ToolInputSchemaError(
-            f"parameter {name!r} has {len(texts)} texts in Annotated; give a description, or a name and a description"
-        )
-    return (texts[0] if len(texts) == 2 else name), (texts[-1] if texts else None)
-
-
-def _field(given: Parameter) -> Any:
-    """The TypedDict field of one parameter."""
-    extras = list(given.extras)
-    if given.description is not None:
-        extras.append(Field(description=given.description))
-    required = given.default is inspect.Parameter.empty
-    if isinstance(given.default, FieldInfo):
-        extras.append(given.default)
-        required = given.default.is_required()
-    elif not required:
-        extras.append(Field(default=given.default))
-    annotation = Annotated[(given.type, *extras)] if extras else given.type
-    return annotation if required else NotRequired[annotation]
-
-
-def _input(given: Mapping[str, Parameter]) -> tuple[dict[str, Any], Callable[[Any], dict[str, Any]]]:
-    try:
-        core, schema = plain_types.arguments(given.values(), _ARGUMENTS)
-        return schema, SchemaValidator(core).validate_python
+        core, schema = plain_types.arguments(given.values(), "arguments")
+        validator = SchemaValidator(core)
     except (NotPlainError, SchemaError):  # what is wrong, pydantic says
-        return _any_input({name: _field(one) for name, one in given.items()})
+        from pegboard.schemas import any_types
+
+        validator, schema = any_types.arguments(given)
+        return schema, _reader(validator, strict=strict)
+    return schema, _reader(validator, strict=True) if strict else validator.validate_python
 
 
-def _any_input(fields: dict[str, Any]) -> tuple[dict[str, Any], Callable[[Any], dict[str, Any]]]:
-    make: Any = TypedDict  # made of a signature, not written down: no type checker can follow
-    arguments = make(_ARGUMENTS, fields)
-    arguments.__pydantic_config__ = ConfigDict(extra="forbid", hide_input_in_errors=True)
-    try:
-        adapter: TypeAdapter[dict[str, Any]] = TypeAdapter(arguments)
-        schema = adapter.json_schema(schema_generator=_Schemas)
-    except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
-        raise ToolInputSchemaError(_culprit(fields) or _in_one_line(error)) from None
-    schema.pop("title", None)
-    schema.setdefault("properties", {})
-    return schema, adapter.validator.validate_python
+def _reader(validator: Any, *, strict: bool) -> Callable[[Any], dict[str, Any]]:
+    """Validate arguments as the JSON that they came as: what JSON lacks has a form there, also when it is strict."""
+    read = validator.validate_json
+    level = True if strict else None
+
+    def validate(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = read(to_json(arguments), strict=level)
+        return found
+
+    return validate
+
+
+def _numbers(properties: Mapping[str, Any]) -> tuple[str, ...]:
+    """The arguments that are, or may hold, numbers."""
+    return tuple(
+        name
+        for name, about in properties.items()
+        if about.get("type") in ("integer", "number")
+        or (about.get("type") not in ("string", "boolean") and any(word in repr(about) for word in _NUMERIC))
+    )
+
+
+def _holds_boolean(value: Any) -> bool:
+    kind = type(value)
+    if kind is not list and kind is not dict:
+        return kind is bool
+    inner = value.values() if kind is dict else value
+    kinds = set(map(type, inner))
+    return bool in kinds or (not kinds.isdisjoint((list, dict)) and any(map(_holds_boolean, inner)))
 
 
 def _output(annotation: Any) -> tuple[_Output | None, dict[str, Any] | None]:
+    if get_origin(annotation) in _AWAITED:  # what a function that is not async itself hands on
+        annotation = get_args(annotation)[-1]
     if get_origin(annotation) is Annotated and get_args(annotation)[0] in _TEXT:
         return None, None
     if any(annotation is text for text in _TEXT) or _is_content(annotation):
@@ -342,16 +241,10 @@ def _output(annotation: Any) -> tuple[_Output | None, dict[str, Any] | None]:
         core, schema = plain_types.result(annotation)
         return _Output(SchemaValidator(core), SchemaSerializer(core)), schema
     except (NotPlainError, SchemaError):
-        return _any_output(annotation)
+        from pegboard.schemas import any_types
 
-
-def _any_output(annotation: Any) -> tuple[_Output, dict[str, Any]]:
-    try:
-        adapter: TypeAdapter[Any] = TypeAdapter(annotation)
-        schema = adapter.json_schema(schema_generator=_Schemas, mode="serialization")
-    except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
-        raise ToolOutputSchemaError(f"the result: {_why(annotation, error)}") from None
-    return _Output(adapter.validator, adapter.serializer), schema
+        validator, serializer, schema = any_types.result(annotation)
+        return _Output(validator, serializer), schema
 
 
 def _is_content(annotation: Any) -> bool:
@@ -369,27 +262,6 @@ def _may_be_content(value: Any) -> bool:
     if kind is list or kind is tuple:
         return bool(CONTENT_TYPES) and not CONTENT_TYPES.isdisjoint(map(type, value))
     return kind is ToolResult or kind in CONTENT_TYPES
-
-
-def _culprit(fields: dict[str, Any]) -> str | None:
-    """Which parameter it is that cannot be described."""
-    for name, field in fields.items():
-        inner = get_args(field)[0] if get_origin(field) is NotRequired else field
-        try:
-            TypeAdapter(inner).json_schema(schema_generator=_Schemas)
-        except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
-            return f"parameter {name!r}: {_why(inner, error)}"
-    return None
-
-
-def _why(annotation: Any, error: Exception) -> str:
-    if isinstance(error, (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema)):
-        return f"the type {inspect.formatannotation(annotation)} has no JSON Schema"
-    return _in_one_line(error)
-
-
-def _in_one_line(error: Exception) -> str:
-    return " ".join(str(error).split("For further information")[0].split())[:300].rstrip(": ") or type(error).__name__
 
 
 def _jsonable(value: Any) -> Any:

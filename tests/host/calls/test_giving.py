@@ -130,7 +130,7 @@ async def test_types_tell_templates_of_one_form_apart() -> None:
         assert isinstance(outcome, Failure)
         assert isinstance(outcome.error, NotFoundError)
         assert outcome.error.data == {"uri": "x://three"}
-        assert "word: Input should be 'one' or 'two'" in outcome.error.message
+        assert "word: must be 'one' or 'two'" in outcome.error.message
 
 
 class Settings(PluginConfig):

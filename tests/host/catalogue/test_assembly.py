@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import Field
 
 from pegboard import (
     Call,
@@ -182,7 +183,7 @@ def too_large(a: Any) -> str:
     return "x"
 
 
-def unbounded(a: float = float("inf")) -> str:
+def unbounded(a: Annotated[float, Field(le=float("inf"))]) -> str:
     """Take a number."""
     return "x"
 
@@ -201,7 +202,8 @@ MISTAKES: dict[str, tuple[Any, dict[str, Any], str]] = {
     "any arguments": (any_arguments, {}, "takes any number of arguments"),
     "a type that raises": (explosive, {}, "no description today"),
     "an unreadable annotation": (unreadable, {}, "annotation"),
-    "a builtin without a signature": (int, {"description": "Make a number."}, "signature"),
+    "a class": (int, {"description": "Make a number."}, "int is a class"),
+    "a builtin without a signature": (iter, {"description": "Make an iterator."}, "signature"),
     "no function": (5, {"name": "five", "description": "Five."}, ""),
     "a name that is no text": (simple("numbered"), {"name": 5}, ""),
     "a description that is no text": (simple("described"), {"description": 5}, ""),
@@ -209,7 +211,7 @@ MISTAKES: dict[str, tuple[Any, dict[str, Any], str]] = {
     "hints that are none": (simple("hinted"), {"annotations": {"read_only": True}}, "not ToolAnnotations"),
     "a hint that is no flag": (simple("flagged"), {"annotations": ToolAnnotations(read_only="yes")}, "'yes'"),  # type: ignore[arg-type]
     "a secret that is no text": (simple("keyed"), {"requires_secrets": [5]}, "the secret 5"),
-    "a default that is infinite": (unbounded, {}, "infinity"),
+    "a bound that is infinite": (unbounded, {}, "infinity"),
     "enabled raises": (
         simple("maybe"),
         {"enabled": raising},

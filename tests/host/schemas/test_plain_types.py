@@ -104,8 +104,8 @@ def one(annotation: Any, default: Any = MISSING, result: Any = None) -> Callable
 def plainly() -> Iterator[None]:
     """Let nothing but plain types be compiled."""
     with (
-        patch("pegboard.schemas.signature._any_input", side_effect=AssertionError("not plain")),
-        patch("pegboard.schemas.signature._any_output", side_effect=AssertionError("not plain")),
+        patch("pegboard.schemas.any_types.arguments", side_effect=AssertionError("not plain")),
+        patch("pegboard.schemas.any_types.result", side_effect=AssertionError("not plain")),
     ):
         yield
 

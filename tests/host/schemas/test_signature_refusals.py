@@ -101,7 +101,14 @@ REFUSED: list[tuple[Callable[..., Any], type[ToolDefinitionError], str]] = [
         ToolOutputSchemaError,
         "the result: the type list[tests.host.schemas.test_signature_refusals.Opaque] has no JSON Schema",
     ),
-    (unknown_name, ToolDefinitionError, "an annotation cannot be resolved: name 'Nothing' is not defined"),
+    (
+        unknown_name,
+        ToolDefinitionError,
+        (
+            "parameter 'a': the annotation 'Nothing' names 'Nothing', which is not found; import or define it at the "
+            "top of the module, neither inside a function nor below `if TYPE_CHECKING`"
+        ),
+    ),
     (
         generator,
         ToolDefinitionError,

@@ -1,0 +1,138 @@
+"""Types as pydantic understands them: schemas for clients, validators for calls. Plain ones need not be asked about.
+
+The arguments of a function are one TypedDict, so that parameters may have any name and an absent argument takes the
+function's default.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+from collections.abc import Mapping
+from typing import Annotated, Any, NotRequired, get_args, get_origin
+
+from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import PydanticSerializationError
+from typing_extensions import TypedDict
+
+from pegboard.codec import is_finite
+from pegboard.errors import ToolInputSchemaError, ToolOutputSchemaError
+from pegboard.schemas.plain_types import Parameter
+
+Json = dict[str, Any]
+
+
+class _RefusedError(Exception):
+    """A type that has a schema, and cannot be served."""
+
+
+class _Schemas(GenerateJsonSchema):
+    """Without the titles that pydantic makes of names, which cost tokens and say nothing."""
+
+    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - the base class's own form
+
+    def encode_default(self, dft: Any) -> Any:
+        # pydantic builds a whole adapter for each default, a third of the time that a signature takes
+        if dft is None or type(dft) in (bool, int, str):
+            return dft
+        encoded = super().encode_default(dft)
+        if not is_finite((encoded,)):
+            raise PydanticSerializationError("JSON has no form for NaN and infinities")
+        return encoded
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def generator_schema(self, schema: Any) -> Json:
+        raise _RefusedError(
+            "what is iterated over comes unchecked; write list[...], or Sequence[...] where a list must not change"
+        )
+
+    def is_subclass_schema(self, schema: Any) -> Json:
+        raise _RefusedError("JSON has no form for classes")
+
+    def enum_schema(self, schema: Any) -> Json:
+        found = super().enum_schema(schema)
+        if not issubclass(schema["cls"], enum.Flag):
+            return found
+        # flags are given together, as the sum of their values
+        total = 0
+        for one in schema["members"]:
+            total |= one.value
+        del found["enum"]
+        return {**found, "maximum": total, "minimum": 0}
+
+
+def arguments(given: Mapping[str, Parameter]) -> tuple[Any, Json]:
+    """What checks a function's arguments, and their schema.
+
+    Raises:
+        ToolInputSchemaError: one of them cannot be described.
+    """
+    fields = {name: _field(one) for name, one in given.items()}
+    make: Any = TypedDict  # made of a signature, not written down: no type checker can follow
+    kind = make("arguments", fields)
+    kind.__pydantic_config__ = ConfigDict(extra="forbid", hide_input_in_errors=True, allow_inf_nan=False)
+    try:
+        adapter: TypeAdapter[dict[str, Any]] = TypeAdapter(kind)
+        schema = adapter.json_schema(schema_generator=_Schemas)
+    except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
+        raise ToolInputSchemaError(_culprit(fields) or _in_one_line(error)) from None
+    schema.pop("title", None)
+    schema.setdefault("properties", {})
+    return adapter.validator, schema
+
+
+def result(annotation: Any) -> tuple[Any, Any, Json]:
+    """What checks a result, what makes JSON of it, and its schema.
+
+    Raises:
+        ToolOutputSchemaError: it cannot be described.
+    """
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+        schema = adapter.json_schema(schema_generator=_Schemas, mode="serialization")
+    except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
+        raise ToolOutputSchemaError(f"the result: {_why(annotation, error)}") from None
+    return adapter.validator, adapter.serializer, schema
+
+
+def _field(given: Parameter) -> Any:
+    """The TypedDict field of one parameter."""
+    extras = list(given.extras)
+    if given.description is not None:
+        extras.append(Field(description=given.description))
+    required = given.default is inspect.Parameter.empty
+    if isinstance(given.default, FieldInfo):
+        extras.append(given.default)
+        required = given.default.is_required()
+    elif not required:
+        extras.append(Field(default=given.default))
+    annotation = Annotated[(given.type, *extras)] if extras else given.type
+    return annotation if required else NotRequired[annotation]
+
+
+def _culprit(fields: Mapping[str, Any]) -> str | None:
+    """Which parameter it is that cannot be described."""
+    for name, field in fields.items():
+        inner = get_args(field)[0] if get_origin(field) is NotRequired else field
+        try:
+            TypeAdapter(inner).json_schema(schema_generator=_Schemas)
+        except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
+            return f"parameter {name!r}: {_why(inner, error)}"
+    return None
+
+
+def _why(annotation: Any, error: Exception) -> str:
+    if isinstance(error, (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema)):
+        return f"the type {inspect.formatannotation(annotation)} has no JSON Schema"
+    if isinstance(error, _RefusedError):
+        return f"the type {inspect.formatannotation(annotation)} cannot be served: {error}"
+    return _in_one_line(error)
+
+
+def _in_one_line(error: Exception) -> str:
+    return " ".join(str(error).split("For further information")[0].split())[:300].rstrip(": ") or type(error).__name__

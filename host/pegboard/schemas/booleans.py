@@ -1,0 +1,57 @@
+"""Booleans where a schema has numbers: Python counts True as 1, and a model that sends `true` for a number erred."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pegboard.schemas.subschemas import Path
+
+_NUMBERS = ("integer", "number")
+
+
+def misplaced(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[tuple[Path, str]]:
+    """Where arguments that a validator took hold a boolean for a number, and what is wrong there.
+
+    Args:
+        arguments: as they were sent.
+        schema: that of the arguments.
+    """
+    return _Search(schema).of(arguments, schema, ())
+
+
+class _Search:
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self._definitions = root.get("$defs", {})
+
+    def of(self, value: Any, schema: Any, path: Path) -> list[tuple[Path, str]]:
+        if not isinstance(schema, Mapping):
+            return []
+        if reference := schema.get("$ref"):
+            return self.of(value, self._definitions.get(reference.rpartition("/")[2]), path)
+        if forms := schema.get("anyOf") or schema.get("oneOf"):
+            return min((self.of(value, form, path) for form in forms if self._is_for(value, form)), key=len, default=[])
+        if isinstance(value, bool):
+            kind = schema.get("type")
+            return [(path, "must be " + _WORDS[kind])] if kind in _NUMBERS else []
+        if isinstance(value, Mapping):
+            named, others = schema.get("properties", {}), schema.get("additionalProperties")
+            inner = [(name, named.get(name, others)) for name in value]
+        elif isinstance(value, list):
+            first, rest = schema.get("prefixItems", ()), schema.get("items")
+            inner = [(place, first[place] if place < len(first) else rest) for place in range(len(value))]
+        else:
+            return []
+        return [found for key, one in inner for found in self.of(value[key], one, (*path, key))]
+
+    def _is_for(self, value: Any, form: Any) -> bool:
+        """Whether one of several forms may be that of a value, by its type alone."""
+        while isinstance(form, Mapping) and "$ref" in form:
+            form = self._definitions.get(form["$ref"].rpartition("/")[2])
+        kind = form.get("type") if isinstance(form, Mapping) else None
+        if isinstance(value, bool):
+            return kind in (None, "boolean", *_NUMBERS)
+        return kind in (None, "object" if isinstance(value, Mapping) else "array")
+
+
+_WORDS = {kind: f"{article} {kind}, not true or false" for kind, article in (("integer", "an"), ("number", "a"))}
