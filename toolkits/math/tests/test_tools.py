@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
+from pegboard.testing import TestClient
 from toolkit_math import kit
-
-from .conftest import Calculator
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -73,8 +72,9 @@ EVERY = [
 
 
 @pytest.mark.parametrize(("tool", "arguments", "given"), EVERY)
-async def test_what_it_gives(calculate: Calculator, tool: str, arguments: dict[str, Any], given: Any) -> None:
-    assert await calculate(tool, **arguments) == given
+async def test_what_it_gives(client: TestClient, tool: str, arguments: dict[str, Any], given: Any) -> None:
+    result = await client.call(tool, arguments)
+    assert (result.text if result.is_error else result.value) == given
 
 
 async def test_every_tool_is_tried() -> None:
@@ -97,13 +97,12 @@ async def test_every_tool_is_tried() -> None:
         ("round_number", {"number": 1, "digits": 101}, "digits"),
     ],
 )
-async def test_what_it_refuses(calculate: Calculator, tool: str, arguments: dict[str, Any], told: str) -> None:
-    message = await calculate(tool, **arguments)
-    assert message.startswith(f"Invalid arguments:\n{told}")
+async def test_what_it_refuses(client: TestClient, tool: str, arguments: dict[str, Any], told: str) -> None:
+    assert (await client.call(tool, arguments)).error.message.startswith(f"Invalid arguments:\n{told}")
 
 
-async def test_statistics(calculate: Calculator) -> None:
-    assert await calculate("statistics", numbers=[4, 1, 3, 2]) == {
+async def test_statistics(client: TestClient) -> None:
+    assert (await client.call("statistics", numbers=[4, 1, 3, 2])).structured == {
         "count": 4,
         "sum": "10",
         "mean": "2.5",
@@ -113,5 +112,5 @@ async def test_statistics(calculate: Calculator) -> None:
         "variance": "1.6666666666666666666666666666666666666666666666667",
         "standard_deviation": "1.2909944487358056283930884665941332036109739017639",
     }
-    one = await calculate("statistics", numbers=[7])
+    one = (await client.call("statistics", numbers=[7])).structured
     assert (one["mean"], one["median"], one["variance"], one["standard_deviation"]) == ("7", "7", None, None)

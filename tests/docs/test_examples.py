@@ -1,0 +1,206 @@
+"""The examples do what they say: every command that they show, and each feature as its client sees it, in both eras."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard import Toolkit
+from pegboard.testing import Asked, TestClient, cancel, connect, decline
+from tests.support.wire import PEGBOARD
+from tools.install import ROOT
+
+EXAMPLES = ROOT / "docs" / "examples"
+FILES = sorted(path.name for path in EXAMPLES.glob("*.py"))
+
+
+def commands() -> Iterator[tuple[str, str]]:
+    """Every command that an example shows, with what it prints."""
+    for name in FILES:
+        shown = (EXAMPLES / name).read_text("utf-8").split('"""')[1]
+        for found in re.finditer(r"^\$ (.*)\n((?:[^$\n].*\n)*)", shown, re.M):
+            yield found[1], found[2]
+
+
+def load(name: str) -> Toolkit:
+    """The toolkit of an example."""
+    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module
+    spec.loader.exec_module(module)
+    assert isinstance(module.kit, Toolkit)
+    return module.kit
+
+
+@pytest.fixture(params=["2026-07-28", "2025-11-25"])
+def revision(request: pytest.FixtureRequest) -> str:
+    """A revision of each era."""
+    chosen: str = request.param
+    return chosen
+
+
+def test_the_page_lists_them_all() -> None:
+    page = (EXAMPLES / "README.md").read_text("utf-8")
+    assert sorted(re.findall(r"^\| \[(\S+)\]\(\1\) \|", page, re.M)) == FILES
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_each_is_a_server_without_a_fault(name: str) -> None:
+    done = subprocess.run([PEGBOARD, "list", "--file", name], cwd=EXAMPLES, capture_output=True, text=True, check=False)
+    assert (done.returncode, "error" in done.stderr) == (0, False), done.stderr
+    assert "kit.run()" in (EXAMPLES / name).read_text("utf-8")
+
+
+@pytest.mark.parametrize(("command", "printed"), list(commands()))
+def test_commands_print_what_is_shown(command: str, printed: str, tmp_path: Path) -> None:
+    variables = dict(re.findall(r"^(\w+)=(\S+) ", command))
+    _, *arguments = shlex.split(re.sub(r"^\w+=\S+ ", "", command))
+    done = subprocess.run(
+        [PEGBOARD, *arguments],
+        cwd=EXAMPLES,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **variables},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert [line.strip() for line in done.stdout.splitlines()] == printed.splitlines()
+
+
+# --- what a client sees
+
+
+def client_of(name: str, revision: str, **options: Any) -> connect:
+    return connect(load(name), revision=revision, **options)
+
+
+async def test_resources(revision: str) -> None:
+    async with client_of("resources", revision) as client:
+        assert (await client.read("library://titles")).text == '["emma","moby-dick"]'
+        assert (await client.read("book://moby-dick")).text == "Call me Ishmael."
+        assert (await client.complete("book://{title}", "title", "e")).values == ("emma",)
+
+
+async def test_prompts(revision: str) -> None:
+    async with client_of("prompts", revision) as client:
+        asked = await client.prompt("review", code="x = 1", strict="true")
+        assert asked.text == "Review this python code. Spare nothing.\n\nx = 1"
+        assert [one["role"] for one in (await client.prompt("interview", topic="bees")).messages] == [
+            "user",
+            "assistant",
+        ]
+        assert (await client.complete("review", "language", "r")).values == ("rust",)
+
+
+async def test_tool_chaining(revision: str) -> None:
+    async with client_of("tool_chaining", revision) as client:
+        assert (await client.call("total", basket={"apple": 1, "pear": 2})).text == "8"
+
+
+async def test_progress(revision: str) -> None:
+    async with client_of("progress", revision) as client:
+        client.meta["progressToken"] = "p"
+        assert (await client.call("cook", dishes=["soup", "cake"])).text == "2 dishes are ready"
+        assert [(one.progress, one.total, one.message) for one in client.progress] == [
+            (1, 2, "soup is ready"),
+            (2, 2, "cake is ready"),
+        ]
+
+
+async def test_messages(revision: str) -> None:
+    async with client_of("messages", revision) as client:
+        await listen_to(client, "warning")
+        await client.call("run", folder="/home")
+        assert [one.level for one in client.logs] == ["warning"]
+
+
+async def listen_to(client: TestClient, level: str) -> None:
+    """Ask for log messages from a level on, as each era does."""
+    if client.revision == "2026-07-28":
+        client.meta["io.modelcontextprotocol/logLevel"] = level
+    else:
+        await client.request("logging/setLevel", {"level": level})
+
+
+async def test_sampling(revision: str) -> None:
+    async with client_of("sampling", revision, answers=["In short."]) as client:
+        assert (await client.call("summarise", text="Long, long ago.")).text == "In short."
+        assert client.asked[0].message == "Summarise in a sentence: Long, long ago."
+    async with client_of("sampling", revision, capabilities={}) as client:
+        assert (await client.call("summarise", text="Long, long ago.")).text == "Long, long ago."
+
+
+async def test_forms(revision: str) -> None:
+    filled = {"name": "Ada", "day": "2026-07-28", "people": 3}
+    for answers, told in [
+        ([filled, True], "3 people, 2026-07-28, Ada: confirmed"),
+        ([filled, cancel()], "3 people, 2026-07-28, Ada: reserved"),
+        ([decline()], "Nothing is booked."),
+    ]:
+        async with client_of("elicitation_form", revision, answers=answers) as client:
+            assert (await client.call("book", restaurant="Roma")).text == told
+
+
+async def test_choices(revision: str) -> None:
+    def choose(asked: Asked) -> Any:
+        assert set(asked.fields) == {"size", "milk", "extras"}
+        return {"size": "large", "milk": "oat", "extras": ["cocoa", "sugar"]}
+
+    async with client_of("elicitation_enums", revision, answers=choose) as client:
+        assert (await client.call("order")).text == "large, oat, cocoa and sugar"
+
+
+async def test_pages(revision: str) -> None:
+    for opened, told in [(True, "The page was opened."), (decline(), "The account is not connected.")]:
+        async with client_of("elicitation_url", revision, answers=[opened]) as client:
+            assert (await client.call("connect")).text == told
+            assert client.asked[0].params["url"].startswith("https://bank.example/")
+
+
+async def test_errors(revision: str) -> None:
+    async with client_of("typed_errors", revision) as client:
+        kinds = [
+            (await client.call("send", to=to, text=text)).error.kind
+            for to, text in [("ada", "x"), ("john@example.com", "x"), ("ada@example.com", "")]
+        ]
+    assert kinds == ["TOOL_RUNTIME_RETRY", "TOOL_RUNTIME_CONTEXT_REQUIRED", "TOOL_RUNTIME_FATAL"]
+
+
+async def test_structured_results(revision: str) -> None:
+    async with client_of("output_schema", revision) as client:
+        given = await client.call("forecast", city="Bern")
+        assert given.structured == {"city": "Bern", "days": [{"day": "2026-07-28", "degrees": 27.5}]}
+        assert (await client.tool("forecast"))["outputSchema"]["$defs"]["Day"]["properties"]["degrees"] == {
+            "type": "number",
+            "description": "Celsius",
+        }
+
+
+async def test_secrets(revision: str) -> None:
+    async with client_of("api_key", revision, secrets={"WEATHER_KEY": "abc"}) as client:
+        assert (await client.call("measure")).text == "measured with a key of 3 characters"
+    async with client_of("api_key", revision) as client:
+        assert "WEATHER_KEY" in (await client.call("measure")).error.message
+
+
+def test_identity() -> None:
+    hello = (
+        b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",'
+        b' "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}}\n'
+    )
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "server_identity.py"], input=hello, capture_output=True, check=True
+    )
+    for text in (b'"name":"clock"', b'"version":"2.1.0"', b'"title":"The clock"', b'"description":"Tells the time."'):
+        assert text in done.stdout
