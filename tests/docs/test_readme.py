@@ -158,6 +158,6 @@ def test_commands_listed_are_those_of_the_command() -> None:
 
 
 def test_no_command_asks_an_index_for_our_names() -> None:
-    pages = [README, *((ROOT / "docs" / name).read_text("utf-8") for name in os.listdir(ROOT / "docs"))]
+    pages = [README, *(page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md"))]
     for page in pages:
         assert not re.search(r"(install|add|uvx|pipx run) (\S+ )*(pegboard|toolkit-\w+)(\s|$)", page)
