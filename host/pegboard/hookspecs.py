@@ -126,7 +126,11 @@ def register_routes(context: PluginContext) -> Iterable[Route]:
 
 @hookspec
 def register_secret_stores(context: PluginContext) -> Iterable[SecretStore]:
-    """Contribute places that secrets come from, asked in the order of plugin names; the first that has one gives it."""
+    """Contribute places that secrets come from; the first that has one gives it.
+
+    The plugins that `[host] secret_stores` lists are asked in its order, then others in the order of plugin names. A
+    store that raises is reported and passed over, with the message of what it raised: that must not hold a secret.
+    """
     raise NotImplementedError
 
 

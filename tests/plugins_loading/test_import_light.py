@@ -96,7 +96,7 @@ def test_listing_loads_what_it_uses(listed: set[str]) -> None:
 
 
 def test_a_plugin_that_is_not_on_is_not_loaded(served: set[str], listed: set[str]) -> None:
-    assert plugins(served) == set(defaults()["plugins"]) | {"stdio"}
+    assert plugins(served) == {*defaults()["plugins"], *defaults()["host"]["secret_stores"], "stdio"}
     assert "stdio" not in plugins(listed)
     strangers = {name for name in served | listed if name.startswith(("acme_", "broken_", "toolkit_"))}
     assert strangers == {"toolkit_greeter"}

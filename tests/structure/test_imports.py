@@ -184,6 +184,7 @@ OF_DISTRIBUTION = {
     "cryptography": {"cryptography"},
     "importlib-metadata": {"importlib_metadata"},
     "jsonschema-rs": {"jsonschema_rs"},
+    "keyring": {"keyring"},
     "pluggy": {"pluggy"},
     "pydantic": {"pydantic", "pydantic_core", "typing_extensions"},  # pydantic itself is made of the other two
     "python-dotenv": {"dotenv"},

@@ -154,7 +154,7 @@ class _Assembler:
                 missing.setdefault((tool.origin.name, secret), (tool.origin, []))[1].append(tool.name)
         fatal = self.config.host.missing_secrets == "fail"
         for (_, secret), (origin, names) in missing.items():
-            message = f"{missing_secret(secret)}, as it is needed by {_some(names)}"
+            message = f"{self.binder.secrets.missing(secret)}; it is needed by {_some(names)}"
             self.problem(origin, message, level="error" if fatal else "warning", fatal=fatal)
 
     # --- order and uniqueness ---
@@ -202,7 +202,13 @@ class _Assembler:
         transports = {one.name for plugin in self.plugins for one in plugin.transports}
         middleware = {str(one.name) for one in self.middleware()}
         adapters = {plugin.origin.name for plugin in self.plugins if plugin.adapters}
-        for key, known in (("transports", transports), ("middleware", middleware), ("error_adapters", adapters)):
+        stores = {plugin.origin.name for plugin in self.plugins if plugin.stores}
+        for key, known in (
+            ("transports", transports),
+            ("middleware", middleware),
+            ("error_adapters", adapters),
+            ("secret_stores", stores),
+        ):
             path = ("host", key)
             given = getattr(self.config.host, key) if self.config.source(path).by_operator else ()
             for name in given:
@@ -216,11 +222,6 @@ class _Assembler:
         unmatched = self.config.disabled_tools.unmatched(forms, absent)
         for problem in unmatched_patterns(self.config, "disabled_tools", unmatched, forms):
             self.problems.append(Problem("config", str(problem), level="warning"))
-
-
-def missing_secret(secret: str) -> str:
-    """What the operator is told about a secret that is not set."""
-    return f"the secret {secret} is not set; set it in the environment or in .env"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ It decides nothing about two definitions, nor what is done about a wrong one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pegboard.calls.execute import BoundTool
@@ -13,6 +13,7 @@ from pegboard.calls.giving import BoundPrompt, BoundResource
 from pegboard.catalogue.content_definitions import compile_prompt, compile_resource
 from pegboard.catalogue.definitions import attempt, compile_tool, own_name
 from pegboard.catalogue.extensions import describe, put_together, used_only
+from pegboard.catalogue.secret_stores import SecretStores
 from pegboard.config import HostConfig
 from pegboard.context import Owner
 from pegboard.context.required import Requirements
@@ -75,6 +76,7 @@ class Binder:
         plugins: what was loaded, in the order of names.
 
     Attributes:
+        secrets: the stores of secrets.
         known_forms: while it is a set, every spelling of a tool that came by, withheld ones too.
         problems: what went wrong meanwhile that costs no definition; whoever reads them takes them away.
     """
@@ -83,8 +85,7 @@ class Binder:
         self.known_forms: set[str] | None = set()
         self.problems: list[Problem] = []
         self._config = config
-        self._stores = [(plugin.origin, store) for plugin in plugins for store in plugin.stores]
-        self._secrets: dict[str, str | None] = {}
+        self.secrets = SecretStores(config, plugins, self._report)
         self._additions = put_together(plugins, self._report)
         self._users: set[str] = set()
 
@@ -137,7 +138,7 @@ class Binder:
             return Withheld(name, plugin.origin.name, reason)
         tool, signature, function = compile_tool(definition, name, plugin.origin.name)
         tool = self._described(tool, definition, resources)
-        secrets = {key: self._secret(key) for key in definition.requires_secrets}
+        secrets = {key: self.secrets.get(key) for key in _each_once(definition.requires_secrets)}
         missing = tuple(key for key, value in secrets.items() if not value)
         host = self._config.host
         bound = BoundTool(
@@ -176,26 +177,18 @@ class Binder:
             return f"disabled by {pattern!r} in [host] disabled_tools ({self._config.source('host.disabled_tools')})"
         if definition.enabled is not None and not _is_enabled(definition.enabled, plugin.context.config):
             return f"switched off by the settings of {plugin.origin.name}"
-        missing = [name for name in definition.requires_secrets if not self._secret(name)]
+        missing = [name for name in _each_once(definition.requires_secrets) if not self.secrets.get(name)]
         if missing and self._config.host.missing_secrets == "hide":
-            return f"needs a secret that is not set: {', '.join(missing)}"
+            return "; ".join(map(self.secrets.missing, missing))
         return None
 
-    # --- secrets ---
 
-    def _secret(self, name: str) -> str | None:
-        """The first store's that has it; an empty secret is a missing one, a store that fails is passed over."""
-        if name not in self._secrets:
-            self._secrets[name] = next((value for value in self._kept(name) if value), None)
-        return self._secrets[name]
-
-    def _kept(self, name: str) -> Iterator[str | None]:
-        for origin, store in self._stores:
-            try:
-                yield attempt(store.get, name)
-            except ToolDefinitionError as error:
-                message = f"the secret store {store.name!r} failed when asked for {name}: {error}"
-                self.problems.append(Problem("assemble", message, origin))
+def _each_once(names: Iterable[str]) -> list[str]:
+    """Names that differ in more than case, as they were spelt first."""
+    spelt: dict[str, str] = {}
+    for name in names:
+        spelt.setdefault(name.casefold(), name)
+    return list(spelt.values())
 
 
 def described(definition: Definition) -> str:

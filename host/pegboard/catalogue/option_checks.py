@@ -31,13 +31,18 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
     if not isinstance(getattr(definition, "extensions", NOTHING), Mapping):
         raise ToolDefinitionError("its extensions are no mapping from identifiers")
     for secret in getattr(definition, "requires_secrets", ()):
-        if not isinstance(secret, str) or not secret.strip():
-            raise ToolDefinitionError(f"it requires the secret {secret!r}, which is no name")
+        _check_key("secret", secret)
     _check_shown(definition)
     if isinstance(definition, ToolDefinition):
         _check_adapters(definition.adapters)
         if hints is not None:
             _check_hints(hints)
+
+
+def _check_key(what: str, key: object) -> None:
+    """The name of a secret may be that of a variable or a file, and stands in messages to people."""
+    if not isinstance(key, str) or not key.isprintable() or not key or set(key) & set(" =/\\"):
+        raise ToolDefinitionError(f"it requires the {what} {key!r}, which is no name")
 
 
 def _check_adapters(adapters: object) -> None:

@@ -8,7 +8,7 @@ from threading import RLock
 from typing import Any
 
 from pegboard.authoring import definition_of
-from pegboard.catalogue.assembly import Assembly, missing_secret
+from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.binding import SINGULAR, Binder, Bound, Definition, Served, Withheld, described, is_prefixed
 from pegboard.catalogue.definitions import attempt, own_name, place
 from pegboard.config import HostConfig
@@ -130,7 +130,7 @@ class Registry:
         while binder.problems:
             logger.error("%s", binder.problems.pop())
         if isinstance(found, Bound) and found.missing:
-            message = f"tool {found.name!r}: {'; '.join(map(missing_secret, found.missing))}"
+            message = f"tool {found.name!r}: {'; '.join(map(binder.secrets.missing, found.missing))}"
             if self._config.host.missing_secrets == "fail":
                 raise ToolDefinitionError(message)
             logger.warning("%s", message)

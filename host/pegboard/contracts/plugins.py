@@ -127,14 +127,18 @@ class Middleware(NamedTuple):
 
 
 class SecretStore(Protocol):
-    """A place that secrets come from."""
+    """A place that secrets come from.
+
+    It may have a method `hint(name: str) -> str` that tells people how to set a secret there: "in the environment".
+    """
 
     name: str
 
     def get(self, name: str) -> str | None:
         """The secret of that name, None when this store has none.
 
-        Asked once, when the host assembles, or when the first tool that needs it is added.
+        Asked once, on the event loop: when the host assembles, or when the first tool that needs it is added. One
+        that may have to wait gives up by itself.
         """
         ...
 

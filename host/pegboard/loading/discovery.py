@@ -169,6 +169,7 @@ def _choose(origin: Origin, config: HostConfig, selection: Selection, built_in: 
     if selection.safe and _is_built_in(origin) and origin.name in config.host.transports:
         return Choice(origin, True, "the transport that was asked for", named=True)
     if selection.safe:
+        by_default = by_default or (_is_built_in(origin) and origin.name in defaults()["host"]["secret_stores"])
         reason = "on by default" if by_default else "--safe starts with the built-in defaults alone"
         return Choice(origin, by_default, reason)
     if disabled := _disabled_by(origin, config):
@@ -216,6 +217,7 @@ def _named_by(origin: Origin, config: HostConfig, pattern: str | None) -> str | 
             "transports": config.host.transports,
             "middleware": config.host.middleware,
             "error_adapters": config.host.error_adapters,
+            "secret_stores": config.host.secret_stores,
         }
     for key, names in lists.items():
         if origin.name in names:

@@ -212,6 +212,10 @@ MISTAKES: dict[str, tuple[Any, dict[str, Any], str]] = {
     "a hint that is no flag": (simple("flagged"), {"annotations": ToolAnnotations(read_only="yes")}, "'yes'"),  # type: ignore[arg-type]
     "a secret that is no text": (simple("keyed"), {"requires_secrets": [5]}, "the secret 5"),
     "a bound that is infinite": (unbounded, {}, "infinity"),
+    "a secret that is no name": (simple("spaced"), {"requires_secrets": ["A B"]}, "the secret 'A B', which is no name"),
+    "a secret that is a path": (simple("path"), {"requires_secrets": ["../x"]}, "the secret '../x', which is no name"),
+    "a secret without a name": (simple("nameless"), {"requires_secrets": [""]}, "the secret '', which is no name"),
+    "a secret of the host": (simple("key"), {"requires_secrets": ["Mcp_Key"]}, "Mcp_Key, which is kept for the host"),
     "enabled raises": (
         simple("maybe"),
         {"enabled": raising},
@@ -428,7 +432,9 @@ async def test_missing_secrets_hide_the_tool() -> None:
     async with make_host(secret_kit(), plugins=STORE, missing_secrets="hide") as host:
         assert tools(host) == ["github_free"]
         (withheld,) = host.assembly.withheld
-        assert withheld.reason == "needs a secret that is not set: UNSET, EMPTY"
+        assert withheld.reason == (
+            "the secret UNSET is not set; set it in store; the secret EMPTY is not set; set it in store"
+        )
 
 
 async def test_missing_secrets_fail_the_start_and_all_are_named() -> None:
@@ -462,6 +468,30 @@ async def test_a_store_that_raises_does_not_keep_the_host_from_starting(policy: 
     async with make_host(kit, plugins=plugins, missing_secrets=policy) as host:
         assert await value(host, "github_free") == "free"
         assert any("vault" in str(problem) for problem in host.problems)
+
+
+async def test_a_store_that_gives_no_text_is_passed_over() -> None:
+    class Odd:
+        name = "odd"
+
+        def get(self, name: str) -> str | None:
+            return b"bytes"  # type: ignore[return-value]
+
+    plugins = {"a": plugin_of(stores=[Odd()]), "b": plugin_of(stores=[Store({"SET": "s"})])}
+    kit = Toolkit("github")
+    kit.tool(name="needy", requires_secrets=["SET"])(simple("needy"))
+    async with make_host(kit, plugins=plugins) as host:
+        assert await value(host, "github_needy") == "needy"
+        assert [problem.message for problem in host.problems] == ["the secret store 'odd' gave no text for SET"]
+
+
+async def test_secrets_that_differ_in_case_alone_are_one_as_it_was_spelt_first() -> None:
+    kit = Toolkit("github")
+    kit.tool(name="needy", requires_secrets=["Set", "SET", "Other", "set"])(simple("needy"))
+    host = loaded(kit)
+    required = host.assembly.tools["github_needy"].requirements
+    assert required is not None
+    assert list(required.secrets) == ["Set", "Other"]
 
 
 # --- middleware

@@ -65,8 +65,7 @@ async def serve(
         async def start(*, token: str = TOKEN, **settings: Any) -> Served:
             monkeypatch.setenv("GITHUB_TOKEN", token)
             config: Mapping[str, Any] = {
-                "host": {"autoload": False, "disabled_tools": sorted(disabled)},
-                "plugins": {"secrets_env": {"env_file": ""}},
+                "host": {"autoload": False, "secret_stores": ["secrets_env"], "disabled_tools": sorted(disabled)},
                 "toolkits": {"github": {"base_url": github.url, **settings}},
             }
             return Served(await stack.enter_async_context(Host(config)))

@@ -1,0 +1,81 @@
+"""The stores that secrets come from, asked in their order, once for each secret. What is done about a missing one it
+does not decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from pegboard.catalogue.definitions import attempt
+from pegboard.config import HostConfig
+from pegboard.contracts import SecretStore
+from pegboard.errors import ToolDefinitionError
+from pegboard.loading.plugins import Loaded, Origin
+
+RESERVED = frozenset(("ARCADE_API_KEY", "ARCADE_WORKER_SECRET"))
+"""Secrets of the host itself, which no tool may have; nor may it have what begins with one of `RESERVED_PREFIXES`."""
+RESERVED_PREFIXES = ("MCP_", "PEGBOARD_", "_")
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a name, in any case, is that of a secret of the host's own."""
+    return name.upper() in RESERVED or name.upper().startswith(RESERVED_PREFIXES)
+
+
+class SecretStores:
+    """The stores of one host.
+
+    Args:
+        config: the order.
+        plugins: what was loaded, in the order of names.
+        report: told what went wrong, and with whose store.
+    """
+
+    def __init__(self, config: HostConfig, plugins: Sequence[Loaded], report: Callable[[Origin, str], None]) -> None:
+        order = {name: place for place, name in enumerate(config.host.secret_stores)}
+        ordered = sorted(plugins, key=lambda plugin: order.get(plugin.origin.name, len(order)))
+        self._stores = [(plugin.origin, store) for plugin in ordered for store in plugin.stores]
+        self._report = report
+        self._known: dict[str, str | None] = {}
+
+    def get(self, name: str) -> str | None:
+        """The first store's that has it, None when none does; an empty secret is a missing one.
+
+        Raises:
+            ToolDefinitionError: the name is that of a secret of the host's own.
+        """
+        if is_reserved(name):
+            raise ToolDefinitionError(
+                f"it requires the secret {name}, which is kept for the host itself; give the secret another name"
+            )
+        if name not in self._known:
+            self._known[name] = next((value for value in self._kept(name) if value), None)
+        return self._known[name]
+
+    def _kept(self, name: str) -> Iterator[str | None]:
+        for origin, store in self._stores:
+            try:
+                value: object = attempt(store.get, name)
+            except ToolDefinitionError as error:
+                self._report(origin, f"the secret store {store.name!r} failed when asked for {name}: {error}")
+                continue
+            if value is None or isinstance(value, str):
+                yield value
+            else:
+                self._report(origin, f"the secret store {store.name!r} gave no text for {name}")
+
+    def missing(self, name: str) -> str:
+        """What the operator is told about a secret that is not set: the ways to set it, by the stores that run."""
+        ways = [_way(store, name) for _, store in self._stores]
+        if not ways:
+            return f"the secret {name} is not set, and no store of secrets runs that could have it"
+        last = f" or {ways[-1]}" if ways[1:] else ways[-1]
+        return f"the secret {name} is not set; set it {', '.join(ways[:-1])}{last}"
+
+
+def _way(store: SecretStore, name: str) -> str:
+    hint = getattr(store, "hint", None)
+    try:
+        return str(attempt(hint, name)) if callable(hint) else f"in {store.name}"
+    except ToolDefinitionError:
+        return f"in {store.name}"

@@ -1,0 +1,138 @@
+"""Secrets from files: one that the variable `NAME_FILE` names, or one of the secret's name in a folder of secrets."""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from pydantic import ValidationInfo, field_validator
+
+from pegboard import Plugin, PluginConfig, SecretStore, hookimpl
+
+MOST_BYTES = 64 * 1024
+"""How long a secret may be."""
+
+logger = logging.getLogger("pegboard.plugins.secrets_files")
+
+
+class SecretsFilesConfig(PluginConfig):
+    """`[plugins.secrets_files]`.
+
+    Attributes:
+        directory: a folder in which each file is a secret and bears its name, such as "/run/secrets". A relative path
+            is relative to the configuration file.
+    """
+
+    directory: str | None = None
+
+    @field_validator("directory")
+    @classmethod
+    def _is_there(cls, name: str | None, info: ValidationInfo) -> str | None:
+        if name is None:
+            return None
+        path = Path((info.context or {}).get("directory", Path()), Path(name).expanduser())
+        if not path.is_dir():
+            raise ValueError(f"there is no folder {path}")
+        return str(path)
+
+
+class SecretsFilesPlugin(Plugin):
+    """One store of secrets."""
+
+    Config = SecretsFilesConfig
+
+    @hookimpl
+    def register_secret_stores(self) -> Iterable[SecretStore]:
+        """Files."""
+        return [FileStore(self.config.directory)]
+
+
+class FileStore:
+    """Reads a secret's file when it is asked for; the ends of lines at its end are no part of it.
+
+    Args:
+        directory: the folder of secrets, None without one.
+    """
+
+    name = "secrets_files"
+
+    def __init__(self, directory: str | None = None) -> None:
+        self._directory = None if directory is None else Path(directory)
+
+    def get(self, name: str) -> str | None:
+        """What the file holds that `NAME_FILE` names, else the one in the folder."""
+        variable = f"{name}_FILE"
+        if named := os.environ.get(variable):
+            return _read(Path(named).expanduser(), f"{named}, which {variable} names,")
+        path = self._below(name)
+        return None if path is None else _read(path, str(path))
+
+    def hint(self, name: str) -> str:
+        """How to set a secret here."""
+        named = f"in a file that {name}_FILE names"
+        return named if self._directory is None else f"{named}, in the file {self._directory / name}"
+
+    def _below(self, name: str) -> Path | None:
+        """The file of that name in the folder; links that lead out of it are not followed."""
+        if self._directory is None or Path(name).name != name:
+            return None
+        try:
+            path = (self._directory / name).resolve(strict=True)
+            inside = path.is_relative_to(self._directory.resolve())
+        except (OSError, ValueError):  # no such file, or no such name
+            return None
+        if not inside:
+            logger.warning("%s leads out of %s, so no secret comes from it", self._directory / name, self._directory)
+            return None
+        return path
+
+
+def _read(path: Path, called: str) -> str | None:
+    try:
+        text, mode = _text(path)
+    except OSError as error:
+        reason = str(error.strerror)
+    except ValueError as error:
+        reason = str(error)
+    else:
+        _remark(called, mode)
+        return text
+    logger.warning("%s cannot be read, so no secret comes from it: %s", called, reason)
+    return None
+
+
+def _text(path: Path) -> tuple[str, int]:
+    """What a file holds, and its permissions.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: what it holds is no secret; the message does not repeat it.
+    """
+    if "\0" in str(path):
+        raise ValueError("this is no path")
+    with open(path, "rb", opener=_without_waiting) as file:
+        mode = os.fstat(file.fileno()).st_mode
+        if not stat.S_ISREG(mode):
+            raise ValueError("it is no file")
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ValueError(f"it has more than {MOST_BYTES} bytes")
+    try:
+        return data.decode("utf-8-sig").rstrip("\r\n"), mode
+    except UnicodeDecodeError:
+        raise ValueError("it is not UTF-8") from None
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Opens a file; a pipe that nobody writes to must not keep the host waiting."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _remark(called: str, mode: int) -> None:
+    if mode & stat.S_IWOTH:
+        logger.warning("%s holds a secret, and everybody on this machine may write to it", called)
+    elif mode & stat.S_IROTH:
+        logger.info("%s holds a secret, and everybody on this machine may read it", called)

@@ -1,0 +1,58 @@
+"""The page about secrets: its code runs, its lists are what there is."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard import Host
+from pegboard.catalogue.secret_stores import RESERVED, RESERVED_PREFIXES
+from pegboard.loading.discovery import defaults, find
+from tests.host.hosting import value
+from tools.install import ROOT
+
+PAGE = (ROOT / "docs" / "secrets.md").read_text("utf-8")
+BLOCKS = dict(re.findall(r"^```(\w+ \w+)\n(.*?)^```$", PAGE, re.M | re.S))
+
+
+def kit_of(block: str) -> Any:
+    module: dict[str, Any] = {}
+    exec(compile(BLOCKS[block], f"{block}.py", "exec"), module)
+    return module["kit"]
+
+
+@pytest.mark.parametrize("store", ["secrets_env", "secrets_dotenv", "secrets_files"])
+async def test_the_tool_reads_its_secret_from_each_place(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text("WEATHER_KEY=four\n")
+    (tmp_path / "WEATHER_KEY").write_text("seven..\n")
+    monkeypatch.setenv("WEATHER_KEY", "x")
+    settings = {
+        "host": {"autoload": False, "secret_stores": [store]},
+        "plugins": {"secrets_files": {"directory": str(tmp_path)}} if store == "secrets_files" else {},
+    }
+    length = {"secrets_env": 1, "secrets_dotenv": 4, "secrets_files": 7}[store]
+    async with Host(settings, toolkits={"weather": kit_of("python kit")}) as host:
+        told = await value(host, "weather_forecast", {"city": "Kiel"})
+    assert told == f"asked for Kiel with a key of {length} characters"
+
+
+def test_the_default_order_is_the_one_that_holds() -> None:
+    shown = tomllib.loads(BLOCKS["toml stores"])
+    assert shown["host"]["secret_stores"] == defaults()["host"]["secret_stores"]
+
+
+def test_the_table_has_every_store_that_comes_with_pegboard() -> None:
+    shown = re.findall(r"^\| `(secrets_\w+)` \|", PAGE, re.M)
+    there = {origin.name for origin in find().origins if origin.distribution == "pegboard"}
+    assert sorted(shown) == sorted(name for name in there if name.startswith("secrets_"))
+
+
+def test_every_name_that_is_kept_for_the_host_is_told() -> None:
+    assert all(f"`{name}`" in PAGE for name in (*RESERVED, *RESERVED_PREFIXES))

@@ -1,0 +1,178 @@
+"""Secrets from files: `NAME_FILE`, and a folder of secrets."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+import pytest
+
+from pegboard import ConfigError, Host, HostConfig
+from pegboard_plugins.secrets_files import MOST_BYTES, FileStore
+from tests.host.hosting import value
+from tests.plugins.secrets.reading import reading_kit
+
+
+@pytest.fixture
+def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that a variable names."""
+    path = tmp_path / "outside" / "key"
+    path.parent.mkdir()
+    path.write_text("of the file\n")
+    path.chmod(0o600)
+    monkeypatch.setenv("API_KEY_FILE", str(path))
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of secrets with one in it, and no variable."""
+    monkeypatch.delenv("API_KEY_FILE", raising=False)
+    path = tmp_path / "secrets"
+    path.mkdir()
+    put(path / "API_KEY", "of the folder\n")
+    return path
+
+
+def put(path: Path, text: str | bytes) -> None:
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    path.chmod(0o600)
+
+
+def test_a_variable_names_the_file(key: Path) -> None:
+    assert FileStore().get("API_KEY") == "of the file"
+    assert FileStore().get("OTHER") is None
+
+
+def test_a_file_in_the_folder_is_a_secret(folder: Path) -> None:
+    assert FileStore(str(folder)).get("API_KEY") == "of the folder"
+    assert FileStore(str(folder)).get("OTHER") is None
+    assert FileStore().get("API_KEY") is None
+
+
+def test_the_variable_comes_before_the_folder(folder: Path, key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_KEY_FILE", str(key))
+    assert FileStore(str(folder)).get("API_KEY") == "of the file"
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"s3cret\n", "s3cret"),
+        (b"s3cret\r\n", "s3cret"),
+        (b"s3cret", "s3cret"),
+        (b" with spaces \n", " with spaces "),
+        (b"-----BEGIN-----\nAAAA\n-----END-----\n", "-----BEGIN-----\nAAAA\n-----END-----"),
+        (b"\xef\xbb\xbfs3cret", "s3cret"),
+        ("ünï".encode(), "ünï"),
+        (b"x" * MOST_BYTES, "x" * MOST_BYTES),
+    ],
+)
+def test_the_end_of_the_last_line_is_no_part_of_it(data: bytes, expected: str, folder: Path) -> None:
+    put(folder / "API_KEY", data)
+    assert FileStore(str(folder)).get("API_KEY") == expected
+
+
+@pytest.mark.parametrize("data", [b"", b"\n"])
+def test_an_empty_file_is_a_missing_secret(data: bytes, folder: Path) -> None:
+    put(folder / "API_KEY", data)
+    assert not FileStore(str(folder)).get("API_KEY")
+
+
+def test_links_within_the_folder_are_followed(folder: Path) -> None:
+    """As a mounted volume has them: the file is a link below a link that is exchanged when secrets change."""
+    (folder / "..2026").mkdir()
+    put(folder / "..2026" / "TOKEN", "mounted\n")
+    (folder / "..data").symlink_to("..2026")
+    (folder / "TOKEN").symlink_to(Path("..data", "TOKEN"))
+    assert FileStore(str(folder)).get("TOKEN") == "mounted"
+
+
+def test_links_out_of_the_folder_are_not(folder: Path, key: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (folder / "LINK").symlink_to(key)
+    (folder / "FOLDER").symlink_to(key.parent)
+    store = FileStore(str(folder))
+    assert (store.get("LINK"), store.get("FOLDER")) == (None, None)
+    assert "leads out of" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["../outside/key", "..", ".", "", "sub/key", "/etc/hostname", "a\0b", "x" * 300])
+def test_a_name_that_is_no_name_of_a_file_is_not_looked_for(name: str, folder: Path, key: Path) -> None:
+    (folder / "sub").mkdir()
+    put(folder / "sub" / "key", "below")
+    assert FileStore(str(folder)).get(name) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("missing", "No such file or directory"),
+        ("folder", "Is a directory"),
+        ("pipe", "it is no file"),
+        ("too long", f"it has more than {MOST_BYTES} bytes"),
+        ("binary", "it is not UTF-8"),
+        ("no path", "this is no path"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_warning(
+    kind: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "odd"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind != "missing":
+        put(path, {"too long": b"x" * (MOST_BYTES + 1), "binary": b"canary-61f0\xff"}.get(kind, b""))
+    monkeypatch.setattr(os, "environ", {"API_KEY_FILE": f"{path}\0" if kind == "no path" else str(path)})
+    assert FileStore().get("API_KEY") is None
+    (record,) = caplog.records
+    assert "which API_KEY_FILE names" in record.getMessage()
+    assert reason in record.getMessage()
+    assert "canary" not in record.getMessage()
+
+
+@pytest.mark.parametrize(
+    ("mode", "level", "remark"),
+    [
+        (0o600, None, ""),
+        (0o640, None, ""),
+        (0o644, "INFO", "may read it"),
+        (0o602, "WARNING", "may write to it"),
+        (0o666, "WARNING", "may write to it"),
+    ],
+)
+def test_permissions_that_are_wide_are_remarked_upon(
+    mode: int, level: str | None, remark: str, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (folder / "API_KEY").chmod(mode)
+    with caplog.at_level(logging.INFO):
+        assert FileStore(str(folder)).get("API_KEY") == "of the folder"
+    assert [record.levelname for record in caplog.records] == ([level] if level else [])
+    assert remark in caplog.text
+
+
+# --- as a plugin
+
+
+def config(directory: Path, name: str) -> HostConfig:
+    settings = {"host": {"autoload": False, "secret_stores": ["secrets_files"]}}
+    return HostConfig.of({**settings, "plugins": {"secrets_files": {"directory": name}}}, directory=directory)
+
+
+async def test_the_folder_is_relative_to_the_configuration(folder: Path) -> None:
+    async with Host(config(folder.parent, "secrets"), toolkits={"x": reading_kit()}) as host:
+        assert await value(host, "x_read") == "of the folder"
+
+
+async def test_a_folder_that_is_missing_is_an_error_of_configuration(folder: Path) -> None:
+    with pytest.raises(ConfigError, match=r"directory.*there is no folder .*missing"):
+        await Host(config(folder, "missing"), toolkits={"x": reading_kit()}).start()
+
+
+async def test_the_file_in_the_folder_is_a_way_to_set_a_secret(folder: Path) -> None:
+    (folder / "API_KEY").unlink()
+    async with Host(config(folder, "."), toolkits={"x": reading_kit()}) as host:
+        (problem,) = host.problems
+    assert f"in a file that API_KEY_FILE names, in the file {folder / 'API_KEY'}" in str(problem)
