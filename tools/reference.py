@@ -1,4 +1,6 @@
-"""Writes the reference pages in docs/ from the code: hooks, configuration, errors, requirements; a test keeps them so.
+"""Writes the reference pages in docs/ from the code: hooks, configuration, errors, requirements, tables of options.
+
+A test keeps them so.
 
 python -m tools.reference           write the pages
 python -m tools.reference --check   say which of them differ, exit 1 if any does
@@ -11,7 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
@@ -79,6 +81,49 @@ def _toml(value: Any) -> str:
     return f'`"{value}"`' if isinstance(value, str) else f"`{value}`"
 
 
+def tools_page() -> str:
+    """The page on tools as it is, its tables of options written anew."""
+    text = (DOCS / "tools.md").read_text("utf-8")
+    return re.sub(r"(<!-- options: (\w+) -->\n).*?(<!-- end -->)", _with_table, text, flags=re.DOTALL)
+
+
+def _with_table(found: re.Match[str]) -> str:
+    rows = []
+    for one in options(found[2]):
+        code = (one.name, one.type, one.default, one.example)
+        name, kind, default, example = [f"`{text}`".replace("|", r"\|") for text in code]
+        rows.append(f"| {name} | {kind} | {default} | {one.meaning} | {example} |")
+    head = ["| option | type | default | meaning | example |", "|---|---|---|---|---|"]
+    return found[1] + "\n".join([*head, *rows]) + "\n" + found[3]
+
+
+class Option(NamedTuple):
+    """One row of a table of options; all but the meaning as Python."""
+
+    name: str
+    type: str
+    default: str
+    meaning: str
+    example: str
+
+
+def options(kind: str) -> list[Option]:
+    """What `ToolOptions` and the like say of each option, in the order of the definition's fields."""
+    from pegboard.contracts import options as contracts
+    from pegboard.contracts import plugins
+
+    documented, definition = getattr(contracts, kind), getattr(plugins, kind.replace("Options", "Definition"))
+    meanings = attributes(contracts.Options) | attributes(documented)
+    order = [name for field in definition._fields for name in (["ui", field] if field == "extensions" else [field])]
+    found = []
+    for name in sorted(documented.__annotations__, key=order.index):
+        meaning, _, example = meanings.get(name, "").removesuffix("`").rpartition(" `")
+        default = definition._field_defaults.get(name)
+        shown = "{}" if isinstance(default, Mapping) else repr(default)
+        found.append(Option(name, documented.__annotations__[name].__forward_arg__, shown, meaning, example))
+    return found
+
+
 def errors_page() -> str:
     """The taxonomy, and what each class means."""
     from pegboard import errors
@@ -140,6 +185,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "hooks.md": hooks_page,
     "configuration.md": configuration_page,
     "errors.md": errors_page,
+    "tools.md": tools_page,
     "requirements.md": requirements_page,
 }
 

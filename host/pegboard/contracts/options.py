@@ -1,4 +1,7 @@
-"""What authors can say of a tool, a resource or a prompt: the options of `Toolkit`'s decorators, for type checkers."""
+"""What authors can say of a tool, a resource or a prompt: the options of `Toolkit`'s decorators, for type checkers.
+
+The tables in docs/tools.md are written from here: each option's meaning, and in its last line an example.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,15 @@ class Options(TypedDict, total=False):
 
     Attributes:
         name: the last part of its name; the function's name when left out.
+            `name="roll_dice"`
         title: a name for people.
+            `title="Roll some dice"`
         description: replaces the docstring.
-        meta: its `_meta`, with keys such as "com.example/team".
+            `description="Rolls dice and gives what each shows."`
+        meta: its `_meta`, for clients: keys of your own, or of a vendor.
+            `meta={"com.example/team": "games"}`
         icons: pictures that clients may show.
+            `icons=[Icon("https://example.com/dice.png", mime_type="image/png")]`
     """
 
     name: str | None
@@ -35,18 +43,28 @@ class ToolOptions(Options, total=False):
     """The options of `@kit.tool`.
 
     Attributes:
-        annotations: hints about its behaviour.
+        annotations: hints about its behaviour, for clients.
+            `annotations=ToolAnnotations(read_only=True)`
         metadata: what kind of tool it is: the services it works on, what it does there, and extras of your own. The
             hints that `annotations` leaves out come from here.
+            `metadata=ToolMetadata(behavior=Behavior(["read"], read_only=True))`
         requires_secrets: names of the secrets it may read with `context.get_secret`.
+            `requires_secrets=["DICE_KEY"]`
         inline: a sync function that never blocks, run on the event loop without a thread.
+            `inline=True`
         input_schema: JSON Schema of the arguments in place of the types, listed as it is (2020-12, or draft-07 by
             `$schema`). The function takes them by name, as `**arguments`, or as one dict.
+            `input_schema={"type": "object", "properties": {"sides": {"type": "integer"}}}`
         output_schema: JSON Schema of the result, likewise.
+            `output_schema={"type": "array", "items": {"type": "integer"}}`
         ui: the `ui://` resource in which clients show its results, or more about its interface (MCP Apps).
+            `ui="ui://dice/table.html"`
         extensions: what it says for other extensions of the protocol, by their identifiers.
+            `extensions={"com.example/audit": {"level": 2}}`
         adapters: error adapters of its own, asked before all others about what it raises.
+            `adapters=[DiceErrors()]`
         enabled: given `context.config`, says whether the tool is offered at all.
+            `enabled=lambda config: config.write`
     """
 
     annotations: ToolAnnotations | None
@@ -66,11 +84,17 @@ class ResourceOptions(Options, total=False):
 
     Attributes:
         mime_type: that of interfaces for `ui://`, else by what the function gives, when left out.
+            `mime_type="text/markdown"`
         annotations: for whom it is and how much it matters.
+            `annotations=Annotations(audience=["user"], priority=0.5)`
         size: of its content, in bytes.
+            `size=4096`
         completions: by variable of a template, its values, or a function as in `Toolkit.completion`.
+            `completions={"game": ["chess", "go"]}`
         ui: what an interface needs of the frame it is shown in (MCP Apps, `ui://` alone).
+            `ui=ResourceUi(connect_domains=["https://api.example.com"])`
         extensions: what it says for other extensions of the protocol, by their identifiers.
+            `extensions={"com.example/audit": {"level": 2}}`
     """
 
     mime_type: str | None
@@ -86,6 +110,7 @@ class PromptOptions(Options, total=False):
 
     Attributes:
         completions: by argument, its values, or a function as in `Toolkit.completion`.
+            `completions={"game": ["chess", "go"]}`
     """
 
     completions: Mapping[str, Completer]

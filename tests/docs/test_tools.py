@@ -1,0 +1,143 @@
+"""What docs/tools.md shows is what happens, and its tables have every option that there is, each with a meaning and
+an example that works."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import pegboard
+from pegboard import NOTHING, PluginConfig, PromptDefinition, ResourceDefinition, ToolDefinition, Toolkit
+from pegboard.contracts import options as contracts
+from tests.host.hosting import make_host, value
+from tools.install import ROOT
+from tools.reference import Option, attributes, options
+
+PAGE = (ROOT / "docs" / "tools.md").read_text("utf-8")
+FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+
+KINDS: dict[str, Any] = {
+    "ToolOptions": ToolDefinition,
+    "ResourceOptions": ResourceDefinition,
+    "PromptOptions": PromptDefinition,
+}
+OPTIONS = [pytest.param(kind, one, id=f"{kind}-{one.name}") for kind in KINDS for one in options(kind)]
+
+
+def run(name: str) -> dict[str, Any]:
+    names: dict[str, Any] = {"__name__": name}
+    exec(compile(FILES[name], name, "exec", dont_inherit=True), names)
+    return names
+
+
+# --- the tables
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_table_has_every_option_and_no_other(kind: str) -> None:
+    """`ui` is something said for an extension; the function and the URI are what is decorated."""
+    fields = set(KINDS[kind]._fields) - {"function", "uri"}
+    known = fields | ({"ui"} if "extensions" in fields else set())
+    assert set(getattr(contracts, kind).__annotations__) == known
+    table = PAGE.partition(f"<!-- options: {kind} -->\n")[2].partition("<!-- end -->")[0]
+    assert set(re.findall(r"^\| `(\w+)`", table, re.M)) == known
+
+
+def test_what_is_documented_is_there() -> None:
+    for documented in (contracts.Options, contracts.ToolOptions, contracts.ResourceOptions, contracts.PromptOptions):
+        own = documented.__annotations__.keys()
+        assert attributes(documented).keys() <= own
+    said = ToolDefinition._fields
+    assert list(attributes(ToolDefinition)) == list(said)
+
+
+@pytest.mark.parametrize(("kind", "option"), OPTIONS)
+def test_an_option_has_a_meaning_and_an_example(kind: str, option: Option) -> None:
+    """The example is the last line of what the docstring says of it."""
+    assert option.meaning.endswith(".")
+    assert option.example.startswith(f"{option.name}=")
+
+
+class Settings(PluginConfig):
+    write: bool = True
+
+
+class DiceErrors:
+    slug = "dice"
+
+    def from_exception(self, error: Exception) -> None:
+        return None
+
+
+NAMES = {name: getattr(pegboard, name) for name in pegboard.__all__} | {"DiceErrors": DiceErrors}
+"""What examples may speak of."""
+
+URIS = {"ui": "ui://dice/table.html", "completions": "dice://{game}"}
+"""What is decorated in the examples of resources, where it is not dice://all."""
+
+
+def rolled(sides: int = 6, game: str = "go") -> list[int]:
+    """Roll."""
+    return []
+
+
+def read() -> str:
+    """Read."""
+    return ""
+
+
+def read_one(game: str) -> str:
+    """Read one."""
+    return game
+
+
+def decorate(kit: Toolkit, kind: str, option: Option) -> None:
+    """Say what the example says of a function."""
+    names = NAMES | {"kit": kit}
+    if kind == "ResourceOptions":
+        uri = URIS.get(option.name, "dice://all")
+        eval(f"kit.resource({uri!r}, {option.example})", names)(read_one if "{" in uri else read)
+    else:
+        eval(f"kit.{kind.removesuffix('Options').lower()}({option.example})", names)(rolled)
+
+
+@pytest.mark.parametrize(("kind", "option"), OPTIONS)
+async def test_an_example_works(kind: str, option: Option) -> None:
+    kit = Toolkit("dice", config=Settings)
+    decorate(kit, kind, option)
+    given: list[Any] = [*kit.register_tools()]
+    given += [*kit.register_resources(), *kit.register_prompts()]
+    assert getattr(given[0], "extensions" if option.name == "ui" else option.name) not in (None, (), False, NOTHING)
+    async with make_host(kit, config={"toolkits": {"dice": {"write": True}}}) as host:
+        assert [str(one) for one in host.problems if one.level == "error"] == []
+        assembly = host.assembly
+        assert [*assembly.tools, *assembly.resources, *assembly.prompts]
+
+
+# --- the rest of the page
+
+
+async def test_tools_that_belong_to_no_toolkit() -> None:
+    names = run("anywhere.py")
+    async with make_host(names["numbers"], names["shop"]) as host:
+        assert host.problems == ()
+        assert [f"`{name}`" in PAGE for name in host.assembly.tools] == [True] * 3
+        assert await value(host, "shop_total", {"a": 1, "b": 2}) == 3
+
+
+async def test_what_kind_of_tool_it_is() -> None:
+    async with make_host(run("mail.py")["kit"]) as host:
+        assert host.problems == ()
+        tool = host.assembly.tools["mail_delete_message"].tool
+        assert tool.annotations == pegboard.ToolAnnotations(
+            None, False, True, True, True, {"com.example/audited": True}
+        )
+        assert tool.meta is not None
+        assert list(tool.meta) == ["pegboard/metadata"]
+
+
+def test_there_is_no_execution() -> None:
+    with pytest.raises(TypeError, match="the host serves no tasks"):
+        Toolkit("x").tool(execution={"taskSupport": "optional"})  # type: ignore[call-overload]
