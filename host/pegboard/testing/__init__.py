@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from pegboard.testing.answers import Answer, Asked, accept, cancel, decline, reply
     from pegboard.testing.client import Logged, Reported, TestClient
     from pegboard.testing.connecting import connect
+    from pegboard.testing.effects import effect
     from pegboard.testing.plain import PlainClient
+    from pegboard.testing.replay import RepeatedEffects
     from pegboard.testing.results import CallError, CallResult, PromptGiven, ReadResult, ToolFailed
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "PlainClient",
     "PromptGiven",
     "ReadResult",
+    "RepeatedEffects",
     "Reported",
     "TestClient",
     "ToolFailed",
@@ -31,6 +34,7 @@ __all__ = [
     "cancel",
     "connect",
     "decline",
+    "effect",
     "reply",
 ]
 
@@ -38,7 +42,9 @@ _NAMES = {
     "answers": "Answer Asked accept cancel decline reply",
     "client": "Logged Reported TestClient",
     "connecting": "connect",
+    "effects": "effect",
     "plain": "PlainClient",
+    "replay": "RepeatedEffects",
     "results": "CallError CallResult PromptGiven ReadResult ToolFailed",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}

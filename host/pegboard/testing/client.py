@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal, NamedTuple
 
 from pegboard.contracts import NOTHING, Completion
@@ -13,6 +13,7 @@ from pegboard.testing.answers import Asked
 from pegboard.testing.dialogue import Dialogue
 from pegboard.testing.hosting import Observed
 from pegboard.testing.link import Message, Traffic
+from pegboard.testing.replay import Replay
 from pegboard.testing.results import CallResult, PromptGiven, ReadResult
 
 
@@ -47,8 +48,9 @@ class TestClient:
 
     __test__ = False  # a name that pytest would take for tests
 
-    def __init__(self, host: Host, dialogue: Dialogue, observed: Observed) -> None:
+    def __init__(self, host: Host, dialogue: Dialogue, observed: Observed, repeats: Collection[str] = ()) -> None:
         self.host = host
+        self._repeats = repeats
         self._dialogue = dialogue
         self._observed = observed
 
@@ -65,11 +67,14 @@ class TestClient:
         Raises:
             ProtocolError: the host refused the request, as for a tool that is not there.
             LookupError: several toolkits have a tool of that name.
+            RepeatedEffects: it asked, and did again what it had done before (2026-07-28).
             AssertionError: it asked what the test has no answer to.
         """
         wire = self._wire_name("tools", name)
         params = {"name": wire, "arguments": {**(arguments or {}), **more}}
-        request_id, result = await self._dialogue.finish("tools/call", params)
+        bound = self.host.assembly.tools.get(wire)
+        asks = bound is not None and bound.function.mode == "async" and bound.signature.context_parameter is not None
+        request_id, result = await self._dialogue.finish("tools/call", params, self._replay(wire) if asks else None)
         return CallResult(wire, result, self._observed.take(request_id))
 
     async def tools(self) -> list[Message]:
@@ -104,7 +109,7 @@ class TestClient:
         Raises:
             ProtocolError: the host refused, as for one that is not there.
         """
-        return ReadResult((await self._dialogue.finish("resources/read", {"uri": uri}))[1])
+        return ReadResult((await self._dialogue.finish("resources/read", {"uri": uri}, self._replay(uri)))[1])
 
     async def prompts(self) -> list[Message]:
         """The prompts that the client is offered."""
@@ -116,8 +121,9 @@ class TestClient:
         Raises:
             ProtocolError: the host refused, as for one that is not there.
         """
-        params = {"name": self._wire_name("prompts", name), "arguments": {**(arguments or {}), **more}}
-        return PromptGiven((await self._dialogue.finish("prompts/get", params))[1])
+        wire = self._wire_name("prompts", name)
+        params = {"name": wire, "arguments": {**(arguments or {}), **more}}
+        return PromptGiven((await self._dialogue.finish("prompts/get", params, self._replay(wire)))[1])
 
     async def complete(
         self, of: str, argument: str, value: str = "", context: Mapping[str, str] = NOTHING
@@ -233,6 +239,10 @@ class TestClient:
             if "nextCursor" not in page:
                 return items
             params = {"cursor": page["nextCursor"]}
+
+    def _replay(self, name: str) -> Replay | None:
+        """What watches the rounds of a call; None where there are none."""
+        return Replay(name, self._observed, self._repeats) if self._dialogue.modern else None
 
     def _wire_name(self, kind: Literal["tools", "prompts"], name: str) -> str:
         """The name on the wire of what a test calls by its own; the name itself where there is nothing like it."""

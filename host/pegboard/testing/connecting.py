@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,8 @@ class connect:  # noqa: N801 - it is used like a function
         revision: the revision of MCP that the client speaks; one before 2026-07-28 opens a session.
         capabilities: what the client declares that it can do; all that can be asked by default.
         answers: what it answers, as for `TestClient.answer`.
+        repeats: which effects of a tool that asks may be repeated with each answer, as globs of their kinds such as
+            "socket.connect"; by default none.
         strict: a plugin that cannot be loaded and a wrong definition keep the host from starting; else they are in
             `client.problems`.
         timeout: after how many seconds without an answer a request fails, None for never.
@@ -62,6 +64,7 @@ class connect:  # noqa: N801 - it is used like a function
         revision: str = MODERN,
         capabilities: Mapping[str, Any] | None = None,
         answers: Answering | Sequence[Any] | None = None,
+        repeats: Collection[str] = (),
         strict: bool = True,
         timeout: float | None = 30.0,
     ) -> None:
@@ -70,6 +73,7 @@ class connect:  # noqa: N801 - it is used like a function
         self._revision = revision
         self._capabilities = CAPABILITIES if capabilities is None else capabilities
         self._answers = answers
+        self._repeats = repeats
         self._timeout = timeout
         self._dialogue: Dialogue | None = None
         self._living: asyncio.Task[None] | None = None
@@ -91,7 +95,7 @@ class connect:  # noqa: N801 - it is used like a function
         except BaseException:
             await self._end()
             raise
-        return TestClient(host, self._dialogue, observed)
+        return TestClient(host, self._dialogue, observed, self._repeats)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -10,6 +10,7 @@ from pegboard.contracts import NOTHING, Caller
 from pegboard.errors import ProtocolError
 from pegboard.testing.answers import Answers, Asked
 from pegboard.testing.link import Link, Message, result_of
+from pegboard.testing.replay import Replay
 
 MODERN = "2026-07-28"
 """The first revision without sessions."""
@@ -90,25 +91,28 @@ class Dialogue:
         sent = self._with_meta(params, {"progressToken": request_id})
         return await self.link.request(method, sent, request_id, self.seconds)
 
-    async def finish(
-        self, method: str, params: Mapping[str, Any], began: Callable[[int], None] | None = None
-    ) -> tuple[int, Message]:
+    async def finish(self, method: str, params: Mapping[str, Any], replay: Replay | None = None) -> tuple[int, Message]:
         """Make a call, and again with the answers to what it asks, until it ends.
 
         Args:
             method: a method that may ask.
             params: its parameters.
-            began: is told the id of each round's request before it goes out.
+            replay: what watches the rounds.
 
         Returns:
             The id of the last request, and its result.
+
+        Raises:
+            RepeatedEffects: a round did again what one before it did.
         """
         more: Message = {}
         while True:
             request_id = self.link.new_id()
-            if began is not None:
-                began(request_id)
+            if replay is not None:
+                replay.begin(request_id)
             result = await self.request(method, {**params, **more}, request_id)
+            if replay is not None:
+                replay.check()
             if result.get("resultType") != "input_required":
                 return request_id, result
             more = {key: result[key] for key in ("requestState",) if key in result}

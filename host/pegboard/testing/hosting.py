@@ -16,6 +16,7 @@ from pegboard.hookspecs import hookimpl
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, defaults, find
 from pegboard.loading.plugins import Origin
+from pegboard.testing.effects import Watch
 from pegboard.toolkit import Toolkit
 
 Kit: TypeAlias = "Toolkit | type[Plugin] | ModuleType | str"
@@ -50,19 +51,31 @@ class Secrets:
 
 
 class Observed:
-    """What happened inside of calls that no client may see."""
+    """What happens inside of calls that no client may see.
+
+    Attributes:
+        watches: for requests to come, by their ids, what is to watch the code that they run.
+    """
 
     def __init__(self) -> None:
+        self.watches: dict[Any, Watch] = {}
         self._raised: dict[Any, BaseException] = {}
 
     async def handle(self, call: Call, call_next: CallNext) -> Outcome:
-        """Middleware: note what a function raised by accident, and change nothing."""
+        """Middleware: watch, note what a function raised by accident, and change nothing."""
+        if call.path:
+            return await call_next(call)
+        watch = self.watches.pop(call.request_id, None)
+        end = None if watch is None else watch.begin()
         try:
             return await call_next(call)
         except MCPError as error:
-            if error.__cause__ is not None and not call.path:
+            if error.__cause__ is not None:
                 self._raised[call.request_id] = error.__cause__
             raise
+        finally:
+            if end is not None:
+                end()
 
     def take(self, request_id: Any) -> BaseException | None:
         """What the function of a request raised, once."""

@@ -1,0 +1,224 @@
+"""What an author's code does to the world while it is watched: effects, by the audit events of Python (PEP 578).
+
+An audit hook cannot be taken away again. There is one for the process, set when a call is watched for the first time,
+and it does nothing for code that is not watched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import sysconfig
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from functools import cache, partial
+from pathlib import Path
+from threading import get_ident
+from types import FrameType
+from typing import Any, NamedTuple
+
+from pegboard.context.rounds import in_step
+
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+
+class Place(NamedTuple):
+    """A line of somebody's code."""
+
+    file: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line} in {self.function}"
+
+
+class Effect(NamedTuple):
+    """Something that was done to the world.
+
+    Attributes:
+        kind: the audit event, such as "open" or "socket.connect"; "effect" for one that a fake reported.
+        what: to what, such as a path.
+        places: the author's lines that led to it, outermost first; none where they cannot be told.
+    """
+
+    kind: str
+    what: str
+    places: tuple[Place, ...]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is alike when the same is done again."""
+        return (self.kind, self.places or self.what)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.what}".rstrip()
+
+
+class Watch:
+    """Collects the effects of one run of a function, but for those of steps of `context.once`.
+
+    Attributes:
+        effects: in their order.
+    """
+
+    def __init__(self) -> None:
+        self.effects: list[Effect] = []
+        self._task: asyncio.Task[Any] | None = None
+        self._thread = 0
+
+    def begin(self) -> Callable[[], None]:
+        """Watch what this task does from now on, and whatever it starts; what ends that is returned."""
+        _install()
+        self._task = asyncio.current_task()
+        self._thread = get_ident()
+        return partial(_watch.reset, _watch.set(self))
+
+    def note(self, kind: str, what: str, frame: FrameType | None) -> None:
+        """Note an effect of the code of a frame."""
+        found = _lines(frame)
+        if found is None:
+            return
+        # in a thread or a task of a library: who waits for it?
+        places = _own(found) or _own(_waiting(self._task, self._thread))
+        self.effects.append(Effect(kind, what, places))
+
+
+_watch: ContextVar[Watch | None] = ContextVar("pegboard.testing.watch", default=None)
+
+
+def effect(what: str) -> None:
+    """Say that something was done that must not be done twice: for fakes of services, which do nothing real.
+
+    Nothing happens but in a call of a `TestClient`, which fails when a tool does it again with each answer.
+
+    Args:
+        what: such as "charge 5 EUR".
+    """
+    watch = _watch.get()
+    if watch is not None and not in_step.get():
+        watch.note("effect", what, sys._getframe(1))
+
+
+# --- audit events
+
+
+def _written(path: Any, mode: Any, flags: Any) -> str | None:
+    if isinstance(path, int) or not isinstance(flags, int) or not flags & _WRITING:
+        return None
+    text = os.fsdecode(path)
+    return None if text == os.devnull else text
+
+
+def _database(database: Any, *_: Any) -> str | None:
+    text = os.fsdecode(database)
+    return None if text == ":memory:" else text
+
+
+def _first(value: Any = "", *_: Any) -> str:
+    return os.fsdecode(value) if isinstance(value, bytes | os.PathLike) else str(value)
+
+
+def _second(_: Any = None, value: Any = "", *__: Any) -> str:
+    return str(value)
+
+
+def _pair(one: Any, other: Any, *_: Any) -> str:
+    return f"{_first(one)} -> {_first(other)}"
+
+
+def _request_line(_: Any, data: Any) -> str | None:
+    line = bytes(data[:200]).partition(b"\r\n")[0] if isinstance(data, bytes | bytearray) else b""
+    return line.rpartition(b" ")[0].decode("latin-1") if b" HTTP/1" in line else None
+
+
+_EVENTS: Mapping[str, Callable[..., str | None]] = {
+    "open": _written,
+    "sqlite3.connect": _database,
+    "socket.connect": _second,
+    "socket.sendto": _second,
+    "socket.sendmsg": _second,
+    "subprocess.Popen": _first,
+    "os.rename": _pair,
+    "os.link": _pair,
+    "os.symlink": _pair,
+    "http.client.send": _request_line,
+    **dict.fromkeys(("http.client.connect", "smtplib.connect", "ftplib.connect"), _second),
+    **dict.fromkeys(
+        ("os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty", "os.kill", "os.killpg", "pty.spawn"), _first
+    ),
+    **dict.fromkeys(("os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.chmod", "os.chown", "os.utime"), _first),
+    **dict.fromkeys(("os.setxattr", "os.removexattr", "webbrowser.open", "urllib.Request"), _first),
+}
+
+
+@cache
+def _install() -> None:
+    sys.addaudithook(_heard)
+
+
+def _heard(event: str, arguments: tuple[Any, ...]) -> None:
+    read = _EVENTS.get(event)
+    if read is None:
+        return
+    watch = _watch.get()
+    if watch is None or in_step.get():
+        return
+    what = read(*arguments)
+    if what is not None:
+        watch.note(event, what, sys._getframe(1))
+
+
+# --- whose line it was
+
+
+@cache
+def _folders() -> tuple[tuple[str, ...], tuple[str, ...], str]:
+    """Where Python's own code is, where libraries are, and where the host is."""
+    paths = sysconfig.get_paths()
+    python = tuple({paths["stdlib"] + os.sep, paths["platstdlib"] + os.sep})
+    libraries = tuple({paths["purelib"] + os.sep, paths["platlib"] + os.sep})
+    host = str(Path(__file__).parents[1]) + os.sep
+    return python, libraries, host
+
+
+def _lines(frame: FrameType | None) -> list[Place] | None:
+    """The lines that led to a frame, outermost first; None where an import did, or the host in its own name."""
+    python, _, host = _folders()
+    found: list[Place] = []
+    foreign = False
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if file.startswith("<frozen importlib"):
+            return None
+        if file.startswith(host):
+            return found[::-1] if foreign else None
+        foreign = foreign or not file.startswith((*python, "<frozen"))
+        found.append(Place(file, frame.f_lineno, frame.f_code.co_qualname))
+        frame = frame.f_back
+    return found[::-1]
+
+
+def _own(lines: list[Place]) -> tuple[Place, ...]:
+    """Those that are neither Python's nor the host's nor, where there are others, a library's."""
+    python, libraries, host = _folders()
+    foreign = (*python, host, "<frozen")
+    outside = [one for one in lines if one.file.startswith(libraries) or not one.file.startswith(foreign)]
+    return tuple([one for one in outside if not one.file.startswith(libraries)] or outside[:1])
+
+
+def _waiting(task: asyncio.Task[Any] | None, thread: int) -> list[Place]:
+    """The lines in which the author's function waits that a task runs, or is about to wait; outermost first."""
+    _, _, host = _folders()
+    found: list[Place] | None = None
+    waits: Any = task.get_coro() if task is not None else None
+    while (frame := getattr(waits, "cr_frame", None)) is not None:
+        place = Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_qualname)
+        if place.file.startswith(host):
+            found = []
+        elif found is not None:
+            found.append(place)
+        waits = waits.cr_await
+    # a coroutine that still runs shows nothing of itself, but its thread does
+    return found or _lines(sys._current_frames().get(thread)) or []

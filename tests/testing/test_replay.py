@@ -1,0 +1,388 @@
+"""A tool that asks runs again with each answer: what it does twice is found, and named with its line."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.request
+from collections.abc import AsyncIterator, Awaitable, Callable
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from pegboard import Context, Toolkit
+from pegboard.testing import RepeatedEffects, connect, effect
+from tests.structure.test_light_imports import loaded_by
+
+Do = Callable[[Context], Awaitable[Any]]
+
+
+def asking(do: Do, after: Do | None = None) -> Toolkit:
+    """A tool that does something, asks, does something else, and asks again."""
+    kit = Toolkit("asks")
+
+    @kit.tool
+    async def both(context: Context) -> str:
+        """Do and ask."""
+        await do(context)
+        await context.ui.elicit("first", str)
+        if after is not None:
+            await after(context)
+        await context.ui.elicit("second", str)
+        return "done"
+
+    return kit
+
+
+async def refused(do: Do, after: Do | None = None, **options: Any) -> RepeatedEffects:
+    """What a call of it is refused with."""
+    with pytest.raises(RepeatedEffects) as caught:
+        await accepted(do, after, **options)
+    assert "put it into a step, `await context.once" in str(caught.value)
+    return caught.value
+
+
+async def accepted(do: Do, after: Do | None = None, **options: Any) -> None:
+    """A call of it that goes well."""
+    async with connect(asking(do, after), answers=["a", "b"], **options) as client:
+        assert (await client.call("both")).value == "done"
+
+
+async def nothing(context: Context) -> None:
+    """Do nothing."""
+
+
+def place_of(error: RepeatedEffects, place: int = -1) -> tuple[str, str]:
+    found = error.effects[0].places[place]
+    return Path(found.file).name, found.function.rpartition(".")[2]
+
+
+# --- which effects
+
+
+@pytest_asyncio.fixture
+async def port() -> AsyncIterator[int]:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        yield server.sockets[0].getsockname()[1]
+
+
+def write(path: Path) -> None:
+    path.write_text("x")
+
+
+def append(path: Path) -> None:
+    with path.open("a"):
+        pass
+
+
+def low(path: Path) -> None:
+    os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
+
+
+def make_and_remove(path: Path) -> None:
+    path.mkdir()
+    path.rmdir()
+
+
+def rename(path: Path) -> None:
+    path.with_name("from").touch()
+    path.with_name("from").rename(path)
+
+
+def link(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.symlink_to("nowhere")
+
+
+def temporary(path: Path) -> None:
+    tempfile.mkdtemp(dir=path.parent)
+
+
+def database(path: Path) -> None:
+    sqlite3.connect(path).close()
+
+
+def run(path: Path) -> None:
+    subprocess.run(["true"], check=True)
+
+
+@pytest.mark.parametrize(
+    ("act", "kind", "what"),
+    [
+        (write, "open", "/it"),
+        (append, "open", "/it"),
+        (low, "open", "/it"),
+        (make_and_remove, "os.mkdir", "/it"),
+        (make_and_remove, "os.rmdir", "/it"),
+        (rename, "os.rename", "/from -> /.*/it"),
+        (link, "os.symlink", "nowhere -> .*/it"),
+        (link, "os.remove", "/it"),
+        (temporary, "os.mkdir", "/tmp"),
+        (database, "sqlite3.connect", "/it"),
+        (run, "subprocess.Popen", "true"),
+    ],
+)
+async def test_what_changes_the_world_is_found(
+    tmp_path: Path, act: Callable[[Path], None], kind: str, what: str
+) -> None:
+    tempfile.gettempdir()  # it tries folders out the first time
+
+    async def do(context: Context) -> None:
+        act(tmp_path / "it")
+
+    error = await refused(do)
+    assert error.name == "asks_both"
+    (found,) = [one for one in error.effects if one.kind == kind]
+    assert re.search(what, found.what)
+    assert f"{kind} {found.what}\n" in str(error)
+    assert place_of(error) == ("test_replay.py", act.__name__)
+    assert place_of(error, 0) == ("test_replay.py", "both")
+    assert f"test_replay.py:{found.places[-1].line} in {act.__name__}" in str(error)
+    assert 0 < found.places[-1].line - act.__code__.co_firstlineno < 4
+
+
+async def test_a_connection_is_found(port: int) -> None:
+    async def do(context: Context) -> None:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.close()
+        await writer.wait_closed()
+
+    error = await refused(do)
+    assert [one.kind for one in error.effects] == ["socket.connect"]
+    assert str(port) in error.effects[0].what
+    await accepted(do, repeats=["socket.*"])
+
+
+async def test_a_request_on_a_connection_that_is_kept_is_found() -> None:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Be quiet."""
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/charge"
+
+    async def do(context: Context) -> None:
+        await asyncio.to_thread(lambda: urllib.request.urlopen(url, b"{}").close())
+
+    try:
+        error = await refused(do)
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert ("http.client.send", "POST /charge") in [(one.kind, one.what) for one in error.effects]
+
+
+async def test_a_process_of_asyncio_is_found() -> None:
+    async def do(context: Context) -> None:
+        await (await asyncio.create_subprocess_exec("true")).wait()
+
+    error = await refused(do)
+    assert error.effects[0].kind == "subprocess.Popen"
+    assert place_of(error) == ("test_replay.py", "do")
+
+
+@pytest.mark.parametrize("blocking", [False, True])
+async def test_what_a_thread_of_a_library_does_is_found_where_it_is_awaited(tmp_path: Path, blocking: bool) -> None:
+    async def do(context: Context) -> None:
+        if blocking:  # the thread is done before the loop gets its turn
+            future = asyncio.ensure_future(asyncio.to_thread((tmp_path / "it").write_text, "x"))
+            await asyncio.sleep(0)
+            while not (tmp_path / "it").exists():
+                pass
+            await future
+        else:
+            await asyncio.to_thread((tmp_path / "it").write_text, "x")
+        (tmp_path / "it").unlink()
+
+    error = await refused(do)
+    assert place_of(error) == ("test_replay.py", "do")
+    assert place_of(error, 0) == ("test_replay.py", "both")
+
+
+async def test_what_a_task_does_is_found(tmp_path: Path) -> None:
+    async def part() -> None:
+        write(tmp_path / "it")
+
+    async def do(context: Context) -> None:
+        await asyncio.create_task(part())
+
+    assert place_of(await refused(do), 0) == ("test_replay.py", "part")
+
+
+async def test_a_fake_can_say_what_it_would_have_done() -> None:
+    charged: list[int] = []
+
+    class Bank:
+        async def charge(self, amount: int) -> None:
+            effect(f"charge {amount}")
+            charged.append(amount)
+
+    async def do(context: Context) -> None:
+        await Bank().charge(5)
+
+    error = await refused(do)
+    assert str(error.effects[0]) == "effect charge 5"
+    assert [one.function.rpartition(".")[2] for one in error.effects[0].places] == ["both", "do", "charge"]
+    effect("outside of any call")
+
+
+async def test_what_another_tool_does_for_it_is_found(tmp_path: Path) -> None:
+    async def do(context: Context) -> None:
+        await context.tools.call("asks_save", {})
+
+    kit = asking(do)
+
+    @kit.tool
+    def save() -> str:
+        """Save."""
+        write(tmp_path / "it")
+        return "saved"
+
+    async with connect(kit, answers=["a", "b"]) as client:
+        with pytest.raises(RepeatedEffects) as caught:
+            await client.call("both")
+        assert (await client.call("save")).value == "saved"
+    assert place_of(caught.value, 0) == ("test_replay.py", "save")
+
+
+# --- what is none
+
+
+async def test_a_step_may_do_anything(tmp_path: Path) -> None:
+    async def slowly() -> None:
+        await asyncio.to_thread(write, tmp_path / "it")
+
+    async def do(context: Context) -> None:
+        await context.once("sync", lambda: write(tmp_path / "it"))
+        await context.once("async", slowly)
+
+    await accepted(do)
+
+
+async def test_between_the_questions_counts_and_after_them_does_not(tmp_path: Path) -> None:
+    async def do(context: Context) -> None:
+        write(tmp_path / "it")
+
+    assert place_of(await refused(nothing, do), 0) == ("test_replay.py", "both")
+    kit = Toolkit("asks")
+
+    @kit.tool
+    async def late(context: Context) -> str:
+        """Ask and do."""
+        answer = await context.ui.elicit("first", str)
+        write(tmp_path / "it")
+        return str(answer.content)
+
+    async with connect(kit, answers=["a"]) as client:
+        assert (await client.call("late")).value == "a"
+
+
+async def test_reading_and_importing_are_no_effects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    names = iter(["fresh_one", "fresh_two", "fresh_three"])
+
+    async def do(context: Context) -> None:
+        name = next(names)
+        (tmp_path / f"{name}.py").read_text()
+        Path(os.devnull).write_text(str(import_module(name)))
+        sqlite3.connect(":memory:").close()
+
+    for name in ("fresh_one", "fresh_two", "fresh_three"):
+        (tmp_path / f"{name}.py").write_text("")
+    await accepted(do)
+    assert len(list((tmp_path / "__pycache__").iterdir())) == 3
+
+
+async def test_a_task_that_outlives_its_round_is_none_of_the_next(tmp_path: Path) -> None:
+    second = asyncio.Event()
+    tasks: list[asyncio.Task[None]] = []
+
+    async def later() -> None:
+        for _ in range(2):
+            write(tmp_path / "it")
+            await second.wait()
+
+    async def do(context: Context) -> None:
+        if tasks:
+            second.set()
+            await tasks[0]
+        else:
+            tasks.append(asyncio.create_task(later()))
+            await asyncio.sleep(0)
+
+    await accepted(do)
+
+
+async def test_in_a_session_nothing_runs_again(tmp_path: Path) -> None:
+    async def do(context: Context) -> None:
+        write(tmp_path / "it")
+
+    await accepted(do, revision="2025-11-25")
+
+
+async def test_what_may_be_repeated_is_said_by_kind(tmp_path: Path) -> None:
+    async def do(context: Context) -> None:
+        write(tmp_path / "it")
+        effect("charge")
+
+    assert [one.kind for one in (await refused(do, repeats=["open"])).effects] == ["effect"]
+    assert [one.kind for one in (await refused(do, repeats=["effect"])).effects] == ["open"]
+    await accepted(do, repeats=["*"])
+
+
+async def test_resources_and_prompts_are_watched_too(tmp_path: Path) -> None:
+    kit = Toolkit("asks")
+
+    @kit.resource("asks://card", mime_type="text/plain")
+    async def card(context: Context) -> str:
+        """A card."""
+        write(tmp_path / "it")
+        return str((await context.ui.elicit("Name?", str)).content)
+
+    @kit.prompt
+    async def greet(context: Context) -> str:
+        """Greet."""
+        write(tmp_path / "it")
+        return str((await context.ui.elicit("Name?", str)).content)
+
+    async with connect(kit, answers=["Ada", "Bob"]) as client:
+        with pytest.raises(RepeatedEffects, match="asks://card runs again"):
+            await client.read("asks://card")
+        with pytest.raises(RepeatedEffects, match="asks_greet runs again"):
+            await client.prompt("greet")
+
+
+def test_the_process_is_not_listened_to_before_something_can_ask() -> None:
+    script = """
+from pegboard import Toolkit
+from pegboard.testing import connect
+kit = Toolkit("t")
+@kit.tool
+async def plain() -> str:
+    "Ask nothing."
+    return ""
+with connect(kit) as client:
+    client.call("plain")
+from pegboard.testing.effects import _install
+assert not _install.cache_info().currsize
+"""
+    assert loaded_by(script)
