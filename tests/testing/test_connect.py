@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -164,8 +165,11 @@ async def test_the_tests_secrets_come_before_those_of_other_stores(monkeypatch: 
     async with connect(kits.kit, secrets={"OTHER": ""}, plugins={"aaa": Stores}) as client:
         assert (await client.call("secret")).value == "of the plugin"
     monkeypatch.setenv("AGENCY_KEY", "of the machine")
-    async with connect(kits.kit, plugins={"secrets_env": {}}) as client:
-        assert (await client.call("secret")).value == "of the machine"
+    turned_on: dict[str, Any] = {"plugins": {"secrets_env": {}}}
+    listed = {"hostconfig": {"host": {"secret_stores": ["secrets_env"]}}}
+    for options in (turned_on, listed):
+        async with connect(kits.kit, **options) as client:
+            assert (await client.call("secret")).value == "of the machine"
 
 
 async def test_a_caller_may_be_a_stranger() -> None:

@@ -115,6 +115,11 @@ def database(path: Path) -> None:
     sqlite3.connect(path).close()
 
 
+def harmless(text: str) -> None:
+    Path(os.devnull).write_text(text)
+    sqlite3.connect(":memory:").close()
+
+
 def run(path: Path) -> None:
     subprocess.run(["true"], check=True)
 
@@ -303,8 +308,7 @@ async def test_reading_and_importing_are_no_effects(tmp_path: Path, monkeypatch:
     async def do(context: Context) -> None:
         name = next(names)
         (tmp_path / f"{name}.py").read_text()
-        Path(os.devnull).write_text(str(import_module(name)))
-        sqlite3.connect(":memory:").close()
+        harmless(str(import_module(name)))
 
     for name in ("fresh_one", "fresh_two", "fresh_three"):
         (tmp_path / f"{name}.py").write_text("")

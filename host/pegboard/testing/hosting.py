@@ -14,7 +14,7 @@ from pegboard.contracts import Call, CallNext, Middleware, Outcome, Plugin, Secr
 from pegboard.errors import MCPError
 from pegboard.hookspecs import hookimpl
 from pegboard.host import Host
-from pegboard.loading.discovery import Selection, defaults, find
+from pegboard.loading.discovery import Selection, find
 from pegboard.loading.plugins import Origin
 from pegboard.testing.effects import Watch
 from pegboard.toolkit import Toolkit
@@ -23,7 +23,7 @@ Kit: TypeAlias = "Toolkit | type[Plugin] | ModuleType | str"
 """What is under test: a toolkit, a plugin, or the name of one that is installed."""
 
 OWN = "_testing"
-"""The plugin of the test itself; its name sorts before those of others, so that its secrets are asked for first."""
+"""The plugin of the test itself."""
 
 
 class Options(NamedTuple):
@@ -152,11 +152,10 @@ def _host_section(
         # it would be a second one of that name as soon as there is a section for it
         if origin.name in targets[f"{origin.kind}s"]:
             off[f"{origin.kind}s"].append(f"{origin.distribution}:{origin.name}")
-    for name in defaults().get("plugins", {}):
-        # the secrets of whoever runs the tests are none of the tests' business
-        if name.startswith("secrets") and name not in sections["plugins"]:
-            off["plugins"].append(f"pegboard:{name}")
-    return {"autoload": False, **given} | {f"disabled_{kind}": patterns for kind, patterns in off.items()}
+    # in place of the default: the secrets of whoever runs the tests are none of the tests' business
+    stores = [OWN, *given.get("secret_stores", ())]
+    disabled = {f"disabled_{kind}": patterns for kind, patterns in off.items()}
+    return {"autoload": False, **given, **disabled, "secret_stores": stores}
 
 
 def _own_plugin(secrets: Mapping[str, str] | None, observed: Observed) -> type[Plugin]:
@@ -165,7 +164,7 @@ def _own_plugin(secrets: Mapping[str, str] | None, observed: Observed) -> type[P
 
         @hookimpl
         def register_secret_stores(self) -> Iterable[SecretStore]:
-            return [] if secrets is None else [Secrets(secrets)]
+            return [Secrets(secrets or {})]
 
         @hookimpl
         def register_middleware(self) -> Iterable[Middleware]:
