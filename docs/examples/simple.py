@@ -6,7 +6,7 @@ $ pegboard call --file simple.py simple_greet name=Ada times:=2
 Hello, Ada! Hello, Ada!
 $ pegboard call --file simple.py simple_greet name=Ada times:=9
 pegboard: Invalid arguments:
-pegboard: times: Input should be less than or equal to 3
+pegboard: times: must be at most 3
 pegboard: `pegboard show simple_greet` lists the parameters; key:=json is for what is no text
 """
 

@@ -108,6 +108,7 @@ if TYPE_CHECKING:
         Role,
         TextContent,
     )
+    from pegboard.contracts.inferrable import Inferrable
     from pegboard.contracts.metadata import Behavior, Classification, Operation, ServiceDomain, ToolMetadata
     from pegboard.errors import (
         AuthorizationError,
@@ -206,6 +207,7 @@ __all__ = [
     "Icon",
     "Identity",
     "ImageContent",
+    "Inferrable",
     "Inlined",
     "InputRequired",
     "InteractionError",
@@ -337,6 +339,7 @@ _NAMES = {
     "contracts.content": """
         Annotations AudioContent Content EmbeddedResource Icon ImageContent ResourceLink Role TextContent
     """,
+    "contracts.inferrable": "Inferrable",
     "contracts.metadata": "Behavior Classification Operation ServiceDomain ToolMetadata",
     "loading.discovery": "Selection",
     "context.elicitation": "Elicited",

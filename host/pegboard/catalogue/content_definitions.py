@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.calls.execute import Function
 from pegboard.calls.giving import BoundPrompt, BoundResource, Completer
-from pegboard.catalogue.definitions import description_of, own_name, required_description
+from pegboard.catalogue.definitions import description_of, own_name, required_description, schema_json
+from pegboard.catalogue.shown_texts import check_schema_texts
 from pegboard.contracts import (
     NOTHING,
     Prompt,
@@ -89,6 +90,7 @@ def compile_prompt(definition: PromptDefinition, name: str, owner: str) -> tuple
     description = required_description(definition)
     signature = compile_signature(definition.function, with_result=False)
     schema = signature.input_schema
+    check_schema_texts(schema, schema_json(schema))
     required = schema.get("required", ())
     arguments = tuple(
         PromptArgument(argument, about.get("title"), about.get("description"), argument in required)

@@ -10,11 +10,13 @@ from typing import Any, TypeVar
 from pydantic_core import to_json
 
 from pegboard.calls.execute import Function
-from pegboard.catalogue.option_checks import check_options
+from pegboard.catalogue.option_checks import MAX_DESCRIPTION, check_options
+from pegboard.catalogue.shown_texts import check_schema_texts, check_text
 from pegboard.codec import is_finite
 from pegboard.contracts import Mirrored, PromptDefinition, ResourceDefinition, Tool, ToolDefinition
 from pegboard.errors import ToolDefinitionError
 from pegboard.names import check_wire_name
+from pegboard.schemas.functions import innermost
 from pegboard.schemas.signature import Signature, compile_signature
 
 MAX_SCHEMA_BYTES = 256 * 1024
@@ -45,6 +47,8 @@ def own_name(definition: ToolDefinition | ResourceDefinition | PromptDefinition)
         ToolDefinitionError: there is none.
     """
     function = _innermost(definition.function)
+    if isinstance(function, classmethod):
+        raise ToolDefinitionError("it is a class method that has no class yet; make a tool of `Class.method`")
     if not callable(function):
         raise ToolDefinitionError(f"{function!r} is not a function")
     name = definition.name or getattr(function, "__name__", type(function).__name__)
@@ -56,7 +60,7 @@ def own_name(definition: ToolDefinition | ResourceDefinition | PromptDefinition)
 
 def place(function: object) -> str:
     """Where a function stands, for messages."""
-    code = getattr(inspect.unwrap(_innermost(function)), "__code__", None) if callable(function) else None
+    code = getattr(innermost(function), "__code__", None) if callable(function) else None
     return f" ({code.co_filename}:{code.co_firstlineno})" if code else ""
 
 
@@ -69,9 +73,14 @@ def compile_tool(definition: ToolDefinition, name: str, owner: str) -> tuple[Too
     if complaint := check_wire_name(name):
         raise ToolDefinitionError(f"its name on the wire, {name!r}, is no good: {complaint}")
     description = required_description(definition)
-    signature = compile_signature(definition.function, definition.input_schema, definition.output_schema)
-    text, _ = [_check_schema(schema) for schema in (signature.input_schema, signature.output_schema)]
+    signature = compile_signature(
+        definition.function, definition.input_schema, definition.output_schema, strict=definition.strict
+    )
+    text = schema_json(signature.input_schema)
     mirrors = _mirrored(signature.input_schema) if b'"x-mcp-header"' in text else ()
+    check_schema_texts(signature.input_schema, text)
+    if signature.output_schema is not None:
+        check_schema_texts(signature.output_schema, schema_json(signature.output_schema), "the result")
     hints = definition.annotations
     title = definition.title or (hints.title if hints else None)
     schemas = signature.input_schema, signature.output_schema
@@ -99,7 +108,10 @@ def description_of(definition: ToolDefinition | ResourceDefinition | PromptDefin
     if given is not None:
         return given.strip()
     function = _innermost(definition.function)
-    return inspect.getdoc(function if inspect.isroutine(function) else type(function))
+    text = inspect.getdoc(function if inspect.isroutine(function) else type(function))
+    if text:
+        check_text("description", text, MAX_DESCRIPTION)
+    return text
 
 
 def required_description(definition: ToolDefinition | PromptDefinition) -> str:
@@ -121,8 +133,12 @@ def _mirrored(schema: Mapping[str, Any]) -> tuple[Mirrored, ...]:
     return mirrored(schema)
 
 
-def _check_schema(schema: Mapping[str, Any] | None) -> bytes:
-    """The schema as JSON."""
+def schema_json(schema: Mapping[str, Any]) -> bytes:
+    """A schema as JSON.
+
+    Raises:
+        ToolDefinitionError: it is too large, or holds what JSON lacks.
+    """
     if not is_finite((schema,)):
         raise ToolDefinitionError("its schema holds NaN or an infinity, which JSON lacks; leave such a bound out")
     text = to_json(schema)

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pegboard.catalogue.shown_texts import check_text
 from pegboard.contracts import NOTHING, PromptDefinition, ResourceDefinition, ToolAnnotations, ToolDefinition
 from pegboard.errors import ToolDefinitionError
 from pegboard.meta_keys import meta_complaint
+
+MAX_TITLE = 256
+"""Characters of a name or title."""
+MAX_DESCRIPTION = 16 * 1024
+"""Characters of a description; most clients show, and most models read, far less."""
 
 
 def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
@@ -16,15 +22,7 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
         ToolDefinitionError: an option is wrong.
     """
     hints = getattr(definition, "annotations", None)
-    texts = {
-        "title": definition.title,
-        "description": definition.description,
-        "mime_type": getattr(definition, "mime_type", None),
-        "annotations.title": getattr(hints, "title", None),
-    }
-    for name, value in texts.items():
-        if value is not None and not isinstance(value, str):
-            raise ToolDefinitionError(f"its {name} is {value!r}, not text")
+    _check_texts(definition, hints)
     meta = getattr(definition, "meta", None)
     if meta is not None and (complaint := meta_complaint(meta)):
         raise ToolDefinitionError(f"its meta: {complaint}")
@@ -34,6 +32,7 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
         _check_key("secret", secret)
     _check_shown(definition)
     if isinstance(definition, ToolDefinition):
+        _check_flags(definition)
         _check_adapters(definition.adapters)
         if hints is not None:
             _check_hints(hints)
@@ -43,6 +42,27 @@ def _check_key(what: str, key: object) -> None:
     """The name of a secret may be that of a variable or a file, and stands in messages to people."""
     if not isinstance(key, str) or not key.isprintable() or not key or set(key) & set(" =/\\"):
         raise ToolDefinitionError(f"it requires the {what} {key!r}, which is no name")
+
+
+def _check_texts(definition: ToolDefinition | ResourceDefinition | PromptDefinition, hints: object) -> None:
+    texts = {
+        "name": definition.name,
+        "title": definition.title,
+        "description": definition.description,
+        "mime_type": getattr(definition, "mime_type", None),
+        "annotations.title": getattr(hints, "title", None),
+    }
+    for name, value in texts.items():
+        if value is not None and not isinstance(value, str):
+            raise ToolDefinitionError(f"its {name} is {value!r}, not text")
+        if value:
+            check_text(name, value, MAX_DESCRIPTION if name == "description" else MAX_TITLE)
+
+
+def _check_flags(definition: ToolDefinition) -> None:
+    for name in ("strict", "inline"):
+        if not isinstance(getattr(definition, name), bool):
+            raise ToolDefinitionError(f"its {name} is {getattr(definition, name)!r}, not true or false")
 
 
 def _check_adapters(adapters: object) -> None:

@@ -50,6 +50,8 @@ class ToolOptions(Options, total=False):
             `metadata=ToolMetadata(behavior=Behavior(["read"], read_only=True))`
         requires_secrets: names of the secrets it may read with `context.get_secret`.
             `requires_secrets=["DICE_KEY"]`
+        strict: arguments have to be of the very types that the signature says; nothing is converted.
+            `strict=True`
         inline: a sync function that never blocks, run on the event loop without a thread.
             `inline=True`
         input_schema: JSON Schema of the arguments in place of the types, listed as it is (2020-12, or draft-07 by
@@ -70,6 +72,7 @@ class ToolOptions(Options, total=False):
     annotations: ToolAnnotations | None
     metadata: ToolMetadata | None
     requires_secrets: Sequence[str]
+    strict: bool
     inline: bool
     input_schema: Mapping[str, Any] | None
     output_schema: Mapping[str, Any] | None

@@ -32,6 +32,7 @@ class ToolDefinition(NamedTuple):
         meta: its `_meta`; keys that the protocol has reserved are refused.
         icons: pictures that clients may show.
         requires_secrets: names of the secrets it may read with `context.get_secret`.
+        strict: arguments have to be of the very types that the signature says; nothing is converted.
         inline: a sync function that never blocks, run on the event loop without a thread.
         input_schema: JSON Schema of the arguments in place of what the signature says, listed as it is; 2020-12, or
             draft-07 where `$schema` says so.
@@ -50,6 +51,7 @@ class ToolDefinition(NamedTuple):
     meta: Mapping[str, Any] | None = None
     icons: "Sequence[Icon]" = ()
     requires_secrets: tuple[str, ...] = ()
+    strict: bool = False
     inline: bool = False
     input_schema: Mapping[str, Any] | None = None
     output_schema: Mapping[str, Any] | None = None

@@ -21,6 +21,7 @@ from typing_extensions import TypedDict
 from pegboard.codec import is_finite
 from pegboard.errors import ToolInputSchemaError, ToolOutputSchemaError
 from pegboard.schemas.plain_types import Parameter
+from pegboard.schemas.subschemas import Path, subschemas
 
 Json = dict[str, Any]
 
@@ -81,6 +82,7 @@ def arguments(given: Mapping[str, Parameter]) -> tuple[Any, Json]:
         schema = adapter.json_schema(schema_generator=_Schemas)
     except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
         raise ToolInputSchemaError(_culprit(fields) or _in_one_line(error)) from None
+    _check_unions(schema)
     schema.pop("title", None)
     schema.setdefault("properties", {})
     return adapter.validator, schema
@@ -113,6 +115,38 @@ def _field(given: Parameter) -> Any:
         extras.append(Field(default=given.default))
     annotation = Annotated[(given.type, *extras)] if extras else given.type
     return annotation if required else NotRequired[annotation]
+
+
+def _check_unions(schema: Json) -> None:
+    """Refuse unions of which two forms are the same to a model: which of them its value becomes would be chance."""
+    definitions = schema.get("$defs", {})
+    for one in subschemas(schema):
+        forms = one.schema.get("anyOf", ())
+        known: list[tuple[str, Json]] = []
+        for form in forms:
+            name = form.get("$ref", "").rpartition("/")[2]
+            members = _members(definitions.get(name, form))
+            if same := [other for other, its in known if members and its == members]:
+                raise ToolInputSchemaError(
+                    f"{_owner(one.path)}: {same[0]} and {name} have the same members, so that nothing tells them "
+                    'apart; give each a field of a Literal of its own, and the union Field(discriminator="that field")'
+                )
+            known.append((name, members))
+
+
+def _owner(path: Path) -> str:
+    return f"parameter {path[1]!r}" if path[0] == "properties" else f"the type {path[1]}"
+
+
+def _members(form: Json) -> Json:
+    """What an object must be, without what is said about it."""
+    if not form.get("properties"):
+        return {}
+    bare = {
+        name: {key: value for key, value in about.items() if key not in ("title", "description", "examples")}
+        for name, about in form["properties"].items()
+    }
+    return {"properties": bare, "required": form.get("required"), "others": form.get("additionalProperties")}
 
 
 def _culprit(fields: Mapping[str, Any]) -> str | None:

@@ -23,7 +23,7 @@ T = TypeVar("T")
 MISSING = object()
 
 ATOMS: st.SearchStrategy[Any] = st.sampled_from(
-    [str, int, float, bool, None, Literal["a"], Literal["b", "a"], str | None, Literal["a"] | None]
+    [str, int, float, bool, None, Literal["a"], Literal["b", "ab"], str | None, Literal["a"] | None]
 )
 TYPES = st.recursive(
     ATOMS,

@@ -1,0 +1,98 @@
+"""What texts shown to clients may hold: nothing that a person does not see, and that a model reads all the same.
+
+Refused are control characters, invisible ones, characters that turn the order of text round, private ones and halves.
+Joiners and variation selectors are taken where writing needs them: inside emoji, between letters of scripts that join
+them, after ideographs. Only texts that are not plain ASCII need this module (`is_plain`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Path = tuple[str | int, ...]
+
+_SUSPECTS = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ud800-\uf8ff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U0010ffff]"
+)
+_FLAGS = re.compile(
+    "\U0001f3f4(?:\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074"
+    "|\U000e0077\U000e006c\U000e0073))\U000e007f"
+)
+"""England, Scotland and Wales: the only emoji that are spelt with tags."""
+_KEYCAP = "\u20e3"
+_UNNAMED = {"Cc": "a control character", "Co": "a character of private use", "Cs": "half a character"}
+_FIRST_JOINING = 0x0590
+"""Scripts before this one have no use for joiners."""
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text is in order by a look at its characters' kinds alone."""
+    return text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
+
+
+def complaint(text: str) -> str | None:
+    """What is hidden in a text, and where; None when nothing is."""
+    for found in _SUSPECTS.finditer(text):
+        if not _belongs(text, found.start()):
+            char = found.group()
+            name = unicodedata.name(char, "") or _UNNAMED.get(unicodedata.category(char), "no character")
+            return f"has U+{ord(char):04X} ({name}) at position {found.start()}, which is not seen; remove it"
+    return None
+
+
+def complaints(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """What is hidden in the texts of a JSON value, the names of its members included, and where."""
+    if isinstance(value, str):
+        if not is_plain(value) and (found := complaint(value)):
+            yield path, found
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            if not is_plain(name) and (found := complaint(name)):
+                yield path, f"has the name {name!a}, which {found}"
+            yield from complaints(inner, (*path, name))
+    elif isinstance(value, list | tuple):
+        for place, inner in enumerate(value):
+            yield from complaints(inner, (*path, place))
+
+
+def _belongs(text: str, place: int) -> bool:
+    """Whether writing needs a character that is not seen, where it stands."""
+    char, before, after = text[place], text[place - 1 : place], text[place + 1 : place + 2]
+    if not before:
+        return False
+    if char == "\u200c":
+        return _joins(before) and _joins(after)
+    if char == "\u200d":
+        return (_joins(before) and _joins(after)) or (_is_emoji(before) and _is_emoji(after) and after != "\ufe0f")
+    if "\ufe00" <= char <= "\ufe0f":
+        return after == _KEYCAP if before in "#*0123456789" else _varies(before)
+    if "\u180b" <= char <= "\u180f" and char != "\u180e":
+        return "\u1820" <= before <= "\u18aa"
+    if "\U000e0100" <= char <= "\U000e01ef":
+        return (
+            "\u3400" <= before <= "\u9fff" or "\uf900" <= before <= "\ufaff" or "\U00020000" <= before <= "\U0003ffff"
+        )
+    return any(flag.start() < place < flag.end() for flag in _FLAGS.finditer(text))
+
+
+def _joins(char: str) -> bool:
+    return (
+        bool(char) and ord(char) >= _FIRST_JOINING and unicodedata.category(char)[0] in "LM" and not _is_selector(char)
+    )
+
+
+def _is_emoji(char: str) -> bool:
+    return bool(char) and (char == "\ufe0f" or unicodedata.category(char) in ("So", "Sk", "Cn"))
+
+
+def _varies(char: str) -> bool:
+    return not char.isascii() and not char.isspace() and not _SUSPECTS.match(char)
+
+
+def _is_selector(char: str) -> bool:
+    return _SUSPECTS.match(char) is not None
