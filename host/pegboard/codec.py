@@ -80,16 +80,15 @@ def _to_json(value: Any) -> bytes:
 
 
 def is_finite(values: Any) -> bool:
-    """Whether no number in these JSON values, however deep, is NaN or infinite."""
-    for value in values:
+    """Whether no number in these JSON values, however deep, is NaN or infinite. None of them may contain itself."""
+    found = list(values)
+    for value in found:  # which grows
         kind = type(value)
-        if kind is float:
-            if not isfinite(value):
-                return False
-        elif kind is dict:
-            if not is_finite(value.values()):
-                return False
-        elif kind is list and not is_finite(value):
+        if kind is dict:
+            found += value.values()
+        elif kind is list:
+            found += value
+        elif kind is float and not isfinite(value):
             return False
     return True
 

@@ -140,10 +140,10 @@ def _complaint_of_handler(one: Any) -> str | None:
 
 
 def _is_json_object(value: Any) -> bool:
-    if not isinstance(value, Mapping) or not is_finite((dict(value),)):
+    if not isinstance(value, Mapping):
         return False
     try:
         encode(dict(value))
     except TypeError:
         return False
-    return all(isinstance(key, str) for key in value)
+    return is_finite((dict(value),)) and all(isinstance(key, str) for key in value)

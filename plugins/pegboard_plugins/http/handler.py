@@ -153,7 +153,7 @@ class Handler:
         request.writer.output_size = 0
 
     def _response(self, request: web.BaseRequest, answer: Response) -> web.Response:
-        response = web.Response(status=answer.status, body=answer.body or None, headers=answer.headers)
+        response = web.Response(status=answer.status, body=answer.body or None, headers=answer.headers or None)
         if answer.body:
             response.headers[hdrs.CONTENT_TYPE] = answer.content_type
         self._finish(request, response)

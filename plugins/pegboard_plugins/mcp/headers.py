@@ -76,7 +76,7 @@ def field_value(headers: Headers, name: str) -> str | None:
     if len(values) > 1:
         raise mismatch(f"{name} is given more than once")
     value = values[0].strip(" \t")
-    if not (value.isascii() and value.replace("\t", " ").isprintable()):
+    if not (value.isascii() and (value.isprintable() or value.replace("\t", " ").isprintable())):
         raise mismatch(f"{name} holds characters that a header cannot carry")
     return value
 

@@ -35,7 +35,7 @@ class Outbox:
         self._keys: set[Hashable] = set()
         self._bytes = 0
         self.kept = 0
-        self._news = asyncio.Event()
+        self._news: asyncio.Event | None = None  # most are never waited for
         self.closed = False
         self.on_message: Callable[[], None] | None = None
 
@@ -78,7 +78,7 @@ class Outbox:
         while len(self._queued) > MOST_MESSAGES or (self._bytes > MOST_BYTES and len(self._queued) > 1):
             if not self._drop_one():
                 break
-        self._news.set()
+        self.wake()
         if self.on_message is not None:
             self.on_message()
 
@@ -104,19 +104,22 @@ class Outbox:
     async def wait(self) -> None:
         """Wait until there is a message, or a reason to look again: the end, or `wake`."""
         if self.empty and not self.closed:
+            if self._news is None:
+                self._news = asyncio.Event()
             self._news.clear()
             await self._news.wait()
 
     def wake(self) -> None:
         """Let whoever waits look again."""
-        self._news.set()
+        if self._news is not None:
+            self._news.set()
 
     def close(self, *, drop: bool = False) -> None:
         """Take nothing more; what waits may still be read, unless it is to be dropped."""
         self.closed = True
         if drop:
             self.clear()
-        self._news.set()
+        self.wake()
 
     def move_to(self, other: Outbox) -> None:
         """Give all that waits to another queue."""

@@ -47,6 +47,9 @@ Cached: TypeAlias = Literal["tools", "resources", "templates", "prompts", "disco
 NOT_FOR_STRANGERS = frozenset(("endpoint",))
 """Members of an error's `extra` that stay inside: the host and path of a service may be a secret by themselves."""
 
+_UNQUOTED = frozenset((int, float, bool))
+"""What as JSON has nothing that JSON would escape in a text."""
+
 
 class Encoder:
     """Writes the answers of one revision for one server.
@@ -125,7 +128,7 @@ class Encoder:
         else:
             structured = structured and self._structured and (self._modern or isinstance(value, dict))
             raw = encode(value)
-            text = encode(raw.decode())
+            text = b'"%b"' % raw if type(value) in _UNQUOTED else encode(raw.decode())
         if structured:
             return (
                 b'{"content":[{"type":"text","text":%b}],"structuredContent":%b,"isError":false' % (text, raw)

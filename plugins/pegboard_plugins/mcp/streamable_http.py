@@ -18,7 +18,6 @@ from pegboard import (
     ProtocolError,
     ProtocolHost,
     Request,
-    RequestId,
     Response,
     decode,
     has_duplicate_keys,
@@ -41,7 +40,7 @@ from pegboard_plugins.mcp.media import NOT_ACCEPTABLE, accepted, unsupported
 from pegboard_plugins.mcp.modern import client_of, is_modern, require_served
 from pegboard_plugins.mcp.notices import token_of
 from pegboard_plugins.mcp.parameter_headers import check_parameters
-from pegboard_plugins.mcp.revisions import LEGACY, LOG_LEVEL, MISSING_CLIENT_CAPABILITY, SUPPORTED
+from pegboard_plugins.mcp.revisions import LEGACY, LOG_LEVEL, MISSING_CLIENT_CAPABILITY, MODERN, SUPPORTED
 from pegboard_plugins.mcp.service import Service
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ class StreamableHttp:
         says_modern = type(params) is dict and is_modern(params)
         if says_modern or not (revision is None or revision in LEGACY):
             if kind == "request":
-                return await self._modern(message["id"], message["method"], params_of(message), request, service)
+                return await self._modern(message, revision, request, service)
             answer = _without_answer(kind, revision)
             if answer is ACCEPTED:
                 service.hear(message["method"], params, request.caller)
@@ -111,16 +110,18 @@ class StreamableHttp:
     # --- 2026-07-28 ---
 
     async def _modern(
-        self, request_id: RequestId, method: str, params: Any, request: Request, service: Service
+        self, message: dict[str, Any], named: str | None, request: Request, service: Service
     ) -> Response | EventStream:
         """The checks in the order that the specification's codes need; all of them before anything is sent."""
+        request_id, method, params = message["id"], message["method"], params_of(message)
         meta = params.get("_meta")
         if type(meta) is not dict:
             meta = {}
         client = client_of(meta)
         tells = token_of(meta) is not None or LOG_LEVEL in meta
-        check_revision(request.headers, client.revision)
-        require_served(client)
+        if not client.revision == named in MODERN:
+            check_revision(request.headers, client.revision)
+            require_served(client)
         check_mirrored(request.headers, method, params, service.name_parameter(method))
         if method == "server/discover":
             return Response(body=service.discovery(request_id))

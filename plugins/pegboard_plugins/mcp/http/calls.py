@@ -14,6 +14,7 @@ from pegboard_plugins.mcp.envelope import INTERNAL_ERROR
 from pegboard_plugins.mcp.exchange import STREAM_HEADERS
 from pegboard_plugins.mcp.http.stream import Stream
 from pegboard_plugins.mcp.http.table import HttpSession, Sessions
+from pegboard_plugins.mcp.outbox import Outbox
 
 ACCEPTED: Final = Response(202)
 
@@ -27,7 +28,17 @@ OF_A_CALL: Final = "c"
 class SessionCall:
     """A call that runs, and its outlet."""
 
-    __slots__ = ("_cancelled", "_response", "_session", "_sessions", "_stream", "_streamed", "_task", "request_id")
+    __slots__ = (
+        "_cancelled",
+        "_outbox",
+        "_response",
+        "_session",
+        "_sessions",
+        "_stream",
+        "_streamed",
+        "_task",
+        "request_id",
+    )
 
     _task: asyncio.Task[None]
 
@@ -35,7 +46,8 @@ class SessionCall:
         self.request_id = request_id
         self._session = session
         self._sessions = sessions
-        self._stream = Stream(session.id, session.keeping, OF_A_CALL)
+        self._outbox = Outbox()
+        self._stream: Stream | None = None  # most calls never need one
         self._response: bytes | None = None
         self._streamed = False
         self._cancelled = False
@@ -43,11 +55,11 @@ class SessionCall:
     @property
     def open(self) -> bool:
         """Whether anything may still be sent for it."""
-        return self._stream.open
+        return not self._outbox.closed
 
     def send(self, message: bytes, *, keep: bool = False) -> None:
         """Queue a message, from any thread."""
-        self._stream.send(message, keep=keep)
+        self._outbox.send(message, keep=keep)
 
     def start(self, answer: Coroutine[Any, Any, bytes]) -> None:
         """Run it, in a task of its own; `answer` ends with the encoded response."""
@@ -60,38 +72,39 @@ class SessionCall:
             if self.open:
                 self._session.withdraw(self)
                 self._response = response
-                if self._streamed or not self._stream.empty:
-                    self._stream.send(response, keep=True)
+                if self._streamed or not self._outbox.empty:
+                    self._outbox.send(response, keep=True)
         finally:
-            self._stream.close()
+            self._outbox.close()
             if self._session.running.get(self.request_id) is self:
                 del self._session.running[self.request_id]
             await self._rest()
 
     async def _rest(self) -> None:
         """Keep what its client has not read, once nobody reads, and be done."""
-        if self._streamed:
-            if self._stream.reader is not None:
+        stream = self._stream
+        if stream is not None:
+            if stream.reader is not None:
                 return
-            if self._session.streams.get(self._stream.id) is self._stream:
-                await self._stream.keep_rest()
-                self._session.streams.pop(self._stream.id, None)
+            if self._session.streams.get(stream.id) is stream:
+                await stream.keep_rest()
+                self._session.streams.pop(stream.id, None)
         if not self._session.held:
             await self._sessions.settle(self._session)
 
     def cancel(self) -> None:
         """Cancel it for its client, to whom nothing is sent any more, but that what it asked needs no answer."""
-        self._stream.clear()
+        self._outbox.clear()
         self._session.withdraw(self)
         self._cancelled = True
-        self._stream.close()
+        self._outbox.close()
         self._task.cancel()
 
     async def response(self) -> bytes | None:
         """The response alone; None when it was cancelled. What it says on its way is not sent."""
         while self.open:
-            await self._stream.wait()
-            self._stream.clear()
+            await self._outbox.wait()
+            self._outbox.clear()
         return self._response
 
     async def respond(self, *, json: bool, events: bool) -> Response | EventStream:
@@ -103,13 +116,15 @@ class SessionCall:
         """
         if json:
             await self._first(events=events)
-            if not self._streamed and self._stream.empty:
+            if not self._streamed and self._outbox.empty:
                 return self._alone()
         self._streamed = True
-        if self._session.keeping.store is not None and not self._session.closed:
-            self._session.streams[self._stream.id] = self._stream
-        self._stream.on_left = self._left
-        return EventStream(self._stream.read(), STREAM_HEADERS)
+        session = self._session
+        stream = self._stream = Stream(session.id, session.keeping, OF_A_CALL, outbox=self._outbox)
+        if session.keeping.store is not None and not session.closed:
+            session.streams[stream.id] = stream
+        stream.on_left = self._left
+        return EventStream(stream.read(), STREAM_HEADERS)
 
     async def _first(self, *, events: bool) -> None:
         """Wait until it says something, has ended, or has taken so long that a stream is better."""
@@ -119,15 +134,15 @@ class SessionCall:
             seconds = min(COMMIT_SECONDS, self._session.keeping.poll_seconds or COMMIT_SECONDS)
             timer = asyncio.get_running_loop().call_later(seconds, self._commit)
         try:
-            while self.open and self._stream.empty and not self._streamed:
-                await self._stream.wait()
+            while self.open and self._outbox.empty and not self._streamed:
+                await self._outbox.wait()
         finally:
             if timer is not None:
                 timer.cancel()
 
     def _commit(self) -> None:
         self._streamed = True
-        self._stream.wake()
+        self._outbox.wake()
 
     def _alone(self) -> Response:
         if self._response is not None:

@@ -53,17 +53,17 @@ class SessionRequests:
             await self._sessions.release(session)
 
     async def _find(
-        self, request: Request, service: Service, request_id: RequestId | None = None
+        self, request: Request, service: Service, message: dict[str, Any] | None = None
     ) -> HttpSession | Response:
-        """The session that a request belongs to, held, or the refusal."""
+        """The session that a request belongs to, held, or the refusal, which answers the message if there is one."""
         named = request.headers.getall(SESSION_HEADER, ())
         if len(named) != 1:
-            message = f"{SESSION_HEADER} is missing: send initialize first, or the protocol version in params._meta."
+            text = f"{SESSION_HEADER} is missing: send initialize first, or the protocol version in params._meta."
             if named:
-                message = f"{SESSION_HEADER} is given more than once."
-            return failure(400, request_id, INVALID_REQUEST, message, {"supported": list(SUPPORTED)})
+                text = f"{SESSION_HEADER} is given more than once."
+            return failure(400, readable_id(message), INVALID_REQUEST, text, {"supported": list(SUPPORTED)})
         session = await self._sessions.find(named[0].strip(" \t"), request.caller, service.changes)
-        return session or failure(404, request_id, INVALID_REQUEST, "There is no such session.")
+        return session or failure(404, readable_id(message), INVALID_REQUEST, "There is no such session.")
 
     # --- messages ---
 
@@ -71,7 +71,7 @@ class SessionRequests:
         self, message: dict[str, Any], kind: str, request: Request, service: Service
     ) -> Response | EventStream:
         """Take a message."""
-        session = await self._find(request, service, readable_id(message))
+        session = await self._find(request, service, message)
         if isinstance(session, Response):
             return session
         try:

@@ -64,12 +64,19 @@ class Stream:
         kind: the first letter of its id, which tells streams of calls from others.
         stream_id: its id, where it goes on with one that was there before.
         number: of the next message.
+        outbox: where its messages wait, if some may do so already.
     """
 
     __slots__ = ("_lock", "_number", "_outbox", "expiry", "id", "keeping", "on_left", "reader", "session_id")
 
     def __init__(
-        self, session_id: str, keeping: Keeping, kind: str, stream_id: str | None = None, number: int = 0
+        self,
+        session_id: str,
+        keeping: Keeping,
+        kind: str,
+        stream_id: str | None = None,
+        number: int = 0,
+        outbox: Outbox | None = None,
     ) -> None:
         self.id = stream_id or kind + next(_ids)
         self.session_id = session_id
@@ -77,7 +84,7 @@ class Stream:
         self.reader: Reader | None = None
         self.on_left: Callable[[], None] | None = None
         self.expiry: asyncio.TimerHandle | None = None
-        self._outbox = Outbox()
+        self._outbox = outbox or Outbox()
         self._number = number
         self._lock = asyncio.Lock()
 
@@ -86,26 +93,13 @@ class Stream:
         """Whether it takes messages."""
         return not self._outbox.closed
 
-    @property
-    def empty(self) -> bool:
-        """Whether nothing waits for a reader."""
-        return self._outbox.empty
-
-    def send(self, message: bytes, *, keep: bool = False, key: Hashable | None = None) -> None:
+    def send(self, message: bytes, *, key: Hashable | None = None) -> None:
         """Queue a message, from any thread."""
-        self._outbox.send(message, keep=keep, key=key)
+        self._outbox.send(message, key=key)
 
     async def wait(self) -> None:
         """Wait until there is a message, or the end."""
         await self._outbox.wait()
-
-    def wake(self) -> None:
-        """Let whoever waits look again."""
-        self._outbox.wake()
-
-    def clear(self) -> None:
-        """Drop all that waits."""
-        self._outbox.clear()
 
     def move_to(self, other: Stream) -> None:
         """Give all that waits to another stream."""
