@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         MethodHandler,
         MethodResult,
         Middleware,
+        MiddlewareFunction,
         Mirrored,
         NotificationHandler,
         Notify,
@@ -152,6 +153,7 @@ if TYPE_CHECKING:
     from pegboard.host import Host
     from pegboard.jsonrpc import jsonrpc_error, jsonrpc_notification, jsonrpc_result
     from pegboard.loading.discovery import Selection
+    from pegboard.middleware import Gate, around
     from pegboard.retry_after import retry_after_ms
     from pegboard.toolkit import Toolkit
     from pegboard.upstream import Upstream, error_code, instance_of
@@ -201,6 +203,7 @@ __all__ = [
     "Extension",
     "Failure",
     "FatalToolError",
+    "Gate",
     "Headers",
     "Host",
     "HostConfig",
@@ -223,6 +226,7 @@ __all__ = [
     "MethodHandler",
     "MethodResult",
     "Middleware",
+    "MiddlewareFunction",
     "Mirrored",
     "NetworkTransportError",
     "NotFoundError",
@@ -304,6 +308,7 @@ __all__ = [
     "Upstream",
     "UpstreamError",
     "UpstreamRateLimitError",
+    "around",
     "as_failure",
     "current_context",
     "decode",
@@ -327,14 +332,13 @@ _NAMES = {
     "context.questions": "Elicit ElicitUrl ListRoots Root Sample Sampled",
     "contracts": """
         ANONYMOUS FIRST_ROUND LOCAL NOTHING UI_EXTENSION UI_MIME_TYPE UI_SCHEME UNKNOWN_CLIENT Ask Authorization Call
-        CallNext Caller
-        Catalogue Change Client Completion Connection Contributed Describe ErrorAdapter EventStore EventStream Extension
-        Failure Headers Identity Inlined InputRequired Kind Lifespan Listing Method MethodHandler MethodResult
-        Middleware Mirrored NotificationHandler Notify OnProgress Outcome Plugin PluginContext Prompt PromptArgument
-        PromptDefinition PromptMessage PromptResult ProtocolHost Question Request RequestId Resource ResourceContents
-        ResourceDefinition ResourceResult ResourceTemplate ResourceUi Response Round Route RouteHandler SecretStore
-        ServerSentEvent SessionRecord SessionStore StreamProtocol Subscribe Subscribed Supplied Tool ToolAnnotations
-        ToolDefinition ToolResult ToolUi Topic Transport TransportHost
+        CallNext Caller Catalogue Change Client Completion Connection Contributed Describe ErrorAdapter EventStore
+        EventStream Extension Failure Headers Identity Inlined InputRequired Kind Lifespan Listing Method MethodHandler
+        MethodResult Middleware MiddlewareFunction Mirrored NotificationHandler Notify OnProgress Outcome Plugin
+        PluginContext Prompt PromptArgument PromptDefinition PromptMessage PromptResult ProtocolHost Question Request
+        RequestId Resource ResourceContents ResourceDefinition ResourceResult ResourceTemplate ResourceUi Response Round
+        Route RouteHandler SecretStore ServerSentEvent SessionRecord SessionStore StreamProtocol Subscribe Subscribed
+        Supplied Tool ToolAnnotations ToolDefinition ToolResult ToolUi Topic Transport TransportHost
     """,
     "contracts.content": """
         Annotations AudioContent Content EmbeddedResource Icon ImageContent ResourceLink Role TextContent
@@ -342,6 +346,7 @@ _NAMES = {
     "contracts.inferrable": "Inferrable",
     "contracts.metadata": "Behavior Classification Operation ServiceDomain ToolMetadata",
     "loading.discovery": "Selection",
+    "middleware": "Gate around",
     "context.elicitation": "Elicited",
     "errors": """
         AuthorizationError ClientCapabilityError ClientError ClientTimeoutError ConfigError ContextRequiredToolError

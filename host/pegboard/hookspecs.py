@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Lifespan,
         Method,
         Middleware,
+        MiddlewareFunction,
         NotificationHandler,
         PluginContext,
         PromptDefinition,
@@ -82,10 +83,11 @@ def register_error_adapters(context: PluginContext) -> Iterable[ErrorAdapter]:
 
 
 @hookspec
-def register_middleware(context: PluginContext) -> Iterable[Middleware]:
-    """Contribute code around calls.
+def register_middleware(context: PluginContext) -> Iterable[Middleware | MiddlewareFunction]:
+    """Contribute code around calls: objects of `Middleware`, or functions `async (call, call_next) -> Outcome`.
 
-    `[host] middleware` lists names, outermost first; what is not listed stands inside those, in the order of names.
+    A function stands around every request and notification; `@around("tools/call")` says around what else. `[host]
+    middleware` lists names, outermost first; what is not listed stands inside those, in the order of names.
     """
     raise NotImplementedError
 

@@ -15,12 +15,13 @@ from typing import Any, Literal, Self
 
 from pegboard.calls.execute import Runtime, Threads
 from pegboard.calls.failures import as_failure, is_cancelled
-from pegboard.catalogue.assembly import Assembly, assemble
+from pegboard.catalogue.assembly import Assembly, assemble, offered
 from pegboard.catalogue.binding import Binder
 from pegboard.catalogue.changes import Changes
 from pegboard.catalogue.extensions import check_result
 from pegboard.catalogue.identity import identity_of
-from pegboard.catalogue.pages import Lists, may_use
+from pegboard.catalogue.lists import Lists
+from pegboard.catalogue.pages import may_use
 from pegboard.catalogue.registry import Registry
 from pegboard.config import HostConfig
 from pegboard.context import Surroundings
@@ -141,6 +142,10 @@ class Host:
         """What plugins add to the protocol."""
         return self.assembly.contributed
 
+    def hears(self, method: str) -> bool:
+        """Whether a notification of that name leads anywhere."""
+        return method in self._methods
+
     def tool(self, name: str, caller: Caller) -> Tool | None:
         """The tool that a caller reaches by that name, None when there is none for them."""
         bound = self.assembly.tools.get(name)
@@ -152,6 +157,8 @@ class Host:
 
     def emit(self, change: Change) -> None:
         """Tell those who watch of a change; from any thread. Never raises."""
+        if self._lists is not None:
+            self._lists.forget(change)
         self._changes.emit(change)
 
     # --- life ---
@@ -186,11 +193,7 @@ class Host:
         runtime = Runtime(self._threads, assembly.adapters, Surroundings(self.dispatch, self.emit, self._in_thread))
         self._methods = method_table(assembly, self._lists, runtime)
         self._assembly = assembly
-        self._offered |= {kind for kind in KINDS if getattr(assembly, kind)}
-        if "completions" not in self._offered:
-            given = [bound.completers for _, bound in assembly.resources.values()]
-            given += [bound.completers for _, bound in assembly.prompts.values()]
-            self._offered |= {"completions"} if any(given) else set()
+        self._offered |= offered(assembly)
 
     def _tell(self, changed: Collection[Kind]) -> None:
         for kind in KINDS:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from pegboard.calls.chain import HEARD, chain
 from pegboard.calls.execute import Runtime, call_tool
 from pegboard.calls.giving import BoundPrompt, BoundResource, complete, get_prompt, not_found, read_resource
 from pegboard.catalogue.assembly import Assembly
-from pegboard.catalogue.pages import Lists, may_use
+from pegboard.catalogue.lists import Lists
+from pegboard.catalogue.pages import may_use
 from pegboard.contracts import (
     NOTHING,
     Call,
     CallNext,
     Completion,
     MethodResult,
-    Middleware,
     NotificationHandler,
     Outcome,
 )
@@ -40,7 +41,10 @@ def method_table(assembly: Assembly, lists: Lists, runtime: Runtime) -> dict[str
         table[method.name] = method.handler
     for listener in assembly.contributed.notifications.values():
         table[listener.name] = _heard(listener)
-    return {method: _wrapped(handler, method, assembly.middleware) for method, handler in table.items()}
+    for name in HEARD:
+        table[name] = _nobody
+    chains = {method: chain(method, handler, assembly.middleware) for method, handler in table.items()}
+    return {method: handler for method, handler in chains.items() if handler is not _nobody}
 
 
 def _heard(listener: NotificationHandler) -> CallNext:
@@ -51,15 +55,9 @@ def _heard(listener: NotificationHandler) -> CallNext:
     return hear
 
 
-def _wrapped(handler: CallNext, method: str, middleware: Sequence[Middleware]) -> CallNext:
-    for item in reversed(middleware):
-        if item.methods is None or method in item.methods:
-            handler = _around(item.handle, handler)
-    return handler
-
-
-def _around(handle: Callable[[Call, CallNext], Awaitable[Outcome]], call_next: CallNext) -> CallNext:
-    return lambda call: handle(call, call_next)
+async def _nobody(call: Call) -> Outcome:
+    """What the protocol itself acts on, and the host has nothing to do about."""
+    return MethodResult()
 
 
 def _text_parameter(params: Mapping[str, Any], name: str, where: str = "") -> str:

@@ -27,6 +27,7 @@ from pegboard import (
     Tool,
     ToolDefinitionError,
     ToolUi,
+    around,
     hookimpl,
 )
 
@@ -57,7 +58,7 @@ class AppsPlugin(Plugin):
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
         """Clients look for what an interface needs beside its text first, and in the list only then."""
-        return [Middleware(self.read, methods=frozenset({"resources/read"}))]
+        return [around("resources/read")(self.read)]
 
     def describe(self, item: Tool | Resource, said: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:
         """See `describe` below; remembers what it said of interfaces."""

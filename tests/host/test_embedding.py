@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, ConfigError, Host, HostConfig, Listing, Middleware, Plugin, Toolkit, hookimpl
+from pegboard import Call, ConfigError, Host, HostConfig, Listing, MiddlewareFunction, Plugin, Toolkit, hookimpl
 from tests.host.hosting import make_host, value
 
 
@@ -35,12 +35,12 @@ async def test_a_program_brings_its_own_toolkits_and_plugins() -> None:
 
     class Watching(Plugin):
         @hookimpl
-        def register_middleware(self) -> list[Middleware]:
+        def register_middleware(self) -> list[MiddlewareFunction]:
             async def handle(call: Call, call_next: Any) -> Any:
                 seen.append(call.method)
                 return await call_next(call)
 
-            return [Middleware(handle)]
+            return [handle]
 
     config = {"host": {"name": "embedded", "autoload": False}}
     async with Host(config, plugins={"watching": Watching}, toolkits={"mine": kit_of("x", "hello")}) as host:

@@ -48,6 +48,7 @@ from pegboard import (
     Transport,
     TransportError,
     TransportHost,
+    around,
     hookimpl,
 )
 from tests.host.hosting import failure, make_host, plugin_of, value
@@ -163,7 +164,7 @@ async def test_hook_register_middleware() -> None:
 
         @hookimpl
         def register_middleware(self) -> Iterable[Middleware]:
-            return [Middleware(shout, methods=frozenset(("tools/call",)))]
+            return [around("tools/call")(shout)]
 
     async with make_host(plugins={"p": Giving}) as host:
         assert await value(host, "greet", {"name": "you"}) == "HELLO YOU"

@@ -15,8 +15,8 @@ from tests.structure.sources import ROOT, Import, imports, modules
 
 ROOMS = (
     "errors", "retry_after", "upstream", "names", "contracts", "codec", "jsonrpc", "meta_keys", "texts",
-    "schema_errors", "argument_words", "argument_errors", "authoring", "hookspecs", "toolkit", "config", "uris",
-    "content", "context", "schemas", "calls", "loading", "catalogue", "methods", "supervise", "host", "cli",
+    "schema_errors", "argument_words", "argument_errors", "authoring", "hookspecs", "toolkit", "config", "middleware",
+    "uris", "content", "context", "schemas", "calls", "loading", "catalogue", "methods", "supervise", "host", "cli",
     "__main__", "testing",
 )  # fmt: skip
 """The rooms of the host; one may import those before it."""

@@ -19,6 +19,7 @@ from pegboard import (
     Plugin,
     ToolDefinition,
     ToolResult,
+    around,
     hookimpl,
 )
 
@@ -40,7 +41,7 @@ class AskingPlugin(Plugin):
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
         """What stands in for them."""
-        return [Middleware(self.handle, methods=frozenset({"tools/call"}))]
+        return [around("tools/call")(self.handle)]
 
     async def handle(self, call: Call, call_next: CallNext) -> Outcome:
         """Do what the name says."""

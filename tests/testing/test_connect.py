@@ -26,6 +26,7 @@ from pegboard import (
     ToolDefinition,
     Toolkit,
     ToolResult,
+    around,
     hookimpl,
 )
 from pegboard.testing import TestClient, connect
@@ -43,7 +44,7 @@ class VeryLoudPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        return [Middleware(self.shout, methods=frozenset({"tools/call"}))]
+        return [around("tools/call")(self.shout)]
 
     async def shout(self, call: Call, call_next: CallNext) -> Outcome:
         outcome = await call_next(call)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
+from pegboard.calls.chain import Link
 from pegboard.calls.execute import BoundTool
 from pegboard.calls.giving import BoundPrompt, BoundResource
 from pegboard.catalogue.binding import SINGULAR, Binder, Bound, Served, Withheld, described
@@ -16,7 +17,6 @@ from pegboard.config import HostConfig, unmatched_patterns
 from pegboard.contracts import (
     Contributed,
     ErrorAdapter,
-    Middleware,
     Prompt,
     Resource,
     ResourceTemplate,
@@ -43,6 +43,7 @@ class Assembly(NamedTuple):
         routes: by path, then by method.
         contributed: what plugins add to the protocol.
         adapters: in the order in which they are asked.
+        middleware: outermost first.
         forms: for each tool, every spelling of its name, normalised.
         origins: by field, whose each item is.
         contested: by field, the names that were claimed twice.
@@ -53,7 +54,7 @@ class Assembly(NamedTuple):
     prompts: Mapping[str, tuple[Prompt, BoundPrompt]]
     forms: Mapping[str, frozenset[str]]
     adapters: tuple[ErrorAdapter, ...]
-    middleware: tuple[Middleware, ...]
+    middleware: tuple[Link, ...]
     transports: Mapping[str, Transport]
     protocols: tuple[StreamProtocol, ...]
     routes: Mapping[str, Mapping[str, Route]]
@@ -108,6 +109,14 @@ def assemble(
             for field, found in bound.items()
         },
     )
+
+
+def offered(assembly: Assembly) -> set[str]:
+    """What there is any of: "tools", "resources", "prompts", and "completions" of their arguments."""
+    found: set[str] = {kind for kind in SINGULAR if getattr(assembly, kind)}
+    completers = [bound.completers for _, bound in assembly.resources.values()]
+    completers += [bound.completers for _, bound in assembly.prompts.values()]
+    return found | {"completions"} if any(completers) else found
 
 
 class _Assembler:
@@ -178,12 +187,14 @@ class _Assembler:
         given = [adapter for plugin in plugins for adapter in plugin.adapters]
         return tuple(sorted(given, key=lambda adapter: bool(getattr(adapter, "fallback", False))))
 
-    def middleware(self) -> tuple[Middleware, ...]:
-        named = [
-            item._replace(name=item.name or plugin.origin.name) for plugin in self.plugins for item in plugin.middleware
+    def middleware(self) -> tuple[Link, ...]:
+        links = [
+            Link(one.name or plugin.origin.name, str(plugin.origin), one)
+            for plugin in self.plugins
+            for one in plugin.middleware
         ]
         order = {name: place for place, name in enumerate(self.config.host.middleware)}
-        return tuple(sorted(named, key=lambda item: (order.get(item.name or "", len(order)), item.name or "")))
+        return tuple(sorted(links, key=lambda link: (order.get(link.name, len(order)), link.name)))
 
     def transports(self) -> dict[str, Transport]:
         owned = ((item.name, plugin.origin, item) for plugin in self.plugins for item in plugin.transports)
@@ -200,7 +211,7 @@ class _Assembler:
     def report_unknown_order(self) -> None:
         """An entry of an order list that nothing bears keeps the host from starting: the operator counts on it."""
         transports = {one.name for plugin in self.plugins for one in plugin.transports}
-        middleware = {str(one.name) for one in self.middleware()}
+        middleware = {link.name for link in self.middleware()}
         adapters = {plugin.origin.name for plugin in self.plugins if plugin.adapters}
         stores = {plugin.origin.name for plugin in self.plugins if plugin.stores}
         for key, known in (

@@ -1,4 +1,4 @@
-"""The lists of an assembly in pages, in the order of names. It knows what is listed, and neither calls nor protocols.
+"""One list in pages, in the order of names. It knows neither calls nor protocols.
 
 A page that a change left as it was stays the same object, so that protocols may keep what they made of it.
 """
@@ -13,8 +13,7 @@ from operator import is_
 from typing import Any, Literal, TypeAlias
 
 from pegboard.calls.execute import BoundTool
-from pegboard.catalogue.assembly import Assembly
-from pegboard.contracts import ANONYMOUS, Call, Caller, CallNext, Listing, Outcome, ResourceTemplate
+from pegboard.contracts import Caller, Listing
 from pegboard.errors import ProtocolError
 from pegboard.jsonrpc import INVALID_PARAMS
 
@@ -28,67 +27,6 @@ def may_use(caller: Caller, bound: BoundTool) -> bool:
 
 def _is_guarded(bound: BoundTool) -> bool:
     return bound.requirements is not None and bound.requirements.is_guarded
-
-
-class Lists:
-    """The lists of one assembly.
-
-    Args:
-        assembly: what is listed.
-        page_size: how many items a page holds.
-        before: those of the assembly before it, for what did not change.
-    """
-
-    def __init__(self, assembly: Assembly, page_size: int, before: Lists | None = None) -> None:
-        self._page_size = page_size
-        self._given: dict[ListKind, Mapping[str, Any]] = {
-            "tools": assembly.tools,
-            "resources": assembly.resources,
-            "templates": assembly.resources,
-            "prompts": assembly.prompts,
-        }
-        self._pages: dict[ListKind, Pages] = {}
-        self._open: dict[ListKind, Pages] = {}
-        for kind, given in self._given.items():
-            if before is not None and before._given[kind] is given:
-                self._pages[kind], self._open[kind] = before._pages[kind], before._open[kind]
-            elif kind == "tools":
-                self._make_tools(assembly.tools, before)
-            else:
-                items = {name: pair[0] for name, pair in given.items() if _is_of(kind, pair[0])}
-                self._make(kind, list(items), list(items.values()), before)
-
-    def _make(self, kind: ListKind, names: list[str], items: list[Any], before: Lists | None) -> None:
-        old = None if before is None else before._pages[kind]
-        self._pages[kind] = self._open[kind] = Pages(kind, names, items, self._page_size, before=old)
-
-    def _make_tools(self, tools: Mapping[str, BoundTool], before: Lists | None) -> None:
-        """The list of tools, as callers see it who may use all of them, and as others do."""
-        names, items = list(tools), [bound.tool for bound in tools.values()]
-        if not any(_is_guarded(bound) for bound in tools.values()):
-            self._make("tools", names, items, before)
-            return
-        open_to_all = {name: bound.tool for name, bound in tools.items() if may_use(ANONYMOUS, bound)}
-        old, old_open = (before._pages["tools"], before._open["tools"]) if before is not None else (None, None)
-        self._pages["tools"] = Pages("tools", names, items, self._page_size, private=True, before=old)
-        self._open["tools"] = Pages(
-            "tools", list(open_to_all), list(open_to_all.values()), self._page_size, private=True, before=old_open
-        )
-
-    def method(self, kind: ListKind) -> CallNext:
-        """The method that lists one kind."""
-        pages, open_to_all = self._pages[kind], self._open[kind]
-
-        async def page(call: Call) -> Outcome:
-            trusted = call.caller.trusted or call.caller.subject is not None
-            return (pages if trusted else open_to_all).page(call.params)
-
-        return page
-
-
-def _is_of(kind: ListKind, item: Any) -> bool:
-    """Whether an item belongs into a list; templates stand among the resources of an assembly."""
-    return kind == "prompts" or isinstance(item, ResourceTemplate) == (kind == "templates")
 
 
 class Pages:

@@ -61,11 +61,11 @@ from pegboard.contracts.methods import (
     Subscribed,
     Topic,
 )
+from pegboard.contracts.middleware import Middleware, MiddlewareFunction
 from pegboard.contracts.plugins import (
     Catalogue,
     ErrorAdapter,
     Lifespan,
-    Middleware,
     Plugin,
     PluginContext,
     PromptDefinition,
@@ -119,6 +119,7 @@ __all__ = [
     "MethodHandler",
     "MethodResult",
     "Middleware",
+    "MiddlewareFunction",
     "Mirrored",
     "NotificationHandler",
     "Notify",

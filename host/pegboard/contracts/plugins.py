@@ -1,10 +1,10 @@
 """What plugins are given, and what they contribute."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
-from pegboard.contracts.calls import NOTHING, Call, CallNext, Outcome
+from pegboard.contracts.calls import NOTHING
 from pegboard.contracts.catalogue import Kind, ToolAnnotations
 
 if TYPE_CHECKING:
@@ -111,21 +111,6 @@ class PromptDefinition(NamedTuple):
     meta: Mapping[str, Any] | None = None
     icons: "Sequence[Icon]" = ()
     completions: Mapping[str, Completer] = NOTHING
-
-
-class Middleware(NamedTuple):
-    """Code around calls.
-
-    Attributes:
-        handle: `async (call, call_next) -> Outcome`; may pass on another call, answer by itself, or change the outcome.
-            Typed errors come back from `call_next` as exceptions.
-        name: what order lists call it; the plugin's name when None.
-        methods: the methods it stands around, all when None.
-    """
-
-    handle: Callable[[Call, CallNext], Awaitable[Outcome]]
-    name: str | None = None
-    methods: frozenset[str] | None = None
 
 
 class SecretStore(Protocol):

@@ -100,6 +100,10 @@ class ProtocolHost(Protocol):
         """What plugins add to the protocol, as it is now; the protocol advertises it, and says who may call it."""
         ...
 
+    def hears(self, method: str) -> bool:
+        """Whether a notification of that name leads anywhere: to the plugin that handles it, or to middleware."""
+        ...
+
     def tool(self, name: str, caller: Caller) -> Tool | None:
         """The tool that a caller reaches by that name on the wire, None when there is none for them."""
         ...

@@ -24,6 +24,7 @@ from pegboard.contracts import (
     Topic,
 )
 from pegboard.errors import PluginError
+from pegboard.loading.middleware_rules import as_middleware, misfit
 from pegboard.names import nearest
 from pegboard.toolkit import Toolkit
 
@@ -45,7 +46,7 @@ HOOKS = {
     "register_resources": Hook("resources", ResourceDefinition),
     "register_prompts": Hook("prompts", PromptDefinition),
     "register_error_adapters": Hook("adapters", ("slug", "from_exception")),
-    "register_middleware": Hook("middleware", Middleware),
+    "register_middleware": Hook("middleware", Middleware | Callable),
     "register_transports": Hook("transports", ("name", "run")),
     "register_protocols": Hook("protocols", ("name", "serve")),
     "register_methods": Hook("methods", Extension | Method | NotificationHandler | Topic),
@@ -147,6 +148,8 @@ def contributions(
         result.close()
         raise PluginError(f"{hook!r} is async; hooks are plain functions that return what the plugin contributes")
     items = [result] if hook == "lifespan" else _items(hook, result)
+    if hook == "register_middleware":
+        items = [as_middleware(item) for item in items]
     for item in items:
         if complaint := _misfit(item, HOOKS[hook].contribution):
             raise PluginError(f"{hook!r} returned {complaint}")
@@ -164,21 +167,15 @@ def _items(hook: str, result: object) -> list[Any]:
 
 def _misfit(item: object, contribution: type | UnionType | tuple[str, ...]) -> str | None:
     kind = type(item).__name__
+    if inspect.isclass(item):
+        return f"the class {item.__name__}, not an instance of it"
     if not isinstance(contribution, tuple):
         if not isinstance(item, contribution):
             wanted = contribution.__args__ if isinstance(contribution, UnionType) else (contribution,)
             return f"{kind}, not {' or '.join(one.__name__ for one in wanted)}"
-        return _misfit_of_middleware(item) if isinstance(item, Middleware) else None
-    if inspect.isclass(item):
-        return f"the class {item.__name__}, not an instance of it"
+        return misfit(item) if isinstance(item, Middleware) else None
     if lacking := [name for name in contribution if not hasattr(item, name)]:
         return f"{kind}, which lacks {', '.join(lacking)}"
     if "name" in contribution and not isinstance(getattr(item, "name"), str):  # noqa: B009 - of any type
         return f"{kind}, whose name is no text"
     return None
-
-
-def _misfit_of_middleware(item: Any) -> str | None:
-    if not callable(item.handle):
-        return f"Middleware whose handle is {type(item.handle).__name__}, not a function"
-    return None if isinstance(item.name, str | None) else "Middleware whose name is no text"

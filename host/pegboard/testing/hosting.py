@@ -16,6 +16,7 @@ from pegboard.hookspecs import hookimpl
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, find
 from pegboard.loading.plugins import Origin
+from pegboard.middleware import around
 from pegboard.testing.effects import Watch
 from pegboard.toolkit import Toolkit
 
@@ -168,6 +169,6 @@ def _own_plugin(secrets: Mapping[str, str] | None, observed: Observed) -> type[P
 
         @hookimpl
         def register_middleware(self) -> Iterable[Middleware]:
-            return [Middleware(observed.handle, methods=frozenset(("tools/call", "resources/read", "prompts/get")))]
+            return [around("tools/call", "resources/read", "prompts/get")(observed.handle)]
 
     return OfTheTest

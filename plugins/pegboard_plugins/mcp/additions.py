@@ -154,15 +154,16 @@ class Hearing:
 
     def hear(self, name: str, params: Any, caller: Caller, session: Session | None) -> None:
         """Begin to deal with a notification, if there is anybody to deal with it."""
+        if not self._host.hears(name):
+            return
         contributed = self._host.contributed
         handler = contributed.notifications.get(name)
-        if handler is None:
-            return
         client = _client(params, session)
-        if not _served(handler, contributed, client.revision):
+        if handler is not None and not _served(handler, contributed, client.revision):
             return
         try:
-            require_declared(contributed, handler.extension, client)
+            if handler is not None:
+                require_declared(contributed, handler.extension, client)
             if len(self._running) >= MOST_HEARD:
                 raise ProtocolError(INVALID_REQUEST, f"{MOST_HEARD} notifications are being dealt with")
             if not isinstance(params, Mapping | None):

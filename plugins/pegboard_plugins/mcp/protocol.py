@@ -204,15 +204,14 @@ class Conversation:
         self._service.changes.add(self._news)
 
     def _notification(self, method: str, params: Any) -> None:
-        """Act on a cancellation and on progress; whatever else there is may be for a plugin, and else for nobody."""
+        """Act on a cancellation and on progress; whatever there is may be for a plugin, and else for nobody."""
         if method == "notifications/cancelled" and isinstance(params, dict):
             request_id = params.get("requestId")
             if isinstance(request_id, str | int) and is_request_id(request_id):
                 self._cancel(request_id, params.get("reason", "no reason"))
         elif method == "notifications/progress" and self._session is not None:
             self._session.requests.progressed(params)
-        else:
-            self._service.hear(method, params, self._connection.caller, self._session)
+        self._service.hear(method, params, self._connection.caller, self._session)
 
     def _cancel(self, request_id: RequestId, reason: object) -> None:
         running = self._running.pop(request_id, None)

@@ -79,7 +79,7 @@ class Service:
         return capabilities | added_capabilities(self.host.contributed, revision)
 
     def hear(self, name: str, params: Any, caller: Caller, session: Session | None = None) -> None:
-        """Take note of a notification that is none of the specification's own: a plugin may want to hear of it."""
+        """Take note of a notification: a plugin may want to hear of it, the specification's own included."""
         self._hearing.hear(name, params, caller, session)
 
     def subscribe(self, call: Call, wanted: Mapping[str, Any], notify: Notify) -> Subscribed:

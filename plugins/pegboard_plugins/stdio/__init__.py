@@ -42,4 +42,4 @@ class StdioPlugin(Plugin):
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
         """Around tools only; it changes nothing."""
-        return [Middleware(self._running.handle, name="stdio", methods=frozenset(("tools/call",)))]
+        return [self._running]

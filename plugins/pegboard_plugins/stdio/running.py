@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pegboard import Call, CallNext, Outcome
+from pegboard import Call, CallNext, Middleware, Outcome
 
 
 class Watcher(Protocol):
@@ -17,14 +17,14 @@ class Watcher(Protocol):
         """Finish the lines of tools that do not run any more."""
 
 
-class RunningTools:
+class RunningTools(Middleware):
     """The names of the running tools, each as often as it runs.
 
     Attributes:
         watcher: is told when a tool ends; None while nothing is diverted.
     """
 
-    __slots__ = ("_counts", "watcher")
+    name = "stdio"
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
@@ -34,10 +34,14 @@ class RunningTools:
         """Their names in order. May be called from any thread."""
         return tuple(sorted(self._counts.copy()))
 
-    async def handle(self, call: Call, call_next: CallNext) -> Outcome:
-        """The middleware: count the tool while it runs."""
+    def wants(self, call: Call) -> bool:
+        """Whether there is anybody to tell."""
+        return self.watcher is not None
+
+    async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
+        """Count the tool while it runs."""
         name = call.params.get("name")
-        if self.watcher is None or type(name) is not str:
+        if type(name) is not str:
             return await call_next(call)
         self._counts[name] = self._counts.get(name, 0) + 1
         try:

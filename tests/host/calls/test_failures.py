@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, CallNext, Context, FatalToolError, ImageContent, Middleware, Outcome, Toolkit
+from pegboard import Call, CallNext, Context, FatalToolError, ImageContent, Outcome, Toolkit
 from tests.host.hosting import failure, make_host, plugin_of
 
 
@@ -52,7 +52,7 @@ async def passing(call: Call, call_next: CallNext) -> Outcome:
 
 async def logged(tool: str, caplog: pytest.LogCaptureFixture) -> tuple[str, list[str]]:
     """The line about a call that failed, and the functions that its story leads through."""
-    async with make_host(kit(), plugins={"passing": plugin_of(middleware=[Middleware(passing)])}) as host:
+    async with make_host(kit(), plugins={"passing": plugin_of(middleware=[passing])}) as host:
         caplog.clear()
         await failure(host, f"sample_{tool}")
     (record,) = caplog.records

@@ -15,7 +15,6 @@ from pegboard import (
     Failure,
     FatalToolError,
     MCPError,
-    Middleware,
     NotFoundError,
     Outcome,
     PromptError,
@@ -289,7 +288,7 @@ def middleware_that_raises(make: Callable[[], BaseException], *, late: bool) -> 
             await call_next(call._replace(params={"name": "x_fine"}))
         raise make()
 
-    return plugin_of(middleware=[Middleware(fail)])
+    return plugin_of(middleware=[fail])
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["before", "after"])

@@ -21,6 +21,7 @@ from pegboard import (
     ToolAnnotations,
     ToolDefinition,
     Toolkit,
+    around,
 )
 from tests.host.context.test_context import Store
 from tests.host.hosting import failure, make_host, plugin_of, value
@@ -502,7 +503,7 @@ def marking(name: str | None, *, methods: frozenset[str] | None = None, mark: st
         trail.append(mark or name or "?")
         return await call_next(call)
 
-    return Middleware(handle, name, methods)
+    return around(*methods or (), name=name)(handle)
 
 
 trail: list[str] = []

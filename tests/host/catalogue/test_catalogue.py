@@ -22,7 +22,6 @@ from pegboard import (
     Host,
     Kind,
     Listing,
-    Middleware,
     NotFoundError,
     Outcome,
     Plugin,
@@ -568,7 +567,7 @@ async def test_a_call_held_up_by_middleware_still_finds_what_was_there_when_it_b
         await go.wait()
         return await call_next(call)
 
-    async with make_host(plugins={"hold": plugin_of(middleware=[Middleware(hold)])}) as host:
+    async with make_host(plugins={"hold": plugin_of(middleware=[hold])}) as host:
         host.catalogue.add(work)
         task = asyncio.create_task(value(host, "work"))
         await began.wait()

@@ -17,7 +17,7 @@ from pegboard import (
     Host,
     Method,
     MethodResult,
-    Middleware,
+    MiddlewareFunction,
     NotificationHandler,
     Outcome,
     Plugin,
@@ -50,14 +50,14 @@ def subscribe(call: Call, wanted: Any, notify: Any) -> Subscribed | None:
     return None
 
 
-def adding(*contributions: Any, middleware: Iterable[Middleware] = ()) -> type[Plugin]:
+def adding(*contributions: Any, middleware: Iterable[MiddlewareFunction] = ()) -> type[Plugin]:
     class Adding(Plugin):
         @hookimpl
         def register_methods(self) -> list[Any]:
             return list(contributions)
 
         @hookimpl
-        def register_middleware(self) -> list[Middleware]:
+        def register_middleware(self) -> list[MiddlewareFunction]:
             return list(middleware)
 
     return Adding
@@ -200,7 +200,7 @@ async def test_a_method_runs_with_middleware_around_it() -> None:
         assert isinstance(outcome, MethodResult)
         return outcome._replace(value={**outcome.value, "around": call.method})
 
-    plugin = adding(Method("x/say", answer), middleware=[Middleware(louder)])
+    plugin = adding(Method("x/say", answer), middleware=[louder])
     async with make_host(plugins={"p": plugin}) as host:
         outcome = await host.dispatch(Call("x/say", {"say": "a"}))
         assert outcome == MethodResult({"said": "A", "around": "x/say"})
@@ -223,7 +223,7 @@ async def give(result: MethodResult, client: Client, *contributions: Any) -> Out
     async def around(call: Call, call_next: CallNext) -> Outcome:
         return result
 
-    plugin = adding(*contributions, middleware=[Middleware(around)])
+    plugin = adding(*contributions, middleware=[around])
     async with make_host(plugins={"p": plugin}) as host:
         return await host.dispatch(Call("tools/call", {"name": "x"}, client=client))
 
@@ -258,7 +258,7 @@ async def test_a_kind_of_result_does_not_go_to_a_tool_that_calls_another(caplog:
         """Call the other."""
         return str(await context.tools.call("inner"))
 
-    plugin = adding(JOB, middleware=[Middleware(around)])
+    plugin = adding(JOB, middleware=[around])
     async with make_host(kit, plugins={"p": plugin}) as host:
         outcome = await host.dispatch(Call("tools/call", {"name": "outer", "arguments": {}}, client=DECLARES))
     assert isinstance(outcome, Failure)

@@ -14,7 +14,6 @@ from pegboard import (
     Context,
     Failure,
     Listing,
-    Middleware,
     Outcome,
     ToolExecutionError,
     Toolkit,
@@ -159,7 +158,7 @@ async def test_resources_and_prompts_are_masked_as_well(caplog: pytest.LogCaptur
 
 
 def around(handle: Callable[[Call, CallNext], Any]) -> dict[str, Any]:
-    return {"m": plugin_of(middleware=[Middleware(handle)])}
+    return {"m": plugin_of(middleware=[handle])}
 
 
 def working_kit() -> Toolkit:

@@ -17,7 +17,6 @@ from pegboard import (
     Context,
     Failure,
     InteractionError,
-    Middleware,
     NotFoundError,
     Outcome,
     PromptMessage,
@@ -25,6 +24,7 @@ from pegboard import (
     ToolInputError,
     Toolkit,
     ToolResult,
+    around,
 )
 from tests.host.hosting import call, failure, make_host, plugin_of, until, value
 
@@ -109,7 +109,7 @@ async def test_middleware_sees_nested_calls_and_for_whom_they_are() -> None:
         """Call."""
         return await context.tools.call("add", {"a": 1})
 
-    plugins = {"watch": plugin_of(middleware=[Middleware(watch, methods=frozenset(("tools/call",)))])}
+    plugins = {"watch": plugin_of(middleware=[around("tools/call")(watch)])}
     async with make_host(kit, own, plugins=plugins) as host:
         await value(host, "outer", caller=Caller("ann"))
     assert seen == [("outer", "ann", ()), ("add", "ann", ("add",))]

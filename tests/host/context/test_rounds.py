@@ -20,7 +20,6 @@ from pegboard import (
     InputRequired,
     InteractionError,
     ListRoots,
-    Middleware,
     Outcome,
     ProtocolError,
     Sample,
@@ -876,7 +875,7 @@ async def test_middleware_sees_the_question_as_an_outcome() -> None:
         seen.append(type(outcome).__name__)
         return outcome
 
-    host = make_host(kit_of(in_sequence), plugins={"w": plugin_of(middleware=[Middleware(watch)])})
+    host = make_host(kit_of(in_sequence), plugins={"w": plugin_of(middleware=[watch])})
     async with host:
         await Rounds(host, "in_sequence").finish(echo)
     assert seen == ["InputRequired", "InputRequired", "ToolResult"]

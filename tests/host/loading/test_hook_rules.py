@@ -26,6 +26,7 @@ from pegboard import (
     ResourceDefinition,
     ToolDefinition,
     Toolkit,
+    around,
     hookimpl,
     hookspecs,
 )
@@ -255,13 +256,23 @@ class Channel:
     def get(self, name: str) -> str | None: ...
 
 
+class Misspelt(Middleware):
+    async def on_call_tools(self, call: Call, call_next: CallNext) -> Outcome:
+        return await call_next(call)
+
+
+class Narrow(Middleware):
+    async def on_call_tool(self, call: Call) -> Outcome:  # type: ignore[override]  # that is the point of it
+        raise NotImplementedError
+
+
 @pytest.mark.parametrize(
     ("hook", "item"),
     [
         ("register_tools", TOOL),
         ("register_resources", ResourceDefinition("docs://work", work)),
         ("register_prompts", PromptDefinition(work)),
-        ("register_middleware", Middleware(handle)),
+        ("register_middleware", around("tools/call")(handle)),
         ("register_transports", Channel()),
         ("register_protocols", Channel()),
         ("register_secret_stores", Channel()),
@@ -302,7 +313,8 @@ def test_a_life_is_one_context_manager() -> None:
     ("hook", "value", "cause"),
     [
         ("register_tools", TOOL, "returned one ToolDefinition, not a list of contributions"),
-        ("register_middleware", Middleware(handle), "returned one Middleware, not a list of contributions"),
+        ("register_middleware", around()(handle), "returned one Around, not a list of contributions"),
+        ("register_middleware", handle, "returned one function, not a list"),
         ("register_tools", work, "returned one function, not a list"),
         ("register_tools", 5, "returned one int, not a list"),
         ("register_tools", "work", "returned one str, not a list"),
@@ -315,8 +327,18 @@ def test_a_life_is_one_context_manager() -> None:
         ("register_transports", [object()], "returned object, which lacks name, run"),
         ("register_transports", [Channel], "returned the class Channel, not an instance of it"),
         ("register_transports", [type("Nameless", (Channel,), {"name": None})()], "Nameless, whose name is no text"),
-        ("register_middleware", [Middleware(5)], "returned Middleware whose handle is int, not a function"),  # type: ignore[arg-type]
-        ("register_middleware", [Middleware(handle, name=5)], "returned Middleware whose name is no text"),  # type: ignore[arg-type]
+        ("register_middleware", [5], "returned int, not Middleware or Callable"),
+        ("register_middleware", [around()(5)], "middleware, of which its function is int, no function"),  # type: ignore[arg-type]
+        ("register_middleware", [work], "middleware, of which its function does not take a call and call_next"),
+        ("register_middleware", [around(name=5)(handle)], "middleware whose name is no text"),  # type: ignore[arg-type]
+        ("register_middleware", [Middleware()], "Middleware, which overrides none of on_message, on_request"),
+        (
+            "register_middleware",
+            [Misspelt()],
+            "Misspelt, whose on_call_tools is none of its methods; did you mean on_call_tool?",
+        ),
+        ("register_middleware", [Narrow()], "Narrow, of which on_call_tool does not take a call and call_next"),
+        ("register_middleware", [Narrow], "returned the class Narrow, not an instance of it"),
         ("register_secret_stores", [{}], "returned dict, which lacks name"),
         ("lifespan", None, "returned NoneType, which lacks __aenter__, __aexit__"),
         ("lifespan", nullcontext, "returned the class nullcontext, not an instance of it"),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, CallNext, Client, Failure, Middleware, Outcome, RetryableToolError, Toolkit
+from pegboard import Call, CallNext, Client, Failure, Outcome, RetryableToolError, Toolkit
 from pegboard.errors import FatalToolError
 from pegboard_plugins.logging import LONGEST, LoggingPlugin
 from tests.host.hosting import call, make_host, plugin_of
@@ -106,7 +106,7 @@ async def test_a_failure_that_middleware_made_is_logged_by_its_kind(calls: Calla
     async def answer(call: Call, call_next: CallNext) -> Outcome:
         return Failure(FatalToolError("no"))
 
-    plugins = {"logging_of_test": LoggingPlugin, "z": plugin_of(middleware=[Middleware(answer)])}
+    plugins = {"logging_of_test": LoggingPlugin, "z": plugin_of(middleware=[answer])}
     async with make_host(make_kit(), plugins=plugins) as host:
         await call(host, "x_echo", {"text": "a"})
     assert calls() == ["tools/call x_echo for unknown client: TOOL_RUNTIME_FATAL in N ms"]

@@ -213,12 +213,11 @@ class SessionRequests:
 
 
 def _notification(session: HttpSession, method: str, params: Any, service: Service) -> None:
-    """Act on a cancellation and on progress; whatever else there is may be for a plugin, and else for nobody."""
+    """Act on a cancellation and on progress; whatever there is may be for a plugin, and else for nobody."""
     if method == "notifications/cancelled" and isinstance(params, dict):
         request_id = params.get("requestId")
         if isinstance(request_id, str | int) and is_request_id(request_id) and session.cancel(request_id):
             logger.info("request %r cancelled by the client: %s", request_id, params.get("reason", "no reason"))
     elif method == "notifications/progress":
         session.requests.progressed(params)
-    else:
-        service.hear(method, params, session.caller, session)
+    service.hear(method, params, session.caller, session)

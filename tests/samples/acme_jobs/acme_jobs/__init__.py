@@ -30,6 +30,7 @@ from pegboard import (
     Subscribed,
     ToolError,
     Topic,
+    around,
     as_failure,
     hookimpl,
 )
@@ -101,7 +102,7 @@ class JobsPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        return [Middleware(self.around, methods=frozenset({"tools/call"}))]
+        return [around("tools/call")(self.around)]
 
     @hookimpl
     def lifespan(self) -> Lifespan:

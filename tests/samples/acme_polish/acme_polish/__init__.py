@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from pegboard import Call, CallNext, Middleware, Outcome, Plugin, PluginConfig, ToolResult, hookimpl
-
-TOOLS = frozenset(("tools/call",))
+from pegboard import Call, CallNext, Middleware, Outcome, Plugin, PluginConfig, ToolResult, around, hookimpl
 
 
 def polished(change: Callable[[str], str]) -> Middleware:
     """Middleware that changes the text of every tool."""
 
-    async def handle(call: Call, call_next: CallNext) -> Outcome:
+    @around("tools/call")
+    async def polish(call: Call, call_next: CallNext) -> Outcome:
         outcome = await call_next(call)
         if isinstance(outcome, ToolResult) and isinstance(outcome.value, str):
             return ToolResult(change(outcome.value), outcome.structured)
         return outcome
 
-    return Middleware(handle, methods=TOOLS)
+    return polish
 
 
 class ShoutPlugin(Plugin):

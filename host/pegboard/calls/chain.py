@@ -1,0 +1,196 @@
+"""Middleware around a handler: one chain for each method, made once, and what is wrong with a link said where it is.
+
+It knows no method's meaning, and decides no order.
+"""
+
+from __future__ import annotations
+
+import logging
+from asyncio import CancelledError, current_task
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from pegboard.calls.failures import is_cancelled
+from pegboard.contracts import (
+    Call,
+    CallNext,
+    Completion,
+    Failure,
+    InputRequired,
+    Listing,
+    MethodResult,
+    Middleware,
+    Outcome,
+    PromptResult,
+    ResourceResult,
+    ToolResult,
+)
+from pegboard.contracts.middleware import MiddlewareFunction
+from pegboard.errors import MCPError
+from pegboard.middleware import Around
+
+logger = logging.getLogger("pegboard")
+
+HOOKS: Mapping[str, str] = {
+    "tools/call": "on_call_tool",
+    "resources/read": "on_read_resource",
+    "prompts/get": "on_get_prompt",
+    "completion/complete": "on_complete",
+}
+"""The method of a middleware that stands around each request of one method."""
+
+LIST_HOOKS: Mapping[str, str] = {
+    "tools/list": "on_list_tools",
+    "resources/list": "on_list_resources",
+    "resources/templates/list": "on_list_resource_templates",
+    "prompts/list": "on_list_prompts",
+}
+"""That which stands around making a list."""
+
+HEARD = tuple(f"notifications/{name}" for name in ("initialized", "cancelled", "progress", "roots/list_changed"))
+"""The notifications of clients that the specification has."""
+
+_ANY = frozenset({MethodResult, InputRequired, Failure})
+_OUTCOMES: Mapping[str, frozenset[type[Any]]] = {
+    "tools/call": _ANY | {ToolResult},
+    "resources/read": _ANY | {ResourceResult},
+    "prompts/get": _ANY | {PromptResult},
+    "completion/complete": _ANY | {Completion},
+    **dict.fromkeys(LIST_HOOKS, _ANY | {Listing}),
+}
+_EVERY = _ANY.union(*_OUTCOMES.values())
+
+
+class Link(NamedTuple):
+    """One middleware in its place.
+
+    Attributes:
+        name: what order lists call it.
+        owner: the plugin that brought it, for the log.
+        middleware: the middleware.
+    """
+
+    name: str
+    owner: str
+    middleware: Middleware
+
+    def blame(self, hook: str) -> str:
+        """Who it is, for the log."""
+        return f"the middleware {self.name!r} of {self.owner} ({hook})"
+
+    def overrides(self, hook: str) -> bool:
+        """Whether a method of the base class is another here."""
+        own = getattr(self.middleware, hook)
+        return getattr(own, "__func__", own) is not getattr(Middleware, hook)
+
+    def around(self, method: str) -> Iterator[tuple[str, MiddlewareFunction]]:
+        """What of it stands around the requests of a method, outermost first."""
+        if isinstance(self.middleware, Around):
+            if self.middleware.stands_around(method):
+                yield "on_message", self.middleware.on_message
+            return
+        kind = "on_notification" if method.startswith("notifications/") else "on_request"
+        for hook in ("on_message", kind, HOOKS.get(method)):
+            if hook is not None and self.overrides(hook):
+                yield hook, getattr(self.middleware, hook)
+
+
+class Fault(Exception):
+    """A middleware did what it must not, or raised what nobody expected; masked like any accident."""
+
+
+def chain(method: str, handler: CallNext, links: Sequence[Link]) -> CallNext:
+    """A method's handler with all that stands around it, outermost first; the handler itself where nothing does."""
+    for link in reversed(links):
+        found = list(link.around(method))
+        inner = handler
+        for hook, handle in reversed(found):
+            handler = guarded(link.blame(hook), handle, handler, method)
+        if found and link.overrides("wants"):
+            handler = _where_wanted(link, handler, inner)
+    return handler
+
+
+def _where_wanted(link: Link, around: CallNext, inner: CallNext) -> CallNext:
+    wants = link.middleware.wants
+
+    def choose(call: Call) -> Any:
+        try:
+            wanted = wants(call)
+        except BaseException as error:  # noqa: BLE001 - of a plugin's; whatever it is, it is masked
+            _raise_fault(link.blame("wants"), error)
+        return around(call) if wanted else inner(call)
+
+    return choose
+
+
+def guarded(blame: str, handle: MiddlewareFunction, call_next: CallNext, method: str) -> CallNext:
+    """One link, whose misuse is found: it costs its call, and the log says whose it was."""
+    # nothing waits for what comes of a notification
+    kinds = None if method.startswith("notifications/") else _OUTCOMES.get(method, _EVERY)
+
+    async def run(call: Call) -> Outcome:
+        following = _Following(blame, call_next)
+        try:
+            outcome = await handle(call, following)
+        except MCPError:
+            raise
+        except BaseException as error:
+            if error is following.raised or isinstance(error, Fault) or is_cancelled(error, call.rounds):
+                raise
+            _raise_fault(blame, error)
+        if kinds is not None and type(outcome) not in kinds:
+            given = type(outcome).__name__
+            raise Fault(f"{blame} gave {given} for {method}; it gives what call_next gave, or an outcome of its own")
+        if (following.raised is not None or following.given is None) and _cancelled():
+            logger.error("%s answered a call that was cancelled; CancelledError is for it to pass on", blame)
+            raise CancelledError
+        return outcome
+
+    return run
+
+
+class _Following:
+    """The `call_next` of one link in one call.
+
+    Attributes:
+        given: what it gave last, None for nothing yet.
+        raised: what it raised last.
+    """
+
+    __slots__ = ("_blame", "_call_next", "given", "raised")
+
+    def __init__(self, blame: str, call_next: CallNext) -> None:
+        self._blame = blame
+        self._call_next = call_next
+        self.given: Outcome | None = None
+        self.raised: BaseException | None = None
+
+    async def __call__(self, call: Call) -> Outcome:
+        if self.given is not None and not _failed(self.given):
+            raise Fault(f"{self._blame} called call_next again, after it went well; only what failed may be repeated")
+        if type(call) is not Call:
+            raise Fault(f"{self._blame} called call_next with {type(call).__name__}, not with a Call")
+        try:
+            outcome = self.given = await self._call_next(call)
+        except BaseException as error:
+            self.raised = error
+            raise
+        return outcome
+
+
+def _failed(outcome: Outcome) -> bool:
+    return isinstance(outcome, Failure) or (isinstance(outcome, ToolResult) and outcome.is_error)
+
+
+def _cancelled() -> bool:
+    task = current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _raise_fault(blame: str, error: BaseException) -> NoReturn:
+    try:
+        text = f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 - its own __str__
+        text = type(error).__name__
+    raise Fault(f"{blame} raised {text}") from error

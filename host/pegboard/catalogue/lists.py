@@ -1,0 +1,102 @@
+"""The lists of one assembly, as callers see them. It knows what is listed, and no protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from pegboard.calls.chain import LIST_HOOKS
+from pegboard.catalogue.assembly import Assembly
+from pegboard.catalogue.pages import ListKind, Pages, may_use
+from pegboard.catalogue.views import METHODS, View
+from pegboard.contracts import ANONYMOUS, LOCAL, Call, Caller, CallNext, Change, Outcome, ResourceTemplate
+
+
+class Lists:
+    """The lists of one assembly.
+
+    Args:
+        assembly: what is listed.
+        page_size: how many items a page holds.
+        before: those of the assembly before it, for what did not change.
+    """
+
+    def __init__(self, assembly: Assembly, page_size: int, before: Lists | None = None) -> None:
+        self._assembly = assembly
+        self._page_size = page_size
+        self._lists: dict[ListKind, _Plain | View] = {}
+        for kind in METHODS:
+            old = None if before is None else before._lists[kind]
+            if before is not None and old is not None and before._given(kind) is self._given(kind):
+                self._lists[kind] = old
+            else:
+                self._lists[kind] = self._made(kind, old)
+
+    def method(self, kind: ListKind) -> CallNext:
+        """The method that lists one kind."""
+        return self._lists[kind].page
+
+    def forget(self, change: Change) -> None:
+        """Make anew what middleware made of a list that is no longer what it was."""
+        for kind in ("resources", "templates") if change.kind == "resources" else (change.kind,):
+            found = self._lists.get(kind)
+            if isinstance(found, View):
+                found.forget()
+
+    def _given(self, kind: ListKind) -> Mapping[str, Any]:
+        given: Mapping[str, Any] = getattr(self._assembly, "resources" if kind == "templates" else kind)
+        return given
+
+    def _made(self, kind: ListKind, before: _Plain | View | None) -> _Plain | View:
+        middleware = self._assembly.middleware
+        if any(link.overrides(LIST_HOOKS[METHODS[kind]]) for link in middleware):
+            old = before if isinstance(before, View) else None
+            return View(kind, partial(self._whole, kind), middleware, self._page_size, old)
+        whole, open_to_all = self._whole(kind, LOCAL), self._whole(kind, ANONYMOUS)
+        return _Plain(kind, whole, open_to_all, self._page_size, before if isinstance(before, _Plain) else None)
+
+    def _whole(self, kind: ListKind, caller: Caller) -> dict[str, Any]:
+        """What there is for a caller, by name."""
+        if kind == "tools":
+            return {name: bound.tool for name, bound in self._assembly.tools.items() if may_use(caller, bound)}
+        return {name: one for name, (one, _) in self._given(kind).items() if _is_of(kind, one)}
+
+
+class _Plain:
+    """A list that no middleware has a say in.
+
+    Args:
+        kind: what is listed.
+        whole: what there is for those who may use all of it, by name.
+        open_to_all: for anybody.
+        page_size: how many items a page holds.
+        before: the list as it was.
+    """
+
+    def __init__(
+        self,
+        kind: ListKind,
+        whole: dict[str, Any],
+        open_to_all: dict[str, Any],
+        page_size: int,
+        before: _Plain | None,
+    ) -> None:
+        old, old_open = (None, None) if before is None else (before._pages, before._open)
+        private = len(whole) != len(open_to_all)
+        pages = Pages(kind, list(whole), list(whole.values()), page_size, private=private, before=old)
+        self._pages: Pages = pages
+        self._open: Pages = pages
+        if private:
+            names, items = list(open_to_all), list(open_to_all.values())
+            self._open = Pages(kind, names, items, page_size, private=True, before=old_open)
+
+    async def page(self, call: Call) -> Outcome:
+        """The page that a request asks for."""
+        trusted = call.caller.trusted or call.caller.subject is not None
+        return (self._pages if trusted else self._open).page(call.params)
+
+
+def _is_of(kind: ListKind, item: Any) -> bool:
+    """Whether an item belongs into a list; templates stand among the resources of an assembly."""
+    return kind == "prompts" or isinstance(item, ResourceTemplate) == (kind == "templates")

@@ -1,0 +1,118 @@
+"""Lists as middleware lets each caller see them: made when a caller first asks, and kept for as long as they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import WeakValueDictionary
+
+from pegboard.calls.chain import LIST_HOOKS, Fault, Link, guarded
+from pegboard.catalogue.pages import ListKind, Pages
+from pegboard.contracts import Call, Caller, CallNext, Failure, Listing, Outcome
+from pegboard.middleware import name_of
+
+METHODS: dict[ListKind, str] = dict(zip(("tools", "resources", "templates", "prompts"), LIST_HOOKS, strict=True))
+"""The method that lists each kind."""
+
+MOST_VIEWS = 1000
+"""For how many callers a list is kept; beyond that it is made again for those for whom it was made first."""
+
+
+class View:
+    """One list, as each caller sees it.
+
+    Callers who see the same share the pages, and with them what protocols make of those. Two who ask at once may each
+    have it made.
+
+    Args:
+        kind: what is listed.
+        whole: what there is for a caller, by name and in the order of names.
+        links: the middleware, outermost first.
+        page_size: how many items a page holds.
+        before: the list as it was.
+    """
+
+    def __init__(
+        self,
+        kind: ListKind,
+        whole: Callable[[Caller], dict[str, Any]],
+        links: Sequence[Link],
+        page_size: int,
+        before: View | None = None,
+    ) -> None:
+        self._kind = kind
+        self._whole = whole
+        self._links = links
+        self._page_size = page_size
+        self._made: dict[Caller, Pages] = {}
+        self._before = before._made if before is not None else {}
+        self._shared: WeakValueDictionary[tuple[int, ...], Pages] = WeakValueDictionary()
+
+    async def page(self, call: Call) -> Outcome:
+        """The page that a request asks for."""
+        pages = self._made.get(call.caller)
+        return (pages or await self._make(call.caller)).page(call.params)
+
+    def forget(self) -> None:
+        """Make the list again for whoever asks."""
+        self._before = self._made
+        self._made = {}
+
+    async def _make(self, caller: Caller) -> Pages:
+        made = self._made
+        whole = self._whole(caller)
+        handler = _giving(Listing(self._kind, tuple(whole.values()), private=True))
+        method = METHODS[self._kind]
+        for link in reversed(self._links):
+            hook = LIST_HOOKS[method]
+            if link.overrides(hook):
+                around = guarded(link.blame(hook), getattr(link.middleware, hook), handler, method)
+                handler = _checked(link.blame(hook), around, whole)
+        listing = await handler(Call(method, caller=caller))
+        assert isinstance(listing, Listing)
+        pages = self._pages(listing, caller)
+        if len(made) >= MOST_VIEWS:
+            del made[next(iter(made))]
+        made[caller] = pages
+        return pages
+
+    def _pages(self, listing: Listing, caller: Caller) -> Pages:
+        items = sorted(listing.items, key=name_of)
+        key = tuple(map(id, items))
+        pages = self._shared.get(key)
+        if pages is None:
+            names = [name_of(item) for item in items]
+            before = self._before.get(caller)
+            pages = Pages(self._kind, names, items, self._page_size, private=True, before=before)
+            self._shared[key] = pages
+        return pages
+
+
+def _giving(listing: Listing) -> CallNext:
+    async def give(call: Call) -> Outcome:
+        return listing
+
+    return give
+
+
+def _checked(blame: str, around: CallNext, whole: dict[str, Any]) -> CallNext:
+    """A link of a list, which leaves things out or puts others in their place, and nothing else."""
+    types = {type(one) for one in whole.values()}
+
+    async def check(call: Call) -> Outcome:
+        listing = await around(call)
+        if isinstance(listing, Failure):
+            raise listing.error
+        if not isinstance(listing, Listing):
+            raise Fault(f"{blame} gave {type(listing).__name__}, not a Listing")
+        seen: set[str] = set()
+        for item in listing.items:
+            if type(item) not in types:
+                raise Fault(f"{blame} lists {type(item).__name__}, which does not belong there")
+            name = name_of(item)
+            if name not in whole or name in seen:
+                raise Fault(f"{blame} lists {name!r}, which is {'there twice' if name in seen else 'not there'}")
+            seen.add(name)
+        return listing
+
+    return check

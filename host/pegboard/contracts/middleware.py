@@ -1,0 +1,85 @@
+"""Code around calls: the base class that plugins override, and the record that a plain function becomes."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from pegboard.contracts.calls import Call, CallNext, Outcome
+
+MiddlewareFunction: TypeAlias = Callable[[Call, CallNext], Awaitable[Outcome]]
+"""Stands around a call: passes it on or answers by itself, and gives an outcome."""
+
+
+class Middleware:
+    """Base of code around calls: override the methods for what it is to stand around. What is not overridden is free.
+
+    Each is `async def on_x(self, call, call_next) -> Outcome`. It may pass on another call (`call._replace(...)`),
+    answer by itself, or change the outcome. `call_next` raises the typed errors of what it stands around (`MCPError`),
+    and may be called again after a call that failed. Of one middleware `on_message` stands outermost, then `on_request`
+    or `on_notification`, then the method's own. Calls that tools make of other tools pass it like any; `call.path`
+    names those tools.
+
+    Whoever forgets to give an outcome, calls `call_next` again after it went well, answers a cancelled call or raises
+    what is no `MCPError` loses that call: the answer is masked, and the log names the middleware and its plugin.
+
+    Attributes:
+        name: what order lists call it; the plugin's name when None.
+    """
+
+    name: str | None = None
+
+    def wants(self, call: Call) -> bool:
+        """Whether it stands around this call; False passes it by, which costs next to nothing. Lists always pass."""
+        return True
+
+    async def on_message(self, call: Call, call_next: CallNext) -> Outcome:
+        """Around every request and notification that the host runs."""
+        return await call_next(call)
+
+    async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
+        """Around every request, those of methods that plugins add included."""
+        return await call_next(call)
+
+    async def on_notification(self, call: Call, call_next: CallNext) -> Outcome:
+        """Around every notification of a client; what it gives is of no account, and nothing waits for it.
+
+        `notifications/initialized`, `cancelled`, `progress` and `roots/list_changed` are told of what the protocol has
+        done about them; a notification of a plugin's may be changed, or kept from its handler.
+        """
+        return await call_next(call)
+
+    async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
+        """Around `tools/call`."""
+        return await call_next(call)
+
+    async def on_read_resource(self, call: Call, call_next: CallNext) -> Outcome:
+        """Around `resources/read`."""
+        return await call_next(call)
+
+    async def on_get_prompt(self, call: Call, call_next: CallNext) -> Outcome:
+        """Around `prompts/get`."""
+        return await call_next(call)
+
+    async def on_complete(self, call: Call, call_next: CallNext) -> Outcome:
+        """Around `completion/complete`."""
+        return await call_next(call)
+
+    async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
+        """Around making the list of tools for one caller: once, and again when what is listed changes, not per request.
+
+        `call.caller` is all there is to go by. `call_next` gives a `Listing` of everything, which is cut into pages
+        later; it is given back with items left out, or with others of the same names in their place. What is not listed
+        can still be called; `Gate` sees to both.
+        """
+        return await call_next(call)
+
+    async def on_list_resources(self, call: Call, call_next: CallNext) -> Outcome:
+        """Around making the list of resources; see `on_list_tools`."""
+        return await call_next(call)
+
+    async def on_list_resource_templates(self, call: Call, call_next: CallNext) -> Outcome:
+        """Around making the list of resource templates; see `on_list_tools`."""
+        return await call_next(call)
+
+    async def on_list_prompts(self, call: Call, call_next: CallNext) -> Outcome:
+        """Around making the list of prompts; see `on_list_tools`."""
+        return await call_next(call)

@@ -1,0 +1,135 @@
+"""What helps to write middleware: a plain function around methods, and a gate that hides things and refuses them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pegboard.contracts import (
+    Call,
+    Caller,
+    CallNext,
+    Kind,
+    Listing,
+    Middleware,
+    Outcome,
+    Prompt,
+    Resource,
+    ResourceTemplate,
+    Tool,
+)
+from pegboard.contracts.middleware import MiddlewareFunction
+from pegboard.errors import NotFoundError
+
+
+class Around(Middleware):
+    """A function as middleware; `around` makes it.
+
+    Args:
+        function: `async (call, call_next) -> Outcome`.
+        methods: the methods it stands around, every message where there are none.
+        name: what order lists call it.
+    """
+
+    def __init__(self, function: MiddlewareFunction, methods: tuple[str, ...] = (), name: str | None = None) -> None:
+        self.name = name
+        self.methods = methods
+        self.on_message = function  # type: ignore[method-assign,assignment]  # it is the whole of this one
+
+    def stands_around(self, method: str) -> bool:
+        """Whether it stands around a method."""
+        return not self.methods or method in self.methods
+
+
+def around(*methods: str, name: str | None = None) -> Callable[[MiddlewareFunction], Middleware]:
+    """Make middleware of a function `async (call, call_next) -> Outcome`, around each request of these methods.
+
+    Args:
+        methods: such as "tools/call", and those of plugins; every request and notification where there are none, as a
+            plain function without this is.
+        name: what order lists call it; the plugin's name when None.
+
+    Raises:
+        TypeError: it is put on a function without being called.
+    """
+    if any(map(callable, methods)):
+        raise TypeError("around takes names of methods, such as @around('tools/call'); a function needs no decorator")
+    return lambda function: Around(function, methods, name)
+
+
+class Gate(Middleware):
+    """Hides tools, resources and prompts, and refuses them: what a caller may not use is not there for them.
+
+    Override `allows`. Lists are made once for a caller, so that its answers for a caller must stay the same until what
+    is listed changes.
+    """
+
+    def allows(self, kind: Kind, name: str, caller: Caller) -> bool:
+        """Whether a caller may use something.
+
+        Args:
+            kind: "tools", "resources" or "prompts".
+            name: a name on the wire; of a resource its URI, and a template's text where templates are listed.
+            caller: who.
+        """
+        return True
+
+    async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
+        """Refuse what is hidden."""
+        name = call.params.get("name")
+        if isinstance(name, str) and not self.allows("tools", name, call.caller):
+            raise NotFoundError(f"Unknown tool: {name}")
+        return await call_next(call)
+
+    async def on_read_resource(self, call: Call, call_next: CallNext) -> Outcome:
+        """Refuse what is hidden."""
+        uri = call.params.get("uri")
+        if isinstance(uri, str) and not self.allows("resources", uri, call.caller):
+            raise NotFoundError("Resource not found", data={"uri": uri})
+        return await call_next(call)
+
+    async def on_get_prompt(self, call: Call, call_next: CallNext) -> Outcome:
+        """Refuse what is hidden."""
+        name = call.params.get("name")
+        if isinstance(name, str) and not self.allows("prompts", name, call.caller):
+            raise NotFoundError(f"Unknown prompt: {name}")
+        return await call_next(call)
+
+    async def on_complete(self, call: Call, call_next: CallNext) -> Outcome:
+        """Say nothing of what is hidden."""
+        reference = call.params.get("ref")
+        if isinstance(reference, dict):
+            name, uri = reference.get("name"), reference.get("uri")
+            of_prompt = reference.get("type") == "ref/prompt"
+            if of_prompt and isinstance(name, str) and not self.allows("prompts", name, call.caller):
+                raise NotFoundError(f"Unknown prompt: {name}")
+            if not of_prompt and isinstance(uri, str) and not self.allows("resources", uri, call.caller):
+                raise NotFoundError(f"Unknown resource template: {uri}", data={"uri": uri})
+        return await call_next(call)
+
+    async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
+        """Leave out what is hidden."""
+        return self._left("tools", call, await call_next(call))
+
+    async def on_list_resources(self, call: Call, call_next: CallNext) -> Outcome:
+        """Leave out what is hidden."""
+        return self._left("resources", call, await call_next(call))
+
+    async def on_list_resource_templates(self, call: Call, call_next: CallNext) -> Outcome:
+        """Leave out what is hidden."""
+        return self._left("resources", call, await call_next(call))
+
+    async def on_list_prompts(self, call: Call, call_next: CallNext) -> Outcome:
+        """Leave out what is hidden."""
+        return self._left("prompts", call, await call_next(call))
+
+    def _left(self, kind: Kind, call: Call, listing: Outcome) -> Outcome:
+        assert isinstance(listing, Listing)
+        items = [item for item in listing.items if self.allows(kind, name_of(item), call.caller)]
+        return Listing(listing.kind, tuple(items))
+
+
+def name_of(item: Tool | Resource | ResourceTemplate | Prompt) -> str:
+    """What a list knows something by: its name, or its URI."""
+    if isinstance(item, Resource):
+        return item.uri
+    return item.uri_template if isinstance(item, ResourceTemplate) else item.name

@@ -1,0 +1,281 @@
+"""A middleware that does what it must not loses its call and no other; the log says whose it was."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from pegboard import (
+    Call,
+    CallNext,
+    Failure,
+    Middleware,
+    Outcome,
+    PromptResult,
+    RetryableToolError,
+    Toolkit,
+    ToolResult,
+    around,
+)
+from tests.host.hosting import call, failure, make_host, plugin_of, value
+
+Misuse = Callable[[Call, CallNext], Awaitable[Any]]
+
+
+async def gives_nothing(call: Call, call_next: CallNext) -> None:
+    await call_next(call)
+
+
+async def never_calls_on(call: Call, call_next: CallNext) -> None:
+    """Forget `call_next`, and give nothing."""
+
+
+async def gives_text(call: Call, call_next: CallNext) -> str:
+    return "done"
+
+
+async def gives_another_kind(call: Call, call_next: CallNext) -> Outcome:
+    return PromptResult(())
+
+
+async def calls_twice(call: Call, call_next: CallNext) -> Outcome:
+    await call_next(call)
+    return await call_next(call)
+
+
+async def passes_no_call(call: Call, call_next: CallNext) -> Outcome:
+    return await call_next(call.params)  # type: ignore[arg-type]  # that is the point of it
+
+
+async def raises(call: Call, call_next: CallNext) -> Outcome:
+    raise KeyError("canary-7f3a91")
+
+
+async def raises_late(call: Call, call_next: CallNext) -> Outcome:
+    await call_next(call)
+    raise KeyError("canary-7f3a91")
+
+
+async def waits_for_what_was_cancelled(call: Call, call_next: CallNext) -> Outcome:
+    task = asyncio.ensure_future(asyncio.Event().wait())
+    task.cancel()
+    await task
+    return await call_next(call)
+
+
+def is_plain(call: Call, call_next: CallNext) -> Any:
+    return 5
+
+
+MISUSES: dict[Misuse, str] = {
+    gives_nothing: "gave NoneType for tools/call",
+    never_calls_on: "gave NoneType for tools/call",
+    gives_text: "gave str for tools/call",
+    gives_another_kind: "gave PromptResult for tools/call",
+    calls_twice: "called call_next again",
+    passes_no_call: "called call_next with dict",
+    raises: "raised KeyError",
+    raises_late: "raised KeyError",
+    waits_for_what_was_cancelled: "raised CancelledError",
+    is_plain: "raised TypeError",
+}
+
+
+class Calls:
+    """A toolkit, and how often its tool ran."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.kit = Toolkit("x")
+        self.kit.tool(self.work)
+
+    async def work(self, fail: bool = False) -> str:
+        """Work."""
+        self.count += 1
+        if fail:
+            raise RetryableToolError("Again.")
+        return "done"
+
+
+def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
+
+
+@pytest.mark.parametrize("misuse", MISUSES, ids=lambda one: one.__name__)
+async def test_it_is_masked_and_named_and_costs_its_call_alone(
+    misuse: Misuse, caplog: pytest.LogCaptureFixture
+) -> None:
+    calls = Calls()
+    good: list[bool] = []
+
+    class Sometimes(Middleware):
+        def wants(self, call: Call) -> bool:
+            return not good
+
+        async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
+            given: Outcome = await misuse(call, call_next)
+            return given
+
+    async with make_host(calls.kit, plugins={"clumsy": plugin_of(middleware=[Sometimes()])}) as host:
+        outcome = await failure(host, "x_work")
+        good.append(True)
+        assert await value(host, "x_work") == "done"
+    assert outcome.error.message == "Internal error"
+    assert outcome.error_id
+    (line,) = errors(caplog)
+    assert outcome.error_id in line
+    assert "the middleware 'clumsy' of plugin 'clumsy' (on_call_tool)" in line
+    assert MISUSES[misuse] in line
+
+
+async def test_no_other_middleware_is_blamed(caplog: pytest.LogCaptureFixture) -> None:
+    seen: list[BaseException] = []
+
+    async def outside(call: Call, call_next: CallNext) -> Outcome:
+        try:
+            return await call_next(call)
+        except Exception as error:
+            seen.append(error)
+            raise
+
+    async def inside(call: Call, call_next: CallNext) -> Outcome:
+        return await call_next(call)
+
+    plugins = {"a": outside, "b": raises, "c": inside}
+    given = {name: plugin_of(middleware=[around("tools/call")(one)]) for name, one in plugins.items()}
+    async with make_host(Calls().kit, plugins=given) as host:
+        await failure(host, "x_work")
+    (line,) = errors(caplog)
+    assert "the middleware 'b' of plugin 'b'" in line
+    assert "'a'" not in line
+    assert len(seen) == 1
+
+
+async def test_wants_that_raises_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    class Unsure(Middleware):
+        def wants(self, call: Call) -> bool:
+            raise KeyError("canary-7f3a91")
+
+        async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
+            return await call_next(call)
+
+    async with make_host(Calls().kit, plugins={"unsure": plugin_of(middleware=[Unsure()])}) as host:
+        assert (await failure(host, "x_work")).error.message == "Internal error"
+    (line,) = errors(caplog)
+    assert "the middleware 'unsure' of plugin 'unsure' (wants) raised KeyError" in line
+
+
+# --- call_next again
+
+
+async def test_what_failed_may_be_called_again() -> None:
+    calls = Calls()
+
+    async def again(call: Call, call_next: CallNext) -> Outcome:
+        try:
+            return await call_next(call)
+        except RetryableToolError:
+            return await call_next(call._replace(params={"name": "x_work", "arguments": {}}))
+
+    async with make_host(calls.kit, plugins={"m": plugin_of(middleware=[again])}) as host:
+        assert await value(host, "x_work", {"fail": True}) == "done"
+    assert calls.count == 2
+
+
+@pytest.mark.parametrize("given", [Failure(RetryableToolError("no")), ToolResult("no", is_error=True)], ids=["f", "t"])
+async def test_a_failure_that_was_given_may_be_called_again(given: Outcome) -> None:
+    tries: list[Outcome] = [given]
+
+    async def again(call: Call, call_next: CallNext) -> Outcome:
+        outcome = await call_next(call)
+        return outcome if isinstance(outcome, ToolResult) and not outcome.is_error else await call_next(call)
+
+    async def failing_once(call: Call, call_next: CallNext) -> Outcome:
+        return tries.pop() if tries else await call_next(call)
+
+    plugins = {"a": plugin_of(middleware=[again]), "b": plugin_of(middleware=[failing_once])}
+    async with make_host(Calls().kit, plugins=plugins) as host:
+        assert await value(host, "x_work") == "done"
+
+
+async def test_the_tool_runs_once_however_often_it_is_called() -> None:
+    calls = Calls()
+    async with make_host(calls.kit, plugins={"m": plugin_of(middleware=[calls_twice])}) as host:
+        await failure(host, "x_work")
+    assert calls.count == 1
+
+
+# --- cancellation
+
+
+class Waiting:
+    """A tool that waits for ever."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.kit = Toolkit("x")
+        self.kit.tool(self.work)
+
+    async def work(self) -> str:
+        """Work."""
+        self.begun.set()
+        await asyncio.Event().wait()
+        return "done"
+
+
+async def swallows(call: Call, call_next: CallNext) -> Outcome:
+    try:
+        return await call_next(call)
+    except asyncio.CancelledError:
+        return ToolResult("never mind")
+
+
+async def waits_by_itself(call: Call, call_next: CallNext) -> Outcome:
+    if call.params["name"] == "x_work":
+        try:
+            STARTED.set()
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            return ToolResult("never mind")
+    return await call_next(call)
+
+
+STARTED = asyncio.Event()
+
+
+@pytest.mark.parametrize("misuse", [swallows, waits_by_itself])
+async def test_a_cancelled_call_ends_whatever_the_middleware_makes_of_it(
+    misuse: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    waiting = Waiting()
+    STARTED.clear()
+    async with make_host(waiting.kit, plugins={"stubborn": plugin_of(middleware=[misuse])}) as host:
+        task = asyncio.create_task(call(host, "x_work"))
+        begun = [asyncio.create_task(event.wait()) for event in (waiting.begun, STARTED)]
+        await asyncio.wait(begun, return_when=asyncio.FIRST_COMPLETED)
+        for one in begun:
+            one.cancel()
+        task.cancel()
+        await asyncio.wait((task,))
+    assert task.cancelled()
+    (line,) = errors(caplog)
+    assert "the middleware 'stubborn' of plugin 'stubborn' (on_message) answered a call that was cancelled" in line
+
+
+async def test_a_time_limit_of_a_middleware_is_no_misuse(caplog: pytest.LogCaptureFixture) -> None:
+    waiting = Waiting()
+
+    async def limited(call: Call, call_next: CallNext) -> Outcome:
+        try:
+            async with asyncio.timeout(0):
+                return await call_next(call)
+        except TimeoutError:
+            return ToolResult("too slow")
+
+    async with make_host(waiting.kit, plugins={"m": plugin_of(middleware=[limited])}) as host:
+        assert await value(host, "x_work") == "too slow"
+    assert errors(caplog) == []
