@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         UNKNOWN_CLIENT,
         Ask,
         Authorization,
+        AuthProvider,
         Call,
         Caller,
         CallNext,
@@ -89,8 +90,11 @@ if TYPE_CHECKING:
         Subscribe,
         Subscribed,
         Supplied,
+        TokenRequest,
+        TokenSource,
         Tool,
         ToolAnnotations,
+        ToolAuthorization,
         ToolDefinition,
         ToolResult,
         ToolUi,
@@ -113,6 +117,7 @@ if TYPE_CHECKING:
     from pegboard.contracts.metadata import Behavior, Classification, Operation, ServiceDomain, ToolMetadata
     from pegboard.errors import (
         AuthorizationError,
+        AuthorizationRequiredError,
         ClientCapabilityError,
         ClientError,
         ClientTimeoutError,
@@ -120,6 +125,7 @@ if TYPE_CHECKING:
         ContextRequiredToolError,
         ErrorKind,
         FatalToolError,
+        InsufficientScopeError,
         InteractionError,
         MCPContextError,
         MCPError,
@@ -171,8 +177,10 @@ __all__ = [
     "Annotations",
     "Ask",
     "AudioContent",
+    "AuthProvider",
     "Authorization",
     "AuthorizationError",
+    "AuthorizationRequiredError",
     "Behavior",
     "Call",
     "CallNext",
@@ -213,6 +221,7 @@ __all__ = [
     "Inferrable",
     "Inlined",
     "InputRequired",
+    "InsufficientScopeError",
     "InteractionError",
     "Kind",
     "Lifespan",
@@ -281,8 +290,11 @@ __all__ = [
     "Subscribed",
     "Supplied",
     "TextContent",
+    "TokenRequest",
+    "TokenSource",
     "Tool",
     "ToolAnnotations",
+    "ToolAuthorization",
     "ToolDefinition",
     "ToolDefinitionError",
     "ToolError",
@@ -331,14 +343,15 @@ _NAMES = {
     "context": "Context Progress current_context",
     "context.questions": "Elicit ElicitUrl ListRoots Root Sample Sampled",
     "contracts": """
-        ANONYMOUS FIRST_ROUND LOCAL NOTHING UI_EXTENSION UI_MIME_TYPE UI_SCHEME UNKNOWN_CLIENT Ask Authorization Call
-        CallNext Caller Catalogue Change Client Completion Connection Contributed Describe ErrorAdapter EventStore
-        EventStream Extension Failure Headers Identity Inlined InputRequired Kind Lifespan Listing Method MethodHandler
-        MethodResult Middleware MiddlewareFunction Mirrored NotificationHandler Notify OnProgress Outcome Plugin
-        PluginContext Prompt PromptArgument PromptDefinition PromptMessage PromptResult ProtocolHost Question Request
-        RequestId Resource ResourceContents ResourceDefinition ResourceResult ResourceTemplate ResourceUi Response Round
-        Route RouteHandler SecretStore ServerSentEvent SessionRecord SessionStore StreamProtocol Subscribe Subscribed
-        Supplied Tool ToolAnnotations ToolDefinition ToolResult ToolUi Topic Transport TransportHost
+        ANONYMOUS FIRST_ROUND LOCAL NOTHING UI_EXTENSION UI_MIME_TYPE UI_SCHEME UNKNOWN_CLIENT Ask AuthProvider
+        Authorization Call CallNext Caller Catalogue Change Client Completion Connection Contributed Describe
+        ErrorAdapter EventStore EventStream Extension Failure Headers Identity Inlined InputRequired Kind Lifespan
+        Listing Method MethodHandler MethodResult Middleware MiddlewareFunction Mirrored NotificationHandler Notify
+        OnProgress Outcome Plugin PluginContext Prompt PromptArgument PromptDefinition PromptMessage PromptResult
+        ProtocolHost Question Request RequestId Resource ResourceContents ResourceDefinition ResourceResult
+        ResourceTemplate ResourceUi Response Round Route RouteHandler SecretStore ServerSentEvent SessionRecord
+        SessionStore StreamProtocol Subscribe Subscribed Supplied TokenRequest TokenSource Tool ToolAnnotations
+        ToolAuthorization ToolDefinition ToolResult ToolUi Topic Transport TransportHost
     """,
     "contracts.content": """
         Annotations AudioContent Content EmbeddedResource Icon ImageContent ResourceLink Role TextContent
@@ -349,12 +362,12 @@ _NAMES = {
     "middleware": "Gate around",
     "context.elicitation": "Elicited",
     "errors": """
-        AuthorizationError ClientCapabilityError ClientError ClientTimeoutError ConfigError ContextRequiredToolError
-        ErrorKind FatalToolError InteractionError MCPContextError MCPError MCPRuntimeError McpError
-        NetworkTransportError NotFoundError PluginError PromptError ProtocolError ResourceError RetryableToolError
-        ServerError ToolDefinitionError ToolError ToolExecutionError ToolInputError ToolInputSchemaError ToolOutputError
-        ToolOutputSchemaError ToolRuntimeError ToolSerializationError ToolTimeoutError ToolkitError ToolkitLoadError
-        TransportError UpstreamError UpstreamRateLimitError
+        AuthorizationError AuthorizationRequiredError ClientCapabilityError ClientError ClientTimeoutError ConfigError
+        ContextRequiredToolError ErrorKind FatalToolError InsufficientScopeError InteractionError MCPContextError
+        MCPError MCPRuntimeError McpError NetworkTransportError NotFoundError PluginError PromptError ProtocolError
+        ResourceError RetryableToolError ServerError ToolDefinitionError ToolError ToolExecutionError ToolInputError
+        ToolInputSchemaError ToolOutputError ToolOutputSchemaError ToolRuntimeError ToolSerializationError
+        ToolTimeoutError ToolkitError ToolkitLoadError TransportError UpstreamError UpstreamRateLimitError
     """,
     "calls.failures": "as_failure",
     "hookspecs": "HOST_API hookimpl",

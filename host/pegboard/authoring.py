@@ -128,10 +128,10 @@ def tool_fields(options: Mapping[str, Any]) -> dict[str, Any]:
         TypeError: there is no such option.
     """
     fields = fields_of(ToolDefinition, options)
-    if "requires_secrets" in fields:
-        secrets = fields["requires_secrets"] or ()
+    for name in {"scopes", "requires_secrets"} & fields.keys():
+        given = fields[name] or ()
         # one text is one secret, not its letters
-        fields["requires_secrets"] = (secrets,) if isinstance(secrets, str) else tuple(secrets)
+        fields[name] = (given,) if isinstance(given, str) else tuple(given)
     return fields
 
 

@@ -18,6 +18,7 @@ import pluggy
 if TYPE_CHECKING:
     from pegboard.authoring import ToolFunction
     from pegboard.contracts import (
+        AuthProvider,
         ErrorAdapter,
         Extension,
         Lifespan,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         Route,
         SecretStore,
         StreamProtocol,
+        TokenSource,
         ToolDefinition,
         Topic,
         Transport,
@@ -70,14 +72,26 @@ def register_prompts(context: PluginContext) -> Iterable[PromptDefinition]:
 
 
 @hookspec
+def register_auth_providers(context: PluginContext) -> Iterable[AuthProvider]:
+    """Contribute descriptions of those whose tokens tools may require (`requires_auth`).
+
+    Authors name a provider by a subclass of `ToolAuthorization` whose `provider` is the description. A tool that
+    requires one that no plugin describes is not served. The error adapters of the plugin that a description names are
+    asked first about failures of such tools, after those tools' own. Of two descriptions with one id neither holds.
+    """
+    raise NotImplementedError
+
+
+@hookspec
 def register_error_adapters(context: PluginContext) -> Iterable[ErrorAdapter]:
     """Contribute what makes an error for the caller out of an exception that a tool, resource or prompt did not expect.
 
-    A tool's own adapters are asked first, then those of the plugins that `[host] error_adapters` lists, in its order,
-    then the others in the order of plugin names; the first that knows the exception gives the error. One whose
-    attribute `fallback` is true is asked after all others: it knows libraries that services' own are built on. What an
-    author raises on purpose is never adapted; what no adapter knows is masked. An adapter that raises is logged and
-    passed over. `Upstream`, `instance_of`, `error_code` and `retry_after_ms` help to write one.
+    A tool's own adapters are asked first, then those that the provider of its authorization names
+    (`AuthProvider.error_adapters`), then those of the plugins that `[host] error_adapters` lists, in its order, then
+    the others in the order of plugin names; the first that knows the exception gives the error. One whose attribute
+    `fallback` is true is asked after all others: it knows libraries that services' own are built on. What an author
+    raises on purpose is never adapted; what no adapter knows is masked. An adapter that raises is logged and passed
+    over. `Upstream`, `instance_of`, `error_code` and `retry_after_ms` help to write one.
     """
     raise NotImplementedError
 
@@ -122,6 +136,19 @@ def register_routes(context: PluginContext) -> Iterable[Route]:
     """Contribute HTTP routes. Every HTTP server of the host serves all of them, behind the same checks.
 
     Of two with one method and path neither is served, and both owners are named.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def register_token_sources(context: PluginContext) -> Iterable[TokenSource]:
+    """Contribute places that the tokens for tools come from (`requires_auth`).
+
+    What a request itself brings comes first. Then, at each call, those of the plugins that `[host] token_sources` lists
+    are asked, in its order, and the others in the order of plugin names; the first that has a token gives it. One that
+    raises, or does not answer within `[host] token_seconds`, is logged and passed over. Where none has one the call
+    ends with an `AuthorizationRequiredError`: that of the first source that raised one, for it knows where the person
+    can authorize. The host keeps no token.
     """
     raise NotImplementedError
 

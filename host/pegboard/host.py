@@ -179,7 +179,7 @@ class Host:
         on = {choice.origin.name for choice in self.report.choices if choice.on}
         off = {choice.origin.name for choice in self.report.choices} - on
         plugins = (*running, self._program)
-        binder = Binder(self.config, plugins)
+        binder = Binder(self.config, plugins, self.report.choices)
         order = not self._selection.safe
         self._lists = None
         self._offered = frozenset(("tools",))
@@ -190,7 +190,8 @@ class Host:
     def _publish(self, assembly: Assembly) -> None:
         """Serve another assembly; calls in flight keep the methods, and so the assembly, that they began with."""
         self._lists = Lists(assembly, self.config.host.page_size, self._lists)
-        runtime = Runtime(self._threads, assembly.adapters, Surroundings(self.dispatch, self.emit, self._in_thread))
+        around = Surroundings(self.dispatch, self.emit, self._in_thread)
+        runtime = Runtime(self._threads, around, assembly.token_sources, self.config.host.token_seconds)
         self._methods = method_table(assembly, self._lists, runtime)
         self._assembly = assembly
         self._offered |= offered(assembly)
@@ -346,7 +347,7 @@ class Host:
         withheld = [] if trusted else [name for name, bound in tools.items() if not may_use(ANONYMOUS, bound)]
         if withheld:
             names = ", ".join(withheld)
-            logger.warning("not served at %s, as they use secrets and anybody may call: %s", address, names)
+            logger.warning("not served at %s, as they use secrets or tokens and anybody may call: %s", address, names)
         if self.on_opened is not None:
             self.on_opened(address, [name for name in tools if name not in withheld])
 

@@ -11,6 +11,7 @@ import pytest
 import pegboard
 from pegboard import NOTHING, PluginConfig, PromptDefinition, ResourceDefinition, ToolDefinition, Toolkit
 from pegboard.contracts import options as contracts
+from pegboard_plugins.auth_providers import AuthProvidersPlugin, GitHub
 from tests.host.hosting import make_host, value
 from tools.install import ROOT
 from tools.reference import Option, attributes, options
@@ -71,7 +72,7 @@ class DiceErrors:
         return None
 
 
-NAMES = {name: getattr(pegboard, name) for name in pegboard.__all__} | {"DiceErrors": DiceErrors}
+NAMES = {name: getattr(pegboard, name) for name in pegboard.__all__} | {"DiceErrors": DiceErrors, "GitHub": GitHub}
 """What examples may speak of."""
 
 URIS = {"ui": "ui://dice/table.html", "completions": "dice://{game}"}
@@ -110,7 +111,8 @@ async def test_an_example_works(kind: str, option: Option) -> None:
     given: list[Any] = [*kit.register_tools()]
     given += [*kit.register_resources(), *kit.register_prompts()]
     assert getattr(given[0], "extensions" if option.name == "ui" else option.name) not in (None, (), False, NOTHING)
-    async with make_host(kit, config={"toolkits": {"dice": {"write": True}}}) as host:
+    plugins = {"providers": AuthProvidersPlugin}
+    async with make_host(kit, plugins=plugins, config={"toolkits": {"dice": {"write": True}}}) as host:
         assert [str(one) for one in host.problems if one.level == "error"] == []
         assembly = host.assembly
         assert [*assembly.tools, *assembly.resources, *assembly.prompts]

@@ -7,7 +7,21 @@ from typing import Any
 
 import pytest
 
-from pegboard import ConfigError, ErrorAdapter, Host, Plugin, ToolExecutionError, Toolkit, ToolRuntimeError, hookimpl
+from pegboard import (
+    Authorization,
+    AuthProvider,
+    ConfigError,
+    ErrorAdapter,
+    Host,
+    Plugin,
+    TokenRequest,
+    TokenSource,
+    ToolAuthorization,
+    ToolExecutionError,
+    Toolkit,
+    ToolRuntimeError,
+    hookimpl,
+)
 from tests.host.hosting import failure, make_host
 
 
@@ -74,6 +88,36 @@ async def test_a_tools_own_come_first_then_the_listed_then_the_others_then_the_f
         assert await asked_for(host, asked) == ["own one", "own two", *chain]
         assert await asked_for(host, asked, "other") == chain
     assert [adapter.slug for adapter in own] == ["own one", "own two"]
+
+
+async def test_those_of_the_provider_that_a_tool_requires_come_after_its_own() -> None:
+    asked: list[str] = []
+
+    class Acme(ToolAuthorization):
+        provider = AuthProvider("acme", "Acme", error_adapters="c")
+
+    class Describing(Plugin):
+        @hookimpl
+        def register_auth_providers(self) -> Iterable[AuthProvider]:
+            return [Acme.provider]
+
+        @hookimpl
+        def register_token_sources(self) -> Iterable[TokenSource]:
+            return [GivesOne()]
+
+    class GivesOne:
+        async def token(self, request: TokenRequest) -> Authorization | None:
+            return Authorization("t")
+
+    plugins = {
+        "a": plugin(Adapter("a", asked, ValueError)),
+        "c": plugin(Adapter("c", asked, ValueError), Adapter("c last", asked, ValueError, fallback=True)),
+        "providers": Describing,
+    }
+    options = {"adapters": [Adapter("own", asked, ValueError)], "requires_auth": Acme()}
+    async with make_host(kit_of(**options), plugins=plugins, error_adapters=["a"]) as host:
+        assert await asked_for(host, asked) == ["own", "c", "c last", "a"]
+        assert await asked_for(host, asked, "other") == ["a", "c", "c last"]
 
 
 async def test_a_tools_own_adapter_decides_for_it_alone() -> None:

@@ -10,6 +10,8 @@ import pytest
 
 from pegboard import (
     ANONYMOUS,
+    Authorization,
+    AuthProvider,
     Call,
     Caller,
     CallNext,
@@ -40,6 +42,9 @@ from pegboard import (
     Route,
     SecretStore,
     StreamProtocol,
+    TokenRequest,
+    TokenSource,
+    ToolAuthorization,
     ToolDefinition,
     ToolExecutionError,
     ToolResult,
@@ -207,6 +212,26 @@ def stumble(over: str) -> str:
     if over in known:
         raise known[over]
     return f"not over {over}"
+
+
+async def test_hook_register_auth_providers() -> None:
+    class Acme(ToolAuthorization):
+        provider = AuthProvider("acme", "Acme")
+
+    class Describing(Plugin):
+        @hookimpl
+        def register_tools(self) -> Iterable[ToolDefinition]:
+            return [ToolDefinition(greet, name="greet", requires_auth=Acme(scopes=["words"]))]
+
+        @hookimpl
+        def register_auth_providers(self) -> Iterable[AuthProvider]:
+            return [Acme.provider]
+
+    async with make_host(plugins={"p": Describing}) as host:
+        (listed,) = (await host.dispatch(Call("tools/list"))).items  # type: ignore[union-attr]
+    assert listed.meta == {
+        "pegboard/requirements": {"authorization": {"provider": "acme", "type": "oauth2", "scopes": ["words"]}}
+    }
 
 
 @pytest.mark.parametrize("inline", [True, False], ids=["inline", "thread"])
@@ -412,6 +437,40 @@ async def test_hook_register_methods() -> None:
         assert host.contributed.extensions["com.acme/jobs"].settings == {"cancel": False}
 
 
+async def test_hook_register_token_sources() -> None:
+    class Acme(ToolAuthorization):
+        provider = AuthProvider("acme", "Acme")
+
+    class Mint:
+        def __init__(self, context: PluginContext) -> None:
+            self.word = context.config.word
+
+        async def token(self, request: TokenRequest) -> Authorization | None:
+            return Authorization(f"{self.word} {request.user_id} for {request.tool}")
+
+    class Giving(Plugin):
+        Config = Settings
+
+        @hookimpl
+        def register_tools(self) -> Iterable[ToolDefinition]:
+            return [ToolDefinition(use, name="use", requires_auth=Acme())]
+
+        @hookimpl
+        def register_auth_providers(self) -> Iterable[AuthProvider]:
+            return [Acme.provider]
+
+        @hookimpl
+        def register_token_sources(self, context: PluginContext) -> Iterable[TokenSource]:
+            return [Mint(context)]
+
+    def use(context: Context) -> str:
+        """Use the token."""
+        return context.get_auth_token_or_empty()
+
+    async with make_host(plugins={"p": Giving}, user="ann") as host:
+        assert await value(host, "use") == "hello ann for use"
+
+
 async def test_hook_register_secret_stores() -> None:
     class Vault:
         name = "vault"
@@ -486,6 +545,14 @@ class Everything(Plugin):
     @hookimpl
     def register_prompts(self, context: PluginContext) -> Any:
         return self.note("register_prompts", context)
+
+    @hookimpl
+    def register_auth_providers(self, context: PluginContext) -> Any:
+        return self.note("register_auth_providers", context)
+
+    @hookimpl
+    def register_token_sources(self, context: PluginContext) -> Any:
+        return self.note("register_token_sources", context)
 
     @hookimpl
     def register_error_adapters(self, context: PluginContext) -> Any:

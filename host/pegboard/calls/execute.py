@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from threading import get_ident
@@ -26,6 +26,7 @@ from pegboard.contracts import (
     Call,
     ErrorAdapter,
     InputRequired,
+    TokenSource,
     Tool,
     ToolResult,
 )
@@ -64,7 +65,7 @@ class BoundTool(NamedTuple):
         owner: what its functions share with the others of their plugin.
         requirements: what it needs beside its arguments, None when that is nothing.
         max_result_bytes: the largest result, as JSON; 0 for no limit.
-        adapters: its own, asked before the host's.
+        adapters: who knows what an exception means, in the order in which they are asked.
     """
 
     tool: Tool
@@ -126,13 +127,16 @@ class Runtime(NamedTuple):
 
     Attributes:
         threads: for sync functions.
-        adapters: who knows what an exception means.
         surroundings: what a context reaches of the host.
+        token_sources: where the tokens of tools come from, with the names of their plugins, in the order in which
+            they are asked.
+        token_seconds: how long one of them may take.
     """
 
     threads: Threads
-    adapters: Adapters
     surroundings: Surroundings
+    token_sources: Sequence[tuple[str, TokenSource]] = ()
+    token_seconds: float = 10
 
 
 async def invoke(
@@ -178,10 +182,13 @@ async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResul
     """
     if bound.requirements is not None:
         check_requirements(bound.requirements, call)
+        if bound.requirements.authorization is not None:
+            from pegboard.calls.tokens import with_token
+
+            required = bound.requirements.authorization
+            call = await with_token(bound, required, call, runtime.token_sources, runtime.token_seconds)
     arguments = call.params.get("arguments") or {}
     keywords = bound.signature.bind(arguments)
-    if bound.adapters:
-        runtime = runtime._replace(adapters=(*bound.adapters, *runtime.adapters))
     value = await _run(bound, bound.function, bound.signature.context_parameter, call, runtime, arguments, keywords)
     if type(value) is InputRequired:
         return value
@@ -218,7 +225,7 @@ async def _run(
         keywords[parameter] = context
     token = _current.set(context)
     try:
-        value = await invoke(function, keywords, runtime.threads, runtime.adapters, call.rounds)
+        value = await invoke(function, keywords, runtime.threads, bound.adapters, call.rounds)
     except BaseException as error:
         context.cancelled = isinstance(error, asyncio.CancelledError)
         if context.asked is None:

@@ -15,7 +15,7 @@ from pegboard.calls.execute import Function, Runtime, _run
 from pegboard.codec import encode
 from pegboard.context import NOBODY, Owner
 from pegboard.context.required import Requirements
-from pegboard.contracts import NOTHING, Call, Completion, InputRequired, PromptResult, ResourceResult
+from pegboard.contracts import NOTHING, Call, Completion, ErrorAdapter, InputRequired, PromptResult, ResourceResult
 from pegboard.errors import (
     FatalToolError,
     MCPContextError,
@@ -61,6 +61,7 @@ class BoundResource(NamedTuple):
         owner: what its functions share with the others of their plugin.
         completers: by variable, what knows its values.
         requirements: what it needs beside its arguments, None when that is nothing.
+        adapters: who knows what an exception means, in the order in which they are asked.
     """
 
     name: str
@@ -71,6 +72,7 @@ class BoundResource(NamedTuple):
     owner: Owner = NOBODY
     completers: Mapping[str, Completer] = NOTHING
     requirements: Requirements | None = None
+    adapters: tuple[ErrorAdapter, ...] = ()
 
 
 class BoundPrompt(NamedTuple):
@@ -88,6 +90,7 @@ class BoundPrompt(NamedTuple):
     owner: Owner = NOBODY
     completers: Mapping[str, Completer] = NOTHING
     requirements: Requirements | None = None
+    adapters: tuple[ErrorAdapter, ...] = ()
 
 
 async def read_resource(

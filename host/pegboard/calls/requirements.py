@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from pegboard.context.required import Requirements, missing_secrets
 from pegboard.contracts import Call
-from pegboard.errors import FatalToolError
+from pegboard.errors import FatalToolError, InsufficientScopeError
 
 
 def check_requirements(required: Requirements, call: Call) -> None:
     """Refuse a call that lacks something.
 
     Raises:
+        InsufficientScopeError: the caller's token does not allow it.
         FatalToolError: a secret is not set.
     """
+    if not (call.caller.trusted or required.scopes <= call.caller.scopes):
+        raise InsufficientScopeError(required.scopes)
     if missing := sorted(missing_secrets(required, call.supplied)):
         raise FatalToolError(
             f"This tool needs a secret that is not set on the server: {', '.join(missing)}. Ask its operator to set it."

@@ -22,6 +22,7 @@ from pegboard.contracts import (
     ResourceTemplate,
     Route,
     StreamProtocol,
+    TokenSource,
     Transport,
 )
 from pegboard.errors import ToolDefinitionError
@@ -42,7 +43,8 @@ class Assembly(NamedTuple):
         resources: by URI, and templates by their text.
         routes: by path, then by method.
         contributed: what plugins add to the protocol.
-        adapters: in the order in which they are asked.
+        adapters: in the order in which they are asked, but for a tool's own and its provider's.
+        token_sources: with the names of their plugins, in the order in which they are asked.
         middleware: outermost first.
         forms: for each tool, every spelling of its name, normalised.
         origins: by field, whose each item is.
@@ -54,6 +56,7 @@ class Assembly(NamedTuple):
     prompts: Mapping[str, tuple[Prompt, BoundPrompt]]
     forms: Mapping[str, frozenset[str]]
     adapters: tuple[ErrorAdapter, ...]
+    token_sources: tuple[tuple[str, TokenSource], ...]
     middleware: tuple[Link, ...]
     transports: Mapping[str, Transport]
     protocols: tuple[StreamProtocol, ...]
@@ -95,7 +98,8 @@ def assemble(
         resources={uri: one.item for uri, one in served["resources"].items()},
         prompts={name: one.item for name, one in served["prompts"].items()},
         forms={name: one.forms for name, one in served["tools"].items()},
-        adapters=assembler.adapters(),
+        adapters=binder.errors.common,
+        token_sources=assembler.token_sources(),
         middleware=assembler.middleware(),
         transports=assembler.transports(),
         protocols=tuple(protocol for plugin in plugins for protocol in plugin.protocols),
@@ -181,11 +185,10 @@ class _Assembler:
                 self.problem(claims[0][0], told)
         return {name: claims[0][1] for name, claims in sorted(claimed.items()) if len(claims) == 1}
 
-    def adapters(self) -> tuple[ErrorAdapter, ...]:
-        order = {name: place for place, name in enumerate(self.config.host.error_adapters)}
+    def token_sources(self) -> tuple[tuple[str, TokenSource], ...]:
+        order = {name: place for place, name in enumerate(self.config.host.token_sources)}
         plugins = sorted(self.plugins, key=lambda plugin: order.get(plugin.origin.name, len(order)))
-        given = [adapter for plugin in plugins for adapter in plugin.adapters]
-        return tuple(sorted(given, key=lambda adapter: bool(getattr(adapter, "fallback", False))))
+        return tuple((plugin.origin.name, source) for plugin in plugins for source in plugin.token_sources)
 
     def middleware(self) -> tuple[Link, ...]:
         links = [
@@ -214,10 +217,12 @@ class _Assembler:
         middleware = {link.name for link in self.middleware()}
         adapters = {plugin.origin.name for plugin in self.plugins if plugin.adapters}
         stores = {plugin.origin.name for plugin in self.plugins if plugin.stores}
+        sources = {plugin.origin.name for plugin in self.plugins if plugin.token_sources}
         for key, known in (
             ("transports", transports),
             ("middleware", middleware),
             ("error_adapters", adapters),
+            ("token_sources", sources),
             ("secret_stores", stores),
         ):
             path = ("host", key)

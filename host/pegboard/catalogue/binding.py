@@ -6,12 +6,13 @@ It decides nothing about two definitions, nor what is done about a wrong one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pegboard.calls.execute import BoundTool
 from pegboard.calls.giving import BoundPrompt, BoundResource
 from pegboard.catalogue.content_definitions import compile_prompt, compile_resource
 from pegboard.catalogue.definitions import attempt, compile_tool, own_name
+from pegboard.catalogue.error_chain import ErrorChain
 from pegboard.catalogue.extensions import describe, put_together, used_only
 from pegboard.catalogue.secret_stores import SecretStores
 from pegboard.config import HostConfig
@@ -19,6 +20,7 @@ from pegboard.context import Owner
 from pegboard.context.required import Requirements
 from pegboard.contracts import (
     NOTHING,
+    AuthProvider,
     Contributed,
     PromptDefinition,
     Resource,
@@ -27,8 +29,11 @@ from pegboard.contracts import (
     ToolDefinition,
 )
 from pegboard.errors import ToolDefinitionError
-from pegboard.loading.plugins import Loaded, Origin, Problem
+from pegboard.loading.plugins import Choice, Loaded, Origin, Problem
 from pegboard.names import spellings, wire_name
+
+if TYPE_CHECKING:
+    from pegboard.catalogue.authorization import Providers
 
 Definition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
 Item = TypeVar("Item", Tool, Resource)
@@ -74,20 +79,25 @@ class Binder:
     Args:
         config: names, disabling, and the policy for missing secrets.
         plugins: what was loaded, in the order of names.
+        choices: of all that is installed, what runs.
 
     Attributes:
+        errors: who knows what an exception means.
         secrets: the stores of secrets.
         known_forms: while it is a set, every spelling of a tool that came by, withheld ones too.
         problems: what went wrong meanwhile that costs no definition; whoever reads them takes them away.
     """
 
-    def __init__(self, config: HostConfig, plugins: Sequence[Loaded]) -> None:
+    def __init__(self, config: HostConfig, plugins: Sequence[Loaded], choices: Sequence[Choice] = ()) -> None:
         self.known_forms: set[str] | None = set()
         self.problems: list[Problem] = []
         self._config = config
         self.secrets = SecretStores(config, plugins, self._report)
         self._additions = put_together(plugins, self._report)
         self._users: set[str] = set()
+        self._plugins, self._choices = plugins, choices
+        self._providers: Providers | None = None
+        self.errors = ErrorChain(plugins, config.host.error_adapters)
 
     def bind(self, plugin: Loaded, definition: Definition, resources: Mapping[str, Resource]) -> Bound | Withheld:
         """What one definition of a plugin comes to.
@@ -138,6 +148,9 @@ class Binder:
             return Withheld(name, plugin.origin.name, reason)
         tool, signature, function = compile_tool(definition, name, plugin.origin.name)
         tool = self._described(tool, definition, resources)
+        provider = None
+        if definition.requires_auth is not None or definition.scopes:
+            tool, provider = self._authorized(tool, definition)
         secrets = {key: self.secrets.get(key) for key in _each_once(definition.requires_secrets)}
         missing = tuple(key for key, value in secrets.items() if not value)
         host = self._config.host
@@ -146,11 +159,25 @@ class Binder:
             function,
             signature,
             self._owner(plugin),
-            Requirements(secrets) if secrets else None,
+            _requirements(definition, secrets),
             host.max_result_bytes,
-            tuple(definition.adapters),
+            self.errors.of(definition.adapters, provider),
         )
         return Bound("tools", name, plugin.origin, bound, forms, missing)
+
+    def _authorized(self, tool: Tool, definition: ToolDefinition) -> tuple[Tool, AuthProvider | None]:
+        """A tool as clients see it that requires scopes or a token, and whose.
+
+        Raises:
+            ToolDefinitionError: no plugin that runs describes the provider.
+        """
+        from pegboard.catalogue.authorization import Providers, described_requirements
+
+        required = definition.requires_auth
+        if self._providers is None:
+            self._providers = Providers(self._plugins, self._choices, self._report)
+        provider = None if required is None else self._providers.find(required)
+        return tool._replace(meta={**(tool.meta or {}), **described_requirements(definition)}), provider
 
     def _resource(self, plugin: Loaded, definition: ResourceDefinition) -> Bound:
         resource, bound = compile_resource(definition, plugin.origin.name)
@@ -166,7 +193,7 @@ class Binder:
         return Bound("prompts", name, plugin.origin, (prompt, self._owned(plugin, bound)))
 
     def _owned(self, plugin: Loaded, bound: Giver) -> Giver:
-        return bound._replace(owner=self._owner(plugin))
+        return bound._replace(owner=self._owner(plugin), adapters=self.errors.common)
 
     def _owner(self, plugin: Loaded) -> Owner:
         context = plugin.context
@@ -197,6 +224,11 @@ def described(definition: Definition) -> str:
         return f"resource {definition.uri!r}"
     kind = "tool" if isinstance(definition, ToolDefinition) else "prompt"
     return f"{kind} {definition.name or getattr(definition.function, '__name__', definition.function)!r}"
+
+
+def _requirements(definition: ToolDefinition, secrets: Mapping[str, str | None]) -> Requirements | None:
+    required, scopes = definition.requires_auth, frozenset(definition.scopes)
+    return Requirements(secrets, required, scopes) if secrets or required is not None or scopes else None
 
 
 def _is_enabled(enabled: Callable[[Any], bool], config: Any) -> bool:

@@ -33,6 +33,8 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
     _check_shown(definition)
     if isinstance(definition, ToolDefinition):
         _check_flags(definition)
+        if definition.requires_auth is not None or definition.scopes:
+            _check_authorization(definition)
         _check_adapters(definition.adapters)
         if hints is not None:
             _check_hints(hints)
@@ -63,6 +65,13 @@ def _check_flags(definition: ToolDefinition) -> None:
     for name in ("strict", "inline"):
         if not isinstance(getattr(definition, name), bool):
             raise ToolDefinitionError(f"its {name} is {getattr(definition, name)!r}, not true or false")
+
+
+def _check_authorization(definition: ToolDefinition) -> None:
+    # most hosts have no such tool, and do not pay for the import
+    from pegboard.catalogue.authorization import check_authorization
+
+    check_authorization(definition)
 
 
 def _check_adapters(adapters: object) -> None:

@@ -31,6 +31,8 @@ class HostSection(PluginConfig):
         middleware: names of middleware, outermost first; what is not listed stands inside those.
         error_adapters: names of plugins whose error adapters are asked before those of others, in this order; those for
             libraries that others are built on come last all the same.
+        token_sources: names of plugins that are asked for the tokens of tools before others, in this order.
+        token_seconds: how long one of them may take for one call.
         secret_stores: names of plugins that are asked for secrets, in this order, in place of the default; others that
             run and have a store are asked after those.
         plugins: names of plugins to turn on, besides those on by default and those with a section.
@@ -60,6 +62,8 @@ class HostSection(PluginConfig):
     transports: tuple[str, ...] = ()
     middleware: tuple[str, ...] = ()
     error_adapters: tuple[str, ...] = ()
+    token_sources: tuple[str, ...] = ()
+    token_seconds: float = Field(10, gt=0, le=600)
     secret_stores: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
     disabled_plugins: tuple[str, ...] = ()
@@ -91,7 +95,7 @@ class HostSection(PluginConfig):
                 raise ValueError(f"icon {place}: {complaint}")
         return icons
 
-    @field_validator("transports", "middleware", "error_adapters", "secret_stores")
+    @field_validator("transports", "middleware", "error_adapters", "token_sources", "secret_stores")
     @classmethod
     def _names_each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for place, name in enumerate(names):

@@ -9,9 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pegboard.context.progress import SENT, Progress
-from pegboard.context.required import secret_of, secrets_of
+from pegboard.context.required import authorization_of, secret_of, secrets_of, user_of
 from pegboard.context.surroundings import NOBODY, Bound, Owner, Surroundings
-from pegboard.contracts import FIRST_ROUND, Call, Caller, Change, Client, Headers, OnProgress, RequestId
+from pegboard.contracts import FIRST_ROUND, Authorization, Call, Caller, Change, Client, Headers, OnProgress, RequestId
 from pegboard.errors import InteractionError
 
 if TYPE_CHECKING:
@@ -121,14 +121,28 @@ class Context:
 
         It is never a session.
         """
-        supplied = self._call.supplied
-        named = None if supplied is None else supplied.user_id
-        return named or self._call.caller.subject or self._bound.owner.user
+        return user_of(self._bound.owner, self._call)
 
     @property
     def caller(self) -> Caller:
         """Who is behind the call, as far as the transport can vouch for it."""
         return self._call.caller
+
+    @property
+    def auth_info(self) -> Caller | None:
+        """Who is authenticated, and what their own token says: for whom and what it is. None where nobody is."""
+        caller = self._call.caller
+        return caller if caller.subject is not None else None
+
+    @property
+    def authorization(self) -> Authorization | None:
+        """The token that the tool requires (`requires_auth`), and whose it is; None where it requires none."""
+        return authorization_of(self._bound.requirements, self._call.supplied)
+
+    def get_auth_token_or_empty(self) -> str:
+        """The token that the tool requires, "" where it requires none."""
+        found = self.authorization
+        return "" if found is None else found.token
 
     @property
     def meta(self) -> Mapping[str, Any]:

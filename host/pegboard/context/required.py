@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from pegboard.contracts import NOTHING, Supplied
+from pegboard.context.surroundings import Owner
+from pegboard.contracts import NOTHING, Authorization, Call, Supplied, ToolAuthorization
 from pegboard.errors import ToolDefinitionError
 
 
@@ -14,17 +15,22 @@ class Requirements(NamedTuple):
 
     Attributes:
         secrets: by declared name; None for one that is not set.
+        authorization: the provider of the token that it needs, and what that must allow; None when it needs none.
+        scopes: what the caller's own token must allow.
     """
 
     secrets: Mapping[str, str | None] = NOTHING
+    authorization: ToolAuthorization | None = None
+    scopes: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
-        return f"Requirements(secrets={list(self.secrets)})"
+        scopes = sorted(self.scopes)
+        return f"Requirements(secrets={list(self.secrets)}, authorization={self.authorization!r}, scopes={scopes})"
 
     @property
     def is_guarded(self) -> bool:
-        """Whether the function uses what is the operator's own, so that it is not for everybody who can reach us."""
-        return bool(self.secrets)
+        """Whether the function uses what is somebody's own, so that it is not for everybody who can reach us."""
+        return bool(self.secrets or self.authorization is not None or self.scopes)
 
 
 class Secrets(Mapping[str, str]):
@@ -98,3 +104,19 @@ def _first(name: str, kept: str | None, supplied: Supplied | None) -> str | None
         if key is not None and supplied.secrets[key]:
             return supplied.secrets[key]
     return kept
+
+
+# --- tokens
+
+
+def authorization_of(required: Requirements | None, supplied: Supplied | None) -> Authorization | None:
+    """The token that a function needs, None where it declared that it needs none."""
+    if required is None or required.authorization is None or supplied is None:
+        return None
+    return supplied.authorization
+
+
+def user_of(owner: Owner, call: Call) -> str | None:
+    """For whom a call is: whom the request names, where it may, else who is authenticated, else the operator's user."""
+    named = None if call.supplied is None else call.supplied.user_id
+    return named or call.caller.subject or owner.user

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from pegboard.context.required import Requirements
     from pegboard.context.serving import Dispatch
-    from pegboard.contracts import Catalogue, Change
+    from pegboard.contracts import Catalogue, Change, ErrorAdapter
 
 
 class Owner(NamedTuple):
@@ -47,6 +47,11 @@ class Bound(Protocol):
     @property
     def requirements(self) -> Requirements | None:
         """What it needs beside its arguments, None when that is nothing."""
+        ...
+
+    @property
+    def adapters(self) -> tuple[ErrorAdapter, ...]:
+        """Who knows what an exception means, in the order in which they are asked."""
         ...
 
 

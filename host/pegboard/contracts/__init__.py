@@ -6,6 +6,7 @@ records all the same: name their fields, and change one with `record._replace(..
 """
 
 from pegboard.contracts.apps import UI_EXTENSION, UI_MIME_TYPE, UI_SCHEME, ResourceUi, ToolUi
+from pegboard.contracts.authorization import AuthProvider, TokenRequest, TokenSource, ToolAuthorization
 from pegboard.contracts.calls import (
     ANONYMOUS,
     FIRST_ROUND,
@@ -92,6 +93,7 @@ __all__ = [
     "UI_SCHEME",
     "UNKNOWN_CLIENT",
     "Ask",
+    "AuthProvider",
     "Authorization",
     "Call",
     "CallNext",
@@ -154,8 +156,11 @@ __all__ = [
     "Subscribe",
     "Subscribed",
     "Supplied",
+    "TokenRequest",
+    "TokenSource",
     "Tool",
     "ToolAnnotations",
+    "ToolAuthorization",
     "ToolDefinition",
     "ToolResult",
     "ToolUi",

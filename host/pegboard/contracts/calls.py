@@ -25,10 +25,25 @@ class Caller(NamedTuple):
     Attributes:
         subject: a stable id of the authenticated user, None when nobody is authenticated.
         trusted: the channel is one that only this machine's user has, such as standard input or a loopback port.
+        scopes: what their token allows here; of no account where the channel is trusted.
+        client_id: the program that the token was given to.
+        expires_at: when the token ends, in seconds since 1970.
+        resource: for which address the token was given.
+        extra: what else the token says of them.
     """
 
     subject: str | None = None
     trusted: bool = False
+    scopes: frozenset[str] = frozenset()
+    client_id: str | None = None
+    expires_at: float | None = None
+    resource: str | None = None
+    extra: Mapping[str, Any] = NOTHING
+
+    @property
+    def identity(self) -> "Caller":
+        """Who it is, whatever token they came with this time: what belongs to somebody is bound to this."""
+        return Caller(self.subject, self.trusted)
 
 
 ANONYMOUS = Caller()

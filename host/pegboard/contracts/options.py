@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
     from pegboard.contracts.apps import ResourceUi, ToolUi
+    from pegboard.contracts.authorization import ToolAuthorization
     from pegboard.contracts.catalogue import ToolAnnotations
     from pegboard.contracts.content import Annotations, Icon
     from pegboard.contracts.metadata import ToolMetadata
@@ -48,6 +49,10 @@ class ToolOptions(Options, total=False):
         metadata: what kind of tool it is: the services it works on, what it does there, and extras of your own. The
             hints that `annotations` leaves out come from here.
             `metadata=ToolMetadata(behavior=Behavior(["read"], read_only=True))`
+        requires_auth: whose token it needs, and what that must allow.
+            `requires_auth=GitHub(scopes=["repo"])`
+        scopes: what the caller's own token must allow, where the caller is not this machine's user.
+            `scopes=["dice"]`
         requires_secrets: names of the secrets it may read with `context.get_secret`.
             `requires_secrets=["DICE_KEY"]`
         strict: arguments have to be of the very types that the signature says; nothing is converted.
@@ -71,6 +76,8 @@ class ToolOptions(Options, total=False):
 
     annotations: ToolAnnotations | None
     metadata: ToolMetadata | None
+    requires_auth: ToolAuthorization | None
+    scopes: Sequence[str]
     requires_secrets: Sequence[str]
     strict: bool
     inline: bool

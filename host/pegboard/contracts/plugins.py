@@ -10,6 +10,7 @@ from pegboard.contracts.catalogue import Kind, ToolAnnotations
 if TYPE_CHECKING:
     import logging
 
+    from pegboard.contracts.authorization import ToolAuthorization
     from pegboard.contracts.content import Annotations, Icon
     from pegboard.contracts.metadata import ToolMetadata
     from pegboard.errors import ToolRuntimeError
@@ -31,6 +32,8 @@ class ToolDefinition(NamedTuple):
         metadata: what kind of tool it is.
         meta: its `_meta`; keys that the protocol has reserved are refused.
         icons: pictures that clients may show.
+        requires_auth: whose token it needs, and what that must allow.
+        scopes: what the caller's own token must allow, where the caller is not this machine's user.
         requires_secrets: names of the secrets it may read with `context.get_secret`.
         strict: arguments have to be of the very types that the signature says; nothing is converted.
         inline: a sync function that never blocks, run on the event loop without a thread.
@@ -50,6 +53,8 @@ class ToolDefinition(NamedTuple):
     metadata: "ToolMetadata | None" = None
     meta: Mapping[str, Any] | None = None
     icons: "Sequence[Icon]" = ()
+    requires_auth: "ToolAuthorization | None" = None
+    scopes: tuple[str, ...] = ()
     requires_secrets: tuple[str, ...] = ()
     strict: bool = False
     inline: bool = False

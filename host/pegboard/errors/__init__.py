@@ -4,6 +4,7 @@
     ├── MCPContextError             the caller's doing
     │   ├── NotFoundError           no such tool, resource or prompt
     │   ├── AuthorizationError      the caller may not do this
+    │   │   └── InsufficientScopeError      their token does not allow it
     │   ├── PromptError             a prompt cannot be given as asked
     │   └── ResourceError           a resource cannot be read as asked
     ├── MCPRuntimeError             the server's doing
@@ -25,6 +26,7 @@
                 └── ToolExecutionError
                     ├── RetryableToolError          the model can mend its call and try again
                     ├── ContextRequiredToolError    the model must ask the person first
+                    │   └── AuthorizationRequiredError      the person, or the operator, must authorize the tool
                     ├── FatalToolError              nothing the caller can do
                     ├── UpstreamError               a service answered with an error
                     │   └── UpstreamRateLimitError
@@ -53,6 +55,7 @@ from pegboard.errors.definition import (
     ToolSerializationError,
 )
 from pegboard.errors.execution import (
+    AuthorizationRequiredError,
     ClientCapabilityError,
     ClientError,
     ClientTimeoutError,
@@ -69,6 +72,7 @@ from pegboard.errors.execution import (
 from pegboard.errors.protocol import (
     AuthorizationError,
     ConfigError,
+    InsufficientScopeError,
     MCPContextError,
     MCPError,
     McpError,
@@ -84,6 +88,7 @@ from pegboard.errors.protocol import (
 
 __all__ = [
     "AuthorizationError",
+    "AuthorizationRequiredError",
     "ClientCapabilityError",
     "ClientError",
     "ClientTimeoutError",
@@ -91,6 +96,7 @@ __all__ = [
     "ContextRequiredToolError",
     "ErrorKind",
     "FatalToolError",
+    "InsufficientScopeError",
     "InteractionError",
     "MCPContextError",
     "MCPError",

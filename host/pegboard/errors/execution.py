@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from pegboard.errors.definition import ErrorKind, ToolRuntimeError
+
+_LOCAL = ("http://localhost", "http://127.0.0.1", "http://[::1]")
 
 
 class ToolExecutionError(ToolRuntimeError):
@@ -54,6 +56,70 @@ class ContextRequiredToolError(ToolExecutionError):
     ) -> None:
         super().__init__(message, developer_message, extra=extra)
         self.additional_prompt_content = additional_prompt_content
+
+
+class AuthorizationRequiredError(ContextRequiredToolError):
+    """The tool needs a token of a provider, and nobody has one for this person.
+
+    Args:
+        provider: the provider's id, or the name under which an operator keeps its tokens.
+        scopes: what the token must allow, in the provider's words.
+        url: the page on which the person authorizes, https, or http on this machine; None where there is none.
+        authorization_id: by which whoever made the page knows the request.
+        status: "not_started"; "pending" where somebody waits for the person; "failed" where it went wrong.
+        title: the provider's name for people.
+        developer_message: detail for the log.
+
+    Raises:
+        ValueError: the URL is none that a person should open.
+    """
+
+    provider: str = ""
+    scopes: tuple[str, ...] = ()
+    url: str | None = None
+    authorization_id: str | None = None
+    status: Literal["not_started", "pending", "failed"] = "not_started"
+
+    def __init__(
+        self,
+        provider: str,
+        *,
+        scopes: Sequence[str] = (),
+        url: str | None = None,
+        authorization_id: str | None = None,
+        status: Literal["not_started", "pending", "failed"] | None = None,
+        title: str | None = None,
+        developer_message: str | None = None,
+    ) -> None:
+        if url is not None and not _may_be_opened(url):
+            raise ValueError("the URL must begin with https://, or with http:// and this machine's own name")
+        self.provider = provider
+        self.scopes = tuple(scopes)
+        self.url = url
+        self.authorization_id = authorization_id
+        self.status = status or ("not_started" if url is None else "pending")
+        message, advice = self._told(title or provider)
+        super().__init__(message, advice, developer_message)
+        self.can_retry = self.status == "failed"
+
+    def _told(self, whose: str) -> tuple[str, str]:
+        """What went wrong, and what the model should do."""
+        allowing = f" that allows {', '.join(self.scopes)}" if self.scopes else ""
+        needed = f"Authorization required: this tool needs a token of {whose}{allowing}"
+        if self.url is not None:
+            return (
+                f"{needed}. To allow it, open {self.url}",
+                "Show the person this address as it is, and ask them to open it. Call the tool again once they have.",
+            )
+        if self.status == "failed":
+            return (
+                f"{needed}, and none could be had just now.",
+                "Try again later. If that does not help, tell the person that the operator of this server has to.",
+            )
+        return (
+            f"{needed}, and there is none for you.",
+            "Do not try again before that has changed. Tell the person that the operator of this server provides it.",
+        )
 
 
 class FatalToolError(ToolExecutionError):
@@ -231,3 +297,9 @@ def _upstream_kind(status: int) -> ErrorKind:
     if status >= 400:
         return ErrorKind.UPSTREAM_RUNTIME_BAD_REQUEST
     return ErrorKind.UPSTREAM_RUNTIME_UNMAPPED
+
+
+def _may_be_opened(url: str) -> bool:
+    """Whether a person may be asked to open it: on the way nobody listens, and no blank hides where it leads."""
+    secure = url.startswith("https://") or any(url == one or url.startswith((f"{one}/", f"{one}:")) for one in _LOCAL)
+    return secure and url.isascii() and url.isprintable() and " " not in url

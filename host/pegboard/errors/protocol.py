@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -36,6 +36,20 @@ class NotFoundError(MCPContextError):
 
 class AuthorizationError(MCPContextError):
     """The caller may not do this."""
+
+
+class InsufficientScopeError(AuthorizationError):
+    """The caller's token does not allow this.
+
+    Args:
+        scopes: what it must allow.
+    """
+
+    scopes: tuple[str, ...] = ()
+
+    def __init__(self, scopes: Iterable[str]) -> None:
+        self.scopes = tuple(sorted(scopes))
+        super().__init__(f"This needs a token that allows: {', '.join(self.scopes)}.")
 
 
 class PromptError(MCPContextError):

@@ -12,6 +12,7 @@ import pluggy
 from pegboard import hookspecs
 from pegboard.authoring import ToolFunction
 from pegboard.contracts import (
+    AuthProvider,
     Extension,
     Method,
     Middleware,
@@ -45,12 +46,14 @@ HOOKS = {
     "register_tools": Hook("tools", ToolDefinition | ToolFunction),
     "register_resources": Hook("resources", ResourceDefinition),
     "register_prompts": Hook("prompts", PromptDefinition),
+    "register_auth_providers": Hook("auth_providers", AuthProvider),
     "register_error_adapters": Hook("adapters", ("slug", "from_exception")),
     "register_middleware": Hook("middleware", Middleware | Callable),
     "register_transports": Hook("transports", ("name", "run")),
     "register_protocols": Hook("protocols", ("name", "serve")),
     "register_methods": Hook("methods", Extension | Method | NotificationHandler | Topic),
     "register_routes": Hook("routes", Route),
+    "register_token_sources": Hook("token_sources", ("token",)),
     "register_secret_stores": Hook("stores", ("name", "get")),
     "lifespan": Hook("lifespans", ("__aenter__", "__aexit__")),
 }

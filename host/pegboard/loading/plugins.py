@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pegboard.contracts import (
+    AuthProvider,
     ErrorAdapter,
     Extension,
     Lifespan,
@@ -18,6 +19,7 @@ from pegboard.contracts import (
     Route,
     SecretStore,
     StreamProtocol,
+    TokenSource,
     ToolDefinition,
     Topic,
     Transport,
@@ -122,12 +124,14 @@ class Loaded:
         self.tools: list[ToolDefinition] = []
         self.resources: list[ResourceDefinition] = []
         self.prompts: list[PromptDefinition] = []
+        self.auth_providers: list[AuthProvider] = []
         self.adapters: list[ErrorAdapter] = []
         self.middleware: list[Middleware] = []
         self.transports: list[Transport] = []
         self.protocols: list[StreamProtocol] = []
         self.methods: list[Extension | Method | NotificationHandler | Topic] = []
         self.routes: list[Route] = []
+        self.token_sources: list[TokenSource] = []
         self.stores: list[SecretStore] = []
         self.lifespans: list[Lifespan] = []
 

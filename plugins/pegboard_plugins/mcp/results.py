@@ -7,11 +7,13 @@ from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
 from pegboard import (
+    AuthorizationRequiredError,
     ClientCapabilityError,
     Completion,
     Failure,
     Identity,
     Inlined,
+    InsufficientScopeError,
     Listing,
     MCPContextError,
     MCPError,
@@ -246,6 +248,8 @@ class Encoder:
         if isinstance(error, NotFoundError):
             legacy_resource = method == "resources/read" and not self._modern
             return RESOURCE_NOT_FOUND if legacy_resource else INVALID_PARAMS, error.data
+        if isinstance(error, InsufficientScopeError):
+            return INVALID_PARAMS, {"requiredScopes": list(error.scopes)}
         if isinstance(error, MCPContextError):
             return INVALID_PARAMS, None
         return INTERNAL_ERROR, None
@@ -261,4 +265,13 @@ def error_detail(error: ToolkitError, error_id: str | None) -> dict[str, Any]:
         "errorId": error_id,
         "extra": {name: value for name, value in error.extra.items() if name not in NOT_FOR_STRANGERS} or None,
     }
+    if isinstance(error, AuthorizationRequiredError):
+        detail["authorizationRequired"] = _required(error)
     return detail | {name: value for name, value in optional.items() if value is not None}
+
+
+def _required(error: AuthorizationRequiredError) -> dict[str, Any]:
+    """What must be authorized, and where."""
+    required = {"provider": error.provider, "scopes": list(error.scopes), "status": error.status}
+    where = {"url": error.url, "authorizationId": error.authorization_id}
+    return required | {name: value for name, value in where.items() if value is not None}

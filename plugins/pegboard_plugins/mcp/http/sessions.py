@@ -116,7 +116,7 @@ class SessionRequests:
         running = SessionCall(request_id, session, self._sessions)
         outlet = running if tells else None
         call = service.call(
-            request_id, method, params, session.client, session.caller, outlet, session, request.headers
+            request_id, method, params, session.client, request.caller, outlet, session, request.headers
         )
         running.start(service.answer(call))
         return running

@@ -156,7 +156,7 @@ class Sessions:
     async def open(self, client: Client, caller: Caller, changes: Changes) -> HttpSession | None:
         """A new session, held; None when there are too many."""
         session_id = secrets.token_urlsafe(24)
-        record = SessionRecord(session_id, client, caller, frozenset(), DEFAULT_LEVEL)
+        record = SessionRecord(session_id, client, caller.identity, frozenset(), DEFAULT_LEVEL)
         if not await self._store.put(record):
             return None
         return self._hold(record, changes)
@@ -166,10 +166,10 @@ class Sessions:
         live = self._live.get(session_id)
         if live is None:
             record = await self._store.get(session_id)
-            if record is None or record.id != session_id or record.caller != caller:
+            if record is None or record.id != session_id or record.caller != caller.identity:
                 return None
             return self._hold(record, changes)
-        if live.caller != caller:
+        if live.caller != caller.identity:
             return None
         live.held += 1
         return live

@@ -1,0 +1,98 @@
+"""The token that a tool needs, got from whoever has one before the tool runs. Nothing is kept here."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from pegboard.context import Bound
+from pegboard.context.required import user_of
+from pegboard.contracts import Authorization, Call, Supplied, TokenRequest, TokenSource, ToolAuthorization
+from pegboard.errors import AuthorizationRequiredError
+
+logger = logging.getLogger("pegboard")
+
+
+Sources = Sequence[tuple[str, TokenSource]]
+"""With the names of their plugins, in the order in which they are asked."""
+
+
+async def with_token(bound: Bound, required: ToolAuthorization, call: Call, sources: Sources, seconds: float) -> Call:
+    """The call, with the token that its tool needs: the request's own, else that of the first source that has one.
+
+    Args:
+        bound: the tool.
+        required: what it needs.
+        call: the call.
+        sources: who is asked.
+        seconds: how long each may take.
+
+    Raises:
+        AuthorizationRequiredError: nobody has one.
+    """
+    supplied = call.supplied or Supplied()
+    if supplied.authorization is not None and supplied.authorization.token:
+        return call
+    request = TokenRequest(required, bound.name, user_of(bound.owner, call), call)
+    try:
+        found = await _find(request, sources, seconds)
+    except AuthorizationRequiredError as error:
+        whose = f"{required.name} (scopes: {' '.join(required.scopes) or 'none'})"
+        logger.warning("%s has no token of %s for user %r: %s", bound.name, whose, request.user_id, error.status)
+        raise
+    return call._replace(supplied=supplied._replace(authorization=found))
+
+
+async def _find(request: TokenRequest, sources: Sources, seconds: float) -> Authorization:
+    wanted: AuthorizationRequiredError | None = None
+    failed = False
+    for name, source in sources:
+        try:
+            if (found := await _asked(source, request, seconds)) is not None:
+                return found
+        except AuthorizationRequiredError as error:
+            wanted = wanted or error
+        except _FailedError as error:
+            logger.error("the token source %s failed for %s: %s", name, request.tool, error, exc_info=error.__cause__)
+            failed = True
+    if wanted is not None:
+        raise wanted
+    required = request.required
+    title = required.provider.title if required.provider_id else None
+    raise AuthorizationRequiredError(
+        required.name, scopes=required.scopes, status="failed" if failed else "not_started", title=title
+    )
+
+
+class _FailedError(Exception):
+    """A source did not do its part."""
+
+
+async def _asked(source: TokenSource, request: TokenRequest, seconds: float) -> Authorization | None:
+    """What a source says.
+
+    Raises:
+        AuthorizationRequiredError: the source says so.
+        _FailedError: it says nothing sound.
+        asyncio.CancelledError: the call was cancelled.
+    """
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            found: Any = await source.token(request)
+    except AuthorizationRequiredError:
+        raise
+    except BaseException as error:  # whatever a plugin raises is its own failure
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and (task is None or task.cancelling()):
+            raise
+        if limit.expired():
+            raise _FailedError(f"it did not answer within {seconds:g} seconds") from None
+        raise _FailedError(f"it raised {type(error).__name__}") from error
+    if found is None or (isinstance(found, Authorization) and found.token == ""):
+        return None
+    if not isinstance(found, Authorization) or not isinstance(found.token, str):
+        raise _FailedError(f"it gave {type(found).__name__}, not an Authorization with a token")
+    return found

@@ -1,0 +1,33 @@
+"""Who is asked, and in which order, what an exception of an author's function means. It asks nobody itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pegboard.contracts import AuthProvider, ErrorAdapter
+from pegboard.loading.plugins import Loaded
+
+
+class ErrorChain:
+    """The error adapters of one host, in order.
+
+    Args:
+        plugins: those that run, in the order of names.
+        order: the names of those that come first.
+
+    Attributes:
+        common: for functions that have none of their own.
+    """
+
+    def __init__(self, plugins: Sequence[Loaded], order: Sequence[str]) -> None:
+        self._plugins = plugins
+        places = {name: place for place, name in enumerate(order)}
+        ordered = sorted(plugins, key=lambda plugin: places.get(plugin.origin.name, len(order)))
+        given = [adapter for plugin in ordered for adapter in plugin.adapters]
+        self.common = tuple(sorted(given, key=lambda adapter: bool(getattr(adapter, "fallback", False))))
+
+    def of(self, own: Iterable[ErrorAdapter], provider: AuthProvider | None) -> tuple[ErrorAdapter, ...]:
+        """The tool's own, its provider's, the others; each is asked once."""
+        named = None if provider is None else provider.error_adapters
+        theirs = [one for plugin in self._plugins if plugin.origin.name == named for one in plugin.adapters]
+        return tuple({id(one): one for one in (*own, *theirs, *self.common)}.values())

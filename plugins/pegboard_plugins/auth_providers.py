@@ -1,0 +1,251 @@
+"""Those whose tokens tools may require: a class for each, which an author names in `requires_auth`.
+
+    from pegboard_plugins.auth_providers import GitHub
+
+    @kit.tool(requires_auth=GitHub(scopes=["repo"]))
+
+A description is all that is here. Where tokens come from is the business of token sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pegboard import AuthProvider, Plugin, ToolAuthorization, hookimpl
+
+
+class OAuth2(ToolAuthorization):
+    """A provider that the operator names.
+
+    Args:
+        id: the name under which its tokens are kept.
+        scopes: what the token must allow, in the provider's words.
+    """
+
+    provider = AuthProvider(None, "OAuth 2", "https://www.rfc-editor.org/rfc/rfc6749")
+
+    def __init__(self, *, id: str, scopes: Sequence[str] | None = None) -> None:
+        super().__init__(id=id, scopes=scopes)
+
+
+class Airtable(ToolAuthorization):
+    """A token of Airtable."""
+
+    provider = AuthProvider("airtable", "Airtable", "https://airtable.com/developers/web/api/oauth-reference")
+
+
+class Asana(ToolAuthorization):
+    """A token of Asana."""
+
+    provider = AuthProvider("asana", "Asana", "https://developers.asana.com/docs/oauth")
+
+
+class Atlassian(ToolAuthorization):
+    """A token of Atlassian."""
+
+    provider = AuthProvider(
+        "atlassian",
+        "Atlassian",
+        "https://developer.atlassian.com/cloud/jira/platform/oauth-2-3lo-apps/",
+    )
+
+
+class Attio(ToolAuthorization):
+    """A token of Attio."""
+
+    provider = AuthProvider("attio", "Attio", "https://docs.attio.com/docs/oauth/authorize")
+
+
+class Calendly(ToolAuthorization):
+    """A token of Calendly."""
+
+    provider = AuthProvider("calendly", "Calendly", "https://developer.calendly.com/authentication")
+
+
+class ClickUp(ToolAuthorization):
+    """A token of ClickUp."""
+
+    provider = AuthProvider("clickup", "ClickUp", "https://developer.clickup.com/docs/authentication")
+
+
+class Discord(ToolAuthorization):
+    """A token of Discord."""
+
+    provider = AuthProvider("discord", "Discord", "https://discord.com/developers/docs/topics/oauth2")
+
+
+class Dropbox(ToolAuthorization):
+    """A token of Dropbox."""
+
+    provider = AuthProvider("dropbox", "Dropbox", "https://developers.dropbox.com/oauth-guide")
+
+
+class Figma(ToolAuthorization):
+    """A token of Figma."""
+
+    provider = AuthProvider("figma", "Figma", "https://developers.figma.com/docs/rest-api/authentication/")
+
+
+class GitHub(ToolAuthorization):
+    """A token of GitHub."""
+
+    provider = AuthProvider(
+        "github",
+        "GitHub",
+        "https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps",
+    )
+
+
+class Google(ToolAuthorization):
+    """A token of Google."""
+
+    provider = AuthProvider(
+        "google",
+        "Google",
+        "https://developers.google.com/identity/protocols/oauth2",
+        error_adapters="errors_google",
+    )
+
+
+class Hubspot(ToolAuthorization):
+    """A token of HubSpot."""
+
+    provider = AuthProvider("hubspot", "HubSpot", "https://developers.hubspot.com/docs/api/working-with-oauth")
+
+
+class Linear(ToolAuthorization):
+    """A token of Linear."""
+
+    provider = AuthProvider("linear", "Linear", "https://linear.app/developers/oauth-2-0-authentication")
+
+
+class LinkedIn(ToolAuthorization):
+    """A token of LinkedIn."""
+
+    provider = AuthProvider(
+        "linkedin",
+        "LinkedIn",
+        "https://learn.microsoft.com/en-us/linkedin/shared/authentication/authorization-code-flow",
+    )
+
+
+class Microsoft(ToolAuthorization):
+    """A token of Microsoft."""
+
+    provider = AuthProvider(
+        "microsoft",
+        "Microsoft",
+        "https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-auth-code-flow",
+        error_adapters="errors_microsoft",
+    )
+
+
+class MicrosoftPowerBI(Microsoft):
+    """A token of Microsoft Power BI."""
+
+    provider = AuthProvider(
+        "microsoft-powerbi",
+        "Microsoft Power BI",
+        "https://learn.microsoft.com/en-us/power-bi/developer/embedded/register-app",
+        error_adapters="errors_microsoft",
+    )
+
+
+class Notion(ToolAuthorization):
+    """A token of Notion."""
+
+    provider = AuthProvider("notion", "Notion", "https://developers.notion.com/docs/authorization")
+
+
+class PagerDuty(ToolAuthorization):
+    """A token of PagerDuty."""
+
+    provider = AuthProvider("pagerduty", "PagerDuty", "https://developer.pagerduty.com/docs/oauth-functionality")
+
+
+class Reddit(ToolAuthorization):
+    """A token of Reddit."""
+
+    provider = AuthProvider("reddit", "Reddit", "https://github.com/reddit-archive/reddit/wiki/OAuth2")
+
+
+class Slack(ToolAuthorization):
+    """A token of Slack."""
+
+    provider = AuthProvider(
+        "slack",
+        "Slack",
+        "https://docs.slack.dev/authentication/installing-with-oauth/",
+        error_adapters="errors_slack",
+    )
+
+
+class Spotify(ToolAuthorization):
+    """A token of Spotify."""
+
+    provider = AuthProvider(
+        "spotify",
+        "Spotify",
+        "https://developer.spotify.com/documentation/web-api/concepts/authorization",
+    )
+
+
+class Twitch(ToolAuthorization):
+    """A token of Twitch."""
+
+    provider = AuthProvider("twitch", "Twitch", "https://dev.twitch.tv/docs/authentication/")
+
+
+class X(ToolAuthorization):
+    """A token of X."""
+
+    provider = AuthProvider(
+        "x",
+        "X",
+        "https://docs.x.com/resources/fundamentals/authentication/oauth-2-0/authorization-code",
+    )
+
+
+class Zoom(ToolAuthorization):
+    """A token of Zoom."""
+
+    provider = AuthProvider("zoom", "Zoom", "https://developers.zoom.us/docs/integrations/oauth/")
+
+
+PROVIDERS: tuple[type[ToolAuthorization], ...] = (
+    OAuth2,
+    Airtable,
+    Asana,
+    Atlassian,
+    Attio,
+    Calendly,
+    ClickUp,
+    Discord,
+    Dropbox,
+    Figma,
+    GitHub,
+    Google,
+    Hubspot,
+    Linear,
+    LinkedIn,
+    Microsoft,
+    MicrosoftPowerBI,
+    Notion,
+    PagerDuty,
+    Reddit,
+    Slack,
+    Spotify,
+    Twitch,
+    X,
+    Zoom,
+)
+"""All of them."""
+
+
+class AuthProvidersPlugin(Plugin):
+    """Describes the providers; it has no settings."""
+
+    @hookimpl
+    def register_auth_providers(self) -> Iterable[AuthProvider]:
+        """One of each class."""
+        return [one.provider for one in PROVIDERS]

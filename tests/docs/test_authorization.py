@@ -1,0 +1,63 @@
+"""What docs/authorization.md shows is what happens, and its table is what there is."""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard import AuthorizationRequiredError, Host, Toolkit
+from pegboard_plugins.auth_providers import PROVIDERS
+from tests.host.hosting import failure, make_host, value
+from tools.install import ROOT
+
+PAGE = (ROOT / "docs" / "authorization.md").read_text("utf-8")
+FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("toolkit_stars", "pegboard_acme_login"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+
+
+def test_the_table_has_every_provider_with_its_documentation() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (.+?) \| <(\S+)> \|$", PAGE, re.M)
+    known = [(one.__name__, one.provider.title, one.provider.documentation) for one in PROVIDERS if one.provider.id]
+    assert rows == known
+
+
+@pytest.mark.usefixtures("folder")
+async def test_the_toolkit_is_told_what_it_lacks() -> None:
+    kit = import_module("toolkit_stars").kit
+    host = Host({"host": {"autoload": False, "transports": [], "user": "ann"}}, toolkits={"stars": kit})
+    async with host:
+        error = (await failure(host, "stars_star", {"repository": "a/b"})).error
+    assert isinstance(error, AuthorizationRequiredError)
+    assert error.provider == "github"
+
+
+@pytest.mark.usefixtures("folder")
+async def test_the_provider_and_the_source_work_together() -> None:
+    mine: Any = import_module("pegboard_acme_login")
+    kit = Toolkit("t", prefix=False)
+
+    @kit.tool(requires_auth=mine.Acme(scopes=["read"]))
+    def work() -> str:
+        """Work."""
+        return "done"
+
+    async with make_host(kit, plugins={"acme": mine.AcmePlugin}, user="ann") as host:
+        error = (await failure(host, "work")).error
+        assert isinstance(error, AuthorizationRequiredError)
+        assert (error.url, error.scopes) == ("https://acme.example/authorize", ("read",))
+        mine.TOKENS["ann"] = "t"
+        assert await value(host, "work") == "done"

@@ -1,0 +1,56 @@
+"""Tools that require a token or scopes, over HTTP: for programs of this machine, and for nobody who is not known."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import acme_login
+from tests.support.distributions import make_distribution
+from tests.support.http import Served, http_config
+from tests.support.http_mcp import Session, ask, call, message
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+PLUGIN = '\n[plugins.acme_login]\nmode = "token"\n'
+GUARDED = ["desk_elsewhere", "desk_fails", "desk_greet", "desk_guarded"]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    site = tmp_path_factory.mktemp("acme")
+    entry_points = {
+        "pegboard.plugins": {"acme_login": "acme_login:AcmePlugin"},
+        "pegboard.toolkits": {"desk": "acme_login:kit"},
+    }
+    make_distribution(site, "acme-login", "1", entry_points, {"acme_login.py": inspect.getsource(acme_login)})
+    return site
+
+
+async def names(served: Served) -> list[str]:
+    return [tool["name"] for tool in (await ask(served, message("tools/list"))).result["tools"]]
+
+
+@pytest.mark.requirement("LIST-10")
+async def test_beyond_loopback_they_are_neither_listed_nor_callable(site: Path) -> None:
+    async with Served(site, http_config('host = "0.0.0.0"\nport = 0') + PLUGIN) as served:
+        assert await names(served) == ["desk_plain"]
+        for name in GUARDED:
+            assert (await ask(served, call(name))).last["error"]["message"] == f"Unknown tool: {name}"
+        assert (await ask(served, call("desk_plain"))).result["content"][0]["text"] == "plain"
+        told = (await served.said(r"not served at .*"))[0]
+        assert all(name in told for name in GUARDED)
+
+
+async def test_on_loopback_they_are_for_programs_of_this_machine(site: Path) -> None:
+    async with Served(site, http_config("port = 0") + PLUGIN) as served:
+        assert await names(served) == [*GUARDED, "desk_plain"]
+        for name, text in (("desk_greet", "hello None, True"), ("desk_guarded", "done")):
+            assert (await ask(served, call(name))).result["content"][0]["text"] == text
+        session = Session(served)
+        await session.open()
+        result: Any = (await session.post(call("desk_greet"))).result
+        assert result["content"][0]["text"] == "hello None, True"

@@ -1,0 +1,108 @@
+"""The providers that come with pegboard: what they are called, what ties them to adapters, and what they cost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pegboard import AuthProvider, Host, ToolAuthorization, Toolkit
+from pegboard_plugins import auth_providers
+from pegboard_plugins.auth_providers import PROVIDERS, GitHub, Google, Microsoft, MicrosoftPowerBI, OAuth2, Slack
+from tests.support.distributions import make_distribution
+
+NAMED = {
+    "Airtable": "airtable", "Asana": "asana", "Atlassian": "atlassian", "Attio": "attio", "Calendly": "calendly",
+    "ClickUp": "clickup", "Discord": "discord", "Dropbox": "dropbox", "Figma": "figma", "GitHub": "github",
+    "Google": "google", "Hubspot": "hubspot", "Linear": "linear", "LinkedIn": "linkedin", "Microsoft": "microsoft",
+    "MicrosoftPowerBI": "microsoft-powerbi", "Notion": "notion", "PagerDuty": "pagerduty", "Reddit": "reddit",
+    "Slack": "slack", "Spotify": "spotify", "Twitch": "twitch", "X": "x", "Zoom": "zoom",
+}  # fmt: skip
+
+
+def test_there_is_a_class_for_each_name() -> None:
+    assert {one.__name__: one.provider.id for one in PROVIDERS} == {**NAMED, "OAuth2": None}
+    for name, provider_id in NAMED.items():
+        one = getattr(auth_providers, name)(id="mine", scopes=["a"])
+        assert (one.provider_id, one.provider_type, one.id, one.scopes) == (provider_id, "oauth2", "mine", ("a",))
+    assert issubclass(MicrosoftPowerBI, Microsoft)
+
+
+@pytest.mark.parametrize("one", PROVIDERS, ids=lambda one: one.__name__)
+def test_each_is_documented_somewhere(one: type[ToolAuthorization]) -> None:
+    assert str(one.provider.documentation).startswith("https://")
+    assert one.provider.title
+    assert one.__doc__
+
+
+def test_one_that_the_operator_names() -> None:
+    one = OAuth2(id="intranet", scopes=["read"])
+    assert (one.provider_id, one.name, one.scopes) == (None, "intranet", ("read",))
+
+
+def kit_of(*required: ToolAuthorization) -> Toolkit:
+    kit = Toolkit("t", prefix=False)
+
+    def work() -> None:
+        """Work."""
+
+    for number, one in enumerate(required):
+        kit.tool(name=f"tool_{number}", requires_auth=one)(work)
+    return kit
+
+
+def test_they_are_on_and_tied_to_the_adapters_that_know_their_services() -> None:
+    tied = [Google(), Microsoft(), MicrosoftPowerBI(), Slack(), GitHub(), OAuth2(id="x")]
+    host = Host({"host": {"autoload": False, "transports": []}}, toolkits={"t": kit_of(*tied)})
+    tools = host.load().tools.values()
+    assert [bound.adapters[0].slug for bound in tools] == [
+        "_google_api_client", "_microsoft_graph", "_microsoft_graph", "_slack_sdk",
+        "_google_api_client", "_google_api_client",
+    ]  # fmt: skip
+    assert {len(bound.adapters) for bound in tools} == {len(host.assembly.adapters)}
+
+
+def test_where_they_are_off_the_tool_says_what_to_turn_on() -> None:
+    config = {"host": {"autoload": False, "transports": [], "disabled_plugins": ["auth_providers"]}}
+    host = Host(config, toolkits={"t": kit_of(GitHub())})
+    assert not host.load().tools
+    (problem,) = host.problems
+    assert "by 'github', which no plugin that runs describes; turn on the plugin 'auth_providers'" in str(problem)
+
+
+def test_so_does_one_of_a_strangers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (
+        "from pegboard import AuthProvider, Plugin, ToolAuthorization, hookimpl\n"
+        "class Acme(ToolAuthorization):\n"
+        "    provider = AuthProvider('acme', 'Acme')\n"
+        "class AcmePlugin(Plugin):\n"
+        "    @hookimpl\n"
+        "    def register_auth_providers(self): return [Acme.provider]\n"
+    )
+    entry_points = {"pegboard.plugins": {"acme_login": "acme_login:AcmePlugin"}}
+    make_distribution(tmp_path, "acme-login", "1", entry_points, {"acme_login.py": text})
+    monkeypatch.syspath_prepend(tmp_path)
+    from acme_login import Acme  # type: ignore[import-not-found]
+
+    config = {"host": {"autoload": False, "transports": []}}
+    host = Host(config, toolkits={"t": kit_of(Acme())})
+    assert not host.load().tools
+    assert any("turn on the plugin 'acme_login'" in str(problem) for problem in host.problems)
+    on = Host({**config, "plugins": {"acme_login": {}}}, toolkits={"t": kit_of(Acme())})
+    assert list(on.load().tools) == ["tool_0"]
+
+
+def test_an_author_imports_a_provider_and_little_else() -> None:
+    code = (
+        "import sys; before = set(sys.modules)\n"
+        "from pegboard_plugins.auth_providers import GitHub\n"
+        "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before} - sys.stdlib_module_names))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert set(done.stdout.split()) == {"pegboard", "pegboard_plugins", "pluggy"}
+
+
+def test_descriptions_are_plain_records() -> None:
+    assert GitHub.provider == AuthProvider("github", "GitHub", GitHub.provider.documentation)

@@ -1,0 +1,119 @@
+"""A stranger's provider, token source and error adapter, and a toolkit that uses them; tests of the wire install it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pegboard import (
+    Authorization,
+    AuthorizationRequiredError,
+    AuthProvider,
+    Context,
+    ErrorAdapter,
+    Plugin,
+    PluginConfig,
+    TokenRequest,
+    TokenSource,
+    ToolAuthorization,
+    Toolkit,
+    ToolRuntimeError,
+    UpstreamError,
+    hookimpl,
+)
+from pegboard_plugins.auth_providers import GitHub
+
+CANARY = "token-canary-5150"
+
+
+class Acme(ToolAuthorization):
+    """A token of Acme."""
+
+    provider = AuthProvider("acme", "Acme", "https://acme.example/docs", error_adapters="acme_login")
+
+
+class AcmeAnswered(Exception):
+    """What a library of Acme's would raise."""
+
+
+class AcmeAdapter:
+    """Knows the exceptions of Acme."""
+
+    slug = "acme"
+
+    def from_exception(self, error: Exception) -> ToolRuntimeError | None:
+        if isinstance(error, AcmeAnswered):
+            return UpstreamError("Acme refused.", status_code=403)
+        return None
+
+
+class Login:
+    """Has a token, or a page where one can be had, or is broken."""
+
+    def __init__(self, mode: str) -> None:
+        self.mode = mode
+
+    async def token(self, request: TokenRequest) -> Authorization | None:
+        if request.required.name != "acme" or self.mode == "nothing":
+            return None
+        if self.mode == "broken":
+            raise RuntimeError("the vault is shut")
+        if self.mode == "page":
+            url = f"https://acme.example/login?who={request.user_id}"
+            raise AuthorizationRequiredError(
+                "acme", title="Acme", scopes=request.required.scopes, url=url, authorization_id="a-1"
+            )
+        return Authorization(CANARY, {"name": request.user_id})
+
+
+class AcmeConfig(PluginConfig):
+    mode: str = "token"
+
+
+class AcmePlugin(Plugin):
+    Config = AcmeConfig
+
+    @hookimpl
+    def register_auth_providers(self) -> Iterable[AuthProvider]:
+        return [Acme.provider]
+
+    @hookimpl
+    def register_token_sources(self) -> Iterable[TokenSource]:
+        return [Login(self.config.mode)]
+
+    @hookimpl
+    def register_error_adapters(self) -> Iterable[ErrorAdapter]:
+        return [AcmeAdapter()]
+
+
+kit = Toolkit("desk")
+
+
+@kit.tool(requires_auth=Acme(scopes=["read", "write"]))
+def greet(context: Context) -> str:
+    """Greet the owner of the token."""
+    assert context.authorization is not None
+    known = context.get_auth_token_or_empty() == CANARY
+    return f"hello {context.authorization.user_info['name']}, {known}"
+
+
+@kit.tool(requires_auth=Acme())
+def fails() -> None:
+    """Be refused by Acme."""
+    raise AcmeAnswered("canary")
+
+
+@kit.tool(requires_auth=GitHub())
+def elsewhere() -> None:
+    """Use another provider."""
+
+
+@kit.tool(scopes=["work"])
+def guarded() -> str:
+    """Be for some callers."""
+    return "done"
+
+
+@kit.tool
+def plain() -> str:
+    """Require nothing."""
+    return "plain"
