@@ -125,6 +125,7 @@ def test_entry_points_are_those_of_the_projects() -> None:
                 "secrets_keyring": "pegboard_plugins.secrets_keyring:SecretsKeyringPlugin",
                 "stdio": "pegboard_plugins.stdio:StdioPlugin",
             },
+            "pytest11": {"pegboard": "pegboard.testing.pytest_plugin"},
         },
         "toolkit_files": {"pegboard.toolkits": {"files": "toolkit_files:kit"}},
         "toolkit_github": {"pegboard.toolkits": {"github": "toolkit_github:kit"}},

@@ -102,6 +102,14 @@ def test_the_test_kit_loads_nothing_before_it_is_used() -> None:
     assert loaded & HEAVY == set()
 
 
+def test_the_pytest_plugin_loads_nothing_of_pegboard_for_runs_that_do_not_use_it() -> None:
+    loaded = loaded_by("import pytest; before |= set(sys.modules); import pegboard.testing.pytest_plugin")
+    assert {name for name in loaded if not name.startswith("pegboard")} == set()
+    assert {name for name in loaded if name.startswith("pegboard.")} == {
+        "pegboard.testing", "pegboard.testing.pytest_plugin",
+    }  # fmt: skip
+
+
 def test_settings_need_pydantic_and_no_host() -> None:
     loaded = loaded_by("from pegboard import PluginConfig")
     assert of_pegboard(loaded) <= {"pegboard.config", "pegboard.errors", "pegboard.names"}

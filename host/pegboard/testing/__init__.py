@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pegboard.testing.plain import PlainClient
     from pegboard.testing.replay import RepeatedEffects
     from pegboard.testing.results import CallError, CallResult, PromptGiven, ReadResult, ToolFailed
+    from pegboard.testing.snapshots import SnapshotDiffers, compare
 
 __all__ = [
     "Answer",
@@ -28,10 +29,12 @@ __all__ = [
     "ReadResult",
     "RepeatedEffects",
     "Reported",
+    "SnapshotDiffers",
     "TestClient",
     "ToolFailed",
     "accept",
     "cancel",
+    "compare",
     "connect",
     "decline",
     "effect",
@@ -46,6 +49,7 @@ _NAMES = {
     "plain": "PlainClient",
     "replay": "RepeatedEffects",
     "results": "CallError CallResult PromptGiven ReadResult ToolFailed",
+    "snapshots": "SnapshotDiffers compare",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 

@@ -15,6 +15,7 @@ from pegboard.testing.hosting import Observed
 from pegboard.testing.link import Message, Traffic
 from pegboard.testing.replay import Replay
 from pegboard.testing.results import CallResult, PromptGiven, ReadResult
+from pegboard.testing.snapshots import Definitions
 
 
 class Logged(NamedTuple):
@@ -146,6 +147,15 @@ class TestClient:
         found = (await self.request("completion/complete", params))["completion"]
         return Completion(tuple(found["values"]), found.get("total"), found.get("hasMore", False))
 
+    async def definitions(self) -> Definitions:
+        """All that the client is told of tools, resources, templates and prompts, for a snapshot."""
+        return {
+            "tools": {one["name"]: one for one in await self.tools()},
+            "resources": {one["uri"]: one for one in await self._offered("resources")},
+            "templates": {one["uriTemplate"]: one for one in await self._offered("templates")},
+            "prompts": {one["name"]: one for one in await self._offered("prompts")},
+        }
+
     # --- what the host asks and tells ---
 
     def answer(self, *answers: Any) -> None:
@@ -229,6 +239,12 @@ class TestClient:
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Send a notification."""
         self._dialogue.notify(method, params or {})
+
+    async def _offered(self, kind: Literal["resources", "templates", "prompts"]) -> list[Message]:
+        """A list, empty where the host has nothing of the kind and so no such method."""
+        if not self.host.offers("resources" if kind == "templates" else kind):
+            return []
+        return await {"resources": self.resources, "templates": self.templates, "prompts": self.prompts}[kind]()
 
     async def _list(self, method: str, member: str) -> list[Message]:
         items: list[Message] = []

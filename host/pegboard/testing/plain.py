@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from pegboard.contracts import NOTHING, Completion
 from pegboard.host import Host
 from pegboard.testing.answers import Asked
 from pegboard.testing.client import Logged, Reported, TestClient
+from pegboard.testing.hosting import Kit
 from pegboard.testing.link import Message, Traffic
 from pegboard.testing.results import CallResult, PromptGiven, ReadResult
+from pegboard.testing.snapshots import Definitions
 
 T = TypeVar("T")
 
@@ -27,6 +30,18 @@ def new_runner() -> asyncio.Runner:
     except RuntimeError:
         return asyncio.Runner(loop_factory=asyncio.new_event_loop)
     raise RuntimeError("an event loop runs here already; write `async with connect(...)`")
+
+
+def definitions_of(kit: Kit) -> Definitions:
+    """What clients are told of a toolkit or plugin that needs no settings; where a loop runs, in a thread beside it."""
+    from pegboard.testing.connecting import connect
+
+    def look() -> Definitions:
+        with connect(kit) as client:
+            return client.definitions()
+
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(look).result()
 
 
 class PlainClient:
@@ -81,6 +96,10 @@ class PlainClient:
     def complete(self, of: str, argument: str, value: str = "", context: Mapping[str, str] = NOTHING) -> Completion:
         """See `TestClient.complete`."""
         return self.run(self.client.complete(of, argument, value, context))
+
+    def definitions(self) -> Definitions:
+        """See `TestClient.definitions`."""
+        return self.run(self.client.definitions())
 
     def request(self, method: str, params: Mapping[str, Any] | None = None) -> Message:
         """See `TestClient.request`."""

@@ -1,0 +1,99 @@
+"""The pytest plugin: fixtures for tests of toolkits and plugins. A run that uses none of them loads none of pegboard.
+
+It works with every plugin for async tests, and without one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pegboard.testing.hosting import Kit
+    from pegboard.testing.plain import PlainClient
+    from pegboard.testing.snapshots import Definitions
+
+
+class Connect(Protocol):
+    """Connects a client to a host of its own, both of which end with the test."""
+
+    def __call__(self, *kits: Kit, **options: Any) -> PlainClient:
+        """Connect; the arguments are those of `pegboard.testing.connect`."""
+        ...
+
+
+class Snapshot(Protocol):
+    """Holds what clients see against a file beside the test."""
+
+    def __call__(self, subject: Kit | PlainClient | Definitions, name: str | None = None) -> None:
+        """Compare.
+
+        Args:
+            subject: what is served: a toolkit or plugin that needs no settings, the client of `pegboard_connect`, or
+                what `await client.definitions()` gave.
+            name: tells this snapshot from others of the same test.
+
+        Raises:
+            SnapshotDiffers: clients see something else. `pytest --pegboard-update` writes the file anew.
+        """
+        ...
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option that writes snapshots anew."""
+    parser.getgroup("pegboard").addoption(
+        "--pegboard-update", action="store_true", help="write the snapshots of definitions anew"
+    )
+
+
+@pytest.fixture
+def pegboard_connect() -> Iterator[Connect]:
+    """What connects clients in tests without `async`; they end with the test."""
+    with ExitStack() as stack:
+
+        def connecting(*kits: Kit, **options: Any) -> PlainClient:
+            from pegboard.testing import connect
+
+            return stack.enter_context(connect(*kits, **options))
+
+        yield connecting
+
+
+@pytest.fixture
+def pegboard_snapshot(request: pytest.FixtureRequest) -> Snapshot:
+    """Compares definitions with `snapshots/<module>.<test>.json` beside the test: `pegboard_snapshot(kit)`."""
+    taken: set[Path] = set()
+
+    def snapshot(subject: Kit | PlainClient | Definitions, name: str | None = None) -> None:
+        from pegboard.testing.snapshots import compare
+
+        path = _path(request, name)
+        if path in taken:
+            raise ValueError(f"this test takes two snapshots called {path.name}; give one of them a name")
+        taken.add(path)
+        compare(_definitions(subject), path, update=request.config.getoption("--pegboard-update"))
+
+    return snapshot
+
+
+def _path(request: pytest.FixtureRequest, name: str | None) -> Path:
+    test = request.node.name if request.cls is None else f"{request.cls.__name__}.{request.node.name}"
+    parts = [request.path.stem, test, *([name] if name else [])]
+    return request.path.parent / "snapshots" / (re.sub(r"[^\w.-]+", "_", ".".join(parts)).strip("_") + ".json")
+
+
+def _definitions(subject: Any) -> Definitions:
+    from pegboard.testing.client import TestClient
+    from pegboard.testing.plain import PlainClient, definitions_of
+
+    if isinstance(subject, TestClient):
+        raise TypeError("write pegboard_snapshot(await client.definitions())")
+    if isinstance(subject, Mapping):
+        return subject
+    return subject.definitions() if isinstance(subject, PlainClient) else definitions_of(subject)
