@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         UI_SCHEME,
         UNKNOWN_CLIENT,
         Ask,
+        Authenticator,
         Authorization,
         AuthProvider,
         Call,
@@ -178,6 +179,7 @@ __all__ = [
     "Ask",
     "AudioContent",
     "AuthProvider",
+    "Authenticator",
     "Authorization",
     "AuthorizationError",
     "AuthorizationRequiredError",
@@ -351,7 +353,7 @@ _NAMES = {
         ProtocolHost Question Request RequestId Resource ResourceContents ResourceDefinition ResourceResult
         ResourceTemplate ResourceUi Response Round Route RouteHandler SecretStore ServerSentEvent SessionRecord
         SessionStore StreamProtocol Subscribe Subscribed Supplied TokenRequest TokenSource Tool ToolAnnotations
-        ToolAuthorization ToolDefinition ToolResult ToolUi Topic Transport TransportHost
+        ToolAuthorization ToolDefinition ToolResult ToolUi Topic Transport TransportHost Authenticator
     """,
     "contracts.content": """
         Annotations AudioContent Content EmbeddedResource Icon ImageContent ResourceLink Role TextContent

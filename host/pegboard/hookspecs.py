@@ -18,6 +18,7 @@ import pluggy
 if TYPE_CHECKING:
     from pegboard.authoring import ToolFunction
     from pegboard.contracts import (
+        Authenticator,
         AuthProvider,
         ErrorAdapter,
         Extension,
@@ -149,6 +150,17 @@ def register_token_sources(context: PluginContext) -> Iterable[TokenSource]:
     raises, or does not answer within `[host] token_seconds`, is logged and passed over. Where none has one the call
     ends with an `AuthorizationRequiredError`: that of the first source that raised one, for it knows where the person
     can authorize. The host keeps no token.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def register_authenticators(context: PluginContext) -> Iterable[Authenticator]:
+    """Contribute who says whose requests come in over HTTP, each for the routes of one policy.
+
+    A policy that has one admits nobody else, from loopback neither; of several for one policy the first that knows the
+    caller admits the request, else the first one's refusal is the answer. A route whose policy has none is not served,
+    but for "public" and the MCP endpoint's own, "mcp". One that raises admits nobody.
     """
     raise NotImplementedError
 

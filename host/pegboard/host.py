@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 from collections.abc import AsyncIterable, Callable, Collection, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -52,6 +51,7 @@ from pegboard.loading.discovery import Given, Selection, defaults
 from pegboard.loading.loader import load
 from pegboard.loading.plugins import Loaded, LoadReport, Origin, Problem
 from pegboard.methods import method_table
+from pegboard.routing import reasons_to_stay_local, respond
 from pegboard.supervise import run_all
 
 logger = logging.getLogger("pegboard")
@@ -342,9 +342,16 @@ class Host:
         """A transport's channel is open; `on_opened` is told, with the names of the tools that are served there.
 
         The log is told of those that are not for its callers.
+
+        Raises:
+            ConfigError: others can reach it, and an authenticator is good for this machine's user alone.
         """
         tools = self.assembly.tools
-        withheld = [] if trusted else [name for name, bound in tools.items() if not may_use(ANONYMOUS, bound)]
+        authenticators = self.assembly.authenticators
+        if not trusted and (reasons := reasons_to_stay_local(authenticators)):
+            raise ConfigError([f"{address} is not for this machine alone, and {reason}" for reason in reasons])
+        is_open = not trusted and all(one.policy != "mcp" for one in authenticators)
+        withheld = [name for name, bound in tools.items() if is_open and not may_use(ANONYMOUS, bound)]
         if withheld:
             names = ", ".join(withheld)
             logger.warning("not served at %s, as they use secrets or tokens and anybody may call: %s", address, names)
@@ -353,20 +360,7 @@ class Host:
 
     async def respond(self, request: Request) -> Response | EventStream:
         """Answer one HTTP request by the route it belongs to. Never raises, but for `asyncio.CancelledError`."""
-        methods = self.assembly.routes.get(request.path)
-        if methods is None:
-            return Response(404, b"There is nothing here.\n", "text/plain")
-        route = methods.get("GET" if request.method == "HEAD" else request.method)
-        if route is None:
-            return Response(405, headers={"Allow": ", ".join(sorted(methods))})
-        try:
-            return await route.handler(request, self)
-        except asyncio.CancelledError:
-            raise
-        except BaseException:
-            error_id = secrets.token_hex(4)
-            logger.exception("error %s in %s %s", error_id, request.method, request.path)
-            return Response(500, f"Internal error {error_id}\n".encode(), "text/plain")
+        return await respond(self.assembly.routes, request, self)
 
     async def _in_thread(self, function: Callable[[], Any]) -> Any:
         value, error = await self._threads.run(function, {})

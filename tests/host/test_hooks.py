@@ -10,17 +10,21 @@ import pytest
 
 from pegboard import (
     ANONYMOUS,
+    LOCAL,
+    Authenticator,
     Authorization,
     AuthProvider,
     Call,
     Caller,
     CallNext,
+    ConfigError,
     Connection,
     Context,
     ErrorAdapter,
     EventStream,
     Extension,
     Failure,
+    Host,
     Method,
     MethodResult,
     Middleware,
@@ -418,6 +422,78 @@ async def test_hook_register_routes() -> None:
         assert (await respond("POST", "/made", b"?")).body == b"n?"
 
 
+class Door:
+    """Admits those who say the word, under the name that they give."""
+
+    def __init__(self, policy: str, word: str, only_local: str | None = None) -> None:
+        self.policy = policy
+        self.word = word
+        self.only_local = only_local
+
+    async def authenticate(self, request: Request) -> Caller | Response:
+        word, _, name = request.body.partition(b" ")
+        if word == b"crash":
+            raise KeyError("canary-7f3a91")
+        return Caller(name.decode()) if word == self.word.encode() else Response(401, self.word.encode())
+
+
+def guarded_by(*doors: Door, routes: Iterable[str] = ("vault", "public", "mcp")) -> type[Plugin]:
+    """A plugin with authenticators, and a route of each policy that tells who asked."""
+
+    async def answer(request: Request, host: ProtocolHost) -> Response | EventStream:
+        return Response(200, repr(request.caller).encode())
+
+    class Guarding(Plugin):
+        @hookimpl
+        def register_authenticators(self) -> Iterable[Authenticator]:
+            return doors
+
+        @hookimpl
+        def register_routes(self) -> Iterable[Route]:
+            return [Route("POST", f"/{policy}", answer, auth=policy) for policy in routes]
+
+    return Guarding
+
+
+async def asked(host: Host, path: str, body: bytes) -> Response:
+    found = await host.respond(Request("POST", path, {}, NoHeaders(), body, LOCAL))
+    assert isinstance(found, Response)
+    return found
+
+
+async def test_hook_register_authenticators() -> None:
+    plugin = guarded_by(Door("vault", "sesame"), Door("vault", "mellon"), Door("public", "nobody"))
+    async with make_host(plugins={"p": plugin}) as host:
+        assert (await asked(host, "/vault", b"sesame Ada")).body == repr(Caller("Ada")).encode()
+        assert (await asked(host, "/vault", b"mellon Bob")).body == repr(Caller("Bob")).encode()
+        assert await asked(host, "/vault", b"please") == Response(401, b"sesame")
+        crashed = await host.respond(Request("POST", "/vault", {}, NoHeaders(), b"crash"))
+        assert isinstance(crashed, Response)
+        assert (crashed.status, b"canary" in crashed.body) == (500, False)
+        assert (await asked(host, "/public", b"please")).body == repr(LOCAL).encode()
+        assert (await asked(host, "/mcp", b"please")).body == repr(LOCAL).encode()
+
+
+async def test_the_endpoint_is_closed_to_all_others_once_somebody_authenticates_for_it() -> None:
+    async with make_host(plugins={"p": guarded_by(Door("mcp", "sesame"), routes=["mcp"])}) as host:
+        assert (await asked(host, "/mcp", b"please")).status == 401
+        assert (await asked(host, "/mcp", b"sesame Ada")).status == 200
+
+
+async def test_a_route_that_nobody_authenticates_for_is_not_served() -> None:
+    async with make_host(plugins={"p": guarded_by(Door("volt", "sesame"))}) as host:
+        assert (await asked(host, "/vault", b"sesame Ada")).status == 404
+        (problem,) = host.problems
+        assert "'POST /vault' is for callers of the policy 'vault', and no plugin says who they are" in str(problem)
+
+
+async def test_an_authenticator_for_this_machine_alone_keeps_others_out() -> None:
+    async with make_host(plugins={"p": guarded_by(Door("vault", "dev", "its word is known"))}) as host:
+        host.opened("http://127.0.0.1:1", trusted=True)
+        with pytest.raises(ConfigError, match="not for this machine alone, and its word is known"):
+            host.opened("http://0.0.0.0:1", trusted=False)
+
+
 async def test_hook_register_methods() -> None:
     async def get(call: Call) -> Outcome:
         if call.params.get("jobId") != "1":
@@ -577,6 +653,10 @@ class Everything(Plugin):
     @hookimpl
     def register_routes(self, context: PluginContext) -> Any:
         return self.note("register_routes", context)
+
+    @hookimpl
+    def register_authenticators(self, context: PluginContext) -> Any:
+        return self.note("register_authenticators", context)
 
     @hookimpl
     def register_secret_stores(self, context: PluginContext) -> Any:

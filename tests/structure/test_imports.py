@@ -14,11 +14,38 @@ import pegboard
 from tests.structure.sources import ROOT, Import, imports, modules
 
 ROOMS = (
-    "errors", "retry_after", "upstream", "names", "contracts", "codec", "jsonrpc", "meta_keys", "texts",
-    "schema_errors", "argument_words", "argument_errors", "authoring", "hookspecs", "toolkit", "config", "middleware",
-    "uris", "content", "context", "schemas", "calls", "loading", "catalogue", "methods", "supervise", "host", "cli",
-    "__main__", "testing",
-)  # fmt: skip
+    "errors",
+    "retry_after",
+    "upstream",
+    "names",
+    "contracts",
+    "codec",
+    "jsonrpc",
+    "meta_keys",
+    "texts",
+    "schema_errors",
+    "argument_words",
+    "argument_errors",
+    "authoring",
+    "hookspecs",
+    "toolkit",
+    "config",
+    "middleware",
+    "uris",
+    "content",
+    "context",
+    "schemas",
+    "calls",
+    "routing",
+    "loading",
+    "catalogue",
+    "methods",
+    "supervise",
+    "host",
+    "cli",
+    "__main__",
+    "testing",
+)
 """The rooms of the host; one may import those before it."""
 
 WITH_INPUT_AND_OUTPUT = {"upstream", "config", "loading", "supervise", "host", "cli", "__main__", "testing"}

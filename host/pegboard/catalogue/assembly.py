@@ -15,6 +15,7 @@ from pegboard.catalogue.binding import SINGULAR, Binder, Bound, Served, Withheld
 from pegboard.catalogue.definitions import place
 from pegboard.config import HostConfig, unmatched_patterns
 from pegboard.contracts import (
+    Authenticator,
     Contributed,
     ErrorAdapter,
     Prompt,
@@ -28,6 +29,7 @@ from pegboard.contracts import (
 from pegboard.errors import ToolDefinitionError
 from pegboard.loading.plugins import Loaded, Origin, Problem
 from pegboard.names import nearest
+from pegboard.routing import Routes, guarded
 
 NAMED_TOOLS = 3
 """How many tools a problem names before it counts the rest."""
@@ -41,7 +43,7 @@ class Assembly(NamedTuple):
     Attributes:
         tools: by wire name, in the order of names.
         resources: by URI, and templates by their text.
-        routes: by path, then by method.
+        routes: by path, then by method; each admits whom its policy admits.
         contributed: what plugins add to the protocol.
         adapters: in the order in which they are asked, but for a tool's own and its provider's.
         token_sources: with the names of their plugins, in the order in which they are asked.
@@ -60,7 +62,8 @@ class Assembly(NamedTuple):
     middleware: tuple[Link, ...]
     transports: Mapping[str, Transport]
     protocols: tuple[StreamProtocol, ...]
-    routes: Mapping[str, Mapping[str, Route]]
+    routes: Routes
+    authenticators: tuple[Authenticator, ...]
     contributed: Contributed
     withheld: tuple[Withheld, ...]
     problems: tuple[Problem, ...]
@@ -104,6 +107,7 @@ def assemble(
         transports=assembler.transports(),
         protocols=tuple(protocol for plugin in plugins for protocol in plugin.protocols),
         routes=assembler.routes(),
+        authenticators=assembler.authenticators(),
         contributed=binder.contributed(),
         withheld=tuple(assembler.withheld),
         problems=tuple(assembler.problems),
@@ -203,12 +207,20 @@ class _Assembler:
         owned = ((item.name, plugin.origin, item) for plugin in self.plugins for item in plugin.transports)
         return self.unique("transport", owned)
 
-    def routes(self) -> dict[str, dict[str, Route]]:
+    def authenticators(self) -> tuple[Authenticator, ...]:
+        return tuple(one for plugin in self.plugins for one in plugin.authenticators)
+
+    def routes(self) -> Routes:
         owned = [(plugin.origin, route) for plugin in self.plugins for route in plugin.routes]
         paths: dict[str, dict[str, Route]] = {}
-        unique = self.unique("route", ((f"{route.method} {route.path}", origin, route) for origin, route in owned))
-        for route in unique.values():
-            paths.setdefault(route.path, {})[route.method] = route
+        named = ((f"{route.method} {route.path}", origin, (origin, route)) for origin, route in owned)
+        authenticators = self.authenticators()
+        for name, (origin, route) in self.unique("route", named).items():
+            if (admitting := guarded(route, authenticators)) is None:
+                told = f"route {name!r} is for callers of the policy {route.auth!r}, and no plugin says who they are"
+                self.problem(origin, f"{told}; it is not served")
+            else:
+                paths.setdefault(route.path, {})[route.method] = admitting
         return paths
 
     def report_unknown_order(self) -> None:

@@ -50,7 +50,16 @@ from pegboard.contracts.catalogue import (
     Tool,
     ToolAnnotations,
 )
-from pegboard.contracts.http import EventStream, Headers, Request, Response, Route, RouteHandler, ServerSentEvent
+from pegboard.contracts.http import (
+    Authenticator,
+    EventStream,
+    Headers,
+    Request,
+    Response,
+    Route,
+    RouteHandler,
+    ServerSentEvent,
+)
 from pegboard.contracts.methods import (
     Contributed,
     Describe,
@@ -94,6 +103,7 @@ __all__ = [
     "UNKNOWN_CLIENT",
     "Ask",
     "AuthProvider",
+    "Authenticator",
     "Authorization",
     "Call",
     "CallNext",

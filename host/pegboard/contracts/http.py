@@ -95,6 +95,23 @@ RouteHandler: TypeAlias = "Callable[[Request, ProtocolHost], Awaitable[Response 
 """Answers a request; cancelled when the peer is gone before the response has begun."""
 
 
+class Authenticator(Protocol):
+    """Says who sends the requests to the routes of one policy.
+
+    One whose attribute `only_local` is a text, the reason, is good for this machine's user alone: a transport that
+    others can reach does not start with it.
+
+    Attributes:
+        policy: what routes name as their `auth`.
+    """
+
+    policy: str
+
+    async def authenticate(self, request: Request) -> Caller | Response:
+        """Who sends a request, or the response that refuses it: 401 with a challenge (RFC 9110, 11.6.1), as a rule."""
+        ...
+
+
 class Route(NamedTuple):
     """What answers at a path.
 
@@ -102,7 +119,8 @@ class Route(NamedTuple):
         method: the HTTP method.
         path: the exact path, such as "/mcp".
         handler: answers it.
-        auth: the policy that admits callers; "mcp" is that of the MCP endpoint, "public" admits everybody.
+        auth: the policy that admits callers, of an authenticator: "mcp" is that of the MCP endpoint, which is open
+            where nobody authenticates for it; "public" admits everybody.
     """
 
     method: str

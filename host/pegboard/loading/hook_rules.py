@@ -54,6 +54,7 @@ HOOKS = {
     "register_methods": Hook("methods", Extension | Method | NotificationHandler | Topic),
     "register_routes": Hook("routes", Route),
     "register_token_sources": Hook("token_sources", ("token",)),
+    "register_authenticators": Hook("authenticators", ("policy", "authenticate")),
     "register_secret_stores": Hook("stores", ("name", "get")),
     "lifespan": Hook("lifespans", ("__aenter__", "__aexit__")),
 }

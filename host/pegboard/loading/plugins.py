@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pegboard.contracts import (
+    Authenticator,
     AuthProvider,
     ErrorAdapter,
     Extension,
@@ -132,6 +133,7 @@ class Loaded:
         self.methods: list[Extension | Method | NotificationHandler | Topic] = []
         self.routes: list[Route] = []
         self.token_sources: list[TokenSource] = []
+        self.authenticators: list[Authenticator] = []
         self.stores: list[SecretStore] = []
         self.lifespans: list[Lifespan] = []
 

@@ -1,0 +1,73 @@
+"""Which route answers an HTTP request, and who may ask it. It knows no server."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+
+from pegboard.contracts import Authenticator, Caller, EventStream, ProtocolHost, Request, Response, Route
+
+logger = logging.getLogger("pegboard")
+
+OPEN = frozenset(("public", "mcp"))
+"""Policies that need no authenticator: the second admits everybody only as long as there is none for it."""
+
+Routes = Mapping[str, Mapping[str, Route]]
+"""By path, then by method."""
+
+
+async def respond(routes: Routes, request: Request, host: ProtocolHost) -> Response | EventStream:
+    """Answer one HTTP request by the route it belongs to. Never raises, but for `asyncio.CancelledError`."""
+    methods = routes.get(request.path)
+    if methods is None:
+        return Response(404, b"There is nothing here.\n", "text/plain")
+    route = methods.get("GET" if request.method == "HEAD" else request.method)
+    if route is None:
+        return Response(405, headers={"Allow": ", ".join(sorted(methods))})
+    try:
+        return await route.handler(request, host)
+    except asyncio.CancelledError:
+        raise
+    except BaseException:
+        error_id = secrets.token_hex(4)
+        logger.exception("error %s in %s %s", error_id, request.method, request.path)
+        return Response(500, f"Internal error {error_id}\n".encode(), "text/plain")
+
+
+def guarded(route: Route, authenticators: Iterable[Authenticator]) -> Route | None:
+    """A route that admits those whom its policy admits; None where nobody says whom that is.
+
+    Args:
+        route: the route.
+        authenticators: of all policies.
+    """
+    own = [one for one in authenticators if one.policy == route.auth]
+    if own and route.auth != "public":
+        return route._replace(handler=_Guarded(route, own))
+    return route if route.auth in OPEN else None
+
+
+def reasons_to_stay_local(authenticators: Iterable[Authenticator]) -> list[str]:
+    """Why these are good for this machine's user alone, those that are."""
+    reasons = [getattr(one, "only_local", None) for one in authenticators]
+    return [reason for reason in reasons if reason]
+
+
+class _Guarded:
+    """A route's handler, behind authenticators: the first that knows the caller lets the request in."""
+
+    def __init__(self, route: Route, authenticators: Sequence[Authenticator]) -> None:
+        self._handler = route.handler
+        self._authenticators = authenticators
+
+    async def __call__(self, request: Request, host: ProtocolHost) -> Response | EventStream:
+        refusal: Response | None = None
+        for authenticator in self._authenticators:
+            found = await authenticator.authenticate(request)
+            if isinstance(found, Caller):
+                return await self._handler(request._replace(caller=found), host)
+            refusal = refusal or found
+        assert refusal is not None  # there is at least one authenticator
+        return refusal
