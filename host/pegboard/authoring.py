@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Unpack, cast, overload
 
 from pegboard.contracts import NOTHING, UI_EXTENSION, ToolDefinition
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
 
 _ABSENT = {"execution": "the host serves no tasks, so there is nothing to say about them"}
 """Options that authors may look for, and why they are not there."""
@@ -72,6 +73,30 @@ class _ToolDecorator:
             return ToolFunction(definition_of(function)._replace(**fields))
 
         return make if function is None else make(function)
+
+    @staticmethod
+    def deprecated(message: str) -> Callable[[F], F]:
+        """Say what to use instead of a tool, above or below the decorator that makes it one; `deprecated=` does too.
+
+        On a plain function it does what `warnings.deprecated` does (PEP 702), which serves as well, but for the
+        warning.
+
+        Raises:
+            TypeError: there is no message, or what is decorated takes none.
+        """
+        if not isinstance(message, str):
+            raise TypeError(f'{message!r} is no message: write @tool.deprecated("use add instead")')
+
+        def mark(function: F) -> F:
+            if isinstance(function, ToolFunction):
+                return cast("F", ToolFunction(function.definition._replace(deprecated=message)))
+            try:
+                setattr(function, "__deprecated__", message)  # noqa: B010 - not an attribute that checkers know
+            except AttributeError:
+                raise TypeError(f"{function!r} cannot be marked: say deprecated={message!r} as an option") from None
+            return function
+
+        return mark
 
 
 tool = _ToolDecorator()

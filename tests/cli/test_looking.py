@@ -124,6 +124,24 @@ def test_a_tool_as_json_is_whole(pegboard: Command) -> None:
     assert pegboard("show", "demo_echo", "--json").data["annotations"] == {"read_only": True, "idempotent": True}
 
 
+def test_what_else_is_said_of_a_tool_is_shown(pegboard: Command) -> None:
+    pegboard.install(
+        "old",
+        "from pegboard import ToolAnnotations, Toolkit\nkit = Toolkit('old', version='2')\n"
+        "hints = ToolAnnotations(open_world=False, extra={'com.example/teams': ['A', None]})\n"
+        "@kit.tool(annotations=hints, deprecated='use new', version='v1.1')\n"
+        "def work() -> str:\n    'Work.'\n    return 'x'\nkit.tool(name='plain')(work)\n",
+    )
+    out = pegboard("show", "old_work").out
+    assert "\ndeprecated: use new\n\nWork.\n" in out
+    assert 'open_world: false, com.example/teams: ["A",null]' in out
+    found = pegboard("show", "old_work", "--json").data
+    assert (found["version"], found["deprecated"]) == ("1.1.0", "use new")
+    assert found["meta"] == {"pegboard/version": "1.1.0"}
+    plain = pegboard("show", "old_plain", "--json").data
+    assert (plain["version"], plain["deprecated"], plain["meta"]) == ("2.0.0", None, {})
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [

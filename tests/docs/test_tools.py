@@ -140,6 +140,18 @@ async def test_what_kind_of_tool_it_is() -> None:
         assert list(tool.meta) == ["pegboard/metadata"]
 
 
+async def test_versions_and_tools_that_grow_old() -> None:
+    async with make_host(run("grown_old.py")["kit"]) as host:
+        assert host.problems == ()
+        tools = {name: one.tool for name, one in host.assembly.tools.items()}
+        assert {name: tool.version for name, tool in tools.items()} == {
+            "games_roll": "2.1.0",
+            "games_roll_dice": "1.0.0",
+        }
+        assert {tool.deprecated for tool in tools.values()} == {"use throw_dice instead"}
+        assert tools["games_roll_dice"].meta == {"pegboard/version": "1.0.0"}
+
+
 def test_there_is_no_execution() -> None:
     with pytest.raises(TypeError, match="the host serves no tasks"):
         Toolkit("x").tool(execution={"taskSupport": "optional"})  # type: ignore[call-overload]

@@ -211,6 +211,83 @@ async def test_it_comes_while_the_host_runs() -> None:
         assert host.assembly.tools["minus"].tool.title == "Subtract"
 
 
+# --- what is deprecated
+
+
+def old() -> str:
+    """Be old."""
+    return "old"
+
+
+async def deprecated(*given: Any) -> list[str | None]:
+    """What the host knows of each."""
+    kit = Toolkit("x")
+    for number, one in enumerate(given):
+        kit.add(f"t{number}", one)
+    async with make_host(kit) as host:
+        assert host.problems == ()
+        return [one.tool.deprecated for one in host.assembly.tools.values()]
+
+
+async def test_a_tool_is_deprecated_by_an_option_or_a_decorator_in_any_order() -> None:
+    def marked() -> str:
+        """Be old."""
+        return "old"
+
+    mark = tool.deprecated("use new")
+    assert mark(marked) is marked
+    plain, above = tool(old), mark(tool(old))
+    given = [plain, above, tool(marked), marked, partial(marked), tool(deprecated="use\n  new ")(old)]
+    assert await deprecated(*given) == [None] + ["use new"] * 5
+    assert above() == marked() == "old"
+    assert plain.definition.deprecated is None
+
+
+async def test_a_decorator_above_that_of_a_toolkit_serves_too() -> None:
+    kit = Toolkit("x")
+
+    @tool.deprecated("use new")
+    @kit.tool
+    def work() -> str:
+        """Work."""
+        return ""
+
+    async with make_host(kit) as host:
+        assert host.assembly.tools["x_work"].tool.deprecated == "use new"
+
+
+async def test_the_option_comes_before_the_decorator() -> None:
+    @tool(deprecated="use this")
+    @tool.deprecated("use that")
+    def work() -> str:
+        """Work."""
+        return ""
+
+    assert await deprecated(work) == ["use this"]
+
+
+async def test_the_standard_s_own_decorator_serves_too() -> None:
+    import typing_extensions
+
+    standard: Any = typing_extensions.deprecated
+
+    def work(a: int) -> int:
+        """Work."""
+        return a
+
+    assert await deprecated(tool(standard("use new")(work))) == ["use new"]
+
+
+@pytest.mark.parametrize("message", ["", "  ", 5])
+async def test_a_deprecation_without_words_costs_the_tool(message: Any) -> None:
+    kit = Toolkit("x")
+    kit.tool(deprecated=message)(old)
+    async with make_host(kit) as host:
+        assert list(host.assembly.tools) == []
+        (problem,) = host.problems
+        assert f"its deprecated is {message!r}; say what to use instead" in str(problem)
+
+
 # --- what it shares with the other decorators
 
 
@@ -256,6 +333,8 @@ async def test_a_definition_that_is_wrong_costs_that_tool_alone() -> None:
         (lambda: decorator(function=len), "there is no option 'function'"),
         (lambda: decorator(execution="optional"), "there is no option 'execution': the host serves no tasks"),
         (lambda: decorator("name"), "'name' is no function: write @tool(name=...)"),
+        (lambda: decorator.deprecated(old), 'is no message: write @tool.deprecated("use add instead")'),
+        (lambda: decorator.deprecated("use new")(len), "cannot be marked: say deprecated='use new' as an option"),
         (lambda: decorator()(5), "5 is no function: write @tool above one"),
     ],
 )

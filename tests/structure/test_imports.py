@@ -18,6 +18,7 @@ ROOMS = (
     "retry_after",
     "upstream",
     "names",
+    "versions",
     "contracts",
     "codec",
     "jsonrpc",

@@ -10,6 +10,7 @@ from typing import Any
 from pegboard import (
     Behavior,
     Classification,
+    Context,
     Operation,
     ServiceDomain,
     ToolAnnotations,
@@ -18,7 +19,7 @@ from pegboard import (
     tool,
 )
 
-kit = Toolkit("options")
+kit = Toolkit("options", version="v2")
 
 VENDORS: dict[str, Any] = {
     "openai/outputTemplate": "ui://widget/page.html",
@@ -71,3 +72,26 @@ def anywhere(times: int = 1) -> str:
 
 kit.add("somewhere", anywhere)
 kit.add([anywhere])
+
+
+@kit.tool(version="1.4", meta={"com.example/own": 1})
+def versioned() -> str:
+    """Have a version of its own."""
+    return "versioned"
+
+
+@kit.tool(deprecated="use somewhere instead")
+def deprecated_by_option() -> str:
+    """Be old."""
+    return "old"
+
+
+@kit.tool
+@tool.deprecated("use somewhere instead")
+async def deprecated_by_decorator(context: Context) -> str:
+    """Be old."""
+    context.log.warning("its own words")
+    return "old"
+
+
+kit.add(tool.deprecated("use somewhere instead")(tool(name="deprecated_elsewhere", description="Be old.")(anywhere)))

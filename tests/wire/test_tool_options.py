@@ -10,6 +10,7 @@ import pytest_asyncio
 
 from tests.support import options_kit
 from tests.support.options_kit import VENDORS
+from tests.support.peer import META
 from tests.support.pool import Pool, make_site
 from tests.support.schemas import REVISIONS
 from tests.support.wire import Wire
@@ -92,6 +93,57 @@ async def test_annotations_of_ones_own_stand_beside_those_of_the_protocol(wire: 
         "com.example/audited": True,
         "reviewers": ["a", {"b": None}],
     }
+
+
+# --- versions, deprecation
+
+
+async def test_a_version_of_its_own_is_in_the_meta_of_a_tool(wire: Wire) -> None:
+    tool = await listed(wire, "versioned")
+    known = {"com.example/own": 1, "pegboard/version": "1.4.0"}
+    assert tool.get("_meta") == (known if since(wire, "2025-06-18") else None)
+
+
+OLD = ["deprecated_by_option", "deprecated_by_decorator", "deprecated_elsewhere"]
+
+
+@pytest.mark.parametrize("name", OLD)
+async def test_what_is_deprecated_is_described_so(wire: Wire, name: str) -> None:
+    tool = await listed(wire, name)
+    assert tool["description"] == "[DEPRECATED: use somewhere instead] Be old."
+    assert "_meta" not in tool
+
+
+@pytest.mark.parametrize("modern", [False, True])
+async def test_whoever_calls_it_is_told_each_time_and_the_operator_once(optional: Pool, modern: bool) -> None:
+    async with optional.new() as wire:
+        await wire.initialize()
+        if not modern:
+            await wire.result("logging/setLevel", {"level": "warning"})
+        for name in [f"options_{one}" for one in OLD]:
+            call: dict[str, Any] = {"name": name, "arguments": {}}
+            if modern:
+                call["_meta"] = {f"{META}logLevel": "warning"}
+            text = f"{name} is deprecated: use somewhere instead"
+            for _ in range(2):
+                assert (await wire.result("tools/call", call, modern=modern))["isError"] is False
+            told = [one["params"] for one in await wire.settle() if one["params"]["data"] == text]
+            assert told == [{"level": "warning", "logger": name, "data": text}] * 2
+        await wire.close()
+        assert [wire.stderr.count(f"options_{one} is deprecated") for one in OLD] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("modern", [False, True])
+async def test_who_does_not_listen_is_not_told(optional: Pool, modern: bool) -> None:
+    async with optional.new() as wire:
+        await wire.initialize()
+        call: dict[str, Any] = {"name": "options_deprecated_by_option", "arguments": {}}
+        if modern:
+            call["_meta"] = {f"{META}logLevel": "error"}
+        else:
+            await wire.result("logging/setLevel", {"level": "error"})
+        await wire.result("tools/call", call, modern=modern)
+        assert await wire.settle() == []
 
 
 # --- tools that belong to no toolkit

@@ -15,6 +15,7 @@ from threading import get_ident
 from types import CoroutineType
 from typing import Any, Literal, NamedTuple
 
+from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.failures import is_cancelled
 from pegboard.calls.raised import Adapters, raise_meant
 from pegboard.calls.requirements import check_requirements
@@ -66,6 +67,7 @@ class BoundTool(NamedTuple):
         requirements: what it needs beside its arguments, None when that is nothing.
         max_result_bytes: the largest result, as JSON; 0 for no limit.
         adapters: who knows what an exception means, in the order in which they are asked.
+        deprecation: tells whoever calls it to use something else; None while it is not deprecated.
     """
 
     tool: Tool
@@ -75,6 +77,7 @@ class BoundTool(NamedTuple):
     requirements: Requirements | None
     max_result_bytes: int
     adapters: tuple[ErrorAdapter, ...] = ()
+    deprecation: Deprecation | None = None
 
     @property
     def name(self) -> str:
@@ -180,6 +183,8 @@ async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResul
     Raises:
         ToolRuntimeError: the call failed; the message is for the model.
     """
+    if bound.deprecation is not None:
+        bound.deprecation.tell(call)
     if bound.requirements is not None:
         check_requirements(bound.requirements, call)
         if bound.requirements.authorization is not None:

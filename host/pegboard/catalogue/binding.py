@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
+from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.execute import BoundTool
 from pegboard.calls.giving import BoundPrompt, BoundResource
 from pegboard.catalogue.content_definitions import compile_prompt, compile_resource
@@ -146,7 +147,7 @@ class Binder:
             self.known_forms |= forms
         if reason := self._why_withheld(plugin, definition, forms):
             return Withheld(name, plugin.origin.name, reason)
-        tool, signature, function = compile_tool(definition, name, plugin.origin.name)
+        tool, signature, function = compile_tool(definition, name, plugin.origin.name, plugin.version)
         tool = self._described(tool, definition, resources)
         provider = None
         if definition.requires_auth is not None or definition.scopes:
@@ -162,6 +163,7 @@ class Binder:
             _requirements(definition, secrets),
             host.max_result_bytes,
             self.errors.of(definition.adapters, provider),
+            Deprecation(name, tool.deprecated) if tool.deprecated else None,
         )
         return Bound("tools", name, plugin.origin, bound, forms, missing)
 

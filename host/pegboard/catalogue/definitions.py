@@ -18,9 +18,13 @@ from pegboard.errors import ToolDefinitionError
 from pegboard.names import check_wire_name
 from pegboard.schemas.functions import innermost
 from pegboard.schemas.signature import Signature, compile_signature
+from pegboard.versions import normal_version
 
 MAX_SCHEMA_BYTES = 256 * 1024
 """The largest input or output schema that is served, as JSON."""
+
+VERSION = "pegboard/version"
+"""The key of `_meta` under which clients see the version of a tool that has one of its own."""
 
 T = TypeVar("T")
 
@@ -64,8 +68,16 @@ def place(function: object) -> str:
     return f" ({code.co_filename}:{code.co_firstlineno})" if code else ""
 
 
-def compile_tool(definition: ToolDefinition, name: str, owner: str) -> tuple[Tool, Signature, Function]:
+def compile_tool(
+    definition: ToolDefinition, name: str, owner: str, version: str | None = None
+) -> tuple[Tool, Signature, Function]:
     """A tool as clients see it, and how its function is called.
+
+    Args:
+        definition: the definition.
+        name: its name on the wire.
+        owner: whose it is.
+        version: its owner's, which it has where it has none of its own.
 
     Raises:
         ToolDefinitionError: something about it cannot be served.
@@ -83,9 +95,22 @@ def compile_tool(definition: ToolDefinition, name: str, owner: str) -> tuple[Too
         check_schema_texts(signature.output_schema, schema_json(signature.output_schema), "the result")
     hints = definition.annotations
     title = definition.title or (hints.title if hints else None)
-    schemas = signature.input_schema, signature.output_schema
-    tool = Tool(name, description, *schemas, title, hints, owner, definition.meta, mirrors, tuple(definition.icons))
-    return _with_kind(tool, definition), signature, Function.of(definition.function, inline=definition.inline)
+    tool = Tool(
+        name,
+        description,
+        signature.input_schema,
+        signature.output_schema,
+        title,
+        hints,
+        owner,
+        definition.meta,
+        mirrors,
+        tuple(definition.icons),
+        version=version,
+        deprecated=_deprecation(definition),
+    )
+    tool = _with_version(_with_kind(tool, definition), definition.version)
+    return tool, signature, Function.of(definition.function, inline=definition.inline)
 
 
 def _with_kind(tool: Tool, definition: ToolDefinition) -> Tool:
@@ -94,6 +119,28 @@ def _with_kind(tool: Tool, definition: ToolDefinition) -> Tool:
     from pegboard.catalogue.tool_metadata import with_kind
 
     return with_kind(tool, definition.metadata)
+
+
+def _with_version(tool: Tool, version: object) -> Tool:
+    if version is None:
+        return tool
+    try:
+        own = normal_version(version)
+    except ValueError as error:
+        raise ToolDefinitionError(f"its version: {error}") from None
+    return tool._replace(version=own, meta={**(tool.meta or {}), VERSION: own})
+
+
+def _deprecation(definition: ToolDefinition) -> str | None:
+    """What the author says of what to use instead, by the option or by a decorator (PEP 702); None for nothing."""
+    message: object = definition.deprecated
+    if message is None:
+        message = getattr(_innermost(definition.function), "__deprecated__", None)
+    if message is None:
+        return None
+    if not isinstance(message, str) or not message.strip():
+        raise ToolDefinitionError(f'its deprecated is {message!r}; say what to use instead, like "use add instead"')
+    return " ".join(message.split())
 
 
 def _innermost(function: Any) -> Any:

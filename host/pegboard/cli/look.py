@@ -11,6 +11,7 @@ from pegboard.cli import OK
 from pegboard.cli.common import loaded_host
 from pegboard.cli.find import find_tool
 from pegboard.cli.output import first_line, print_json, print_table, print_text, say
+from pegboard.codec import encode
 from pegboard.contracts import Tool
 from pegboard.host import Host
 from pegboard.loading.plugins import Choice
@@ -52,6 +53,8 @@ def tool_detail(tool: Tool) -> dict[str, Any]:
         "toolkit": tool.owner,
         "title": tool.title,
         "description": tool.description,
+        "version": tool.version,
+        "deprecated": tool.deprecated,
         "annotations": {**said, **(hints.extra if hints else {})},
         "meta": tool.meta or {},
         "input_schema": tool.input_schema,
@@ -65,6 +68,8 @@ def _secrets(bound: BoundTool) -> list[str]:
 
 def _print_tool(tool: Tool, secrets: list[str]) -> None:
     print_text(f"{tool.name}" + (f" - {tool.title}" if tool.title else ""))
+    if tool.deprecated:
+        print_text(f"\ndeprecated: {tool.deprecated}")
     print_text(f"\n{tool.description}\n")
     schema = tool.input_schema
     required, definitions = schema.get("required", ()), schema.get("$defs", {})
@@ -81,7 +86,7 @@ def _print_tool(tool: Tool, secrets: list[str]) -> None:
     if tool.output_schema is not None:
         print_text(f"\ngives: {_type_name(tool.output_schema, tool.output_schema.get('$defs', {}))}")
     if hints := tool_detail(tool)["annotations"]:
-        print_text("\n" + ", ".join(f"{name}: {str(value).lower()}" for name, value in hints.items()))
+        print_text("\n" + ", ".join(f"{name}: {encode(value).decode()}" for name, value in hints.items()))
     if secrets:
         print_text("\nsecrets: " + ", ".join(secrets))
 

@@ -72,6 +72,8 @@ class Tool(NamedTuple):
         meta: its `_meta`, None for none.
         icons: pictures that clients may show.
         metadata: what kind of tool it is; hints and `_meta` say it, too.
+        version: its own, else its toolkit's or plugin's; None when that has none.
+        deprecated: what to use instead; None while it is not deprecated.
     """
 
     name: str
@@ -85,6 +87,8 @@ class Tool(NamedTuple):
     mirrored: tuple[Mirrored, ...] = ()
     icons: "tuple[Icon, ...]" = ()
     metadata: "ToolMetadata | None" = None
+    version: str | None = None
+    deprecated: str | None = None
 
 
 class Resource(NamedTuple):

@@ -49,6 +49,8 @@ class ToolOptions(Options, total=False):
         metadata: what kind of tool it is: the services it works on, what it does there, and extras of your own. The
             hints that `annotations` leaves out come from here.
             `metadata=ToolMetadata(behavior=Behavior(["read"], read_only=True))`
+        version: its own, where it is another than its toolkit's.
+            `version="1.4.0"`
         requires_auth: whose token it needs, and what that must allow.
             `requires_auth=GitHub(scopes=["repo"])`
         scopes: what the caller's own token must allow, where the caller is not this machine's user.
@@ -72,10 +74,13 @@ class ToolOptions(Options, total=False):
             `adapters=[DiceErrors()]`
         enabled: given `context.config`, says whether the tool is offered at all.
             `enabled=lambda config: config.write`
+        deprecated: what to use instead. Clients read it before the description, and whoever calls the tool is told.
+            `deprecated="use throw_dice instead"`
     """
 
     annotations: ToolAnnotations | None
     metadata: ToolMetadata | None
+    version: str | None
     requires_auth: ToolAuthorization | None
     scopes: Sequence[str]
     requires_secrets: Sequence[str]
@@ -87,6 +92,7 @@ class ToolOptions(Options, total=False):
     extensions: Mapping[str, Any]
     adapters: Sequence[ErrorAdapter]
     enabled: Callable[[Any], bool] | None
+    deprecated: str | None
 
 
 class ResourceOptions(Options, total=False):

@@ -32,6 +32,7 @@ class ToolDefinition(NamedTuple):
         metadata: what kind of tool it is.
         meta: its `_meta`; keys that the protocol has reserved are refused.
         icons: pictures that clients may show.
+        version: its own, where it is another than its toolkit's.
         requires_auth: whose token it needs, and what that must allow.
         scopes: what the caller's own token must allow, where the caller is not this machine's user.
         requires_secrets: names of the secrets it may read with `context.get_secret`.
@@ -43,6 +44,7 @@ class ToolDefinition(NamedTuple):
         extensions: what it says for extensions of the protocol, by their identifiers; of no account where one is off.
         adapters: its own error adapters, asked before all others.
         enabled: given the plugin's config, says whether the tool is offered at all.
+        deprecated: what to use instead.
     """
 
     function: Callable[..., Any]
@@ -53,6 +55,7 @@ class ToolDefinition(NamedTuple):
     metadata: "ToolMetadata | None" = None
     meta: Mapping[str, Any] | None = None
     icons: "Sequence[Icon]" = ()
+    version: str | None = None
     requires_auth: "ToolAuthorization | None" = None
     scopes: tuple[str, ...] = ()
     requires_secrets: tuple[str, ...] = ()
@@ -63,6 +66,7 @@ class ToolDefinition(NamedTuple):
     extensions: Mapping[str, Any] = NOTHING
     adapters: "Sequence[ErrorAdapter]" = ()
     enabled: Callable[[Any], bool] | None = None
+    deprecated: str | None = None
 
 
 class ResourceDefinition(NamedTuple):

@@ -26,6 +26,7 @@ from pegboard.loading.process_guard import SlowWatch, watched
 from pegboard.loading.telling import in_words, place_of
 from pegboard.names import Patterns, nearest
 from pegboard.toolkit import Toolkit
+from pegboard.versions import normal_version
 
 logger = logging.getLogger("pegboard.loading.loader")
 
@@ -168,11 +169,13 @@ class _Attempt:
         config = self.configured(target)
         self.stage = "create"
         instance = cast("type[Plugin]", target)(config) if inspect.isclass(target) else target
+        version = _own_version(instance)
         self.stage = "hooks"
         implementations = check_hooks(instance, f"{origin.kind}:{origin.name}")
         self.stage = "contribute"
         log = logging.getLogger(f"pegboard.{origin.kind}s.{origin.name}")
         loaded = Loaded(origin, instance, lambda one: PluginContext(origin.name, config, log, self.catalogue(one)))
+        loaded.version = version or loaded.version
         for hook, function, parameters in implementations:
             getattr(loaded, HOOKS[hook].field).extend(contributions(hook, function, parameters, loaded.context))
         loaded.import_seconds = time.perf_counter() - started
@@ -197,6 +200,16 @@ class _SettingsError(Exception):
     def __init__(self, problems: list[ConfigProblem]) -> None:
         super().__init__()
         self.problems = problems
+
+
+def _own_version(instance: object) -> str | None:
+    """The version that a Toolkit has of its own."""
+    if not isinstance(instance, Toolkit) or instance.version is None:
+        return None
+    try:
+        return normal_version(instance.version)
+    except ValueError as error:
+        raise PluginError(f"its version: {error}") from None
 
 
 def _check_target(target: Any) -> None:

@@ -114,6 +114,7 @@ class Loaded:
         context: what its hooks were told.
         import_seconds: how long loading it took, from the import of its target to its last contribution.
         state: what its lifespan gave when the host started.
+        version: what a Toolkit says, else its distribution's; None without either.
     """
 
     def __init__(self, origin: Origin, instance: Any, context: Callable[[Loaded], PluginContext]) -> None:
@@ -122,6 +123,7 @@ class Loaded:
         self.context = context(self)
         self.import_seconds = 0.0
         self.state: Any = None
+        self.version = origin.version or None
         self.tools: list[ToolDefinition] = []
         self.resources: list[ResourceDefinition] = []
         self.prompts: list[PromptDefinition] = []

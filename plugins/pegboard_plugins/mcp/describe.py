@@ -51,10 +51,15 @@ def _about(item: Tool | Resource | ResourceTemplate | Prompt, revision: str) -> 
     return {
         "name": item.name,
         "title": item.title if since(revision, "2025-06-18") else None,
-        "description": item.description,
+        "description": _description(item),
         "icons": of_icons(item.icons, revision),
         "_meta": of_meta(item.meta, revision),
     }
+
+
+def _description(item: Tool | Resource | ResourceTemplate | Prompt) -> str | None:
+    message = getattr(item, "deprecated", None)
+    return f"[DEPRECATED: {message}] {item.description}" if message else item.description
 
 
 def _tool(tool: Tool, revision: str) -> dict[str, Any]:

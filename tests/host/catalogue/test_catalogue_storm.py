@@ -189,9 +189,9 @@ async def test_what_is_gone_leaves_nothing_behind() -> None:
 async def test_adding_one_tool_among_many_compiles_one(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[str] = []
 
-    def counting(definition: ToolDefinition, name: str, owner: str) -> Any:
+    def counting(definition: ToolDefinition, name: str, *of_its_owner: Any) -> Any:
         compiled.append(name)
-        return compile_tool(definition, name, owner)
+        return compile_tool(definition, name, *of_its_owner)
 
     async with make_host() as host:
         host.catalogue.add(*(tool(f"t{number:03}") for number in range(100)))
