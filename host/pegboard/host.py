@@ -12,8 +12,10 @@ from collections.abc import AsyncIterable, Callable, Collection, Iterable, Mappi
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from pegboard.calls.execute import Runtime, Threads
+from pegboard.calls.deadlines import Deadlines
+from pegboard.calls.execute import Runtime
 from pegboard.calls.failures import as_failure, is_cancelled
+from pegboard.calls.threads import Job, Threads
 from pegboard.catalogue.assembly import Assembly, assemble, offered
 from pegboard.catalogue.binding import Binder
 from pegboard.catalogue.changes import Changes
@@ -84,7 +86,10 @@ class Host:
         self.config = config if isinstance(config, HostConfig) else HostConfig.of(config or {}, defaults=defaults())
         self._given = Given(plugins or {}, toolkits or {})
         self._selection = selection or Selection()
-        self._threads = Threads(self.config.host.threads)
+        surroundings = Surroundings(self.dispatch, self.emit, self._in_thread)
+        self._runtime = Runtime(
+            Threads(self.config.host.threads), Deadlines(), surroundings, token_seconds=self.config.host.token_seconds
+        )
         self._entered: list[tuple[str, Lifespan]] = []
         self._methods: Mapping[str, CallNext] = {}
         self._changes = Changes()
@@ -126,7 +131,7 @@ class Host:
     @property
     def busy_threads(self) -> int:
         """How many sync functions run right now; those cannot be stopped."""
-        return self._threads.busy
+        return self._runtime.threads.busy
 
     def offers(self, kind: Kind | Literal["completions"]) -> bool:
         """Whether there is anything of that kind to list, or has been; tools are what a host is for."""
@@ -190,8 +195,7 @@ class Host:
     def _publish(self, assembly: Assembly) -> None:
         """Serve another assembly; calls in flight keep the methods, and so the assembly, that they began with."""
         self._lists = Lists(assembly, self.config.host.page_size, self._lists)
-        around = Surroundings(self.dispatch, self.emit, self._in_thread)
-        runtime = Runtime(self._threads, around, assembly.token_sources, self.config.host.token_seconds)
+        runtime = self._runtime._replace(token_sources=assembly.token_sources)
         self._methods = method_table(assembly, self._lists, runtime)
         self._assembly = assembly
         self._offered |= offered(assembly)
@@ -283,7 +287,7 @@ class Host:
             except (Exception, SystemExit):
                 logger.exception("the lifespan of %s failed to end", owner)
         self._changes.close()
-        self._threads.close()
+        self._runtime.close()
         self._started = False
         if cancelled:
             raise asyncio.CancelledError
@@ -363,7 +367,7 @@ class Host:
         return await respond(self.assembly.routes, request, self)
 
     async def _in_thread(self, function: Callable[[], Any]) -> Any:
-        value, error = await self._threads.run(function, {})
+        value, error = await self._runtime.threads.run(Job(function, {}, "a step"))
         if error is not None:
             raise error
         return value

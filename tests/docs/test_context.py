@@ -17,7 +17,7 @@ from tools.install import ROOT
 
 PAGE = (ROOT / "docs" / "context.md").read_text("utf-8")
 FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
-FOR_THE_HOST = {"asked", "close"}
+FOR_THE_HOST = {"clock", "waits_for_client", "asked", "close"}
 OTHER_NAMES = {"tool": "name", "input": "arguments"}
 
 

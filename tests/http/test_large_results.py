@@ -36,7 +36,7 @@ async def test_beyond_the_limit_the_model_learns_what_to_do_and_the_operator_wha
                 assert "structuredContent" not in result
         declared = (await ask(served, call("hostile_flood_numbers", {"size": 50_000}))).result
         assert "Ask for less" in text_of(declared)
-        said = await served.said(r"the result of hostile_flood is too large: (\d+) bytes or more, .*_bytes is (\d+)")
+        said = await served.said(r"the result of hostile_flood is too large: (\d+) bytes or more; .*_bytes\) is (\d+)")
         assert (int(said[1]), int(said[2])) == (50_000, LIMIT)
         assert "Traceback" not in served.stderr
 

@@ -9,31 +9,21 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-from threading import get_ident
 from types import CoroutineType
 from typing import Any, Literal, NamedTuple
 
+from pegboard.calls.deadlines import Clock, Deadlines, driven
 from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.failures import is_cancelled
-from pegboard.calls.raised import Adapters, raise_meant
+from pegboard.calls.raised import raise_meant
 from pegboard.calls.requirements import check_requirements
-from pegboard.calls.result_size import TooLarge, within
+from pegboard.calls.result_size import TooLarge, log_too_large, within
+from pegboard.calls.threads import Job, Threads
 from pegboard.context import Bound, Context, Owner, Surroundings, _current
 from pegboard.context.required import Requirements
 from pegboard.context.rounds import Rounds
-from pegboard.contracts import (
-    Call,
-    ErrorAdapter,
-    InputRequired,
-    TokenSource,
-    Tool,
-    ToolResult,
-)
-from pegboard.errors import (
-    RetryableToolError,
-)
+from pegboard.contracts import Call, ErrorAdapter, InputRequired, TokenSource, Tool, ToolResult
+from pegboard.errors import RetryableToolError, ToolTimeoutError
 from pegboard.schemas.signature import Signature
 
 logger = logging.getLogger("pegboard")
@@ -65,6 +55,7 @@ class BoundTool(NamedTuple):
     Attributes:
         owner: what its functions share with the others of their plugin.
         requirements: what it needs beside its arguments, None when that is nothing.
+        timeout: for how many seconds its function may run; 0 for no limit.
         max_result_bytes: the largest result, as JSON; 0 for no limit.
         adapters: who knows what an exception means, in the order in which they are asked.
         deprecation: tells whoever calls it to use something else; None while it is not deprecated.
@@ -75,6 +66,7 @@ class BoundTool(NamedTuple):
     signature: Signature
     owner: Owner
     requirements: Requirements | None
+    timeout: float
     max_result_bytes: int
     adapters: tuple[ErrorAdapter, ...] = ()
     deprecation: Deprecation | None = None
@@ -84,45 +76,11 @@ class BoundTool(NamedTuple):
         """The tool's name on the wire."""
         return self.tool.name
 
-
-class Threads:
-    """The host's own threads for sync functions; none exist before the first is needed."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._pool: ThreadPoolExecutor | None = None
-        self._running: set[int] = set()
-
-    async def run(self, function: Callable[..., Any], keywords: Mapping[str, Any]) -> tuple[Any, BaseException | None]:
-        """Call a function in a thread; what it returned, and what it raised.
-
-        The exception comes in a box: a future that is given `StopIteration` stays open for ever.
-        """
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._size, thread_name_prefix="pegboard-tool")
-        return await asyncio.get_running_loop().run_in_executor(
-            self._pool, copy_context().run, self._boxed, function, keywords
-        )
-
-    def _boxed(self, function: Callable[..., Any], keywords: Mapping[str, Any]) -> tuple[Any, BaseException | None]:
-        self._running.add(get_ident())
-        try:
-            return function(**keywords), None
-        except BaseException as error:  # noqa: BLE001 - SystemExit and the like are this call's failure
-            return None, error
-        finally:
-            self._running.discard(get_ident())
-
     @property
-    def busy(self) -> int:
-        """How many functions run right now."""
-        return len(self._running)
-
-    def close(self) -> None:
-        """Give the threads up. A function that runs cannot be stopped; nobody waits for it."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            self._pool = None
+    def repeatable(self) -> bool:
+        """Whether a call may be made again without doing anything twice, by what its author says."""
+        hints = self.tool.annotations
+        return hints is not None and bool(hints.read_only or hints.idempotent)
 
 
 class Runtime(NamedTuple):
@@ -130,6 +88,7 @@ class Runtime(NamedTuple):
 
     Attributes:
         threads: for sync functions.
+        deadlines: for functions with a time limit.
         surroundings: what a context reaches of the host.
         token_sources: where the tokens of tools come from, with the names of their plugins, in the order in which
             they are asked.
@@ -137,23 +96,32 @@ class Runtime(NamedTuple):
     """
 
     threads: Threads
+    deadlines: Deadlines
     surroundings: Surroundings
     token_sources: Sequence[tuple[str, TokenSource]] = ()
     token_seconds: float = 10
 
+    def close(self) -> None:
+        """Give up the threads, and forget the time limits."""
+        self.deadlines.close()
+        self.threads.close()
+
 
 async def invoke(
-    function: Function,
-    keywords: Mapping[str, Any],
-    threads: Threads,
-    adapters: Adapters = (),
-    rounds: Rounds | None = None,
+    bound: Bound, function: Function, keywords: Mapping[str, Any], runtime: Runtime, rounds: Rounds | None
 ) -> Any:
     """Run a function and return what it returned.
 
     Whatever it raises loses this call and nothing else: `SystemExit` and `KeyboardInterrupt` would end the event loop
     if they left the task, `StopIteration` would leave a future open. A task that the function itself started is out of
     reach.
+
+    Args:
+        bound: what the host knows of it.
+        function: the function.
+        keywords: its arguments.
+        runtime: what the host lends.
+        rounds: the questions of the call that made this one.
 
     Raises:
         ToolRuntimeError, ProtocolError: raised by the author on purpose, or what an adapter made of an exception.
@@ -166,7 +134,7 @@ async def invoke(
         if function.mode == "inline":
             value = function.function(**keywords)
         else:
-            value, error = await threads.run(function.function, keywords)
+            value, error = await runtime.threads.run(Job(function.function, keywords, bound.name))
             if error is not None:
                 raise error
         # a plain wrapper around an async function gives what is still to be awaited
@@ -174,7 +142,80 @@ async def invoke(
     except BaseException as error:
         if is_cancelled(error, rounds):
             raise
-        raise_meant(error, adapters)
+        raise_meant(error, bound.adapters)
+
+
+async def invoke_within(
+    bound: Bound,
+    function: Function,
+    keywords: Mapping[str, Any],
+    runtime: Runtime,
+    context: Context,
+    rounds: Rounds | None,
+) -> Any:
+    """The same, for `bound.timeout` seconds at most; not for inline functions, which nothing can interrupt.
+
+    A function that awaits is cancelled when its time is over, and closed where it stands when it has not ended a while
+    later; what it returns then counts no more. One that runs in a thread goes on without its call.
+
+    Raises:
+        ToolTimeoutError: it took longer.
+    """
+    job = Job(function.function, keywords, bound.name) if function.mode == "thread" else None
+    clock: Clock | None = None
+    try:
+        if job is None:
+            value = function.function(**keywords)
+        else:
+            clock = runtime.deadlines.start(bound.timeout, context)
+            value, error = await runtime.threads.run(job)
+            if error is not None:
+                raise error
+        if isinstance(value, CoroutineType):
+            try:
+                waits_for = value.send(None)
+            except StopIteration as end:
+                value = end.value  # it did not wait for anything
+            else:
+                clock = clock or runtime.deadlines.start(bound.timeout, context)
+                value = await driven(value, waits_for, clock)
+        if clock is None or not clock.stop():
+            return value
+    except BaseException as error:
+        if clock is None or not clock.stop():
+            if is_cancelled(error, rounds):
+                raise
+            raise_meant(error, bound.adapters)
+    raise _too_long(bound, job, runtime.threads)
+
+
+def _too_long(bound: Bound, job: Job | None, threads: Threads) -> ToolTimeoutError:
+    """The error for a function that took longer than it may; the log is told."""
+    seconds = f"{bound.timeout:g} second{'' if bound.timeout == 1 else 's'}"
+    if job is not None and job.begun is None:
+        logger.warning("%s found no thread within its limit of %s: all are busy", bound.name, seconds)
+        return ToolTimeoutError(
+            f"The server is busy: this could not begin within {seconds}.",
+            additional_prompt_content="Nothing was done. Try again later.",
+            can_retry=True,
+        )
+    if job is None:
+        logger.warning("%s took longer than its limit of %s and was cancelled", bound.name, seconds)
+    else:
+        logger.warning(
+            "%s took longer than its limit of %s; nothing can stop it, so it keeps its thread until it ends, as %d of "
+            "%d do that are busy",
+            bound.name,
+            seconds,
+            threads.given_up,
+            threads.busy,
+        )
+    advice = "Ask for less: a narrower search, a smaller range, or one part at a time."
+    if not bound.repeatable:
+        advice += " What it has done until now may stay done: find out before you try again."
+    return ToolTimeoutError(
+        f"It took longer than {seconds} and was given up.", additional_prompt_content=advice, can_retry=bound.repeatable
+    )
 
 
 async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResult | InputRequired:
@@ -230,9 +271,12 @@ async def _run(
         keywords[parameter] = context
     token = _current.set(context)
     try:
-        value = await invoke(function, keywords, runtime.threads, bound.adapters, call.rounds)
+        if bound.timeout and function.mode != "inline":
+            value = await invoke_within(bound, function, keywords, runtime, context, call.rounds)
+        else:
+            value = await invoke(bound, function, keywords, runtime, call.rounds)
     except BaseException as error:
-        context.cancelled = isinstance(error, asyncio.CancelledError)
+        context.cancelled = context.cancelled or isinstance(error, asyncio.CancelledError)
         if context.asked is None:
             raise
         return context.asked.conclude(None, error)
@@ -250,12 +294,7 @@ def _result(bound: BoundTool, value: Any) -> Any:
     try:
         return within(limit, value, bound.signature.result)
     except TooLarge as error:
-        logger.warning(
-            "the result of %s is too large: %d bytes or more, and [host] max_result_bytes is %d",
-            bound.tool.name,
-            error.size,
-            limit,
-        )
+        log_too_large(bound.name, error, limit)
     raise RetryableToolError(
         f"The result is too large: it has more than {limit:,} bytes.",
         additional_prompt_content="Ask for less: a narrower search, a smaller range, or one page at a time.",

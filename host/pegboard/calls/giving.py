@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic_core import from_json
 
 from pegboard.calls.execute import Function, Runtime, _run
+from pegboard.calls.result_size import TooLarge, log_too_large, within
 from pegboard.codec import encode
 from pegboard.context import NOBODY, Owner
 from pegboard.context.required import Requirements
@@ -62,6 +63,8 @@ class BoundResource(NamedTuple):
         completers: by variable, what knows its values.
         requirements: what it needs beside its arguments, None when that is nothing.
         adapters: who knows what an exception means, in the order in which they are asked.
+        timeout: for how many seconds each of its functions may run; 0 for no limit.
+        max_result_bytes: the largest content; 0 for no limit.
     """
 
     name: str
@@ -73,6 +76,13 @@ class BoundResource(NamedTuple):
     completers: Mapping[str, Completer] = NOTHING
     requirements: Requirements | None = None
     adapters: tuple[ErrorAdapter, ...] = ()
+    timeout: float = 0
+    max_result_bytes: int = 0
+
+    @property
+    def repeatable(self) -> bool:
+        """Reading changes nothing."""
+        return True
 
 
 class BoundPrompt(NamedTuple):
@@ -91,6 +101,13 @@ class BoundPrompt(NamedTuple):
     completers: Mapping[str, Completer] = NOTHING
     requirements: Requirements | None = None
     adapters: tuple[ErrorAdapter, ...] = ()
+    timeout: float = 0
+    max_result_bytes: int = 0
+
+    @property
+    def repeatable(self) -> bool:
+        """Reading changes nothing."""
+        return True
 
 
 async def read_resource(
@@ -120,9 +137,11 @@ async def read_resource(
     from pegboard.content.rules import ContentError
 
     try:
-        return resource_result(given, uri, bound.mime_type, lambda value: encode(value).decode())
+        result = resource_result(given, uri, bound.mime_type, lambda value: encode(value).decode())
     except (ContentError, TypeError) as error:
         raise _masked("a resource", error) from error
+    _check_size(bound, result, "resource")
+    return result
 
 
 def not_found(uri: str, why: str = "") -> NotFoundError:
@@ -150,9 +169,21 @@ async def get_prompt(bound: BoundPrompt, call: Call, runtime: Runtime) -> Prompt
     from pegboard.content.rules import ContentError
 
     try:
-        return prompt_result(given, bound.description)
+        result = prompt_result(given, bound.description)
     except ContentError as error:
         raise _masked("a prompt", error) from error
+    _check_size(bound, result, "prompt")
+    return result
+
+
+def _check_size(bound: BoundResource | BoundPrompt, result: ResourceResult | PromptResult, what: str) -> None:
+    if not bound.max_result_bytes:
+        return
+    try:
+        within(bound.max_result_bytes, result, lambda same: same)
+    except TooLarge as error:
+        log_too_large(bound.name, error, bound.max_result_bytes)
+        raise FatalToolError(f"The {what} is too large: it has more than {bound.max_result_bytes:,} bytes.") from None
 
 
 def _read(arguments: Mapping[str, Any], parsed: frozenset[str]) -> dict[str, Any]:

@@ -5,11 +5,14 @@ It encodes only what comes near the limit, and knows nothing of tools.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from pegboard.codec import encode
 from pegboard.errors import ToolOutputError
+
+logger = logging.getLogger("pegboard")
 
 _SMALL = frozenset((int, float, bool, type(None)))
 _TEXT = (str, bytes, bytearray, memoryview)
@@ -32,6 +35,14 @@ class TooLarge(Exception):
     def __init__(self, size: int) -> None:
         super().__init__(size)
         self.size = size
+
+
+def log_too_large(name: str, error: TooLarge, limit: int) -> None:
+    """Tell the operator whose result it was, and what limits it."""
+    text = (
+        "the result of %s is too large: %d bytes or more; the limit (its max_result, or [host] max_result_bytes) is %d"
+    )
+    logger.warning(text, name, error.size, limit)
 
 
 def within(limit: int, value: Any, convert: Callable[[Any], Any]) -> Any:

@@ -161,7 +161,8 @@ class Binder:
             signature,
             self._owner(plugin),
             _requirements(definition, secrets),
-            host.max_result_bytes,
+            host.tool_timeout if definition.timeout is None else definition.timeout,
+            host.max_result_bytes if definition.max_result is None else definition.max_result,
             self.errors.of(definition.adapters, provider),
             Deprecation(name, tool.deprecated) if tool.deprecated else None,
         )
@@ -195,7 +196,13 @@ class Binder:
         return Bound("prompts", name, plugin.origin, (prompt, self._owned(plugin, bound)))
 
     def _owned(self, plugin: Loaded, bound: Giver) -> Giver:
-        return bound._replace(owner=self._owner(plugin), adapters=self.errors.common)
+        host = self._config.host
+        return bound._replace(
+            owner=self._owner(plugin),
+            adapters=self.errors.common,
+            timeout=host.tool_timeout,
+            max_result_bytes=host.max_result_bytes,
+        )
 
     def _owner(self, plugin: Loaded) -> Owner:
         context = plugin.context

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pegboard.catalogue.shown_texts import check_text
 from pegboard.contracts import NOTHING, PromptDefinition, ResourceDefinition, ToolAnnotations, ToolDefinition
@@ -13,6 +14,8 @@ MAX_TITLE = 256
 """Characters of a name or title."""
 MAX_DESCRIPTION = 16 * 1024
 """Characters of a description; most clients show, and most models read, far less."""
+LONGEST_SECONDS = 7 * 24 * 3600
+"""The longest time limit."""
 
 
 def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
@@ -35,6 +38,7 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
         _check_flags(definition)
         if definition.requires_auth is not None or definition.scopes:
             _check_authorization(definition)
+        _check_limits(definition)
         _check_adapters(definition.adapters)
         if hints is not None:
             _check_hints(hints)
@@ -82,6 +86,20 @@ def _check_adapters(adapters: object) -> None:
             raise ToolDefinitionError(f"its adapter {one.__name__} is a class; give an object of it")
         if not isinstance(getattr(one, "slug", None), str) or not callable(getattr(one, "from_exception", None)):
             raise ToolDefinitionError(f"its adapter {one!r} lacks a slug or a method from_exception")
+
+
+def _check_limits(definition: ToolDefinition) -> None:
+    timeout: Any = definition.timeout
+    size: Any = definition.max_result
+    if timeout is not None:
+        if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout <= LONGEST_SECONDS:
+            raise ToolDefinitionError(f"its timeout is {timeout!r}, not a number of seconds, 0 for no limit")
+        if timeout and definition.inline:
+            raise ToolDefinitionError(
+                "it is inline and has a timeout, but nothing can interrupt what runs on the event loop; leave one out"
+            )
+    if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 0):
+        raise ToolDefinitionError(f"its max_result is {size!r}, not a number of bytes, 0 for any")
 
 
 def _check_hints(hints: object) -> None:

@@ -44,8 +44,11 @@ class HostSection(PluginConfig):
         missing_secrets: what a tool does whose secret is not set: it warns, it is hidden, or the host does not start.
         tool_names: how tools are called on the wire, `github_list_issues` or `Github_ListIssues`.
         page_size: how many items one page of a list holds, 1 to 10,000.
-        max_result_bytes: the largest result of a tool, in bytes of JSON; 0 for no limit. A larger one is an error that
-            tells the model to ask for less.
+        max_result_bytes: the largest result of a tool, in bytes of JSON, and the largest content of a resource; 0 for
+            no limit. A larger result is an error that tells the model to ask for less. A tool's own `max_result` comes
+            first.
+        tool_timeout: for how many seconds the function of a tool, resource, prompt or completion may run; 0 for no
+            limit. While it waits for an answer of the client its time stands still. A tool's own `timeout` comes first.
         threads: how many synchronous tools run at once, 1 to 1,000.
         grace_seconds: how long calls in flight may go on when `pegboard serve` is told to end.
         log_level: the least severe messages that are logged.
@@ -75,6 +78,7 @@ class HostSection(PluginConfig):
     tool_names: Literal["snake", "pascal"] = "snake"
     page_size: int = Field(1000, ge=1, le=10_000)
     max_result_bytes: int = Field(10 * 1024 * 1024, ge=0)
+    tool_timeout: float = Field(600, ge=0, le=7 * 24 * 3600)
     threads: int = Field(40, ge=1, le=1000)
     grace_seconds: float = Field(10, ge=0, le=3600)
     log_level: Literal["debug", "info", "warning", "error"] = "warning"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from pegboard.context.asking import UI, Asking, Sampling
+    from pegboard.context.clock import Clock
     from pegboard.context.log import Log
     from pegboard.context.questions import Request
     from pegboard.context.rounds import Rounds
@@ -36,6 +37,8 @@ class Context:
         arguments: the arguments as the client sent them.
         cancelled: True once nobody waits for the result any more; worth a look in long loops of a sync tool.
         asked: for the host: what the call asks in rounds, None where it is none that can, or has not begun to.
+        clock: for the host: how long its function may still run, None where nothing limits it, or it waits for nothing.
+        waits_for_client: for the host: how many questions the client has not answered; time stands still meanwhile.
     """
 
     __slots__ = (
@@ -50,6 +53,8 @@ class Context:
         "arguments",
         "asked",
         "cancelled",
+        "clock",
+        "waits_for_client",
     )
 
     def __init__(
@@ -70,6 +75,8 @@ class Context:
         self._steps: Rounds | None = None
         self._done = False
         self.asked: Rounds | None = None
+        self.clock: Clock | None = None
+        self.waits_for_client = 0
         self.arguments = arguments
         self.cancelled = False
 
@@ -200,9 +207,12 @@ class Context:
 
     @property
     def _asking(self) -> Asking:
-        from pegboard.context.asking import Asking
+        from pegboard.context.asking import Asking, patient
 
-        return Asking(self._call, self._rounds, self._refusal)
+        ask = self._call.ask
+        # those that this one calls ask by the same way, so that its time stands still for their questions, too
+        call = self._call if ask is None else self._call._replace(ask=patient(ask, self))
+        return Asking(call, self._rounds, self._refusal)
 
     @property
     def _rounds(self) -> Rounds | None:
@@ -269,7 +279,9 @@ class Context:
             raise InteractionError(
                 "This tool needs input that it cannot be given here.", self._refusal or "there is no session"
             )
-        return await self._call.ask(
+        from pegboard.context.asking import patient
+
+        return await patient(self._call.ask, self)(
             method,
             dict(params or {}),
             timeout=timeout,

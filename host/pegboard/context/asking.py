@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pegboard.context.elicitation import Elicited
 from pegboard.context.questions import Elicit, ElicitUrl, Messages, Request, Sample, Sampled, declares
@@ -12,11 +12,36 @@ from pegboard.context.rounds import in_step
 from pegboard.errors import ClientCapabilityError, ClientError, InteractionError
 
 if TYPE_CHECKING:
+    from pegboard.context.clock import Clock
     from pegboard.context.rounds import Rounds
-    from pegboard.contracts import Call, Question
+    from pegboard.contracts import Ask, Call, Question
 
 PATIENCE = 300.0
 """For how many seconds a session's client may take to answer, unless the author says otherwise."""
+
+
+class Waits(Protocol):
+    """A context, as far as the time of its function goes."""
+
+    clock: Clock | None
+    waits_for_client: int
+
+
+def patient(ask: Ask, context: Waits) -> Ask:
+    """The same way to the client, on which the time of a function stands still until there is an answer."""
+
+    async def asked(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
+        context.waits_for_client += 1
+        if context.waits_for_client == 1 and context.clock is not None:
+            context.clock.pause()
+        try:
+            return await ask(method, params, **options)
+        finally:
+            context.waits_for_client -= 1
+            if context.waits_for_client == 0 and context.clock is not None:
+                context.clock.resume()
+
+    return asked
 
 
 class Asking:

@@ -45,6 +45,16 @@ class Bound(Protocol):
         ...
 
     @property
+    def timeout(self) -> float:
+        """For how many seconds its functions may run; 0 for no limit."""
+        ...
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether a call may be made again without doing anything twice."""
+        ...
+
+    @property
     def requirements(self) -> Requirements | None:
         """What it needs beside its arguments, None when that is nothing."""
         ...

@@ -61,6 +61,11 @@ class ToolOptions(Options, total=False):
             `strict=True`
         inline: a sync function that never blocks, run on the event loop without a thread.
             `inline=True`
+        timeout: for how many seconds a call may run, 0 for as long as it likes; `[host] tool_timeout` when left out.
+            What is inline cannot have one.
+            `timeout=30`
+        max_result: the largest result, in bytes of JSON, 0 for any; `[host] max_result_bytes` when left out.
+            `max_result=100_000`
         input_schema: JSON Schema of the arguments in place of the types, listed as it is (2020-12, or draft-07 by
             `$schema`). The function takes them by name, as `**arguments`, or as one dict.
             `input_schema={"type": "object", "properties": {"sides": {"type": "integer"}}}`
@@ -86,6 +91,8 @@ class ToolOptions(Options, total=False):
     requires_secrets: Sequence[str]
     strict: bool
     inline: bool
+    timeout: float | None
+    max_result: int | None
     input_schema: Mapping[str, Any] | None
     output_schema: Mapping[str, Any] | None
     ui: str | ToolUi | None

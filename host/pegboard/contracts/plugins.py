@@ -38,6 +38,8 @@ class ToolDefinition(NamedTuple):
         requires_secrets: names of the secrets it may read with `context.get_secret`.
         strict: arguments have to be of the very types that the signature says; nothing is converted.
         inline: a sync function that never blocks, run on the event loop without a thread.
+        timeout: for how many seconds a call may run, 0 for as long as it likes; `[host] tool_timeout` when None.
+        max_result: the largest result, in bytes of JSON, 0 for any; `[host] max_result_bytes` when None.
         input_schema: JSON Schema of the arguments in place of what the signature says, listed as it is; 2020-12, or
             draft-07 where `$schema` says so.
         output_schema: JSON Schema of the result, likewise.
@@ -61,6 +63,8 @@ class ToolDefinition(NamedTuple):
     requires_secrets: tuple[str, ...] = ()
     strict: bool = False
     inline: bool = False
+    timeout: float | None = None
+    max_result: int | None = None
     input_schema: Mapping[str, Any] | None = None
     output_schema: Mapping[str, Any] | None = None
     extensions: Mapping[str, Any] = NOTHING

@@ -14,9 +14,10 @@ import pytest
 from pydantic import BaseModel, ConfigDict, computed_field
 from pydantic_core import to_jsonable_python
 
-from pegboard import ToolOutputError
+from pegboard import Call, Failure, Toolkit, ToolOutputError
 from pegboard.calls.result_size import TooLarge, within
 from pegboard.codec import encode
+from tests.host.hosting import failure, make_host, value
 
 
 class Open(BaseModel):
@@ -165,3 +166,51 @@ def test_what_contains_itself_comes_to_an_end() -> None:
 def test_what_is_near_the_limit_alone_is_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pegboard.calls.result_size.encode", never)
     assert within(1_000_000, {"a": ["x" * 1000, 5]}, plain) == {"a": ["x" * 1000, 5]}
+
+
+@pytest.mark.parametrize(
+    ("own", "allowed"), [(None, 1000), (100, 100), (5000, 5000), (0, 20_000)], ids=["the host's", "less", "more", "any"]
+)
+async def test_a_tools_own_limit_comes_before_the_hosts(own: int | None, allowed: int) -> None:
+    kit = Toolkit("x")
+
+    @kit.tool(max_result=own)
+    def give(size: int) -> str:
+        """Give a text."""
+        return "x" * (size - 2)  # two quotation marks
+
+    async with make_host(kit, max_result_bytes=1000) as host:
+        assert len(await value(host, "x_give", {"size": allowed})) == allowed - 2
+        if own != 0:
+            refused = await failure(host, "x_give", {"size": allowed + 1})
+            assert f"more than {allowed:,} bytes" in refused.error.message
+
+
+@pytest.mark.parametrize(
+    "content", ["x" * 2000, b"x" * 2000, {"items": ["x" * 50] * 40}], ids=["text", "bytes", "JSON"]
+)
+async def test_resources_and_prompts_are_weighed_too(content: Any, caplog: pytest.LogCaptureFixture) -> None:
+    kit = Toolkit("x")
+
+    @kit.resource("docs://large")
+    def large() -> Any:
+        return content
+
+    @kit.prompt
+    def long() -> str:
+        """Say much."""
+        return "x" * 2000
+
+    calls = {
+        "docs://large": Call("resources/read", {"uri": "docs://large"}),
+        "x_long": Call("prompts/get", {"name": "x_long"}),
+    }
+    for limit, refused in ((1000, True), (10_000, False), (0, False)):
+        async with make_host(kit, max_result_bytes=limit) as host:
+            for name, call in calls.items():
+                caplog.clear()
+                outcome = await host.dispatch(call)
+                assert isinstance(outcome, Failure) is refused
+                assert (f"the result of {name} is too large" in caplog.text) is refused
+                if isinstance(outcome, Failure):
+                    assert "too large: it has more than 1,000 bytes" in outcome.error.message

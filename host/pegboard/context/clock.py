@@ -1,0 +1,17 @@
+"""What a question of a call does to the time that its function may take. It measures nothing."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """How long one function may still run."""
+
+    def pause(self) -> None:
+        """Let the time stand still."""
+        ...
+
+    def resume(self) -> None:
+        """Let the time run on."""
+        ...
