@@ -97,6 +97,7 @@ if TYPE_CHECKING:
         ToolAnnotations,
         ToolAuthorization,
         ToolDefinition,
+        ToolRequirements,
         ToolResult,
         ToolUi,
         Topic,
@@ -307,6 +308,7 @@ __all__ = [
     "ToolMetadata",
     "ToolOutputError",
     "ToolOutputSchemaError",
+    "ToolRequirements",
     "ToolResult",
     "ToolRuntimeError",
     "ToolSerializationError",
@@ -353,7 +355,7 @@ _NAMES = {
         ProtocolHost Question Request RequestId Resource ResourceContents ResourceDefinition ResourceResult
         ResourceTemplate ResourceUi Response Round Route RouteHandler SecretStore ServerSentEvent SessionRecord
         SessionStore StreamProtocol Subscribe Subscribed Supplied TokenRequest TokenSource Tool ToolAnnotations
-        ToolAuthorization ToolDefinition ToolResult ToolUi Topic Transport TransportHost Authenticator
+        ToolAuthorization ToolDefinition ToolResult ToolUi Topic Transport TransportHost Authenticator ToolRequirements
     """,
     "contracts.content": """
         Annotations AudioContent Content EmbeddedResource Icon ImageContent ResourceLink Role TextContent

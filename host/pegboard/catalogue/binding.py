@@ -28,6 +28,7 @@ from pegboard.contracts import (
     ResourceDefinition,
     Tool,
     ToolDefinition,
+    ToolRequirements,
 )
 from pegboard.errors import ToolDefinitionError
 from pegboard.loading.plugins import Choice, Loaded, Origin, Problem
@@ -148,7 +149,7 @@ class Binder:
         if reason := self._why_withheld(plugin, definition, forms):
             return Withheld(name, plugin.origin.name, reason)
         tool, signature, function = compile_tool(definition, name, plugin.origin.name, plugin.version)
-        tool = self._described(tool, definition, resources)
+        tool = self._described(tool, definition, resources)._replace(own_name=own, requires=_required(definition))
         provider = None
         if definition.requires_auth is not None or definition.scopes:
             tool, provider = self._authorized(tool, definition)
@@ -233,6 +234,13 @@ def described(definition: Definition) -> str:
         return f"resource {definition.uri!r}"
     kind = "tool" if isinstance(definition, ToolDefinition) else "prompt"
     return f"{kind} {definition.name or getattr(definition.function, '__name__', definition.function)!r}"
+
+
+def _required(definition: ToolDefinition) -> ToolRequirements | None:
+    declared = ToolRequirements(
+        definition.requires_auth, tuple(definition.scopes), tuple(_each_once(definition.requires_secrets))
+    )
+    return declared if any(declared) else None
 
 
 def _requirements(definition: ToolDefinition, secrets: Mapping[str, str | None]) -> Requirements | None:

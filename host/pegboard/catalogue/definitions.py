@@ -108,6 +108,7 @@ def compile_tool(
         tuple(definition.icons),
         version=version,
         deprecated=_deprecation(definition),
+        gives=signature.gives,
     )
     tool = _with_version(_with_kind(tool, definition), definition.version)
     return tool, signature, Function.of(definition.function, inline=definition.inline)

@@ -6,7 +6,13 @@ records all the same: name their fields, and change one with `record._replace(..
 """
 
 from pegboard.contracts.apps import UI_EXTENSION, UI_MIME_TYPE, UI_SCHEME, ResourceUi, ToolUi
-from pegboard.contracts.authorization import AuthProvider, TokenRequest, TokenSource, ToolAuthorization
+from pegboard.contracts.authorization import (
+    AuthProvider,
+    TokenRequest,
+    TokenSource,
+    ToolAuthorization,
+    ToolRequirements,
+)
 from pegboard.contracts.calls import (
     ANONYMOUS,
     FIRST_ROUND,
@@ -172,6 +178,7 @@ __all__ = [
     "ToolAnnotations",
     "ToolAuthorization",
     "ToolDefinition",
+    "ToolRequirements",
     "ToolResult",
     "ToolUi",
     "Topic",

@@ -81,6 +81,22 @@ class ToolAuthorization:
         return f"{type(self).__name__}(id={self.id!r}, scopes={list(self.scopes)!r})"
 
 
+class ToolRequirements(NamedTuple):
+    """What a tool declares that it requires beside its arguments.
+
+    Attributes:
+        authorization: the provider of a token, and what that must allow; None for no token.
+        scopes: what the caller's own token must allow.
+        secrets: names of secrets.
+        metadata: keys of metadata.
+    """
+
+    authorization: ToolAuthorization | None = None
+    scopes: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    metadata: tuple[str, ...] = ()
+
+
 class TokenRequest(NamedTuple):
     """What a token is wanted for.
 

@@ -5,11 +5,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
+    from pegboard.contracts.authorization import ToolRequirements
     from pegboard.contracts.content import Annotations, Icon
     from pegboard.contracts.metadata import ToolMetadata
 
 Kind: TypeAlias = Literal["tools", "resources", "prompts"]
 """The three things a host lists."""
+
+
+Gives: TypeAlias = Literal["text", "nothing", "anything"]
+"""What a tool gives whose result has no schema."""
 
 
 class Change(NamedTuple):
@@ -74,6 +79,9 @@ class Tool(NamedTuple):
         metadata: what kind of tool it is; hints and `_meta` say it, too.
         version: its own, else its toolkit's or plugin's; None when that has none.
         deprecated: what to use instead; None while it is not deprecated.
+        own_name: the last part of its name, as its author gave it.
+        gives: what its result is, where that has no schema.
+        requires: what it requires beside its arguments, None for nothing.
     """
 
     name: str
@@ -89,6 +97,9 @@ class Tool(NamedTuple):
     metadata: "ToolMetadata | None" = None
     version: str | None = None
     deprecated: str | None = None
+    own_name: str = ""
+    gives: Gives = "anything"
+    requires: "ToolRequirements | None" = None
 
 
 class Resource(NamedTuple):

@@ -18,6 +18,7 @@ from pegboard.argument_errors import input_error, schema_error
 from pegboard.codec import is_finite
 from pegboard.contracts import ToolResult
 from pegboard.contracts.calls import CONTENT_TYPES
+from pegboard.contracts.catalogue import Gives
 from pegboard.errors import ToolInputError, ToolOutputError
 from pegboard.schemas import plain_types
 from pegboard.schemas.functions import EMPTY, hints_of, parameters_of, parts
@@ -52,6 +53,7 @@ class Signature(NamedTuple):
         checked: checks the result against an author's own schema, in place of `output`.
         may_be_content: whether the result may be content or an MCP result.
         numbers: the arguments that hold numbers, for which no boolean may stand.
+        gives: what a result without a schema is.
     """
 
     input_schema: Mapping[str, Any]
@@ -63,6 +65,7 @@ class Signature(NamedTuple):
     checked: Callable[[Any], Any] | None = None
     may_be_content: bool = True
     numbers: tuple[str, ...] = ()
+    gives: Gives = "anything"
 
     def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Keyword arguments for the function.
@@ -160,7 +163,8 @@ def compile_signature(
     output, promised = _output(hints.get("return", EMPTY) if output_schema is None and with_result else EMPTY)
     is_open = promised is None or not (promised.get("properties") or promised.get("items") or "$ref" in promised)
     numbers = () if strict else _numbers(schema["properties"])
-    signature = Signature(schema, promised, context, validate, renamed, output, None, is_open, numbers)
+    gives = _gives(hints.get("return", EMPTY))
+    signature = Signature(schema, promised, context, validate, renamed, output, None, is_open, numbers, gives)
     if input_schema is None and output_schema is None:
         return signature
     return _declared(signature, parameters, hints, input_schema, output_schema)
@@ -245,6 +249,13 @@ def _output(annotation: Any) -> tuple[_Output | None, dict[str, Any] | None]:
 
         validator, serializer, schema = any_types.result(annotation)
         return _Output(validator, serializer), schema
+
+
+def _gives(annotation: Any) -> Gives:
+    """What a result without a schema is."""
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    return "text" if annotation is str else "nothing" if annotation is type(None) else "anything"
 
 
 def _is_content(annotation: Any) -> bool:
