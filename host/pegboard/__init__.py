@@ -348,14 +348,15 @@ _NAMES = {
     "context.questions": "Elicit ElicitUrl ListRoots Root Sample Sampled",
     "contracts": """
         ANONYMOUS FIRST_ROUND LOCAL NOTHING UI_EXTENSION UI_MIME_TYPE UI_SCHEME UNKNOWN_CLIENT Ask AuthProvider
-        Authorization Call CallNext Caller Catalogue Change Client Completion Connection Contributed Describe
-        ErrorAdapter EventStore EventStream Extension Failure Headers Identity Inlined InputRequired Kind Lifespan
-        Listing Method MethodHandler MethodResult Middleware MiddlewareFunction Mirrored NotificationHandler Notify
-        OnProgress Outcome Plugin PluginContext Prompt PromptArgument PromptDefinition PromptMessage PromptResult
-        ProtocolHost Question Request RequestId Resource ResourceContents ResourceDefinition ResourceResult
-        ResourceTemplate ResourceUi Response Round Route RouteHandler SecretStore ServerSentEvent SessionRecord
-        SessionStore StreamProtocol Subscribe Subscribed Supplied TokenRequest TokenSource Tool ToolAnnotations
-        ToolAuthorization ToolDefinition ToolResult ToolUi Topic Transport TransportHost Authenticator ToolRequirements
+        Authenticator Authorization Call CallNext Caller Catalogue Change Client Completion Connection Contributed
+        Describe ErrorAdapter EventStore EventStream Extension Failure Headers Identity Inlined InputRequired Kind
+        Lifespan Listing Method MethodHandler MethodResult Middleware MiddlewareFunction Mirrored
+        NotificationHandler Notify OnProgress Outcome Plugin PluginContext Prompt PromptArgument PromptDefinition
+        PromptMessage PromptResult ProtocolHost Question Request RequestId Resource ResourceContents
+        ResourceDefinition ResourceResult ResourceTemplate ResourceUi Response Round Route RouteHandler SecretStore
+        ServerSentEvent SessionRecord SessionStore StreamProtocol Subscribe Subscribed Supplied TokenRequest
+        TokenSource Tool ToolAnnotations ToolAuthorization ToolDefinition ToolRequirements ToolResult ToolUi Topic
+        Transport TransportHost
     """,
     "contracts.content": """
         Annotations AudioContent Content EmbeddedResource Icon ImageContent ResourceLink Role TextContent
@@ -366,12 +367,13 @@ _NAMES = {
     "middleware": "Gate around",
     "context.elicitation": "Elicited",
     "errors": """
-        AuthorizationError AuthorizationRequiredError ClientCapabilityError ClientError ClientTimeoutError ConfigError
-        ContextRequiredToolError ErrorKind FatalToolError InsufficientScopeError InteractionError MCPContextError
-        MCPError MCPRuntimeError McpError NetworkTransportError NotFoundError PluginError PromptError ProtocolError
-        ResourceError RetryableToolError ServerError ToolDefinitionError ToolError ToolExecutionError ToolInputError
-        ToolInputSchemaError ToolOutputError ToolOutputSchemaError ToolRuntimeError ToolSerializationError
-        ToolTimeoutError ToolkitError ToolkitLoadError TransportError UpstreamError UpstreamRateLimitError
+        AuthorizationError AuthorizationRequiredError ClientCapabilityError ClientError ClientTimeoutError
+        ConfigError ContextRequiredToolError ErrorKind FatalToolError InsufficientScopeError InteractionError
+        MCPContextError MCPError MCPRuntimeError McpError NetworkTransportError NotFoundError PluginError
+        PromptError ProtocolError ResourceError RetryableToolError ServerError ToolDefinitionError ToolError
+        ToolExecutionError ToolInputError ToolInputSchemaError ToolOutputError ToolOutputSchemaError
+        ToolRuntimeError ToolSerializationError ToolTimeoutError ToolkitError ToolkitLoadError TransportError
+        UpstreamError UpstreamRateLimitError
     """,
     "calls.failures": "as_failure",
     "hookspecs": "HOST_API hookimpl",
