@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from importlib import import_module
 from typing import get_type_hints
 
 import pytest
@@ -25,7 +26,12 @@ def test_every_name_has_a_home_and_nothing_else_has() -> None:
 
 
 def test_what_type_checkers_see_is_what_is_loaded() -> None:
-    seen = {found.name: found.module for found in imports(HOST_INIT.read_text("utf-8")) if found.typing_only}
+    seen = {
+        name: found.module
+        for found in imports(HOST_INIT.read_text("utf-8"))
+        if found.typing_only
+        for name in (import_module(found.module).__all__ if found.name == "*" else [found.name])
+    }
     assert seen == {name: f"pegboard.{home}" for name, home in pegboard._HOMES.items()}
 
 
