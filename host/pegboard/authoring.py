@@ -154,10 +154,15 @@ def tool_fields(options: Mapping[str, Any]) -> dict[str, Any]:
     """
     fields = fields_of(ToolDefinition, options)
     for name in {"scopes", "requires_secrets"} & fields.keys():
-        given = fields[name] or ()
-        # one text is one secret, not its letters
-        fields[name] = (given,) if isinstance(given, str) else tuple(given)
+        fields[name] = _names(fields[name] or ())
     return fields
+
+
+def _names(given: Any) -> Any:
+    """A tuple; one text is one name, not its letters. What is no list at all is left for the host to refuse."""
+    if isinstance(given, str):
+        return (given,)
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, Mapping) else given
 
 
 def fields_of(definition: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,8 +175,9 @@ def fields_of(definition: type[Any], options: Mapping[str, Any]) -> dict[str, An
     known = {*definition._fields, *(["ui"] if "extensions" in definition._fields else [])} - {"function", "uri"}
     for name in fields.keys() - known:
         raise TypeError(f"there is no option {name!r}{_why_absent(name, known)}")
-    if (ui := fields.pop("ui", None)) is not None:
-        fields["extensions"] = {**fields.get("extensions", NOTHING), UI_EXTENSION: ui}
+    said = fields.get("extensions", NOTHING)
+    if (ui := fields.pop("ui", None)) is not None and isinstance(said, Mapping):
+        fields["extensions"] = {**said, UI_EXTENSION: ui}
     return fields
 
 

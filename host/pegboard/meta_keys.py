@@ -89,12 +89,12 @@ def meta_complaint(meta: object, extension: str | None = None) -> str | None:
     for key in meta:
         if complaint := key_complaint(key, extension):
             return complaint
-    try:
-        encode(meta)
-    except TypeError as error:
-        return str(error)
-    if not nests_within(meta, MAX_LEVELS):
-        return f"it is nested more than {MAX_LEVELS} levels deep"
+        if not nests_within(meta[key], MAX_LEVELS):
+            return f"the value of {key!r} is nested more than {MAX_LEVELS} levels deep"
+        try:
+            encode(meta[key])
+        except TypeError as error:
+            return f"the value of {key!r} is no JSON: {error}"
     return None if is_finite((meta,)) else "it holds NaN or an infinity, which JSON lacks"
 
 

@@ -233,7 +233,8 @@ def described(definition: Definition) -> str:
     if isinstance(definition, ResourceDefinition):
         return f"resource {definition.uri!r}"
     kind = "tool" if isinstance(definition, ToolDefinition) else "prompt"
-    return f"{kind} {definition.name or getattr(definition.function, '__name__', definition.function)!r}"
+    name = definition.name if isinstance(definition.name, str) else None
+    return f"{kind} {name or getattr(definition.function, '__name__', definition.function)!r}"
 
 
 def _required(definition: ToolDefinition) -> ToolRequirements | None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic_core import to_json
 
 from pegboard.calls.execute import Function
-from pegboard.catalogue.option_checks import MAX_DESCRIPTION, check_options
+from pegboard.catalogue.option_checks import MAX_DESCRIPTION, MAX_TITLE, check_options
 from pegboard.catalogue.shown_texts import check_schema_texts, check_text
 from pegboard.codec import is_finite
 from pegboard.contracts import Mirrored, PromptDefinition, ResourceDefinition, Tool, ToolDefinition
@@ -141,7 +141,9 @@ def _deprecation(definition: ToolDefinition) -> str | None:
         return None
     if not isinstance(message, str) or not message.strip():
         raise ToolDefinitionError(f'its deprecated is {message!r}; say what to use instead, like "use add instead"')
-    return " ".join(message.split())
+    message = " ".join(message.split())
+    check_text("deprecated", message, MAX_TITLE)
+    return message
 
 
 def _innermost(function: Any) -> Any:

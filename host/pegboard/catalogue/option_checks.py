@@ -30,7 +30,8 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
     if meta is not None and (complaint := meta_complaint(meta)):
         raise ToolDefinitionError(f"its meta: {complaint}")
     if not isinstance(getattr(definition, "extensions", NOTHING), Mapping):
-        raise ToolDefinitionError("its extensions are no mapping from identifiers")
+        raise ToolDefinitionError("its extensions are no dict; write {identifier: what is said for it}")
+    _check_lists(definition)
     for secret in getattr(definition, "requires_secrets", ()):
         _check_key("secret", secret)
     _check_shown(definition)
@@ -42,6 +43,13 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
         _check_adapters(definition.adapters)
         if hints is not None:
             _check_hints(hints)
+
+
+def _check_lists(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
+    for name in ("scopes", "requires_secrets"):
+        given = getattr(definition, name, ())
+        if not isinstance(given, Sequence) or isinstance(given, str):
+            raise ToolDefinitionError(f"its {name} are {given!r}, not a list of names")
 
 
 def _check_key(what: str, key: object) -> None:
@@ -56,7 +64,7 @@ def _check_texts(definition: ToolDefinition | ResourceDefinition | PromptDefinit
         "title": definition.title,
         "description": definition.description,
         "mime_type": getattr(definition, "mime_type", None),
-        "annotations.title": getattr(hints, "title", None),
+        "annotations.title": hints.title if isinstance(hints, ToolAnnotations) else None,
     }
     for name, value in texts.items():
         if value is not None and not isinstance(value, str):

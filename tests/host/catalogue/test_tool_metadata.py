@@ -303,7 +303,7 @@ async def test_keys_of_vendors_pass_as_they_are(meta: dict[str, Any]) -> None:
         ({"ui": {}}, "the key 'ui' is reserved"),
         ({"progressToken": 1}, "the key 'progressToken' is reserved"),
         ({"io.modelcontextprotocol/x": 1}, "is reserved"),
-        ({"com.example/a": DEEP}, "it is nested more than 100 levels deep"),
+        ({"com.example/a": DEEP}, "the value of 'com.example/a' is nested more than 100 levels deep"),
         ({"com.example/a": CYCLE}, "its meta: "),
     ],
 )
