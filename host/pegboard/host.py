@@ -48,6 +48,7 @@ from pegboard.contracts import (
     Tool,
 )
 from pegboard.errors import ConfigError, PluginError, ProtocolError, ServerError, TransportError
+from pegboard.in_flight import InFlight
 from pegboard.jsonrpc import METHOD_NOT_FOUND
 from pegboard.loading.discovery import Given, Selection, defaults
 from pegboard.loading.loader import load
@@ -97,9 +98,7 @@ class Host:
         self._program = Loaded(Origin("plugin", "program", ""), None, self._context_of_program)
         self._lists: Lists | None = None
         self._offered: frozenset[str] = frozenset(("tools",))
-        self._in_flight = 0
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._in_flight = InFlight(self.config.host.blocked_loop_seconds)
         self._stopping = asyncio.Event()
         self._started = False
         self.on_opened: Callable[[str, Sequence[str]], None] | None = None
@@ -262,12 +261,7 @@ class Host:
     async def drain(self, grace: float) -> bool:
         """Begin nothing new and wait for the calls in flight, `grace` seconds at most; whether all of them ended."""
         self._stopping.set()
-        try:
-            async with asyncio.timeout(grace):
-                await self._idle.wait()
-        except TimeoutError:
-            return False
-        return True
+        return await self._in_flight.drain(grace)
 
     async def stop(self) -> None:
         """Leave the lifespans in reverse order, each whatever the others do, and give up the threads.
@@ -288,6 +282,7 @@ class Host:
                 logger.exception("the lifespan of %s failed to end", owner)
         self._changes.close()
         self._runtime.close()
+        self._in_flight.watchdog.close()
         self._started = False
         if cancelled:
             raise asyncio.CancelledError
@@ -381,8 +376,7 @@ class Host:
         handler = self._methods.get(call.method)
         if handler is None:
             return Failure(ProtocolError(METHOD_NOT_FOUND, f"Method not found: {call.method}"))
-        self._in_flight += 1
-        self._idle.clear()
+        self._in_flight.begin()
         try:
             outcome = await handler(call)
             return check_result(call, outcome, self.contributed) if type(outcome) is MethodResult else outcome
@@ -391,6 +385,4 @@ class Host:
                 raise
             return as_failure(call, error)
         finally:
-            self._in_flight -= 1
-            if not self._in_flight:
-                self._idle.set()
+            self._in_flight.end()

@@ -42,6 +42,8 @@ ROOMS = (
     "catalogue",
     "methods",
     "supervise",
+    "watchdog",
+    "in_flight",
     "host",
     "cli",
     "__main__",
@@ -49,7 +51,7 @@ ROOMS = (
 )
 """The rooms of the host; one may import those before it."""
 
-WITH_INPUT_AND_OUTPUT = {"upstream", "config", "loading", "supervise", "host", "cli", "__main__", "testing"}
+WITH_INPUT_AND_OUTPUT = {"upstream", "config", "loading", "supervise", "watchdog", "host", "cli", "__main__", "testing"}
 WITHOUT_INPUT_AND_OUTPUT = tuple(room for room in ROOMS if room not in WITH_INPUT_AND_OUTPUT)
 INPUT_AND_OUTPUT = {
     "os",

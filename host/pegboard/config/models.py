@@ -50,6 +50,8 @@ class HostSection(PluginConfig):
         tool_timeout: for how many seconds the function of a tool, resource, prompt or completion may run; 0 for no
             limit. While it waits for an answer of the client its time stands still. A tool's own `timeout` comes first.
         threads: how many synchronous tools run at once, 1 to 1,000.
+        blocked_loop_seconds: after how long the log names what blocks the event loop, such as a sync call in an async
+            tool; 0 for never.
         grace_seconds: how long calls in flight may go on when `pegboard serve` is told to end.
         log_level: the least severe messages that are logged.
         user: the user id that tools see when nobody is authenticated.
@@ -80,6 +82,7 @@ class HostSection(PluginConfig):
     max_result_bytes: int = Field(10 * 1024 * 1024, ge=0)
     tool_timeout: float = Field(600, ge=0, le=7 * 24 * 3600)
     threads: int = Field(40, ge=1, le=1000)
+    blocked_loop_seconds: float = Field(1, ge=0, le=3600)
     grace_seconds: float = Field(10, ge=0, le=3600)
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
     user: str | None = None

@@ -1,0 +1,42 @@
+"""The page about running: its toolkit does what the page says."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from pegboard import ToolTimeoutError
+from pegboard.calls import deadlines, threads
+from pegboard.config import HostSection
+from tests.host.hosting import failure, make_host, until
+from tools.install import ROOT
+
+PAGE = (ROOT / "docs" / "running.md").read_text("utf-8")
+
+
+async def test_the_toolkit_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (name, text), *more = re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S)
+    assert more == []
+    (tmp_path / name).write_text(text, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    async with make_host(import_module("slow_kit").kit) as host:
+        for tool in ("slow_wait", "slow_count"):
+            outcome = await failure(host, tool)
+            assert type(outcome.error) is ToolTimeoutError
+            assert outcome.error.message == "It took longer than 0.1 seconds and was given up."
+            assert outcome.error.message in PAGE
+        await until(lambda: host.busy_threads == 0)
+
+
+def test_the_numbers_of_the_page() -> None:
+    defaults = {name: field.default for name, field in HostSection.model_fields.items()}
+    assert f"{defaults['tool_timeout']} seconds unless set" in PAGE
+    assert f"threads, {defaults['threads']} unless set" in PAGE
+    assert f"{defaults['max_result_bytes'] // 1024 // 1024} MiB unless set" in PAGE
+    assert f"`[host] blocked_loop_seconds`, {defaults['blocked_loop_seconds']}\nunless set" in PAGE
+    assert (deadlines.GRACE_SECONDS, threads.LONG_WAIT_SECONDS) == (2, 5)
+    assert "two\n  seconds to clean up" in PAGE
+    assert "more than five seconds" in PAGE
