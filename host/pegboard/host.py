@@ -52,8 +52,9 @@ from pegboard.in_flight import InFlight
 from pegboard.jsonrpc import METHOD_NOT_FOUND
 from pegboard.loading.discovery import Given, Selection, defaults
 from pegboard.loading.loader import load
-from pegboard.loading.plugins import Loaded, LoadReport, Origin, Problem
+from pegboard.loading.plugins import Loaded, LoadReport, Origin, Problem, without_secrets
 from pegboard.methods import method_table
+from pegboard.redaction import Redactor
 from pegboard.routing import reasons_to_stay_local, respond
 from pegboard.supervise import run_all
 
@@ -85,6 +86,7 @@ class Host:
         selection: Selection | None = None,
     ) -> None:
         self.config = config if isinstance(config, HostConfig) else HostConfig.of(config or {}, defaults=defaults())
+        self._redactor = Redactor(self.config.secret_values)
         self._given = Given(plugins or {}, toolkits or {})
         self._selection = selection or Selection()
         surroundings = Surroundings(self.dispatch, self.emit, self._in_thread)
@@ -125,7 +127,8 @@ class Host:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """Everything that went wrong while loading and assembling."""
-        return (*self.report.problems, *(self._assembly.problems if self._assembly else ()))
+        problems = (*self.report.problems, *(self._assembly.problems if self._assembly else ()))
+        return tuple(map(without_secrets, problems))
 
     @property
     def busy_threads(self) -> int:
@@ -234,7 +237,7 @@ class Host:
             logger.warning("no tools are served: install a toolkit, or see `pegboard plugins` for what is off")
 
     def _refuse_fatal(self, problems: Iterable[Problem]) -> None:
-        fatal = [problem for problem in problems if problem.fatal]
+        fatal = [without_secrets(problem) for problem in problems if problem.fatal]
         if not fatal:
             return
         if all(problem.stage == "config" for problem in fatal):

@@ -35,6 +35,7 @@ ROOMS = (
     "uris",
     "content",
     "context",
+    "redaction",
     "schemas",
     "calls",
     "routing",

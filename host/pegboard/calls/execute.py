@@ -24,6 +24,7 @@ from pegboard.context.required import Requirements
 from pegboard.context.rounds import Rounds
 from pegboard.contracts import Call, ErrorAdapter, InputRequired, TokenSource, Tool, ToolResult
 from pegboard.errors import RetryableToolError, ToolTimeoutError
+from pegboard.redaction import remember
 from pegboard.schemas.signature import Signature
 
 logger = logging.getLogger("pegboard")
@@ -277,6 +278,7 @@ async def _run(
             value = await invoke(bound, function, keywords, runtime, call.rounds)
     except BaseException as error:
         context.cancelled = context.cancelled or isinstance(error, asyncio.CancelledError)
+        remember(call.supplied)  # its token may be in what is told of the failure
         if context.asked is None:
             raise
         return context.asked.conclude(None, error)

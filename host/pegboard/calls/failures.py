@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pegboard.contracts import Call, Failure
 from pegboard.errors import MCPError, ServerError, ToolkitError
+from pegboard.redaction import redacted, redacted_error, remember
 
 if TYPE_CHECKING:
     from pegboard.context.rounds import Rounds
@@ -33,21 +34,21 @@ def is_cancelled(error: BaseException, rounds: Rounds | None) -> bool:
 def as_failure(call: Call, error: BaseException) -> Failure:
     """What a call came to that raised. The host does this to every call; who runs one by itself does it to that one.
 
-    What nobody raised on purpose is replaced, and its story logged under the id that the failure carries.
+    What nobody raised on purpose is replaced, and its story logged under the id that the failure carries. Secrets are
+    masked in all that is told.
     """
     story: BaseException | None = error.__cause__ or error
+    remember(call.supplied)
+    shown = redacted_error(error) if isinstance(error, MCPError) else ServerError("Internal error")
     if isinstance(error, ToolkitError):
         if error.developer_message is None and error.__cause__ is None:
-            return Failure(error)
-        shown: MCPError = error
+            return Failure(shown)
         if story is error:
             story = _in_authors_code(error)
     elif isinstance(error, MCPError):
-        return Failure(error)
-    else:
-        shown = ServerError("Internal error")
+        return Failure(shown)
     error_id = secrets.token_hex(4)
-    detail = getattr(error, "developer_message", None) or str(error)
+    detail = redacted(getattr(error, "developer_message", None) or str(error))
     logger.error(
         "error %s in %s %r: %s",
         error_id,

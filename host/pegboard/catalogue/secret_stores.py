@@ -5,12 +5,16 @@ does not decide.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from pydantic import BaseModel
 
 from pegboard.catalogue.definitions import attempt
 from pegboard.config import HostConfig
 from pegboard.contracts import SecretStore
 from pegboard.errors import ToolDefinitionError
 from pegboard.loading.plugins import Loaded, Origin
+from pegboard.redaction import Redactor
 
 RESERVED = frozenset(("ARCADE_API_KEY", "ARCADE_WORKER_SECRET"))
 """Secrets of the host itself, which no tool may have; nor may it have what begins with one of `RESERVED_PREFIXES`."""
@@ -37,6 +41,7 @@ class SecretStores:
         self._stores = [(plugin.origin, store) for plugin in ordered for store in plugin.stores]
         self._report = report
         self._known: dict[str, str | None] = {}
+        self._redactor = Redactor(lambda: [value for plugin in plugins for value in _hidden(plugin.context.config)])
 
     def get(self, name: str) -> str | None:
         """The first store's that has it, None when none does; an empty secret is a missing one.
@@ -49,7 +54,9 @@ class SecretStores:
                 f"it requires the secret {name}, which is kept for the host itself; give the secret another name"
             )
         if name not in self._known:
-            self._known[name] = next((value for value in self._kept(name) if value), None)
+            value = self._known[name] = next((value for value in self._kept(name) if value), None)
+            if value is not None:
+                self._redactor.add(value)
         return self._known[name]
 
     def _kept(self, name: str) -> Iterator[str | None]:
@@ -71,6 +78,18 @@ class SecretStores:
             return f"the secret {name} is not set, and no store of secrets runs that could have it"
         last = f" or {ways[-1]}" if ways[1:] else ways[-1]
         return f"the secret {name} is not set; set it {', '.join(ways[:-1])}{last}"
+
+
+def _hidden(settings: Any) -> Iterator[str]:
+    """What settings hold as secrets by their types (`pydantic.SecretStr`)."""
+    if hasattr(settings, "get_secret_value"):
+        yield str(settings.get_secret_value())
+    elif isinstance(settings, BaseModel):
+        for value in vars(settings).values():
+            yield from _hidden(value)
+    elif isinstance(settings, dict | list | tuple | set | frozenset):
+        for value in settings.values() if isinstance(settings, dict) else settings:
+            yield from _hidden(value)
 
 
 def _way(store: SecretStore, name: str) -> str:

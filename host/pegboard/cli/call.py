@@ -14,7 +14,7 @@ from typing import Any
 from pegboard.cli import FAILED, INTERRUPTED, OK, USAGE
 from pegboard.cli.common import make_host
 from pegboard.cli.find import find_tool
-from pegboard.cli.output import diverted, print_json, print_result, say
+from pegboard.cli.output import diverted, print_json, print_result, print_result_json, say
 from pegboard.codec import decode
 from pegboard.contracts import Call, Client, Failure, MethodResult, Outcome, ToolResult
 from pegboard.errors import InteractionError, ToolInputError, ToolkitError
@@ -106,17 +106,17 @@ def _print(outcome: Outcome, options: Namespace) -> int:
         _print_failure(outcome, options)
         return FAILED
     if isinstance(outcome, MethodResult):  # a plugin's middleware answered in a way of its own
-        print_json({"result": outcome.value} if options.json else outcome.value)
+        print_result_json({"result": outcome.value} if options.json else outcome.value)
         return OK
     assert isinstance(outcome, ToolResult)
     if outcome.content is not None:
         _print_content(outcome, as_json=options.json)
     elif options.json:
-        print_json({"result": outcome.value})
+        print_result_json({"result": outcome.value})
     elif isinstance(outcome.value, str):
         print_result(outcome.value)
     elif outcome.value is not None:
-        print_json(outcome.value)
+        print_result_json(outcome.value)
     return FAILED if outcome.is_error else OK
 
 
@@ -125,7 +125,7 @@ def _print_content(outcome: ToolResult, *, as_json: bool) -> None:
 
     blocks = outcome.content or ()
     if as_json:
-        print_json({"result": outcome.value, "content": [as_object(block) for block in blocks]})
+        print_result_json({"result": outcome.value, "content": [as_object(block) for block in blocks]})
         return
     for block in blocks:
         print_result(as_text(block))

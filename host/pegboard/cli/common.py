@@ -14,6 +14,7 @@ from pegboard.cli.output import diverted, say
 from pegboard.config import HostConfig
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, defaults
+from pegboard.redaction import redact_logs
 
 if TYPE_CHECKING:
     from pegboard.toolkit import Toolkit
@@ -86,6 +87,9 @@ def loaded_host(options: Namespace) -> Host:
 
 
 def set_up_logging(level: str, verbose: int) -> None:
-    """Log to stderr, warnings and up unless more is asked for."""
+    """Log to stderr, warnings and up unless more is asked for; without secrets."""
     chosen = {0: level.upper(), 1: "INFO"}.get(verbose, "DEBUG")
-    logging.basicConfig(stream=sys.stderr, level=chosen, format="%(levelname)s %(name)s: %(message)s")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+    redact_logs([handler])
+    logging.basicConfig(level=chosen, handlers=[handler])

@@ -1,9 +1,9 @@
-"""Printing: data to stdout, talk to stderr, and nothing in either that a terminal would obey."""
+"""Printing: data to stdout, talk to stderr, nothing in either that a terminal would obey, no secrets but in results."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,22 +32,31 @@ def diverted() -> Iterator[None]:
 def say(text: str) -> None:
     """Talk to the person, on stderr."""
     if sys.stderr is not None:
-        print(f"pegboard: {visible(text)}", file=sys.stderr)
+        print(f"pegboard: {visible(_redacted(text))}", file=sys.stderr)
 
 
 def print_json(value: Any) -> None:
     """Data for programs."""
+    _print_json(value, _redacted)
+
+
+def print_result_json(value: Any) -> None:
+    """What a tool gave, for programs: as it is."""
+    _print_json(value, str)
+
+
+def _print_json(value: Any, told: Callable[[str], str]) -> None:
     import json
 
     from pegboard.codec import encode
 
-    text = json.dumps(json.loads(encode(value)), indent=2, ensure_ascii=not _speaks_unicode())
+    text = told(json.dumps(json.loads(encode(value)), indent=2, ensure_ascii=not _speaks_unicode()))
     _write("".join(char if char == "\n" or _is_seen(char) else json.dumps(char)[1:-1] for char in text))
 
 
 def print_text(text: str) -> None:
     """Data for people: what a terminal would obey is shown escaped."""
-    _write(visible(text))
+    _write(visible(_redacted(text)))
 
 
 def print_result(text: str) -> None:
@@ -57,11 +66,17 @@ def print_result(text: str) -> None:
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:
     """Rows in columns as wide as they need to be; the last column runs free."""
-    shown = [[visible(cell) for cell in row] for row in rows]
+    shown = [[visible(_redacted(cell)) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in shown) for column in range(len(shown[0]) - 1)] if shown else []
     for row in shown:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         _write("  ".join([*cells, row[-1]]).rstrip())
+
+
+def _redacted(text: str) -> str:
+    """Without the secrets of the host that was made, if one was."""
+    redaction = sys.modules.get("pegboard.redaction")
+    return text if redaction is None else str(redaction.redacted(text))
 
 
 def visible(text: str) -> str:

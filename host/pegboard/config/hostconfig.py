@@ -5,7 +5,7 @@ Sections of plugins and toolkits are checked against their models when those are
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -122,6 +122,15 @@ class HostConfig:
     def problem(self, message: str, key: str | KeyPath, suggestion: str | None = None) -> ConfigProblem:
         """A problem with a key, which knows where that key was given."""
         return locate(self.sources, message, undotted(key), suggestion)
+
+    def secret_values(self) -> Iterator[str]:
+        """The values that are not to be told, in sections of plugins and toolkits."""
+        if not any(self.plugins.values()) and not any(self.toolkits.values()):
+            return
+        from pegboard.config.masking import secrets_in
+
+        for kind, sections in (("plugins", self.plugins), ("toolkits", self.toolkits)):
+            yield from secrets_in(sections, (kind,))
 
     @cached_property
     def disabled_tools(self) -> Patterns:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os.path
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pegboard.config.problems import KeyPath
@@ -16,6 +17,7 @@ _SECRET_WORD = re.compile(
 )
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _USER_INFO = re.compile(r"(?<=://)[^/\s]+(?=@)")
+_PASSWORD = re.compile(r"://[^/\s:]*:([^/\s]+)@")
 
 
 def is_secret(path: KeyPath) -> bool:
@@ -37,6 +39,25 @@ def shown(value: Any, path: KeyPath) -> Any:
     if is_secret(path):
         return MASK
     return value if isinstance(value, int | float) else without_user_info(str(value))
+
+
+def secrets_in(value: Any, path: KeyPath) -> Iterator[str]:
+    """The texts below a value that are not to be told: what is referred to, and what a key says is a secret.
+
+    A key may also name a secret's file, which is no secret.
+    """
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from secrets_in(item, (*path, str(key)))
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        for place, item in enumerate(value):
+            yield from secrets_in(item, (*path, place))
+    elif isinstance(value, SecretRef):
+        yield from (value.value, *_PASSWORD.findall(value.value)) if value.value else ()
+    elif isinstance(value, str):
+        yield from _PASSWORD.findall(value)
+        if is_secret(path) and not os.path.exists(value):
+            yield value
 
 
 def without_user_info(text: str) -> str:

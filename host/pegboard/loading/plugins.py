@@ -25,6 +25,7 @@ from pegboard.contracts import (
     Topic,
     Transport,
 )
+from pegboard.redaction import redacted
 
 if TYPE_CHECKING:
     import importlib_metadata
@@ -103,6 +104,11 @@ class Problem(NamedTuple):
         if self.origin is None:
             return self.message
         return f"{self.origin} ({self.origin.target}), {self.stage}: {self.message}"
+
+
+def without_secrets(problem: Problem) -> Problem:
+    """A problem with the secrets in its message masked."""
+    return problem._replace(message=redacted(problem.message))
 
 
 class Loaded:
