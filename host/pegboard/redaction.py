@@ -8,10 +8,11 @@ characters is left alone: it would be found in the middle of words.
 from __future__ import annotations
 
 import logging
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakSet
 
 from pegboard.context import current_context
@@ -36,7 +37,7 @@ class Redactor:
     def __init__(self, source: Callable[[], Iterable[str]] | None = None) -> None:
         self._values: dict[str, None] = {}
         self._source = source
-        self._forms: tuple[str, ...] | None = None
+        self._forms: list[Forms] | None = None
         _living.add(self)
 
     def add(self, value: str) -> None:
@@ -45,15 +46,15 @@ class Redactor:
             self._values[value] = None
             self._forms = None
 
-    def forms(self) -> tuple[str, ...]:
-        """Every text that stands for a secret."""
+    def forms(self) -> list[Forms]:
+        """How each of them may be written."""
         if self._source is not None:
             source, self._source = self._source, None
             for value in source():
                 self.add(value)
         forms = self._forms
         if forms is None:
-            forms = self._forms = tuple(form for value in tuple(self._values) for form in forms_of(value))
+            forms = self._forms = [forms_of(value) for value in tuple(self._values)]
         return forms
 
 
@@ -63,7 +64,11 @@ _passing: deque[str] = deque(maxlen=MOST_PASSING)
 
 def redacted(text: str) -> str:
     """A text with every secret in it masked, in whatever form it stands there."""
-    found = [form for form in _known() if form in text]
+    found: set[str] = set()
+    for texts, pattern in _known():
+        found.update(form for form in texts if form in text)
+        if pattern is not None:
+            found.update(pattern.findall(text))
     if not found:
         return text
     from pegboard.config.masking import MASK
@@ -73,11 +78,10 @@ def redacted(text: str) -> str:
     return text
 
 
-def _known() -> Iterator[str]:
+def _known() -> Iterator[Forms]:
     for redactor in tuple(_living):
         yield from redactor.forms()
-    for value in (*_passing, *_of_running_call()):
-        yield from forms_of(value)
+    yield from map(forms_of, (*_passing, *_of_running_call()))
 
 
 def _of_running_call() -> Iterable[str]:
@@ -110,23 +114,20 @@ def redacted_error(error: MCPError) -> MCPError:
     return instead("It failed, and what it said of that held a secret.")
 
 
-def _redacted(value: Any) -> Any:
-    """A value as it was, or a copy where a text in it holds a secret."""
+def _redacted(value: Any, inside: tuple[int, ...] = ()) -> Any:
+    """A value as it was, or a copy where a text in it holds a secret; `inside` are the ids of what it is part of."""
     if isinstance(value, str):
         text = redacted(value)
         return value if text == value else text
+    if not isinstance(value, Mapping | list | tuple) or id(value) in inside:
+        return value
+    parts = [one for pair in value.items() for one in pair] if isinstance(value, Mapping) else list(value)
+    new = [_redacted(part, (*inside, id(value))) for part in parts]
+    if all(one is other for one, other in zip(new, parts, strict=True)):
+        return value
     if isinstance(value, Mapping):
-        old = [one for pair in value.items() for one in pair]
-        new = [_redacted(one) for one in old]
-        return value if _same(new, old) else dict(zip(new[::2], new[1::2], strict=True))
-    if type(value) in (list, tuple):
-        new = [_redacted(item) for item in value]
-        return value if _same(new, value) else type(value)(new)
-    return value
-
-
-def _same(new: Iterable[Any], old: Iterable[Any]) -> bool:
-    return all(one is other for one, other in zip(new, old, strict=True))
+        return dict(zip(new[::2], new[1::2], strict=True))
+    return new if isinstance(value, list) else tuple(new)
 
 
 class RedactingFormatter(logging.Formatter):
@@ -155,34 +156,47 @@ def redact_logs(handlers: Iterable[logging.Handler]) -> None:
 # --- the forms of a secret
 
 
+class Forms(NamedTuple):
+    """How a secret may be written.
+
+    Attributes:
+        texts: as it stands.
+        pattern: with some of its characters quoted or escaped, None where nothing would do that.
+    """
+
+    texts: tuple[str, ...] = ()
+    pattern: re.Pattern[str] | None = None
+
+
 @lru_cache(128)
-def forms_of(value: str) -> tuple[str, ...]:
-    """The texts in which a secret may stand: as it is, quoted, escaped, encoded; none of one that is too short."""
-    if len(value) < SHORTEST:
-        return ()
+def forms_of(value: str) -> Forms:
+    """How a secret may be written: as it is, quoted as in URLs, escaped as in JSON and Python, in base64.
+
+    There is no form of one that is too short.
+    """
+    if len(value.strip()) < SHORTEST:
+        return Forms()
+    texts = {value.strip(), *_in_base64(value)}
+    texts |= {line for line in value.splitlines() if len(line) >= LONGEST_LINE and not line.startswith("-----")}
+    pattern = None if _PLAIN.fullmatch(value) else re.compile("".join(map(_written, value.strip())))
+    return Forms(tuple(text for text in texts if len(text) >= SHORTEST), pattern)
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9_.~-]*")
+"""What is written in one way alone (RFC 3986, unreserved)."""
+
+
+@lru_cache(256)
+def _written(char: str) -> str:
+    """Every way in which a character is written, as a pattern: libraries of URLs differ in what they quote."""
+    if _PLAIN.fullmatch(char):
+        return re.escape(char)
     import json
 
-    forms = {value, value.strip(), repr(value)[1:-1]}
-    forms |= {json.dumps(value, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)}
-    forms |= {line for line in value.splitlines() if len(line) >= LONGEST_LINE and not line.startswith("-----")}
-    forms |= _in_urls(value)
-    forms |= _in_base64(value)
-    return tuple(form for form in forms if len(form) >= SHORTEST)
-
-
-def _in_urls(value: str) -> set[str]:
-    """As libraries of URLs quote it; they differ in what they leave as it is."""
-    from urllib.parse import quote, quote_plus
-
-    forms = {quote_plus(value, errors="replace")}
-    for safe in ("", "/", "/:?@!$'()*,;", "/:?@!$'()*,;=&+"):
-        forms.add(quote(value, safe=safe, errors="replace"))
-    return forms | {_lower_escapes(form) for form in forms}
-
-
-def _lower_escapes(form: str) -> str:
-    first, *rest = form.split("%")
-    return "%".join([first, *(part[:2].lower() + part[2:] for part in rest)])
+    ways = {char, json.dumps(char)[1:-1], json.dumps(char, ensure_ascii=False)[1:-1], repr(char)[1:-1], f"\\{char}"}
+    patterns = [re.escape(way) for way in ways] + ([r"\+"] if char == " " else [])
+    quoted = "".join(f"%(?i:{byte:02x})" for byte in char.encode("utf-8", "replace"))
+    return f"(?:{'|'.join([quoted, *sorted(patterns, key=len, reverse=True)])})"
 
 
 def _in_base64(value: str) -> set[str]:

@@ -1,0 +1,217 @@
+"""What is known as a secret is masked in texts, in whatever form it stands there."""
+
+from __future__ import annotations
+
+import base64
+import gc
+import io
+import json
+import logging
+from collections.abc import Iterator
+from urllib.parse import quote, quote_plus, urlencode
+
+import httpx
+import pytest
+import yarl
+
+from pegboard import Authorization, Context, ProtocolError, RetryableToolError, Supplied, Toolkit, redact_logs, redacted
+from pegboard.config.masking import MASK
+from pegboard.errors import FatalToolError, NotFoundError, ServerError, UpstreamError
+from pegboard.redaction import SHORTEST, Redactor, redacted_error
+from tests.host.context.test_context import Store
+from tests.host.hosting import failure, make_host, plugin_of, value
+
+CANARY = 'cnry/7f+3a "ü" é&x=1\n?y'
+"""A secret that every way of writing it down changes."""
+
+
+@pytest.fixture
+def known() -> Iterator[Redactor]:
+    redactor = Redactor()
+    redactor.add(CANARY)
+    yield redactor
+    del redactor
+    gc.collect()
+
+
+WAYS = {
+    "as it is": CANARY,
+    "JSON": json.dumps({"key": CANARY}),
+    "JSON in Unicode": json.dumps({"key": CANARY}, ensure_ascii=False),
+    "repr": repr({"key": CANARY}),
+    "a path": "https://x.example/" + quote(CANARY, safe=""),
+    "a path with slashes": "https://x.example/" + quote(CANARY),
+    "a query": "https://x.example/?" + urlencode({"key": CANARY}),
+    "a form": quote_plus(CANARY),
+    "lower escapes": quote(CANARY, safe="").replace("%2F", "%2f").replace("%2B", "%2b"),
+    "yarl": str(yarl.URL("https://x.example/").with_query(key=CANARY)),
+    "httpx": str(httpx.URL("https://x.example/", params={"key": CANARY})),
+    "base64": base64.b64encode(CANARY.encode()).decode(),
+    "base64 for URLs": base64.urlsafe_b64encode(CANARY.encode()).decode(),
+    **{
+        f"basic authentication of {name!r}": "Basic " + base64.b64encode(f"{name}:{CANARY}".encode()).decode()
+        for name in ("", "a", "ab", "abc")
+    },
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_secret_is_found_in_every_form(way: str, known: Redactor) -> None:
+    told = redacted(f"before {WAYS[way]} after")
+    assert MASK in told
+    assert told.startswith("before ")
+    assert told.endswith(" after")
+    for left in ("cnry", "Y25yeS", "7f%2B3a", "7f+3a"):
+        assert left not in told
+
+
+@pytest.mark.usefixtures("known")
+def test_other_texts_stay_as_they_are() -> None:
+    text = "nothing of note: cnr"
+    assert redacted(text) is text
+
+
+@pytest.mark.parametrize(("length", "masked"), [(SHORTEST - 1, False), (SHORTEST, True)])
+def test_a_short_secret_is_left_alone(length: int, masked: bool) -> None:
+    redactor = Redactor()
+    redactor.add("kqxzjw"[:length])
+    assert (MASK in redacted("the value kqxzjw stands here")) == masked
+
+
+def test_the_longer_of_two_secrets_is_masked_whole() -> None:
+    redactor = Redactor()
+    redactor.add("kqxzjw-1")
+    redactor.add("kqxzjw-1-and-more")
+    assert redacted("a kqxzjw-1-and-more b") == f"a {MASK} b"
+
+
+def test_each_line_of_a_key_is_a_secret() -> None:
+    redactor = Redactor()
+    redactor.add("-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END KEY-----\n")
+    assert redacted("line MIIEvQIBADANBgkqhkiG9w0B of it") == f"line {MASK} of it"
+    assert redacted("-----BEGIN KEY-----") == "-----BEGIN KEY-----"
+
+
+def test_a_secret_is_forgotten_with_whoever_knew_it() -> None:
+    redactor = Redactor()
+    redactor.add("kqxzjw-gone")
+    assert redacted("kqxzjw-gone") == MASK
+    del redactor
+    gc.collect()
+    assert redacted("kqxzjw-gone") == "kqxzjw-gone"
+
+
+# --- errors
+
+
+class Odd(RetryableToolError):
+    """One whose text is made of what it keeps."""
+
+    def __init__(self, url: object) -> None:
+        self.url = url
+
+    def __str__(self) -> str:
+        return f"GET {self.url} failed"
+
+
+@pytest.mark.usefixtures("known")
+def test_every_text_of_an_error_is_masked() -> None:
+    error = UpstreamError(
+        f"no {CANARY}", f"for {CANARY}", status_code=500, extra={"a": [{"b": (CANARY, 1)}], CANARY: None, "c": "fine"}
+    )
+    assert redacted_error(error) is error
+    assert (error.message, error.developer_message) == (f"no {MASK}", f"for {MASK}")
+    assert error.extra == {"a": [{"b": (MASK, 1)}], MASK: None, "c": "fine"}
+    protocol = redacted_error(ProtocolError(-32000, f"x {CANARY}", {"y": CANARY}))
+    assert isinstance(protocol, ProtocolError)
+    assert (protocol.message, protocol.data) == (f"x {MASK}", {"y": MASK})
+
+
+@pytest.mark.usefixtures("known")
+def test_an_error_without_secrets_stays_as_it_is() -> None:
+    extra = {"a": [1, {"b": "c"}]}
+    error = RetryableToolError("fine", "fine too", "more", 5, extra)
+    before = dict(vars(error))
+    assert redacted_error(error) is error
+    assert vars(error) == before
+
+
+@pytest.mark.usefixtures("known")
+def test_what_an_error_keeps_may_hold_itself() -> None:
+    keeps: list[object] = [CANARY]
+    keeps.append(keeps)
+    error = redacted_error(RetryableToolError("x", extra={"keeps": keeps}))
+    assert isinstance(error, RetryableToolError)
+    assert error.extra["keeps"][0] == MASK
+
+
+@pytest.mark.usefixtures("known")
+def test_an_error_that_makes_its_own_text_is_masked_or_replaced() -> None:
+    text = redacted_error(Odd(CANARY))
+    assert (type(text), text.message) == (Odd, f"GET {MASK} failed")
+    other = redacted_error(Odd(yarl.URL("https://x.example/").with_query(key=CANARY)))
+    assert type(other) is FatalToolError
+    assert "cnry" not in other.message
+
+
+class Stubborn(NotFoundError):
+    def __str__(self) -> str:
+        return f"nothing at {CANARY}"
+
+
+@pytest.mark.usefixtures("known")
+def test_an_error_whose_text_cannot_be_changed_is_replaced() -> None:
+    assert type(redacted_error(Stubborn(""))) is ServerError
+
+
+# --- what a host knows
+
+
+def kit() -> Toolkit:
+    kit = Toolkit("x")
+
+    @kit.tool(requires_secrets=["API_KEY"])
+    def fail(context: Context) -> None:
+        """Fail, and tell the secret."""
+        raise RetryableToolError(f"the key {context.get_secret('API_KEY')} is wrong")
+
+    @kit.tool(requires_secrets=["API_KEY"])
+    def tell(context: Context) -> str:
+        """Tell the secret."""
+        return context.get_secret("API_KEY")
+
+    return kit
+
+
+async def test_what_a_store_gave_is_masked_in_errors_and_never_in_results() -> None:
+    plugins = {"store": plugin_of(stores=[Store({"API_KEY": "canary-of-the-store"})])}
+    async with make_host(kit(), plugins=plugins) as host:
+        assert (await failure(host, "x_fail")).error.message == f"the key {MASK} is wrong"
+        assert await value(host, "x_tell") == "canary-of-the-store"
+
+
+async def test_what_a_request_brought_is_masked_in_its_errors() -> None:
+    supplied = Supplied(Authorization("canary-of-the-token"), {"API_KEY": "canary-of-the-call"})
+    async with make_host(kit()) as host:
+        failed = await failure(host, "x_fail", supplied=supplied)
+        assert failed.error.message == f"the key {MASK} is wrong"
+        assert redacted("and canary-of-the-token") == f"and {MASK}"  # in the log of what is told later
+
+
+def test_a_program_may_mask_what_its_handlers_write() -> None:
+    redactor = Redactor()
+    redactor.add("canary-of-a-program")
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(logging.Formatter("%(levelname)s:%(message)s"))
+    redact_logs([handler])
+    redact_logs([handler])
+    log = logging.getLogger("program_of_a_test")
+    log.addHandler(handler)
+    try:
+        raise ValueError("inside canary-of-a-program")
+    except ValueError:
+        log.exception("it was %s", "canary-of-a-program")
+    told = written.getvalue()
+    assert told.startswith(f"ERROR:it was {MASK}\nTraceback")
+    assert told.endswith(f"ValueError: inside {MASK}\n")
