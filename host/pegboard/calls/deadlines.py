@@ -7,6 +7,7 @@ call that has no limit, or ends without waiting for anything, has no clock.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from collections.abc import Coroutine, Generator
 from contextlib import suppress
 from types import coroutine
@@ -47,7 +48,10 @@ class Deadlines:
 
 
 class _Queue:
-    """The clocks that run under one limit, in the order of their ends."""
+    """The clocks that run under one limit, in the order of their ends.
+
+    Its timer has variables of its own: with those of the call that set it, it would keep that call's tool alive.
+    """
 
     __slots__ = ("clocks", "handle", "limit", "loop")
 
@@ -60,7 +64,7 @@ class _Queue:
     def add(self, clock: Clock) -> None:
         self.clocks[clock] = None
         if self.handle is None:
-            self.handle = self.loop.call_at(clock.due, self._end)
+            self.handle = self.loop.call_at(clock.due, self._end, context=contextvars.Context())
 
     def _end(self) -> None:
         self.handle = None
@@ -68,7 +72,7 @@ class _Queue:
         while self.clocks:
             first = next(iter(self.clocks))
             if first.due > now:
-                self.handle = self.loop.call_at(first.due, self._end)
+                self.handle = self.loop.call_at(first.due, self._end, context=contextvars.Context())
                 break
             del self.clocks[first]
             first.expire()

@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from time import monotonic
 from typing import Any
 
@@ -114,7 +114,7 @@ class Threads:
     def _wait(self, job: Job, loop: asyncio.AbstractEventLoop) -> None:
         self._waiting[job] = monotonic()
         if self._look is None:
-            self._look = loop.call_later(LONG_WAIT_SECONDS, self._tell_of_waiting, loop)
+            self._look = loop.call_later(LONG_WAIT_SECONDS, self._tell_of_waiting, loop, context=Context())
 
     def _tell_of_waiting(self, loop: asyncio.AbstractEventLoop) -> None:
         """Log, once for as long as it lasts, that somebody has waited for long."""
@@ -134,7 +134,7 @@ class Threads:
                 self.given_up,
                 self._holders(now),
             )
-        self._look = loop.call_later(LONG_WAIT_SECONDS, self._tell_of_waiting, loop)
+        self._look = loop.call_later(LONG_WAIT_SECONDS, self._tell_of_waiting, loop, context=Context())
 
     def _holders(self, now: float) -> str:
         """The longest running functions."""
