@@ -81,7 +81,7 @@ _WORDS: Mapping[str, str] = {
     "get_attribute_error": "is not of the form that is expected",
     "greater_than": "must be greater than {gt}",
     "greater_than_equal": "must be at least {ge}",
-    "int_from_float": "must be an integer, without a fraction",
+    "int_from_float": "must be an integer without a fraction",
     "int_parsing": "must be an integer",
     "int_parsing_size": "must be an integer, and has too many digits",
     "int_type": "must be an integer",
@@ -158,13 +158,13 @@ _WORDS: Mapping[str, str] = {
     "ip_v6_address": "must be an IPv6 address such as 2001:db8::1",
     "ip_v6_interface": "must be an IPv6 interface such as 2001:db8::1/64",
     "ip_v6_network": "must be an IPv6 network such as 2001:db8::/64",
-    "not_operation_failed": "is not allowed",
+    "not_operation_failed": "is not valid",
     "path_type": "must be a path",
     "pattern_bytes_type": _PATTERN,
     "pattern_regex": _PATTERN,
     "pattern_str_type": _PATTERN,
     "pattern_type": _PATTERN,
-    "predicate_failed": "is not allowed",
+    "predicate_failed": "is not valid",
     "sequence_str": _LIST,
     "zoneinfo_str": "must be the name of a time zone such as Europe/Lisbon",
     "zoneinfo_type": "must be the name of a time zone such as Europe/Lisbon",
@@ -173,6 +173,8 @@ _WORDS: Mapping[str, str] = {
 
 _CONSTANTS = re.compile(r"(?:(?<=^)|(?<=, )|(?<= or ))(True|False|None)(?=$|, | or )")
 """As pydantic writes them among choices."""
+_MEMBERS = re.compile(r"<[\w.]+: (('[^']*')|[^>]*)>")
+"""The members of an enum, as pydantic writes them among choices: `<Unit.FOOT: 'ft'>`."""
 _OF_AUTHORS = ("assertion_error", "value_error")
 
 
@@ -210,6 +212,7 @@ def _legible(name: str, value: Any) -> str:
     if name != "expected":
         return text
     text = _CONSTANTS.sub(lambda found: {"True": "true", "False": "false", "None": "null"}[found[1]], text)
+    text = _MEMBERS.sub(r"\1", text)
     choices = text.split(", ")
     if len(choices) <= MOST_CHOICES:
         return text

@@ -9,13 +9,15 @@ from __future__ import annotations
 import enum
 import inspect
 from collections.abc import Mapping
+from functools import reduce
+from operator import or_
 from typing import Annotated, Any, NotRequired, get_args, get_origin
 
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core import PydanticSerializationError
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 from typing_extensions import TypedDict
 
 from pegboard.codec import is_finite
@@ -24,6 +26,7 @@ from pegboard.schemas.plain_types import Parameter
 from pegboard.schemas.subschemas import Path, subschemas
 
 Json = dict[str, Any]
+_PLAIN = (str, int, float, bool, type(None))
 
 
 class _RefusedError(Exception):
@@ -55,16 +58,35 @@ class _Schemas(GenerateJsonSchema):
     def is_subclass_schema(self, schema: Any) -> Json:
         raise _RefusedError("JSON has no form for classes")
 
+    def literal_schema(self, schema: Any) -> Json:
+        for value in schema["expected"]:
+            self._check_choice(value, isinstance(value, _PLAIN))
+        return super().literal_schema(schema)
+
     def enum_schema(self, schema: Any) -> Json:
         found = super().enum_schema(schema)
         if not issubclass(schema["cls"], enum.Flag):
+            for one in schema["members"]:
+                self._check_choice(one, isinstance(one.value, _PLAIN))
             return found
-        # flags are given together, as the sum of their values
-        total = 0
-        for one in schema["members"]:
-            total |= one.value
+        # flags are given together, as the sum of their values; some take bits that have no name as well
         del found["enum"]
+        if schema["cls"]._boundary_ is enum.KEEP:
+            return found
+        total = reduce(or_, (one.value for one in schema["members"]), 0)
         return {**found, "maximum": total, "minimum": 0}
+
+    def dict_schema(self, schema: Any) -> Json:
+        found = super().dict_schema(schema)
+        names = self.resolve_ref_schema(found.get("propertyNames", {}))
+        choices = names.get("enum", [names["const"]] if "const" in names else [])
+        if any(type(one) is not str for one in choices):  # the names of JSON's members are texts, whatever they mean
+            found["propertyNames"] = {"enum": list(to_jsonable_python(dict.fromkeys(choices)))}
+        return found
+
+    def _check_choice(self, value: Any, is_plain: bool) -> None:
+        if not is_plain and self.mode == "validation":
+            raise _RefusedError(f"no JSON value becomes {value!r}; name choices by texts or numbers")
 
 
 def arguments(given: Mapping[str, Parameter]) -> tuple[Any, Json]:
