@@ -116,11 +116,12 @@ def test_settings_need_pydantic_and_no_host() -> None:
     assert loaded & {"asyncio", "logging", "importlib_metadata", "tomli", "pluggy", "pegboard.config.explain"} == set()
 
 
+MIDDLEWARE = ["logging", "rate_limit", "response_size", "timing"]
 SECRETS = ["secrets_dotenv", "secrets_env", "secrets_files", "secrets_keyring"]
 ERRORS = ["errors_google", "errors_graphql", "errors_http", "errors_microsoft", "errors_slack"]
 
 
-@pytest.mark.parametrize("plugin", ["apps", "logging", "mcp", *SECRETS, "stdio", *ERRORS])
+@pytest.mark.parametrize("plugin", ["apps", "mcp", *MIDDLEWARE, *SECRETS, "stdio", *ERRORS])
 def test_a_plugins_entry_point_is_thin(plugin: str) -> None:
     loaded = loaded_by(f"import pegboard_plugins.{plugin}")
     assert (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -44,21 +44,22 @@ class View:
         self._whole = whole
         self._links = links
         self._page_size = page_size
-        self._made: dict[Caller, Pages] = {}
+        self._made: dict[Hashable, Pages] = {}
         self._before = before._made if before is not None else {}
         self._shared: WeakValueDictionary[tuple[int, ...], Pages] = WeakValueDictionary()
 
     async def page(self, call: Call) -> Outcome:
         """The page that a request asks for."""
-        pages = self._made.get(call.caller)
-        return (pages or await self._make(call.caller)).page(call.params)
+        key = _key(call.caller)
+        pages = self._made.get(key)
+        return (pages or await self._make(key, call.caller._replace(expires_at=None))).page(call.params)
 
     def forget(self) -> None:
         """Make the list again for whoever asks."""
         self._before = self._made
         self._made = {}
 
-    async def _make(self, caller: Caller) -> Pages:
+    async def _make(self, key: Hashable, caller: Caller) -> Pages:
         made = self._made
         whole = self._whole(caller)
         handler = _giving(Listing(self._kind, tuple(whole.values()), private=True))
@@ -70,22 +71,27 @@ class View:
                 handler = _checked(link.blame(hook), around, whole)
         listing = await handler(Call(method, caller=caller))
         assert isinstance(listing, Listing)
-        pages = self._pages(listing, caller)
+        pages = self._pages(listing, self._before.get(key))
         if len(made) >= MOST_VIEWS:
             del made[next(iter(made))]
-        made[caller] = pages
+        made[key] = pages
         return pages
 
-    def _pages(self, listing: Listing, caller: Caller) -> Pages:
+    def _pages(self, listing: Listing, before: Pages | None) -> Pages:
         items = sorted(listing.items, key=name_of)
         key = tuple(map(id, items))
         pages = self._shared.get(key)
         if pages is None:
             names = [name_of(item) for item in items]
-            before = self._before.get(caller)
             pages = Pages(self._kind, names, items, self._page_size, private=True, before=before)
             self._shared[key] = pages
         return pages
+
+
+def _key(caller: Caller) -> Hashable:
+    """All that is known of a caller, but for when their token ends, which no list can depend on."""
+    extra = repr(dict(caller.extra)) if caller.extra else ""  # of any values
+    return caller.subject, caller.trusted, caller.scopes, caller.client_id, caller.resource, extra
 
 
 def _giving(listing: Listing) -> CallNext:

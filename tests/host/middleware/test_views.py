@@ -112,6 +112,28 @@ async def test_each_caller_has_a_list_and_those_who_see_the_same_share_it() -> N
     assert [one.caller for one in editing.calls] == [ANN, BEN, ANONYMOUS]
 
 
+async def test_a_list_may_depend_on_all_that_is_known_of_a_caller_but_when_their_token_ends() -> None:
+    def by_token(listing: Listing, caller: Caller) -> Listing:
+        seen.append(caller)
+        return (
+            listing if "all" in caller.scopes or caller.extra.get("roles") == ["all"] else for_ann_alone(listing, BEN)
+        )
+
+    seen: list[Caller] = []
+    callers = [
+        Caller("ann", expires_at=1.0),
+        Caller("ann", expires_at=2.0),
+        Caller("ann", scopes=frozenset(("all",))),
+        Caller("ann", extra={"roles": ["all"]}),
+        Caller("ann", extra={"roles": []}),
+        Caller("ann", extra={"roles": ["all"]}),
+    ]
+    async with host_of(Editing(by_token)) as host:
+        assert [len((await listed(host, caller))[0]) for caller in callers] == [1, 1, 4, 4, 1, 4]
+    assert len(seen) == 4
+    assert {caller.expires_at for caller in seen} == {None}
+
+
 async def test_a_change_of_the_catalogue_makes_it_anew_and_keeps_the_pages_that_are_as_they_were() -> None:
     editing = Editing(without("x_b"))
     async with host_of(editing, page_size=2) as host:

@@ -1,0 +1,180 @@
+"""Limits how often each caller may call each tool, and ask for completions: token buckets, in memory that is bounded.
+
+What is refused is told when to try again. Limits are of this process: several hosts do not know of each other's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from math import ceil
+from time import monotonic
+from typing import NamedTuple
+
+from pydantic import Field
+
+from pegboard import (
+    Call,
+    CallNext,
+    Middleware,
+    Outcome,
+    Plugin,
+    PluginConfig,
+    ProtocolError,
+    RetryableToolError,
+    hookimpl,
+)
+
+MOST_BUCKETS = 10_000
+"""How many buckets are kept, each for one caller and one tool."""
+LOOKED_AT = 8
+"""How many of the oldest are looked at for one that is full, and so may go."""
+LONGEST_NAME = 64
+"""Names on the wire have no more characters; longer ones, which name nothing, share a bucket."""
+INTERNAL_ERROR = -32603
+
+
+class ToolLimit(PluginConfig):
+    """How often one tool may be called."""
+
+    calls_per_minute: float = Field(gt=0)
+    burst: int = Field(1, ge=1)
+
+
+class RateLimitConfig(PluginConfig):
+    """`[plugins.rate_limit]`.
+
+    Attributes:
+        calls_per_minute: how often a caller may call one tool, on average.
+        burst: how many of these calls may come at once.
+        tools: other limits, by name or glob of tools on the wire, such as `"github_*" = { calls_per_minute = 60 }`; the
+            first that fits holds. Their `burst` is 1 unless given.
+        completions_per_minute: how often a caller may ask for completions, on average.
+        completion_burst: how many of these requests may come at once.
+        local: whether this machine's own user is limited too, over standard input or a loopback port.
+    """
+
+    calls_per_minute: float = Field(6000, gt=0)
+    burst: int = Field(600, ge=1)
+    tools: dict[str, ToolLimit] = Field({})
+    completions_per_minute: float = Field(6000, gt=0)
+    completion_burst: int = Field(600, ge=1)
+    local: bool = False
+
+
+class Rate(NamedTuple):
+    """A limit.
+
+    Attributes:
+        interval: the seconds between two calls, on average.
+        burst: how many may come at once.
+    """
+
+    interval: float
+    burst: int
+
+
+class RateLimitPlugin(Plugin):
+    """One middleware."""
+
+    Config = RateLimitConfig
+
+    @hookimpl
+    def register_middleware(self) -> Iterable[Middleware]:
+        """Around calls of tools and completions."""
+        return [RateLimit(self.config)]
+
+
+class TooManyCallsError(RetryableToolError):
+    """A caller called a tool more often than it may."""
+
+    default_status = 429
+
+
+class RateLimit(Middleware):
+    """Refuses what comes too often.
+
+    Args:
+        config: the limits.
+        clock: seconds that never go back.
+    """
+
+    def __init__(self, config: RateLimitConfig, clock: Callable[[], float] = monotonic) -> None:
+        self._local = config.local
+        self._tools = {pattern: _rate(one.calls_per_minute, one.burst) for pattern, one in config.tools.items()}
+        self._others = _rate(config.calls_per_minute, config.burst)
+        self._completions = _rate(config.completions_per_minute, config.completion_burst)
+        self._rate_of = lru_cache(1024)(self._find_rate)
+        self._buckets = Buckets(clock)
+
+    def wants(self, call: Call) -> bool:
+        """Whether the caller is limited at all."""
+        return self._local or not call.caller.trusted
+
+    async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
+        """Count it, or refuse it."""
+        name = call.params.get("name")
+        if not isinstance(name, str) or len(name) > LONGEST_NAME:
+            name = ""
+        wait = self._buckets.take((call.caller.subject, name), self._rate_of(name))
+        if wait:
+            seconds = ceil(wait)
+            raise TooManyCallsError(
+                f"Too many calls of this tool. Try again in {seconds} second{'s' if seconds > 1 else ''}.",
+                retry_after_ms=ceil(wait * 1000),
+            )
+        return await call_next(call)
+
+    async def on_complete(self, call: Call, call_next: CallNext) -> Outcome:
+        """Count it, or refuse it."""
+        wait = self._buckets.take((call.caller.subject, None), self._completions)
+        if wait:
+            raise ProtocolError(INTERNAL_ERROR, "Too many requests for completion", {"retryAfterMs": ceil(wait * 1000)})
+        return await call_next(call)
+
+    def _find_rate(self, name: str) -> Rate:
+        return next((rate for pattern, rate in self._tools.items() if fnmatchcase(name, pattern)), self._others)
+
+
+class Buckets:
+    """Token buckets, each kept as the moment at which it is full again; one that is full need not be kept.
+
+    Args:
+        clock: seconds that never go back.
+        most: how many are kept. Beyond that the oldest goes, one that is full if there is one among the oldest.
+    """
+
+    def __init__(self, clock: Callable[[], float], most: int = MOST_BUCKETS) -> None:
+        self._clock = clock
+        self._most = most
+        self._full: dict[Hashable, float] = {}
+
+    def __len__(self) -> int:
+        return len(self._full)
+
+    def take(self, key: Hashable, rate: Rate) -> float:
+        """Take a token: 0 where there was one, else the seconds until there is."""
+        now = self._clock()
+        full = max(self._full.pop(key, now), now)
+        wait = full - now - (rate.burst - 1) * rate.interval
+        if wait > 1e-6:  # less is but rounding
+            self._full[key] = full
+            return wait
+        self._full[key] = full + rate.interval
+        if len(self._full) > self._most:
+            self._drop_one(now)
+        return 0.0
+
+    def _drop_one(self, now: float) -> None:
+        for _ in range(LOOKED_AT):
+            key = next(iter(self._full))
+            full = self._full.pop(key)
+            if full <= now:
+                return
+            self._full[key] = full
+        del self._full[next(iter(self._full))]
+
+
+def _rate(per_minute: float, burst: int) -> Rate:
+    return Rate(60 / per_minute, burst)

@@ -1,0 +1,143 @@
+"""Says how long requests take: slow ones as they end, all kinds when the host stops, clients where they may know.
+
+What is measured is everything that stands inside of it, the tool and its waiting included.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from time import perf_counter
+
+from pydantic import Field
+
+from pegboard import (
+    Call,
+    CallNext,
+    Lifespan,
+    Middleware,
+    NotFoundError,
+    Outcome,
+    Plugin,
+    PluginConfig,
+    PromptResult,
+    ResourceResult,
+    ToolResult,
+    hookimpl,
+)
+
+MOST_NAMES = 1000
+"""How many tools, resources and prompts are counted one by one; the rest is counted by method."""
+LONGEST = 200
+"""How many characters of a name are logged."""
+
+logger = logging.getLogger("pegboard.timing")
+
+
+class TimingConfig(PluginConfig):
+    """`[plugins.timing]`.
+
+    Attributes:
+        slow_ms: requests that take longer are logged as warnings, with their name; 0 for none.
+        summary: whether the log says when the host stops how many requests of each kind there were, and how long they
+            took.
+        meta: whether results tell clients, as `_meta["pegboard/timing"]["durationMs"]`.
+    """
+
+    slow_ms: float = Field(1000, ge=0)
+    summary: bool = True
+    meta: bool = False
+
+
+class TimingPlugin(Plugin):
+    """One middleware."""
+
+    Config = TimingConfig
+
+    def __init__(self, config: TimingConfig) -> None:
+        super().__init__(config)
+        self._timing = Timing(config)
+
+    @hookimpl
+    def register_middleware(self) -> Iterable[Middleware]:
+        """Around every request."""
+        return [self._timing]
+
+    @hookimpl
+    def lifespan(self) -> Lifespan:
+        """Says at its end how long everything took."""
+        return self._life()
+
+    @asynccontextmanager
+    async def _life(self) -> AsyncIterator[None]:
+        yield
+        if self.config.summary:
+            for line in self._timing.summary():
+                logger.info("%s", line)
+
+
+class Timing(Middleware):
+    """Measures requests.
+
+    Args:
+        config: what to do with it.
+        clock: seconds.
+    """
+
+    def __init__(self, config: TimingConfig, clock: Callable[[], float] = perf_counter) -> None:
+        self._config = config
+        self._clock = clock
+        self._spent: dict[tuple[str, str], Spent] = {}
+
+    async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
+        """Measure it."""
+        started = self._clock()
+        known = True
+        try:
+            outcome = await call_next(call)
+        except NotFoundError:
+            known = False
+            raise
+        finally:
+            milliseconds = (self._clock() - started) * 1000
+            self._note(call, milliseconds, known=known)
+        if self._config.meta and isinstance(outcome, ToolResult | ResourceResult | PromptResult):
+            timing = {"pegboard/timing": {"durationMs": round(milliseconds, 3)}}
+            return outcome._replace(meta={**(outcome.meta or {}), **timing})
+        return outcome
+
+    def _note(self, call: Call, milliseconds: float, *, known: bool) -> None:
+        name = call.params.get("name") or call.params.get("uri")
+        key = (call.method, name if known and isinstance(name, str) and len(name) <= LONGEST else "")
+        if key not in self._spent and len(self._spent) >= MOST_NAMES:
+            key = (call.method, "")
+        self._spent.setdefault(key, Spent()).add(milliseconds)
+        if 0 < self._config.slow_ms < milliseconds:
+            logger.warning("%s is slow: it took %.0f ms", " ".join(filter(None, key)), milliseconds)
+
+    def summary(self) -> list[str]:
+        """A line for each kind of request, the dearest first."""
+        found = sorted(self._spent.items(), key=lambda pair: -pair[1].total)
+        return [f"{' '.join(filter(None, key))}: {spent}" for key, spent in found]
+
+
+class Spent:
+    """How long requests of one kind took, in milliseconds."""
+
+    __slots__ = ("count", "longest", "total")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.total = 0.0
+        self.longest = 0.0
+
+    def add(self, milliseconds: float) -> None:
+        """Count one more."""
+        self.count += 1
+        self.total += milliseconds
+        self.longest = max(self.longest, milliseconds)
+
+    def __str__(self) -> str:
+        times = "once" if self.count == 1 else f"{self.count} times"
+        return f"{times}, {self.total / self.count:.1f} ms on average, {self.longest:.1f} ms at most"

@@ -1,0 +1,148 @@
+"""What docs/middleware.md shows is what happens: its plugins run, and its tables are what is there."""
+
+from __future__ import annotations
+
+import logging
+import re
+import tomllib
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from pegboard import (
+    ANONYMOUS,
+    LOCAL,
+    Call,
+    Caller,
+    CallNext,
+    Host,
+    Listing,
+    Middleware,
+    Outcome,
+    Toolkit,
+    ToolResult,
+    UpstreamRateLimitError,
+)
+from pegboard.loading.middleware_rules import HOOKS
+from pegboard_plugins.rate_limit import RateLimitConfig
+from tests.host.hosting import call, failure, make_host, plugin_of, value
+from tools.install import ROOT
+
+PAGE = (ROOT / "docs" / "middleware.md").read_text("utf-8")
+FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+
+
+def plugin(name: str) -> ModuleType:
+    """A plugin of the page."""
+    module = ModuleType(name)
+    exec(FILES[f"{name}/__init__.py"], vars(module))
+    return module
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The cells of the first table below a heading."""
+    section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    lines = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in cells] for cells in lines[2:]]
+
+
+def make_kit() -> Toolkit:
+    kit = Toolkit("x", prefix=False)
+    tries: list[str] = []
+
+    @kit.tool
+    async def busy(tone: str = "rude") -> str:
+        """Be busy the first time.
+
+        Then do it.
+        """
+        tries.append(tone)
+        if len(tries) == 1:
+            raise UpstreamRateLimitError("Busy.", 1000)
+        return f"done, {tone}"
+
+    @kit.tool
+    async def admin_stop(tone: str = "rude") -> str:
+        """Stop it; deprecated."""
+        return "stopped"
+
+    return kit
+
+
+async def names(host: Host, caller: Caller) -> list[str]:
+    listing = await host.dispatch(Call("tools/list", caller=caller))
+    assert isinstance(listing, Listing)
+    return [getattr(tool, "name", "") for tool in listing.items]
+
+
+async def test_it_rewrites_retries_and_adds() -> None:
+    async with make_host(make_kit(), plugins={"patient": plugin("pegboard_patient").PatientPlugin}) as host:
+        outcome = await call(host, "busy")
+    assert isinstance(outcome, ToolResult)
+    assert outcome.value == "done, polite"
+    assert outcome.meta == {"com.example/polite": True}
+
+
+async def test_a_function_stands_around_what_it_names() -> None:
+    tally = plugin("pegboard_tally")
+    async with make_host(make_kit(), plugins={"tally": tally}) as host:
+        await value(host, "admin_stop")
+        await host.dispatch(Call("prompts/list"))
+    assert dict(tally.seen) == {"admin_stop": 1}
+
+
+async def test_a_list_is_shortened_and_what_it_hides_can_be_called() -> None:
+    async with make_host(make_kit(), plugins={"short": plugin("pegboard_short")}) as host:
+        listing = await host.dispatch(Call("tools/list"))
+        assert isinstance(listing, Listing)
+        assert [(tool.name, getattr(tool, "description", "")) for tool in listing.items if hasattr(tool, "name")] == [
+            ("busy", "Be busy the first time.")
+        ]
+        assert listing.private
+        assert await value(host, "admin_stop") == "stopped"
+
+
+async def test_a_gate_hides_and_refuses() -> None:
+    async with make_host(make_kit(), plugins={"staff": plugin("pegboard_staff")}) as host:
+        assert await names(host, LOCAL) == ["admin_stop", "busy"]
+        assert await names(host, ANONYMOUS) == ["busy"]
+        refused = await failure(host, "admin_stop", caller=ANONYMOUS)
+        assert refused.error.message == "Unknown tool: admin_stop"
+        assert await value(host, "admin_stop") == "stopped"
+
+
+def test_the_table_has_every_method() -> None:
+    told = [name for row in rows("What it stands around") for name in re.findall(r"`(on_\w+)`", row[0])]
+    assert sorted(told) == sorted(HOOKS)
+
+
+def test_the_table_says_what_is_on() -> None:
+    host = Host({"host": {"autoload": False}})
+    host.load()
+    on = {choice.origin.name: choice.on for choice in host.report.choices if choice.origin.distribution == "pegboard"}
+    told = {row[0].strip("`"): row[1] == "on" for row in rows("The built-in ones")}
+    assert told == {name: on[name] for name in told}
+    assert len(told) == 4
+
+
+def test_the_settings_are_settings() -> None:
+    (text,) = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.M | re.S)
+    config = RateLimitConfig.model_validate(tomllib.loads(text)["plugins"]["rate_limit"])
+    assert config.tools["github_*"].burst == 10
+    assert "6,000 calls a minute and 600 at once" in " ".join(PAGE.split())
+    assert (RateLimitConfig().calls_per_minute, RateLimitConfig().burst) == (6000, 600)
+
+
+async def test_the_log_says_what_the_page_shows(caplog: pytest.LogCaptureFixture) -> None:
+    class Forgetful(Middleware):
+        async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
+            found: Any = None
+            return found  # type: ignore[no-any-return]  # that is the point of it
+
+    async with make_host(make_kit(), plugins={"cache": plugin_of(middleware=[Forgetful()])}) as host:
+        await failure(host, "busy")
+    (line,) = [one.getMessage() for one in caplog.records if one.levelno >= logging.ERROR]
+    shown = " ".join(PAGE[PAGE.index("    error 5b0c91fe") :].partition("\n\n")[0].split())
+    shown = shown.replace(" from acme-cache 1.2", "").replace("files_read", "busy").partition(" in ")[2]
+    assert line.partition(" in ")[2] == shown
