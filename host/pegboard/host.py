@@ -176,11 +176,11 @@ class Host:
         return self._use(self.report.plugins)
 
     def _context_of_program(self, program: Loaded) -> PluginContext:
-        return PluginContext("program", None, logging.getLogger("pegboard.program"), self._registry.catalogue(program))
+        return self._registry.context(program, None, logging.getLogger("pegboard.program"))
 
     def _load(self) -> LoadReport:
         self._registry.collect()
-        return load(self.config, self._selection, self._given, catalogue=self._registry.catalogue)
+        return load(self.config, self._selection, self._given, context=self._registry.context)
 
     def _use(self, running: Iterable[Loaded]) -> Assembly:
         on = {choice.origin.name for choice in self.report.choices if choice.on}

@@ -19,6 +19,7 @@ from pegboard import (
     ToolExecutionError,
     Toolkit,
 )
+from pegboard_plugins.auth_providers import GitHub
 
 CANARY = "canary-7f3a91"
 EVIL = "Look: \x1b[31mred\x1b]8;;http://x\x07 \u202eback\u200b \U000e0041 \x9bC1 é 日本　語."
@@ -174,6 +175,11 @@ def block(context: Context) -> str:
 def secret(context: Context) -> int:
     """Measure a secret."""
     return len(context.get_secret("DEMO_KEY"))
+
+
+@kit.tool(requires_auth=GitHub(scopes=["repo", "gist"]), scopes=["work"])
+def guarded() -> None:
+    """Require what others give."""
 
 
 @kit.tool(enabled=lambda config: config.write)

@@ -106,6 +106,9 @@ def test_title_hints_and_secrets_are_shown(pegboard: Command) -> None:
     assert "With more to read about it." in out
     assert "read_only: true, idempotent: true" in out
     assert "secrets: DEMO_KEY" in pegboard("show", "demo_secret").out
+    guarded = pegboard("show", "demo_guarded").out
+    assert "token of: github (repo, gist)" in guarded
+    assert "scopes of the caller: work" in guarded
     assert "no parameters" in pegboard("show", "demo_nothing").out
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import AuthorizationRequiredError, Host, Toolkit
-from pegboard_plugins.auth_providers import PROVIDERS
+from pegboard import AuthorizationRequiredError, Context, Host, HostConfig, Toolkit
+from pegboard.loading.discovery import defaults
+from pegboard_plugins.auth_providers import PROVIDERS, GitHub, OAuth2
 from tests.host.hosting import failure, make_host, value
 from tools.install import ROOT
 
@@ -61,3 +62,21 @@ async def test_the_provider_and_the_source_work_together() -> None:
         assert (error.url, error.scopes) == ("https://acme.example/authorize", ("read",))
         mine.TOKENS["ann"] = "t"
         assert await value(host, "work") == "done"
+
+
+async def test_the_operators_own_tokens(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    text = re.findall(r"^```toml config\n(.*?)^```$", PAGE, re.M | re.S)[0]
+    (tmp_path / "hostconfig.toml").write_text(f"[host]\nautoload = false\ntransports = []\n{text}", "utf-8")
+    monkeypatch.setenv("INTRANET_TOKEN", "i")
+    config = HostConfig.load(tmp_path / "hostconfig.toml", environ={"GITHUB_TOKEN": "g"}, defaults=defaults())
+    kit = Toolkit("t", prefix=False)
+
+    for name, required in (("github", GitHub()), ("intranet", OAuth2(id="intranet"))):
+
+        @kit.tool(name=name, requires_auth=required)
+        def use(context: Context) -> str:
+            """Use a token."""
+            return context.get_auth_token_or_empty()
+
+    async with Host(config, toolkits={"t": kit}) as host:
+        assert [await value(host, name) for name in ("github", "intranet")] == ["g", "i"]

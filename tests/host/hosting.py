@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pegboard import Call, Failure, Host, Middleware, Outcome, Plugin, ToolDefinition, ToolResult, hookimpl
+from pegboard import (
+    Call,
+    Failure,
+    Host,
+    Middleware,
+    Outcome,
+    Plugin,
+    PluginContext,
+    ToolDefinition,
+    ToolResult,
+    hookimpl,
+)
+from pegboard.loading.plugins import Loaded
 from pegboard.toolkit import Toolkit
 
 WAIT = 10.0
@@ -18,6 +31,11 @@ async def until(true: Callable[[], bool]) -> None:
     async with asyncio.timeout(WAIT):
         while not true():  # noqa: ASYNC110 - what is waited for may happen in a thread
             await asyncio.sleep(0)
+
+
+def plugin_context(plugin: Loaded, config: Any, log: logging.Logger) -> PluginContext:
+    """What hooks are told where there is no host that runs."""
+    return PluginContext(plugin.origin.name, config, log, Host().catalogue)
 
 
 def make_host(

@@ -16,6 +16,7 @@ from tests.support.http_mcp import Session, ask, call, message
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PLUGIN = '\n[plugins.acme_login]\nmode = "token"\n'
+DOOR = '\n[plugins.acme_login]\nmode = "door"\n'
 GUARDED = ["desk_elsewhere", "desk_fails", "desk_greet", "desk_guarded"]
 
 
@@ -37,7 +38,7 @@ async def names(served: Served) -> list[str]:
 @pytest.mark.requirement("LIST-10")
 async def test_beyond_loopback_they_are_neither_listed_nor_callable(site: Path) -> None:
     async with Served(site, http_config('host = "0.0.0.0"\nport = 0') + PLUGIN) as served:
-        assert await names(served) == ["desk_plain"]
+        assert await names(served) == ["desk_plain", "desk_who"]
         for name in GUARDED:
             assert (await ask(served, call(name))).last["error"]["message"] == f"Unknown tool: {name}"
         assert (await ask(served, call("desk_plain"))).result["content"][0]["text"] == "plain"
@@ -47,10 +48,42 @@ async def test_beyond_loopback_they_are_neither_listed_nor_callable(site: Path) 
 
 async def test_on_loopback_they_are_for_programs_of_this_machine(site: Path) -> None:
     async with Served(site, http_config("port = 0") + PLUGIN) as served:
-        assert await names(served) == [*GUARDED, "desk_plain"]
-        for name, text in (("desk_greet", "hello None, True"), ("desk_guarded", "done")):
+        assert await names(served) == [*GUARDED, "desk_plain", "desk_who"]
+        for name, text in (("desk_greet", "hello None, True"), ("desk_guarded", "done"), ("desk_who", "nobody")):
             assert (await ask(served, call(name))).result["content"][0]["text"] == text
         session = Session(served)
         await session.open()
         result: Any = (await session.post(call("desk_greet"))).result
         assert result["content"][0]["text"] == "hello None, True"
+
+
+def user(name: str, scopes: str = "", expires: int = 0) -> tuple[tuple[str, str], ...]:
+    return ("X-User", name), ("X-Scopes", scopes), ("X-Expires", str(expires))
+
+
+async def test_the_callers_token_must_allow_what_a_tool_says(site: Path) -> None:
+    """Both eras; from loopback, too, once somebody authenticates."""
+    async with Served(site, http_config("port = 0") + DOOR) as served:
+        for scopes, allowed in (("", False), ("other", False), ("work other", True)):
+            fields = {name.replace("-", "_"): text for name, text in user("ann", scopes)}
+            modern = (await ask(served, call("desk_guarded"), **fields)).last
+            session = Session(served)
+            await session.open(**dict(user("ann")))
+            legacy = (await session.post(call("desk_guarded"), *user("ann", scopes))).last
+            for answer in (modern, legacy):
+                if allowed:
+                    assert answer["result"]["content"][0]["text"] == "done"
+                else:
+                    assert answer["error"]["code"] == -32602
+                    assert answer["error"]["data"] == {"requiredScopes": ["work"]}
+
+
+async def test_a_session_is_its_users_whatever_token_they_come_with(site: Path) -> None:
+    """A token that was renewed opens the same session, and a call has what its own token says."""
+    async with Served(site, http_config("port = 0") + DOOR) as served:
+        session = Session(served)
+        await session.open(**dict(user("ann", "a", 1)))
+        for scopes, expires, told in (("a", 1, "ann ['a'] 1.0"), ("b", 2, "ann ['b'] 2.0")):
+            answer = await session.post(call("desk_who"), *user("ann", scopes, expires))
+            assert answer.result["content"][0]["text"] == told
+        assert (await session.post(call("desk_who"), *user("bob", "a", 1))).status == 404

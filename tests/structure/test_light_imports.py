@@ -118,10 +118,11 @@ def test_settings_need_pydantic_and_no_host() -> None:
 
 MIDDLEWARE = ["logging", "rate_limit", "response_size", "timing"]
 SECRETS = ["secrets_dotenv", "secrets_env", "secrets_files", "secrets_keyring"]
+TOKENS = ["auth_providers", "static_tokens"]
 ERRORS = ["errors_google", "errors_graphql", "errors_http", "errors_microsoft", "errors_slack"]
 
 
-@pytest.mark.parametrize("plugin", ["apps", "mcp", *MIDDLEWARE, *SECRETS, "stdio", *ERRORS])
+@pytest.mark.parametrize("plugin", ["apps", "mcp", *MIDDLEWARE, *SECRETS, *TOKENS, "stdio", *ERRORS])
 def test_a_plugins_entry_point_is_thin(plugin: str) -> None:
     loaded = loaded_by(f"import pegboard_plugins.{plugin}")
     assert (

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pegboard import (
+    Authenticator,
     Authorization,
     AuthorizationRequiredError,
     AuthProvider,
+    Caller,
     Context,
     ErrorAdapter,
     Plugin,
     PluginConfig,
+    Request,
+    Response,
     TokenRequest,
     TokenSource,
     ToolAuthorization,
@@ -65,6 +69,19 @@ class Login:
         return Authorization(CANARY, {"name": request.user_id})
 
 
+class Door:
+    """Believes what requests say of themselves."""
+
+    policy = "mcp"
+
+    async def authenticate(self, request: Request) -> Caller | Response:
+        user = request.headers.get("X-User")
+        if user is None:
+            return Response(401)
+        scopes = frozenset((request.headers.get("X-Scopes") or "").split())
+        return Caller(user, scopes=scopes, expires_at=float(request.headers.get("X-Expires") or 0))
+
+
 class AcmeConfig(PluginConfig):
     mode: str = "token"
 
@@ -79,6 +96,10 @@ class AcmePlugin(Plugin):
     @hookimpl
     def register_token_sources(self) -> Iterable[TokenSource]:
         return [Login(self.config.mode)]
+
+    @hookimpl
+    def register_authenticators(self) -> Iterable[Authenticator]:
+        return [Door()] if self.config.mode == "door" else []
 
     @hookimpl
     def register_error_adapters(self) -> Iterable[ErrorAdapter]:
@@ -111,6 +132,13 @@ def elsewhere() -> None:
 def guarded() -> str:
     """Be for some callers."""
     return "done"
+
+
+@kit.tool
+def who(context: Context) -> str:
+    """Say who is authenticated, and until when."""
+    found = context.auth_info
+    return "nobody" if found is None else f"{found.subject} {sorted(found.scopes)} {found.expires_at}"
 
 
 @kit.tool

@@ -66,6 +66,7 @@ async def test_clients_are_told_what_a_tool_requires(site: Path, modern: bool) -
         "desk_greet": {"authorization": {"provider": "acme", "type": "oauth2", "scopes": ["read", "write"]}},
         "desk_guarded": {"scopes": ["work"]},
         "desk_plain": None,
+        "desk_who": None,
     }
 
 

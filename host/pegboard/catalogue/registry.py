@@ -11,8 +11,9 @@ from pegboard.authoring import definition_of
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.binding import SINGULAR, Binder, Bound, Definition, Served, Withheld, described, is_prefixed
 from pegboard.catalogue.definitions import attempt, own_name, place
+from pegboard.catalogue.secret_stores import is_reserved
 from pegboard.config import HostConfig
-from pegboard.contracts import Catalogue, Kind, PromptDefinition, Resource, ResourceDefinition, ToolDefinition
+from pegboard.contracts import Kind, PluginContext, PromptDefinition, Resource, ResourceDefinition, ToolDefinition
 from pegboard.errors import ToolDefinitionError
 from pegboard.loading.plugins import Loaded, Origin
 from pegboard.names import wire_name
@@ -40,9 +41,18 @@ class Registry:
         self._assembly: Assembly | None = None
         self._binder: Binder | None = None
 
-    def catalogue(self, plugin: Loaded) -> Catalogue:
-        """A plugin's own way."""
-        return _OwnCatalogue(self, plugin)
+    def context(self, plugin: Loaded, config: Any, log: logging.Logger) -> PluginContext:
+        """What a plugin's hooks are told; its own way among it."""
+        return PluginContext(plugin.origin.name, config, log, _OwnCatalogue(self, plugin), self._secret)
+
+    def _secret(self, name: str) -> str | None:
+        with self._lock:
+            binder = self._binder
+        if binder is None or is_reserved(name):
+            return None
+        found = binder.secrets.get(name)
+        self._report(binder)
+        return found
 
     def collect(self) -> None:
         """From now on nothing is served; what is added waits to be assembled with what hooks contribute."""
@@ -127,14 +137,17 @@ class Registry:
             found = binder.bind(plugin, definition, resources)
         except ToolDefinitionError as error:
             raise type(error)(f"{described(definition)}{place(definition.function)}: {error}") from error.__cause__
-        while binder.problems:
-            logger.error("%s", binder.problems.pop())
+        self._report(binder)
         if isinstance(found, Bound) and found.missing:
             message = f"tool {found.name!r}: {'; '.join(map(binder.secrets.missing, found.missing))}"
             if self._config.host.missing_secrets == "fail":
                 raise ToolDefinitionError(message)
             logger.warning("%s", message)
         return found
+
+    def _report(self, binder: Binder) -> None:
+        while binder.problems:
+            logger.error("%s", binder.problems.pop())
 
     def _change(self, plugin: Loaded, edit: Callable[..., None], edits: Iterable[tuple[Any, ...]]) -> None:
         with self._lock:

@@ -39,7 +39,8 @@ def run_show(options: Namespace) -> int:
     if options.json:
         print_json(tool_detail(bound.tool) | {"requires_secrets": _secrets(bound)})
     else:
-        _print_tool(bound.tool, _secrets(bound))
+        _print_tool(bound.tool)
+        _print_requirements(bound)
     return OK
 
 
@@ -66,7 +67,7 @@ def _secrets(bound: BoundTool) -> list[str]:
     return sorted(bound.requirements.secrets) if bound.requirements else []
 
 
-def _print_tool(tool: Tool, secrets: list[str]) -> None:
+def _print_tool(tool: Tool) -> None:
     print_text(f"{tool.name}" + (f" - {tool.title}" if tool.title else ""))
     if tool.deprecated:
         print_text(f"\ndeprecated: {tool.deprecated}")
@@ -87,8 +88,18 @@ def _print_tool(tool: Tool, secrets: list[str]) -> None:
         print_text(f"\ngives: {_type_name(tool.output_schema, tool.output_schema.get('$defs', {}))}")
     if hints := tool_detail(tool)["annotations"]:
         print_text("\n" + ", ".join(f"{name}: {encode(value).decode()}" for name, value in hints.items()))
-    if secrets:
-        print_text("\nsecrets: " + ", ".join(secrets))
+
+
+def _print_requirements(bound: BoundTool) -> None:
+    if (required := bound.requirements) is None:
+        return
+    if required.secrets:
+        print_text("\nsecrets: " + ", ".join(_secrets(bound)))
+    if required.authorization is not None:
+        scopes = ", ".join(required.authorization.scopes)
+        print_text(f"\ntoken of: {required.authorization.name}" + (f" ({scopes})" if scopes else ""))
+    if required.scopes:
+        print_text("\nscopes of the caller: " + ", ".join(sorted(required.scopes)))
 
 
 def _type_name(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:

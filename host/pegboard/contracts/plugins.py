@@ -211,6 +211,10 @@ class Catalogue(Protocol):
         ...
 
 
+def _no_secret(name: str) -> None:
+    """The secret of that name, where there is no store."""
+
+
 class PluginContext(NamedTuple):
     """What a hook is told about its own plugin; never the host.
 
@@ -219,12 +223,15 @@ class PluginContext(NamedTuple):
         config: its validated settings, None when it takes none.
         logger: where it logs.
         catalogue: its own tools, resources and prompts, for changes while the host runs.
+        get_secret: a secret of the operator's by its name, None where no store has it, and for those of the host's own;
+            for names that the plugin's settings give. Stores may block. None, too, until the host has started.
     """
 
     name: str
     config: Any
     logger: "logging.Logger"
     catalogue: Catalogue
+    get_secret: Callable[[str], str | None] = _no_secret
 
 
 class Plugin:

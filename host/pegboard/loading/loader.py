@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from pegboard import hookspecs
 from pegboard.config import ConfigProblem, HostConfig, unknown_sections, unmatched_patterns, validate_section
-from pegboard.contracts import Catalogue, Plugin, PluginContext
+from pegboard.contracts import Plugin, PluginContext
 from pegboard.errors import PluginError
 from pegboard.loading.discovery import LEFT_OUT, Found, Given, Selection, choose, find
 from pegboard.loading.hook_rules import HOOKS, check_hooks, contributions
@@ -31,26 +31,26 @@ from pegboard.versions import normal_version
 logger = logging.getLogger("pegboard.loading.loader")
 
 
-Catalogues: TypeAlias = Callable[[Loaded], Catalogue]
-"""Gives a plugin the catalogue that it may change."""
+Contexts: TypeAlias = Callable[[Loaded, Any, logging.Logger], PluginContext]
+"""Gives a plugin, with its settings and its logger, what its hooks are told."""
 
 
 def load(
-    config: HostConfig, selection: Selection | None = None, given: Given | None = None, *, catalogue: Catalogues
+    config: HostConfig, selection: Selection | None = None, given: Given | None = None, *, context: Contexts
 ) -> LoadReport:
     """Load every plugin that is to run.
 
     Failures never raise: they are in the report, and `fatal` where the operator named the plugin, where `--strict`
     asks for it, and where the configuration names what is not there.
     """
-    return _Loader(config, selection or Selection(), catalogue).load(find(given))
+    return _Loader(config, selection or Selection(), context).load(find(given))
 
 
 class _Loader:
-    def __init__(self, config: HostConfig, selection: Selection, catalogue: Catalogues) -> None:
+    def __init__(self, config: HostConfig, selection: Selection, context: Contexts) -> None:
         self.config = config
         self.selection = selection
-        self.catalogue = catalogue
+        self.context = context
         self.problems: list[Problem] = []
 
     def load(self, found: Found) -> LoadReport:
@@ -125,7 +125,7 @@ class _Loader:
         """Load one plugin whole, or report why not and keep nothing of it."""
         origin = choice.origin
         changed: list[str] = []
-        attempt = _Attempt(self.config, origin, self.catalogue)
+        attempt = _Attempt(self.config, origin, self.context)
         loaded = None
         logger.debug("loading %s (%s)", origin, origin.target)
         try:
@@ -154,10 +154,10 @@ class _Loader:
 class _Attempt:
     """One plugin on its way from its entry point to its contributions; `stage` tells how far it has come."""
 
-    def __init__(self, config: HostConfig, origin: Origin, catalogue: Catalogues) -> None:
+    def __init__(self, config: HostConfig, origin: Origin, context: Contexts) -> None:
         self.config = config
         self.origin = origin
-        self.catalogue = catalogue
+        self.context = context
         self.stage = "import"
 
     def run(self) -> Loaded:
@@ -174,7 +174,7 @@ class _Attempt:
         implementations = check_hooks(instance, f"{origin.kind}:{origin.name}")
         self.stage = "contribute"
         log = logging.getLogger(f"pegboard.{origin.kind}s.{origin.name}")
-        loaded = Loaded(origin, instance, lambda one: PluginContext(origin.name, config, log, self.catalogue(one)))
+        loaded = Loaded(origin, instance, lambda one: self.context(one, config, log))
         loaded.version = version or loaded.version
         for hook, function, parameters in implementations:
             getattr(loaded, HOOKS[hook].field).extend(contributions(hook, function, parameters, loaded.context))

@@ -27,6 +27,7 @@ from pegboard import (
 from pegboard.loading.discovery import Given, defaults
 from pegboard.loading.loader import load
 from pegboard.loading.plugins import LoadReport, Problem
+from tests.host.hosting import plugin_context
 from tests.support.distributions import make_distribution
 
 NOTHING_INSTALLED = {"autoload": False, "disabled_plugins": ["pegboard:*"]}
@@ -62,7 +63,7 @@ def loaded(
     """What becomes of plugins that a program hands over, with nothing that happens to be installed."""
     settings = {"host": NOTHING_INSTALLED, **(config or {})}
     given = Given(plugins or {}, toolkits or {})
-    return load(HostConfig.of(settings), selection, given, catalogue=lambda _: Host().catalogue)
+    return load(HostConfig.of(settings), selection, given, context=plugin_context)
 
 
 def sole_problem(target: Any, config: Mapping[str, Any] | None = None) -> Problem:
@@ -321,7 +322,7 @@ def test_loading_is_timed() -> None:
 def test_a_program_may_not_take_the_name_of_a_built_in_plugin() -> None:
     given = Given({"mcp": Worker, "Secrets-Env": Worker}, {})
     config = HostConfig.of({"host": {"autoload": False}})
-    report = load(config, None, given, catalogue=lambda _: Host().catalogue)
+    report = load(config, None, given, context=plugin_context)
     assert [(str(problem.origin), problem.stage, problem.fatal) for problem in report.problems] == [
         ("plugin 'Secrets-Env'", "find", True),
         ("plugin 'mcp'", "find", True),
@@ -400,7 +401,7 @@ def test_the_failure_of_what_was_found_is_fatal_when_it_was_named_or_with_strict
     selection: Selection, config: dict[str, Any], fatal: bool
 ) -> None:
     host = {"disabled_plugins": ["pegboard:*"]}
-    report = load(HostConfig.of({"host": host, **config}), selection, catalogue=lambda _: Host().catalogue)
+    report = load(HostConfig.of({"host": host, **config}), selection, context=plugin_context)
     (problem,) = [problem for problem in report.problems if problem.origin and problem.origin.name == "acme_broken"]
     assert (problem.stage, problem.fatal) == ("import", fatal)
     assert problem.message == "ModuleNotFoundError: No module named 'acme_is_not_there'"
@@ -423,7 +424,7 @@ def test_safe_asks_for_no_name_that_is_not_built_in() -> None:
         "toolkits": {"gone": {}},
     }
     selection = Selection(safe=True, only=("gone",))
-    report = load(HostConfig.of(config, defaults=defaults()), selection, catalogue=lambda _: Host().catalogue)
+    report = load(HostConfig.of(config, defaults=defaults()), selection, context=plugin_context)
     assert report.problems == ()
     assert "mcp" in [plugin.origin.name for plugin in report.plugins]
 

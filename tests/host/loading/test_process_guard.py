@@ -19,11 +19,12 @@ from typing import Any
 
 import pytest
 
-from pegboard import Host, HostConfig, Plugin
+from pegboard import HostConfig, Plugin
 from pegboard.loading import process_guard
 from pegboard.loading.discovery import Given
 from pegboard.loading.loader import load
 from pegboard.loading.process_guard import SlowWatch, watched
+from tests.host.hosting import plugin_context
 
 
 @pytest.fixture
@@ -157,7 +158,7 @@ def test_the_loader_names_the_plugin(fails: bool) -> None:
 
     config = HostConfig.of({"host": {"autoload": False, "disabled_plugins": ["pegboard:*"]}})
     given = Given({"meddler": Meddler, "quiet": Quiet}, {})
-    report = load(config, None, given, catalogue=lambda _: Host().catalogue)
+    report = load(config, None, given, context=plugin_context)
     *failed, told = report.problems
     assert [problem.stage for problem in failed] == (["create"] if fails else [])
     assert (told.stage, told.level, told.fatal) == ("process", "warning", False)

@@ -1,0 +1,158 @@
+"""Tokens that the operator has written down: who gets them, where they come from, and that nobody reads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard import (
+    ANONYMOUS,
+    Authorization,
+    AuthorizationRequiredError,
+    Caller,
+    Context,
+    Host,
+    SecretStore,
+    Supplied,
+    Toolkit,
+)
+from pegboard_plugins.auth_providers import GitHub, OAuth2
+from pegboard_plugins.static_tokens import StaticTokensConfig
+from tests.host.hosting import failure, plugin_of, value
+from tests.support.distributions import make_distribution
+from tests.support.pool import CONFIG
+from tests.support.wire import Wire
+
+CANARY = "ghp-canary-7781"
+KIT = """
+from pegboard import Context, Toolkit
+from pegboard_plugins.auth_providers import GitHub
+
+kit = Toolkit("repos")
+
+@kit.tool(requires_auth=GitHub(scopes=["repo"]))
+def known(context: Context) -> bool:
+    "Whether the token is the one."
+    return context.get_auth_token_or_empty() == "ghp-canary-7781"
+"""
+
+
+def kit_of() -> Toolkit:
+    kit = Toolkit("t", prefix=False)
+
+    for name, required in (("github", GitHub()), ("work", GitHub(id="work")), ("intranet", OAuth2(id="intranet"))):
+
+        @kit.tool(name=name, requires_auth=required)
+        def use(context: Context) -> str:
+            """Use a token."""
+            return context.get_auth_token_or_empty()
+
+    return kit
+
+
+class Store:
+    name = "test"
+
+    def __init__(self, values: dict[str, str]) -> None:
+        self.values = values
+
+    def get(self, name: str) -> str | None:
+        return self.values.get(name)
+
+
+def hosting(store: SecretStore | None = None, **section: Any) -> Host:
+    config = {
+        "host": {"autoload": False, "transports": [], "secret_stores": []},
+        "plugins": {"static_tokens": section},
+    }
+    plugins = {} if store is None else {"store": plugin_of(stores=[store])}
+    return Host(config, toolkits={"t": kit_of()}, plugins=plugins)
+
+
+TOKENS = {"github": "of github", "intranet": {"secret": "INTRANET"}}
+
+
+async def test_tokens_are_found_by_provider_or_by_id() -> None:
+    async with hosting(Store({"INTRANET": "of the store"}), tokens=TOKENS) as host:
+        assert await value(host, "github") == "of github"
+        assert await value(host, "intranet") == "of the store"
+        assert isinstance((await failure(host, "work")).error, AuthorizationRequiredError)
+
+
+async def test_they_are_for_this_machines_user_and_for_those_who_are_named() -> None:
+    async with hosting(tokens=TOKENS, users=["ann"]) as host:
+        assert await value(host, "github", caller=Caller("ann")) == "of github"
+        for caller in (Caller("bob"), Caller("bob", trusted=True), ANONYMOUS):
+            assert "of github" not in str(await failure(host, "github", caller=caller))
+        for_bob = Supplied(user_id="bob")
+        assert isinstance((await failure(host, "github", supplied=for_bob)).error, AuthorizationRequiredError)
+        assert await value(host, "github", supplied=Supplied(user_id="ann")) == "of github"
+        own = Supplied(Authorization("his own"), user_id="bob")
+        assert await value(host, "github", supplied=own) == "his own"
+
+
+async def test_a_secret_that_is_not_set_is_named_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    async with hosting(tokens=TOKENS) as host:
+        error = (await failure(host, "intranet")).error
+    assert isinstance(error, AuthorizationRequiredError)
+    assert error.status == "not_started"
+    assert "the secret INTRANET, which should be the token of intranet, is not set" in caplog.text
+
+
+async def test_what_belongs_to_the_host_is_no_token() -> None:
+    tokens = {"github": {"secret": "ARCADE_WORKER_SECRET"}}
+    async with hosting(Store({"ARCADE_WORKER_SECRET": "canary"}), tokens=tokens) as host:
+        assert isinstance((await failure(host, "github")).error, AuthorizationRequiredError)
+
+
+async def test_a_store_that_fails_is_reported(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken(Store):
+        def get(self, name: str) -> str | None:
+            raise KeyError("broken")
+
+    async with hosting(Broken({}), tokens=TOKENS) as host:
+        await failure(host, "intranet")
+    assert "the secret store 'test' failed when asked for INTRANET" in caplog.text
+
+
+async def test_plugins_have_no_secrets_before_the_host_has_started() -> None:
+    plugin = plugin_of(stores=[Store({"KEY": "value"})])
+    host = Host({"host": {"autoload": False, "transports": []}}, plugins={"p": plugin})
+    context = host._program.context
+    assert context.get_secret("KEY") is None
+    async with host:
+        assert context.get_secret("KEY") == "value"
+        assert context.get_secret("PEGBOARD_KEY") is None
+
+
+def test_settings_show_no_token() -> None:
+    config = StaticTokensConfig.model_validate({"tokens": {"github": CANARY}})
+    assert CANARY not in f"{config} {config!r}"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    make_distribution(tmp_path, "repos", "1", {"pegboard.toolkits": {"repos": "repos_kit:kit"}}, {"repos_kit.py": KIT})
+    return tmp_path
+
+
+@pytest.mark.parametrize("modern", [False, True], ids=["session", "modern"])
+@pytest.mark.parametrize("key", ["env", "secret"])
+async def test_over_the_wire(site: Path, modern: bool, key: str) -> None:
+    config = f'{CONFIG}\n[plugins.static_tokens]\ntokens = {{ github = {{ {key} = "GITHUB_TOKEN" }} }}\n'
+    async with Wire(config=config, site=site, env={"GITHUB_TOKEN": CANARY}) as wire:
+        if not modern:
+            await wire.initialize()
+        result = await wire.result("tools/call", {"name": "repos_known", "arguments": {}}, modern=modern)
+        await wire.close()
+    assert result["content"][0]["text"] == "true"
+    assert CANARY not in wire.stderr
+
+
+async def test_a_variable_that_is_not_set_keeps_the_host_from_starting(site: Path) -> None:
+    config = f'{CONFIG}\n[plugins.static_tokens]\ntokens = {{ github = {{ env = "GITHUB_TOKEN" }} }}\n'
+    async with Wire(config=config, site=site) as wire:
+        assert await wire.wait() == 3
+    assert 'the environment variable "GITHUB_TOKEN" is missing or empty' in wire.stderr
