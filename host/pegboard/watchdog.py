@@ -25,6 +25,9 @@ _PLACES = 8
 _LONGEST = 200
 """How much of a name that a client chose is told."""
 _RUNNING = ("pegboard.calls.execute", "_run")
+_LINK = ("pegboard.calls.chain", "run")
+_WITHIN = ("pegboard.calls.chain", "__call__")
+"""What a link of middleware runs, and what it stands around."""
 _SERVING = ("pegboard.host", "dispatch")
 _IDLE = ("asyncio", "selectors", "uvloop")
 """Modules in which a loop waits: it is not blocked there, but late for other reasons, such as a process that slept."""
@@ -129,11 +132,15 @@ class Watchdog:
 
 
 def _who(frame: FrameType | None) -> str | None:
-    """The function that runs in a stack of frames, or what is around it."""
+    """The function that runs in a stack of frames, or the middleware, or what is around it."""
+    passed_on = False
     while frame is not None:
         place = (frame.f_globals.get("__name__"), frame.f_code.co_name)
         if place == _RUNNING:
             return str(frame.f_locals["bound"].name)
+        passed_on = passed_on or place == _WITHIN
+        if place == _LINK and not passed_on:
+            return str(frame.f_locals["blame"])
         if place == _SERVING:
             call = frame.f_locals["call"]
             name = str(call.params.get("name") or call.params.get("uri") or "")[:_LONGEST]

@@ -7,12 +7,12 @@ import logging
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
 
-from pegboard import Call, CallNext, Host, Outcome, Toolkit
+from pegboard import Call, CallNext, Host, Method, MethodResult, Outcome, Plugin, Toolkit, hookimpl
 from tests.host.hosting import WAIT, call, make_host, plugin_of, until, value
 
 SHORT = 0.02
@@ -134,17 +134,40 @@ async def test_a_resource_that_blocks_is_named(named: Named) -> None:
     assert named.said[0].startswith("x://blocking has blocked")
 
 
-async def test_middleware_that_blocks_is_named(named: Named) -> None:
-    async def slow(call: Call, call_next: CallNext) -> Outcome:
-        named.block()  # the line that blocks
+@pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
+async def test_middleware_that_blocks_is_named(named: Named, late: bool) -> None:
+    async def outer(call: Call, call_next: CallNext) -> Outcome:
         return await call_next(call)
 
-    async with make_host(
-        blocking_kit(named), plugins={"m": plugin_of(middleware=[slow])}, blocked_loop_seconds=SHORT
-    ) as host:
+    async def slow(call: Call, call_next: CallNext) -> Outcome:
+        outcome = await call_next(call) if late else None
+        named.block()  # the line that blocks
+        return outcome or await call_next(call)
+
+    plugins = {"a": plugin_of(middleware=[outer]), "m": plugin_of(middleware=[slow])}
+    async with make_host(blocking_kit(named), plugins=plugins, blocked_loop_seconds=SHORT) as host:
         assert await value(host, "x_fine") == "fine"
-    assert named.said[0].startswith("what is around tools/call 'x_fine' has blocked")
+    assert named.said[0].startswith("the middleware 'm' of plugin 'm' (on_message) has blocked")
     assert "the line that blocks" in line_of(named.said[0], "slow")
+
+
+async def test_no_middleware_is_named_for_what_it_stands_around(named: Named) -> None:
+    async def passing(call: Call, call_next: CallNext) -> Outcome:
+        return await call_next(call)
+
+    class Blocking(Plugin):
+        @hookimpl
+        def register_methods(self) -> Iterable[Method]:
+            return [Method("acme/block", self.block)]
+
+        async def block(self, call: Call) -> Outcome:
+            named.block()
+            return MethodResult()
+
+    plugins = {"a": plugin_of(middleware=[passing]), "b": Blocking}
+    async with make_host(plugins=plugins, blocked_loop_seconds=SHORT) as host:
+        await host.dispatch(Call("acme/block"))
+    assert named.said[0].startswith("what is around acme/block has blocked")
 
 
 async def test_each_time_is_told_once(named: Named) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
-from pegboard.calls.chain import Link
+from pegboard.calls.chain import HEARD, HOOKS, LIST_HOOKS, Link
 from pegboard.calls.execute import BoundTool
 from pegboard.calls.giving import BoundPrompt, BoundResource
 from pegboard.catalogue.binding import SINGULAR, Binder, Bound, Served, Withheld, described
@@ -28,6 +28,7 @@ from pegboard.contracts import (
 )
 from pegboard.errors import ToolDefinitionError
 from pegboard.loading.plugins import Loaded, Origin, Problem
+from pegboard.middleware import Around
 from pegboard.names import nearest
 from pegboard.routing import Routes, guarded
 
@@ -95,6 +96,8 @@ def assemble(
     if check_order:
         assembler.report_unknown_order()
     assembler.report_unmatched(absent)
+    contributed = binder.contributed()
+    assembler.report_misplaced(contributed)
     binder.known_forms = None
     return Assembly(
         tools={name: one.item for name, one in served["tools"].items()},
@@ -108,7 +111,7 @@ def assemble(
         protocols=tuple(protocol for plugin in plugins for protocol in plugin.protocols),
         routes=assembler.routes(),
         authenticators=assembler.authenticators(),
-        contributed=binder.contributed(),
+        contributed=contributed,
         withheld=tuple(assembler.withheld),
         problems=tuple(assembler.problems),
         origins={field: {name: one.origin for name, one in found.items()} for field, found in served.items()},
@@ -244,6 +247,16 @@ class _Assembler:
                     message = f"no plugin that runs brings {name!r}"
                     problem = self.config.problem(message, path, nearest(name, known))
                     self.problems.append(Problem("config", str(problem), fatal=True))
+
+    def report_misplaced(self, contributed: Contributed) -> None:
+        """Middleware around a method that nobody can call stands around nothing."""
+        known = {*HOOKS, *LIST_HOOKS, *HEARD, *contributed.methods, *contributed.notifications}
+        for plugin in self.plugins:
+            named = [name for one in plugin.middleware if isinstance(one, Around) for name in one.methods]
+            for method in [name for name in named if name not in known]:
+                close = nearest(method, known)
+                hint = f"; did you mean {close!r}?" if close else ""
+                self.problem(plugin.origin, f"middleware around {method!r}: no such method{hint}", level="warning")
 
     def report_unmatched(self, absent: Iterable[str]) -> None:
         forms = self.binder.known_forms or set()

@@ -264,6 +264,17 @@ async def test_a_function_stands_around_everything_or_around_the_methods_it_name
     ]
 
 
+async def test_a_method_that_there_is_not_is_told() -> None:
+    @around("tool/call", "jobs/get", PROGRESS)
+    async def misplaced(call: Call, call_next: CallNext) -> Outcome:
+        return await call_next(call)
+
+    async with make_host(plugins={"j": Jobs, "m": plugin_of(middleware=[misplaced])}) as host:
+        (problem,) = host.problems
+    assert (problem.level, problem.fatal) == ("warning", False)
+    assert "middleware around 'tool/call': no such method; did you mean 'tools/call'?" in str(problem)
+
+
 def test_around_is_called_with_methods() -> None:
     async def handle(call: Call, call_next: CallNext) -> Outcome:
         return await call_next(call)
