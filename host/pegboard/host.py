@@ -14,6 +14,7 @@ from typing import Any, Literal, Self
 
 from pegboard.calls.deadlines import Deadlines
 from pegboard.calls.execute import Runtime
+from pegboard.calls.exposure import NOTHING_EXPOSED, Exposure
 from pegboard.calls.failures import as_failure, is_cancelled
 from pegboard.calls.threads import Job, Threads
 from pegboard.catalogue.assembly import Assembly, assemble, offered
@@ -100,6 +101,7 @@ class Host:
         self._program = Loaded(Origin("plugin", "program", ""), None, self._context_of_program)
         self._lists: Lists | None = None
         self._offered: frozenset[str] = frozenset(("tools",))
+        self._exposure = NOTHING_EXPOSED
         self._in_flight = InFlight(self.config.host.blocked_loop_seconds)
         self._stopping = asyncio.Event()
         self._started = False
@@ -217,6 +219,7 @@ class Host:
         if self._started:
             raise ServerError("the host is started already")
         self._started = True
+        self._exposure = Exposure.of(self.config.host.debug_developer_message, self.config.host.debug_stacktrace)
         self._stopping.clear()
         self._changes.open()
         try:
@@ -386,6 +389,6 @@ class Host:
         except BaseException as error:
             if is_cancelled(error, call.rounds):
                 raise
-            return as_failure(call, error)
+            return as_failure(call, error, self._exposure)
         finally:
             self._in_flight.end()

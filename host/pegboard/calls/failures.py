@@ -6,16 +6,21 @@ import asyncio
 import logging
 import secrets
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pegboard.calls.exposure import NOTHING_EXPOSED, Exposure
+from pegboard.codec import decode, encode
 from pegboard.contracts import Call, Failure
-from pegboard.errors import MCPError, ServerError, ToolkitError
+from pegboard.errors import ErrorKind, MCPError, ServerError, ToolkitError
 from pegboard.redaction import redacted, redacted_error, remember
 
 if TYPE_CHECKING:
     from pegboard.context.rounds import Rounds
 
 logger = logging.getLogger("pegboard")
+
+MOST_EXTRA_BYTES = 8 * 1024
+"""How much JSON the `extra` of an error may hold; what is larger is left out."""
 
 
 def is_cancelled(error: BaseException, rounds: Rounds | None) -> bool:
@@ -31,24 +36,32 @@ def is_cancelled(error: BaseException, rounds: Rounds | None) -> bool:
     return (task is not None and task.cancelling() > 0) or (rounds is not None and rounds.ended)
 
 
-def as_failure(call: Call, error: BaseException) -> Failure:
+def as_failure(call: Call, error: BaseException, exposure: Exposure = NOTHING_EXPOSED) -> Failure:
     """What a call came to that raised. The host does this to every call; who runs one by itself does it to that one.
 
     What nobody raised on purpose is replaced, and its story logged under the id that the failure carries. Secrets are
     masked in all that is told.
+
+    Args:
+        call: the call.
+        error: what was raised.
+        exposure: what the operator shows of errors beside their messages.
     """
     story: BaseException | None = error.__cause__ or error
     remember(call.supplied)
-    shown = redacted_error(error) if isinstance(error, MCPError) else ServerError("Internal error")
-    if isinstance(error, ToolkitError):
+    debug: str | None = None
+    shown: MCPError = ServerError("Internal error")
+    if isinstance(error, ToolkitError) and presentable(error):
+        shown = redacted_error(error)
+        debug = exposure.text(error) if exposure is not NOTHING_EXPOSED else None
         if error.developer_message is None and error.__cause__ is None:
-            return Failure(shown)
+            return Failure(shown, debug=debug)
         if story is error:
             story = _in_authors_code(error)
-    elif isinstance(error, MCPError):
-        return Failure(shown)
+    elif isinstance(error, MCPError) and not isinstance(error, ToolkitError) and speaks(error):
+        return Failure(redacted_error(error))
     error_id = secrets.token_hex(4)
-    detail = redacted(getattr(error, "developer_message", None) or str(error))
+    detail = redacted(getattr(error, "developer_message", None) or described(error))
     logger.error(
         "error %s in %s %r: %s",
         error_id,
@@ -57,7 +70,51 @@ def as_failure(call: Call, error: BaseException) -> Failure:
         detail,
         exc_info=story and (type(story), story, story.__traceback__),
     )
-    return Failure(shown, error_id)
+    return Failure(shown, error_id, debug)
+
+
+def described(error: BaseException) -> str:
+    """An exception in a line of the log."""
+    return f"{type(error).__name__}: {error}" if speaks(error) else type(error).__name__
+
+
+def speaks(thing: object) -> bool:
+    """Whether something of an author's can say what it is."""
+    try:
+        return bool(str(thing) or True)
+    except Exception:  # noqa: BLE001 - the author's own __str__
+        return False
+
+
+def presentable(error: ToolkitError) -> bool:
+    """Whether an error holds what its fields promise, so that any protocol can send it; `extra` is made JSON."""
+    given: list[tuple[object, Any]] = [
+        (error.additional_prompt_content, str | None),
+        (error.retry_after_ms, int | None),
+        (error.status_code, int | None),
+        (error.kind, ErrorKind),
+        (error.can_retry, bool),
+    ]
+    if error.extra:
+        error.extra = _json(error)
+    detail: object = error.developer_message
+    if not isinstance(detail, str | None):
+        error.developer_message = str(detail) if speaks(detail) else type(detail).__name__
+    return speaks(error) and all(isinstance(value, kind) for value, kind in given)
+
+
+def _json(error: ToolkitError) -> dict[str, Any]:
+    """The `extra` of an error as JSON has it; nothing where JSON has no form for it, or it is too much."""
+    try:
+        text = encode(error.extra)
+        extra = decode(text) if len(text) <= MOST_EXTRA_BYTES else None
+    except (TypeError, ValueError, RecursionError):
+        extra = None
+    if isinstance(extra, dict):
+        return extra
+    name = type(error).__name__
+    logger.error("the extra of a %s is left out: it is no JSON object of at most %d bytes", name, MOST_EXTRA_BYTES)
+    return {}
 
 
 def _in_authors_code(error: BaseException) -> BaseException | None:

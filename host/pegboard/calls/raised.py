@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from pegboard.codec import decode, encode
+from pegboard.calls.failures import described, presentable, speaks
 from pegboard.contracts import ErrorAdapter
 from pegboard.errors import (
-    ErrorKind,
     FatalToolError,
     MCPContextError,
     ProtocolError,
@@ -22,8 +21,6 @@ logger = logging.getLogger("pegboard")
 Adapters: TypeAlias = Sequence[ErrorAdapter]
 Meant: TypeAlias = ToolRuntimeError | ProtocolError
 
-MOST_EXTRA_BYTES = 8 * 1024
-"""How much JSON the `extra` of an error may hold; what is larger is left out."""
 _MOST_IN_GROUP = 1000
 
 
@@ -73,9 +70,9 @@ def _meant(error: BaseException, adapters: Adapters) -> Meant | None:
 
 def _on_purpose(error: BaseException) -> Meant | None:
     """What the author meant the caller to see; None when it is an accident."""
-    if isinstance(error, ProtocolError) or (isinstance(error, ToolRuntimeError) and _presentable(error)):
+    if isinstance(error, ProtocolError) or (isinstance(error, ToolRuntimeError) and presentable(error)):
         return error
-    return ToolExecutionError(error.message) if isinstance(error, MCPContextError) and _speaks(error) else None
+    return ToolExecutionError(error.message) if isinstance(error, MCPContextError) and speaks(error) else None
 
 
 def _adapted(error: BaseException, adapters: Adapters) -> ToolRuntimeError | None:
@@ -88,58 +85,12 @@ def _adapted(error: BaseException, adapters: Adapters) -> ToolRuntimeError | Non
         except (Exception, SystemExit):
             logger.exception("the error adapter %s failed on %s", adapter.slug, type(error).__name__)
             continue
-        if isinstance(adapted, ToolRuntimeError) and _presentable(adapted):
+        if isinstance(adapted, ToolRuntimeError) and presentable(adapted):
             return adapted
         if adapted is not None:
             logger.error("the error adapter %s gave %s, not a sound error", adapter.slug, type(adapted).__name__)
     return None
 
 
-def _speaks(thing: object) -> bool:
-    """Whether something of an author's can say what it is."""
-    try:
-        return bool(str(thing) or True)
-    except Exception:  # noqa: BLE001 - the author's own __str__
-        return False
-
-
-def _presentable(error: ToolRuntimeError) -> bool:
-    """Whether an author's error holds what its fields promise, so that any protocol can send it."""
-    given: list[tuple[object, Any]] = [
-        (error.additional_prompt_content, str | None),
-        (error.retry_after_ms, int | None),
-        (error.status_code, int | None),
-        (error.kind, ErrorKind),
-        (error.can_retry, bool),
-    ]
-    if error.extra:
-        error.extra = _json(error)
-    detail: object = error.developer_message
-    if not isinstance(detail, str | None):
-        error.developer_message = str(detail) if _speaks(detail) else type(detail).__name__
-    return _speaks(error) and all(isinstance(value, kind) for value, kind in given)
-
-
-def _json(error: ToolRuntimeError) -> dict[str, Any]:
-    """The `extra` of an error as JSON has it; nothing where JSON has no form for it, or it is too much."""
-    try:
-        text = encode(error.extra)
-        extra = decode(text) if len(text) <= MOST_EXTRA_BYTES else None
-    except (TypeError, ValueError, RecursionError):
-        extra = None
-    if isinstance(extra, dict):
-        return extra
-    logger.error(
-        "the extra of a %s is left out: it is no JSON object of at most %d bytes",
-        type(error).__name__,
-        MOST_EXTRA_BYTES,
-    )
-    return {}
-
-
 def _unexpected(error: BaseException) -> FatalToolError:
-    try:
-        text = f"{type(error).__name__}: {error}"
-    except Exception:  # noqa: BLE001 - the author's own __str__
-        text = type(error).__name__
-    return FatalToolError("It failed unexpectedly.", text)
+    return FatalToolError("It failed unexpectedly.", described(error))

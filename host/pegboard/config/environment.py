@@ -20,6 +20,8 @@ ALIASES: Mapping[str, KeyPath] = {
     "MCP_SERVER_TITLE": ("host", "title"),
     "MCP_SERVER_INSTRUCTIONS": ("host", "instructions"),
     "ARCADE_USER_ID": ("host", "user"),
+    "ARCADE_DEBUG_EXPOSE_DEVELOPER_MESSAGE_IN_TOOL_ERROR_RESPONSES": ("host", "debug_developer_message"),
+    "ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES": ("host", "debug_stacktrace"),
 }
 """Names that set a key, unless its PEGBOARD__ name does. An empty value counts as none."""
 

@@ -229,8 +229,7 @@ class Call(NamedTuple):
     @property
     def meta(self) -> Mapping[str, Any]:
         """The request's `_meta`, empty when it has none."""
-        meta = self.params.get("_meta")
-        return meta if isinstance(meta, dict) else NOTHING
+        return meta if isinstance(meta := self.params.get("_meta"), dict) else NOTHING
 
 
 CONTENT_TYPES: set[type[Any]] = set()
@@ -370,15 +369,17 @@ class Inlined(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """What a call came to that raised: an error fit for strangers.
+    """What a call came to that raised.
 
     Attributes:
-        error: the typed error; anything unexpected has been replaced by a masked one.
+        error: the typed error, fit for strangers; a masked one in the place of anything unexpected.
         error_id: finds the full story in the log, None when there is no more to tell.
+        debug: what the operator shows of it beside its message, for debugging; None for nothing.
     """
 
     error: "MCPError"
     error_id: str | None = None
+    debug: str | None = None
 
 
 class InputRequired(NamedTuple):

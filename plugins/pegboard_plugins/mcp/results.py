@@ -217,7 +217,7 @@ class Encoder:
         if self._modern and isinstance(error, ClientCapabilityError):
             error = ProtocolError(MISSING_CLIENT_CAPABILITY, error.message, {"requiredCapabilities": error.required})
         if method == "tools/call" and isinstance(error, ToolError):
-            return jsonrpc_result(request_id, self._tool_error(error, failure.error_id))
+            return jsonrpc_result(request_id, self._tool_error(error, failure))
         code, data = self._code(method, error)
         if isinstance(error, ToolkitError):
             data = error_detail(error, failure.error_id)
@@ -225,13 +225,16 @@ class Encoder:
             data = {"errorId": failure.error_id}
         return jsonrpc_error(code, error.message or type(error).__name__, request_id, data)
 
-    def _tool_error(self, error: ToolError, error_id: str | None) -> bytes:
+    def _tool_error(self, error: ToolError, failure: Failure) -> bytes:
+        error_id = failure.error_id
         text = (
             "\n\n".join(part for part in (error.message, error.additional_prompt_content) if part)
             or type(error).__name__
         )
         if error_id is not None:
             text += f"\n\nError id: {error_id}"
+        if failure.debug is not None:
+            text += f"\n\n{failure.debug}"
         result = {
             "content": [{"type": "text", "text": text}],
             "isError": True,

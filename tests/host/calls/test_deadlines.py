@@ -207,7 +207,7 @@ async def test_calls_under_one_limit_share_a_timer_and_end_in_their_order() -> N
             ended.append(name)
 
     names = [f"{number}" for number in range(100)]
-    async with running(kit) as host:
+    async with running(kit, blocked_loop_seconds=0) as host:
         timers = 0
         loop = asyncio.get_running_loop()
         call_at = loop.call_at
