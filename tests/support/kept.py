@@ -25,7 +25,7 @@ class Files:
     async def read(self, name: str) -> object:
         """What is in a file, None when it is not there."""
         path = self._folder / name
-        return pickle.loads(await asyncio.to_thread(path.read_bytes)) if path.exists() else None
+        return pickle.loads(await asyncio.to_thread(path.read_bytes)) if path.is_file() else None
 
     async def remove(self, name: str) -> None:
         """Take a file away."""
@@ -40,7 +40,8 @@ class Sessions:
 
     async def put(self, record: SessionRecord) -> bool:
         """Keep a session."""
-        plain = (record.id, tuple(record.client), tuple(record.caller), *record[3:])
+        caller = record.caller._replace(extra=dict(record.caller.extra))
+        plain = (record.id, tuple(record.client), tuple(caller), *record[3:])
         await self._files.write(record.id, plain)
         return True
 

@@ -109,3 +109,15 @@ def test_a_host_ends_with_its_test(project: Path) -> None:
         "\n\ndef test_two():\n    assert ended\n"
     )
     assert "2 passed" in run(project).stdout
+
+
+def test_a_broken_rule_says_what_it_found(project: Path) -> None:
+    (project / "test_store.py").write_text(
+        "from pegboard.testing import SessionStoreContract\n\n\nclass Store:\n"
+        "    async def put(self, record): return True\n    async def get(self, session_id): return None\n"
+        "    async def remove(self, session_id): pass\n\n\n"
+        "class TestStore(SessionStoreContract):\n    def make(self): return Store()\n"
+    )
+    done = run(project, *WITHOUT_ASYNC)
+    assert "4 failed, 1 passed" in done.stdout
+    assert "At index 0 diff: None != 's0'" in done.stdout

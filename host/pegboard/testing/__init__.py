@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from pegboard.testing.answers import Answer, Asked, accept, cancel, decline, reply
     from pegboard.testing.client import Logged, Reported, TestClient
     from pegboard.testing.connecting import connect
+    from pegboard.testing.contracts.adapters import ErrorAdapterContract
+    from pegboard.testing.contracts.base import Contract, rule
+    from pegboard.testing.contracts.secret_stores import SecretStoreContract
+    from pegboard.testing.contracts.sessions import EventStoreContract, SessionStoreContract, session_record
+    from pegboard.testing.contracts.transports import FarEnd, Lines, TransportContract
     from pegboard.testing.effects import effect
     from pegboard.testing.plain import PlainClient
     from pegboard.testing.replay import RepeatedEffects
@@ -23,15 +28,23 @@ __all__ = [
     "Asked",
     "CallError",
     "CallResult",
+    "Contract",
+    "ErrorAdapterContract",
+    "EventStoreContract",
+    "FarEnd",
+    "Lines",
     "Logged",
     "PlainClient",
     "PromptGiven",
     "ReadResult",
     "RepeatedEffects",
     "Reported",
+    "SecretStoreContract",
+    "SessionStoreContract",
     "SnapshotDiffers",
     "TestClient",
     "ToolFailed",
+    "TransportContract",
     "accept",
     "cancel",
     "compare",
@@ -39,12 +52,19 @@ __all__ = [
     "decline",
     "effect",
     "reply",
+    "rule",
+    "session_record",
 ]
 
 _NAMES = {
     "answers": "Answer Asked accept cancel decline reply",
     "client": "Logged Reported TestClient",
     "connecting": "connect",
+    "contracts.adapters": "ErrorAdapterContract",
+    "contracts.base": "Contract rule",
+    "contracts.secret_stores": "SecretStoreContract",
+    "contracts.sessions": "EventStoreContract SessionStoreContract session_record",
+    "contracts.transports": "FarEnd Lines TransportContract",
     "effects": "effect",
     "plain": "PlainClient",
     "replay": "RepeatedEffects",

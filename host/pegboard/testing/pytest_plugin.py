@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pegboard.testing.plain import PlainClient
     from pegboard.testing.snapshots import Definitions
 
+pytest.register_assert_rewrite("pegboard.testing.contracts")  # so that a broken rule says what it found
+
 
 class Connect(Protocol):
     """Connects a client to a host of its own, both of which end with the test."""

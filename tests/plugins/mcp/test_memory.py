@@ -5,13 +5,9 @@ from __future__ import annotations
 import gc
 import sys
 
-import pytest
-
 from pegboard import EventStore, SessionStore
+from pegboard.testing import EventStoreContract, SessionStoreContract, session_record
 from pegboard_plugins.mcp.http.memory import MemoryEvents, MemorySessions
-from tests.support.stores import EventStoreContract, SessionStoreContract, record
-
-pytestmark = pytest.mark.asyncio
 
 
 class Clock:
@@ -23,27 +19,33 @@ class Clock:
         return self.now
 
 
+async def after(store: EventStore, session_id: str, stream: str, number: int) -> list[bytes] | None:
+    """The messages alone."""
+    found = await store.after(session_id, stream, number)
+    return None if found is None else [message for _, message in found]
+
+
 class TestMemorySessions(SessionStoreContract):
     def make(self) -> SessionStore:
         return MemorySessions(100, 60)
 
     async def test_there_are_only_so_many(self) -> None:
         store = MemorySessions(2, 60)
-        assert [await store.put(record(name)) for name in ("a", "b", "c", "a")] == [True, True, False, True]
+        assert [await store.put(session_record(name)) for name in ("a", "b", "c", "a")] == [True, True, False, True]
         await store.remove("b")
-        assert await store.put(record("c")) is True
+        assert await store.put(session_record("c")) is True
 
     async def test_what_is_not_used_is_forgotten_and_makes_room(self) -> None:
         clock = Clock()
         store = MemorySessions(2, 60, clock)
-        await store.put(record("a"))
-        await store.put(record("b"))
+        await store.put(session_record("a"))
+        await store.put(session_record("b"))
         clock.now = 50
         assert await store.get("a") is not None
         clock.now = 70
         assert await store.get("b") is None
-        assert await store.put(record("c")) is True
-        assert await store.put(record("d")) is False
+        assert await store.put(session_record("c")) is True
+        assert await store.put(session_record("d")) is False
         assert await store.get("a") is not None
         clock.now = 200
         assert await store.get("a") is None
@@ -54,7 +56,7 @@ class TestMemorySessions(SessionStoreContract):
         gc.collect()
         before = sys.getallocatedblocks()
         for number in range(1000):
-            await store.put(record(f"session-{number}"))
+            await store.put(session_record(f"session-{number}"))
         assert (sys.getallocatedblocks() - before) / 1000 < 16
 
 
@@ -67,9 +69,9 @@ class TestMemoryEvents(EventStoreContract):
         await store.append("t", "a", 0, b"other")
         for number in range(50):
             await store.append("s", "a", number, b"x" * 100)
-        assert await self.after(store, "s", "a", 0) is None
-        assert len(await self.after(store, "s", "a", 46) or ()) == 3
-        assert await self.after(store, "t", "a", 0) == []
+        assert await after(store, "s", "a", 0) is None
+        assert len(await after(store, "s", "a", 46) or ()) == 3
+        assert await after(store, "t", "a", 0) == []
 
     async def test_what_was_used_last_is_kept_longest(self) -> None:
         clock = Clock()
@@ -80,8 +82,8 @@ class TestMemoryEvents(EventStoreContract):
                 await store.append("s", stream, number, b"x" * 100)
         for number in range(2, 5):
             await store.append("s", "new", number, b"x" * 100)
-        assert await self.after(store, "s", "old", 1) is None
-        assert len(await self.after(store, "s", "new", 0) or ()) == 4
+        assert await after(store, "s", "old", 1) is None
+        assert len(await after(store, "s", "new", 0) or ()) == 4
 
     async def test_all_together_have_only_so_much(self) -> None:
         store = MemoryEvents(5000, 5000, 60)
@@ -94,9 +96,9 @@ class TestMemoryEvents(EventStoreContract):
         store = MemoryEvents(1000, 1000, 60)
         await store.append("s", "a", 0, b"first")
         await store.append("s", "a", 1, b"x" * 5000)
-        assert await self.after(store, "s", "a", 0) is None
+        assert await after(store, "s", "a", 0) is None
         await store.append("s", "b", 0, b"next")
-        assert await self.after(store, "s", "b", 0) == []
+        assert await after(store, "s", "b", 0) == []
 
     async def test_what_is_old_is_forgotten_and_leaves_nothing(self) -> None:
         clock = Clock()
@@ -104,6 +106,6 @@ class TestMemoryEvents(EventStoreContract):
         for session_id in ("s", "t"):
             await store.append(session_id, "a", 0, b"x")
         clock.now = 61
-        assert await self.after(store, "s", "a", 0) is None
+        assert await after(store, "s", "a", 0) is None
         kept = (store._kept, store._streams, store._sizes, store._size)
         assert [len(one) if isinstance(one, dict) else one for one in kept] == [0, 0, 0, 0]

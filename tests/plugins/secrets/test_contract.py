@@ -1,0 +1,77 @@
+"""The stores that come with pegboard keep the contract of stores, as any other has to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import keyring
+import pytest
+
+from pegboard import SecretStore
+from pegboard.testing import SecretStoreContract
+from pegboard_plugins.secrets_dotenv import DotenvStore
+from pegboard_plugins.secrets_env import EnvironmentStore
+from pegboard_plugins.secrets_files import FileStore
+from pegboard_plugins.secrets_keyring import KeyringStore
+from tests.plugins.secrets.test_keyring import Memory
+
+
+class TestEnvironment(SecretStoreContract):
+    @pytest.fixture(autouse=True)
+    def variables(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name, value in self.secrets.items():
+            monkeypatch.setenv(name, value)
+
+    def make(self) -> SecretStore:
+        return EnvironmentStore()
+
+
+class InFolder(SecretStoreContract):
+    """Of stores in files."""
+
+    @pytest.fixture(autouse=True)
+    def folder(self, tmp_path: Path) -> None:
+        self.path = tmp_path
+
+
+class TestDotenv(InFolder):
+    def make(self) -> SecretStore:
+        file = self.path / ".env"
+        quoted = {name: value.replace("\\", "\\\\").replace("'", "\\'") for name, value in self.secrets.items()}
+        file.write_text("".join(f"{name}='{value}'\n" for name, value in quoted.items()))
+        return DotenvStore(str(file))
+
+
+class TestFolder(InFolder):
+    def make(self) -> SecretStore:
+        for name, value in self.secrets.items():
+            (self.path / name).write_text(f"{value}\n")
+        return FileStore(str(self.path))
+
+
+class TestNamedFiles(InFolder):
+    @pytest.fixture(autouse=True)
+    def variables(self, folder: None, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in self.secrets:
+            monkeypatch.setenv(f"{name}_FILE", str(self.path / name))
+
+    def make(self) -> SecretStore:
+        for name, value in self.secrets.items():
+            (self.path / name).write_text(value)
+        return FileStore()
+
+
+class TestKeyring(SecretStoreContract):
+    @pytest.fixture(autouse=True)
+    def passwords(self) -> Iterator[None]:
+        before = keyring.get_keyring()
+        memory = Memory()
+        for name, value in self.secrets.items():
+            memory.set_password("pegboard", name, value)
+        keyring.set_keyring(memory)
+        yield
+        keyring.set_keyring(before)
+
+    def make(self) -> SecretStore:
+        return KeyringStore("pegboard", 10)

@@ -1,0 +1,169 @@
+"""The contracts of stores: a third party's in files keeps them, and each rule is broken by somebody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pegboard import EventStore, SessionRecord, SessionStore
+from pegboard.testing import EventStoreContract, SessionStoreContract
+from pegboard_plugins.mcp.http.memory import MemoryEvents, MemorySessions
+from tests.support import kept
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEPT", str(tmp_path))
+
+
+class TestSessionsInFiles(SessionStoreContract):
+    async def make(self) -> SessionStore:
+        return kept.Sessions()
+
+
+class TestEventsInFiles(EventStoreContract):
+    def make(self) -> EventStore:
+        return kept.Events()
+
+
+class Sessions(MemorySessions):
+    def __init__(self) -> None:
+        super().__init__(100, 60)
+
+
+class SaysNothing(Sessions):
+    async def put(self, record: SessionRecord) -> bool:
+        await super().put(record)
+        return None  # type: ignore[return-value]
+
+
+class GivesTuples(Sessions):
+    async def get(self, session_id: str) -> SessionRecord | None:
+        found = await super().get(session_id)
+        return tuple(found) if found else None  # type: ignore[return-value]
+
+
+class TrimsNames(Sessions):
+    async def get(self, session_id: str) -> SessionRecord | None:
+        return await super().get(session_id.strip())
+
+
+class KeepsTheFirst(Sessions):
+    async def put(self, record: SessionRecord) -> bool:
+        return await super().get(record.id) is not None or await super().put(record)
+
+
+class RemovesAll(Sessions):
+    async def remove(self, session_id: str) -> None:
+        self.__init__()  # type: ignore[misc]
+
+
+class MindsRemovingTwice(Sessions):
+    async def remove(self, session_id: str) -> None:
+        if await self.get(session_id) is None:
+            raise KeyError(session_id)
+        await super().remove(session_id)
+
+
+class Forgetful(Sessions):
+    def __init__(self) -> None:
+        MemorySessions.__init__(self, 5, 60)
+
+
+BAD_SESSIONS: list[tuple[type[Sessions], str]] = [
+    (SaysNothing, "test_what_is_put_is_got"),
+    (GivesTuples, "test_what_is_put_is_got"),
+    (TrimsNames, "test_nobody_is_who_was_never_put"),
+    (KeepsTheFirst, "test_the_last_that_was_put_holds"),
+    (RemovesAll, "test_what_is_removed_is_gone"),
+    (MindsRemovingTwice, "test_what_is_removed_is_gone"),
+    (Forgetful, "test_many_at_once_do_not_get_in_each_others_way"),
+]
+
+
+@pytest.mark.parametrize(("kind", "rule"), BAD_SESSIONS)
+def test_each_rule_of_sessions_is_broken_by_somebody(kind: type[Sessions], rule: str) -> None:
+    class Bad(SessionStoreContract):
+        def make(self) -> SessionStore:
+            return kind()
+
+    assert rule in Bad.broken()
+
+
+class Events(MemoryEvents):
+    def __init__(self) -> None:
+        super().__init__(1_000_000, 1_000_000, 60)
+
+
+class Backwards(Events):
+    async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
+        found = await super().after(session_id, stream, number)
+        return found and found[::-1]
+
+
+class NothingFollows(Events):
+    async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
+        return await super().after(session_id, stream, number) or None
+
+
+class SkipsEmpty(Events):
+    async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
+        if message:
+            await super().append(session_id, stream, number, message)
+
+
+class NeverUnknown(Events):
+    async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
+        return await super().after(session_id, stream, number) or []
+
+
+class OneStream(Events):
+    async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
+        await super().append(session_id, "", number, message)
+
+    async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
+        return await super().after(session_id, "", number)
+
+
+class ForgetsNothing(Events):
+    async def forget(self, session_id: str) -> None:
+        """Do nothing."""
+
+
+class ForgetsAll(Events):
+    async def forget(self, session_id: str) -> None:
+        self.__init__()  # type: ignore[misc]
+
+
+class DropsTheMiddle(Events):
+    async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
+        found = await super().after(session_id, stream, number)
+        return found[:100] if found else found
+
+
+BAD_EVENTS: list[tuple[type[Events], str]] = [
+    (Backwards, "test_what_follows_a_message_is_given_in_order"),
+    (NothingFollows, "test_what_follows_a_message_is_given_in_order"),
+    (SkipsEmpty, "test_a_message_is_kept_as_it_is"),
+    (NeverUnknown, "test_numbers_that_were_never_there_are_unknown"),
+    (OneStream, "test_streams_and_sessions_are_kept_apart"),
+    (ForgetsNothing, "test_a_session_that_is_forgotten_is_forgotten_whole"),
+    (ForgetsAll, "test_a_session_that_is_forgotten_is_forgotten_whole"),
+    (DropsTheMiddle, "test_a_gap_is_never_given"),
+]
+
+
+@pytest.mark.parametrize(("kind", "rule"), BAD_EVENTS)
+def test_each_rule_of_events_is_broken_by_somebody(kind: type[Events], rule: str) -> None:
+    class Bad(EventStoreContract):
+        def make(self) -> EventStore:
+            return kind()
+
+    assert rule in Bad.broken()
+
+
+def test_no_rule_is_left_out() -> None:
+    assert {rule for _, rule in BAD_SESSIONS} == set(SessionStoreContract.rules())
+    assert {rule for _, rule in BAD_EVENTS} == set(EventStoreContract.rules())

@@ -1,0 +1,209 @@
+"""The contract of transports: a stranger's on a Unix socket keeps it, and each rule is broken by somebody."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import importlib.util
+import itertools
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from pegboard import ANONYMOUS, Transport, TransportHost
+from pegboard.testing import FarEnd, Lines, TransportContract
+from pegboard.testing.contracts import base
+from tools.install import ROOT
+
+LIMIT = 4 * 2**20
+
+
+def sample() -> ModuleType:
+    """The stranger's module, from the samples."""
+    path = ROOT / "tests" / "samples" / "acme_unix" / "acme_unix" / "__init__.py"
+    spec = importlib.util.spec_from_file_location("acme_unix_sample", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class OnSockets(TransportContract):
+    """For transports that listen on a path and speak lines."""
+
+    def make(self) -> Transport:
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name) / "socket"
+        return self.made(self.path)
+
+    def made(self, path: Path) -> Transport:
+        transport: Transport = sample().UnixTransport(path)
+        return transport
+
+    def dispose(self, made: Transport) -> None:
+        self.folder.cleanup()
+
+    async def connect(self, transport: Transport) -> FarEnd:
+        return Lines(*await asyncio.open_unix_connection(self.path, limit=LIMIT))
+
+    def make_unopenable(self) -> Transport:
+        return self.made(Path("/nowhere/at/all"))
+
+
+class TestUnixSocket(OnSockets):
+    """The sample's."""
+
+
+# --- one that can be told to be bad in many ways
+
+FAULTS = {
+    "no name": "test_it_has_a_name",
+    "says nothing": "test_it_says_where_it_is_open",
+    "says it twice": "test_it_says_where_it_is_open",
+    "no peer": "test_who_is_there_is_known",
+    "no caller": "test_who_is_there_is_known",
+    "another error": "test_a_channel_that_cannot_be_opened_is_a_transport_error",
+    "swallows": "test_messages_arrive_as_they_were_sent",
+    "shortens": "test_messages_arrive_as_they_were_sent",
+    "small": "test_a_large_message_arrives_whole",
+    "never waits": "test_it_waits_for_who_reads_slowly",
+    "never ends": "test_the_end_of_a_client_ends_its_messages",
+    "minds the late": "test_what_is_sent_to_nobody_is_dropped",
+    "never closes": "test_a_connection_that_the_host_ends_ends",
+    "one at a time": "test_clients_are_served_side_by_side",
+    "takes all along": "test_clients_are_served_side_by_side",
+    "does not stop": "test_it_ends_when_it_is_cancelled",
+    "only once": "test_it_can_be_run_again",
+}
+
+
+class Line:
+    """A connection of the transport below."""
+
+    def __init__(self, writer: asyncio.StreamWriter, fault: str) -> None:
+        self.peer = "" if fault == "no peer" else "somebody"
+        self.caller: Any = None if fault == "no caller" else ANONYMOUS
+        self._writer = writer
+        self._fault = fault
+        self._closed = False
+
+    def send(self, message: bytes) -> None:
+        if self._closed:
+            if self._fault == "minds the late":
+                raise BrokenPipeError
+            return
+        if self._fault == "swallows" and message == b"50":
+            return
+        self._writer.write((message[:1000] if self._fault == "shortens" else message) + b"\n")
+
+    async def drain(self) -> None:
+        if self._fault != "never waits" and not self._closed:
+            await self._writer.drain()
+
+    async def close(self) -> None:
+        self._closed = True
+        if self._fault != "never closes":
+            self._writer.close()
+
+
+class Bad:
+    """Sound, but for one fault."""
+
+    def __init__(self, path: Path, fault: str) -> None:
+        self.name = "" if fault == "no name" else "bad"
+        self._path = path
+        self._fault = fault
+        self._lock = asyncio.Lock()
+        self._runs = itertools.count()
+        self._lines: list[asyncio.Task[Any] | None] = []
+
+    async def run(self, host: TransportHost) -> None:
+        if self._fault == "only once" and next(self._runs):
+            raise RuntimeError("it ran before")
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            self._lines.append(asyncio.current_task())
+            if self._fault == "one at a time":
+                async with self._lock:
+                    await host.serve(Line(writer, self._fault), self._messages(reader))
+            else:
+                await host.serve(Line(writer, self._fault), self._messages(reader))
+
+        limit = 65_536 if self._fault == "small" else LIMIT
+        if self._fault != "another error" and not self._path.parent.exists():
+            from pegboard import TransportError
+
+            raise TransportError("there is no such folder")
+        server = await asyncio.start_unix_server(serve, self._path, limit=limit)
+        for _ in range({"says nothing": 0, "says it twice": 2}.get(self._fault, 1)):
+            host.opened(str(self._path))
+        try:
+            await asyncio.get_running_loop().create_future()
+        except asyncio.CancelledError:
+            if self._fault != "does not stop":
+                raise
+        finally:
+            server.close()
+
+    async def _messages(self, reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
+        try:
+            while line := await reader.readline():
+                yield line
+            if self._fault == "never ends":
+                await asyncio.Event().wait()
+        finally:
+            for task in self._lines if self._fault == "takes all along" else ():
+                if task is not None and task is not asyncio.current_task():
+                    task.cancel()
+
+
+def contract_of(fault: str) -> type[OnSockets]:
+    class Faulty(OnSockets):
+        def made(self, path: Path) -> Transport:
+            return Bad(path, fault)
+
+    return Faulty
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # who is bad leaves things open
+@pytest.mark.parametrize(("fault", "rule"), FAULTS.items())
+def test_each_rule_is_broken_by_somebody(fault: str, rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "SECONDS", 0.5)
+    with pytest.raises((AssertionError, TimeoutError, OSError, RuntimeError)):
+        getattr(contract_of(fault)(), rule)()
+    gc.collect()
+
+
+def test_without_its_fault_it_is_sound() -> None:
+    assert contract_of("").broken() == {}
+
+
+def test_no_rule_is_left_out() -> None:
+    assert set(FAULTS.values()) == set(TransportContract.rules())
+
+
+class OneClient(OnSockets):
+    """What does not apply is not asked for."""
+
+    many = False
+    announces = False
+
+    def make_unopenable(self) -> Any:
+        return None
+
+
+def test_rules_that_do_not_apply_are_skipped() -> None:
+    from unittest import SkipTest
+
+    for name in (
+        "test_clients_are_served_side_by_side",
+        "test_it_says_where_it_is_open",
+        "test_a_channel_that_cannot_be_opened_is_a_transport_error",
+    ):
+        with pytest.raises(SkipTest):
+            getattr(OneClient(), name)()
