@@ -194,6 +194,16 @@ async def test_secrets(revision: str) -> None:
         assert "WEATHER_KEY" in (await client.call("measure")).error.message
 
 
+async def test_authorization(revision: str) -> None:
+    tokens = {"static_tokens": {"tokens": {"github": "abc"}}}
+    async with client_of("authorization", revision, plugins=tokens) as client:
+        told = (await client.call("add", name="a/b")).text
+        assert told == "starred a/b with a token of 3 characters"
+    async with client_of("authorization", revision) as client:
+        error = (await client.call("add", name="a/b")).error
+        assert "this tool needs a token of GitHub that allows public_repo" in error.message
+
+
 def test_identity() -> None:
     hello = (
         b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",'

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PLUGIN = '\n[plugins.acme_login]\nmode = "token"\n'
 DOOR = '\n[plugins.acme_login]\nmode = "door"\n'
-GUARDED = ["desk_elsewhere", "desk_fails", "desk_greet", "desk_guarded"]
+GUARDED = ["desk_elsewhere", "desk_fails", "desk_greet", "desk_guarded", "desk_leaks"]
 
 
 @pytest.fixture(scope="session")

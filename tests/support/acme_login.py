@@ -19,6 +19,7 @@ from pegboard import (
     TokenRequest,
     TokenSource,
     ToolAuthorization,
+    ToolExecutionError,
     Toolkit,
     ToolRuntimeError,
     UpstreamError,
@@ -115,6 +116,13 @@ def greet(context: Context) -> str:
     assert context.authorization is not None
     known = context.get_auth_token_or_empty() == CANARY
     return f"hello {context.authorization.user_info['name']}, {known}"
+
+
+@kit.tool(requires_auth=Acme())
+def leaks(context: Context, purpose: bool) -> None:
+    """Say the token, on purpose or by accident."""
+    text = f"no good: {context.get_auth_token_or_empty()}"
+    raise ToolExecutionError(text) if purpose else ValueError(text)
 
 
 @kit.tool(requires_auth=Acme())

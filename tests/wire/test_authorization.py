@@ -55,6 +55,22 @@ async def test_a_token_of_a_strangers_reaches_the_tool_and_nobody_else(site: Pat
 
 
 @ERAS
+@pytest.mark.parametrize("purpose", [True, False], ids=["on purpose", "by accident"])
+async def test_a_token_of_a_sources_is_masked_in_errors_and_in_the_log(site: Path, modern: bool, purpose: bool) -> None:
+    async with wire_of(site, "token") as wire:
+        if not modern:
+            await wire.initialize()
+        params = {"name": "desk_leaks", "arguments": {"purpose": purpose}}
+        failed = await wire.result("tools/call", params, modern=modern)
+        await wire.close()
+    assert failed["isError"] is True
+    assert ("no good: ****" in failed["content"][0]["text"]) is purpose
+    assert acme_login.CANARY not in str(failed)
+    assert acme_login.CANARY not in wire.stderr
+    assert ("no good: ****" in wire.stderr) is not purpose
+
+
+@ERAS
 async def test_clients_are_told_what_a_tool_requires(site: Path, modern: bool) -> None:
     async with wire_of(site, "token") as wire:
         if not modern:
@@ -65,6 +81,7 @@ async def test_clients_are_told_what_a_tool_requires(site: Path, modern: bool) -
         "desk_fails": {"authorization": {"provider": "acme", "type": "oauth2", "scopes": []}},
         "desk_greet": {"authorization": {"provider": "acme", "type": "oauth2", "scopes": ["read", "write"]}},
         "desk_guarded": {"scopes": ["work"]},
+        "desk_leaks": {"authorization": {"provider": "acme", "type": "oauth2", "scopes": []}},
         "desk_plain": None,
         "desk_who": None,
     }
