@@ -64,8 +64,18 @@ def own_name(definition: ToolDefinition | ResourceDefinition | PromptDefinition)
 
 def place(function: object) -> str:
     """Where a function stands, for messages."""
+    if isinstance(function, type):
+        return _place_of_class(function)
+    function = getattr(function, "__func__", function)
     code = getattr(innermost(function), "__code__", None) if callable(function) else None
     return f" ({code.co_filename}:{code.co_firstlineno})" if code else ""
+
+
+def _place_of_class(cls: type) -> str:
+    try:
+        return f" ({inspect.getfile(cls)}:{inspect.getsourcelines(cls)[1]})"
+    except (OSError, TypeError):
+        return ""
 
 
 def compile_tool(
@@ -190,7 +200,9 @@ def schema_json(schema: Mapping[str, Any]) -> bytes:
         ToolDefinitionError: it is too large, or holds what JSON lacks.
     """
     if not is_finite((schema,)):
-        raise ToolDefinitionError("its schema holds NaN or an infinity, which JSON lacks; leave such a bound out")
+        named = [name for name, about in schema.get("properties", {}).items() if not is_finite((about,))]
+        what = f"parameter {named[0]!r}: its" if named else "its"
+        raise ToolDefinitionError(f"{what} schema holds NaN or an infinity, which JSON lacks; leave such a bound out")
     text = to_json(schema)
     if len(text) > MAX_SCHEMA_BYTES:
         raise ToolDefinitionError(f"its schema has {len(text)} bytes, the limit is {MAX_SCHEMA_BYTES}")

@@ -6,12 +6,15 @@ function's default.
 
 from __future__ import annotations
 
+import decimal
 import enum
 import inspect
+import re
 from collections.abc import Mapping
 from functools import reduce
 from operator import or_
-from typing import Annotated, Any, NotRequired, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, NotRequired, Union, get_args, get_origin
 
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
@@ -26,6 +29,11 @@ from pegboard.schemas.plain_types import Parameter
 from pegboard.schemas.subschemas import Path, subschemas
 
 Json = dict[str, Any]
+_MEND = "say it with plain data, a TypedDict, a dataclass or a pydantic model"
+_BUILDING = re.compile(r'^Error building "\S+" validator:\s+(?:\w+Error: )?')
+"""How pydantic begins to say what is wrong with a limit."""
+_SIZES: Any = tuple(FieldInfo.metadata_lookup[limit] for limit in ("min_length", "max_length"))
+_SIZELESS = (int, float, bool, decimal.Decimal, complex)
 _PLAIN = (str, int, float, bool, type(None))
 
 
@@ -95,15 +103,18 @@ def arguments(given: Mapping[str, Parameter]) -> tuple[Any, Json]:
     Raises:
         ToolInputSchemaError: one of them cannot be described.
     """
+    _check_aliases(given)
     fields = {name: _field(one) for name, one in given.items()}
     make: Any = TypedDict  # made of a signature, not written down: no type checker can follow
     kind = make("arguments", fields)
     kind.__pydantic_config__ = ConfigDict(extra="forbid", hide_input_in_errors=True, allow_inf_nan=False)
     try:
+        for one in given.values():
+            _check_limits(one)
         adapter: TypeAdapter[dict[str, Any]] = TypeAdapter(kind)
         schema = adapter.json_schema(schema_generator=_Schemas)
     except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
-        raise ToolInputSchemaError(_culprit(fields) or _in_one_line(error)) from None
+        raise ToolInputSchemaError(_culprit(fields, given) or _in_one_line(error)) from None
     _check_unions(schema)
     schema.pop("title", None)
     schema.setdefault("properties", {})
@@ -122,6 +133,27 @@ def result(annotation: Any) -> tuple[Any, Any, Json]:
     except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
         raise ToolOutputSchemaError(f"the result: {_why(annotation, error)}") from None
     return adapter.validator, adapter.serializer, schema
+
+
+def _check_aliases(given: Mapping[str, Parameter]) -> None:
+    """Refuse aliases that are the names of others: one of the two could never be given."""
+    known: dict[str, str] = {}
+    for name, one in given.items():
+        said = [extra.validation_alias for extra in (*one.extras, one.default) if isinstance(extra, FieldInfo)]
+        shown = next((alias for alias in reversed(said) if isinstance(alias, str)), name)
+        if other := known.get(shown):
+            raise ToolInputSchemaError(f"parameters {other!r} and {name!r} are both called {shown!r} by callers")
+        known[shown] = name
+
+
+def _check_limits(given: Parameter) -> None:
+    """Refuse limits of size for what has none, which pydantic finds at the call."""
+    is_union = get_origin(given.type) in (Union, UnionType)
+    kinds = get_args(given.type) if is_union else (given.type,)
+    for extra in (*given.extras, given.default):
+        for limit in extra.metadata if isinstance(extra, FieldInfo) else (extra,):
+            if isinstance(limit, _SIZES) and any(kind in _SIZELESS for kind in kinds):
+                raise _RefusedError(f"it has no length that could be limited; limit values with ge and le ({limit})")
 
 
 def _field(given: Parameter) -> Any:
@@ -171,24 +203,26 @@ def _members(form: Json) -> Json:
     return {"properties": bare, "required": form.get("required"), "others": form.get("additionalProperties")}
 
 
-def _culprit(fields: Mapping[str, Any]) -> str | None:
+def _culprit(fields: Mapping[str, Any], given: Mapping[str, Parameter]) -> str | None:
     """Which parameter it is that cannot be described."""
     for name, field in fields.items():
         inner = get_args(field)[0] if get_origin(field) is NotRequired else field
         try:
+            _check_limits(given[name])
             TypeAdapter(inner).json_schema(schema_generator=_Schemas)
         except Exception as error:  # noqa: BLE001 - types are code of the author, and may raise anything
-            return f"parameter {name!r}: {_why(inner, error)}"
+            return f"parameter {name!r}: {_why(given[name].type, error)}"
     return None
 
 
 def _why(annotation: Any, error: Exception) -> str:
     if isinstance(error, (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema)):
-        return f"the type {inspect.formatannotation(annotation)} has no JSON Schema"
+        return f"the type {inspect.formatannotation(annotation)} has no JSON Schema; {_MEND}"
     if isinstance(error, _RefusedError):
         return f"the type {inspect.formatannotation(annotation)} cannot be served: {error}"
     return _in_one_line(error)
 
 
 def _in_one_line(error: Exception) -> str:
-    return " ".join(str(error).split("For further information")[0].split())[:300].rstrip(": ") or type(error).__name__
+    text = _BUILDING.sub("", str(error)).split("For further information")[0]
+    return " ".join(text.split())[:300].rstrip(": ") or type(error).__name__

@@ -1,0 +1,246 @@
+"""Definitions that cannot be served: the exact words that their authors read."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import AsyncIterator, Callable, Collection, Generator, Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Never, Self
+
+from pydantic import BaseModel, Field, InstanceOf
+
+from pegboard import Context
+from tests.host.schemas.signatures.types_of_tests import Cat, Color, Flat, Pair, Same
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+
+HERE = __name__
+NO_SCHEMA = "has no JSON Schema; say it with plain data, a TypedDict, a dataclass or a pydantic model"
+ITERATED = (
+    "cannot be served: what is iterated over comes unchecked; "
+    "write list[...], or Sequence[...] where a list must not change"
+)
+NOT_FOUND = (
+    "which is not found; import or define it at the top of the module, "
+    "neither inside a function nor below `if TYPE_CHECKING`"
+)
+ALIKE = (
+    "Flat and Same have the same members, so that nothing tells them apart; "
+    'give each a field of a Literal of its own, and the union Field(discriminator="that field")'
+)
+CHOICES = "name choices by texts or numbers"
+GENERATOR = "it is a generator; return a list, and report progress with `context.progress.report`"
+
+
+class Refused(NamedTuple):
+    """A definition.
+
+    Attributes:
+        function: what was decorated.
+        reason: after the tool and its place.
+    """
+
+    function: Any
+    reason: str
+
+
+class Opaque:
+    """Nothing that a schema could describe."""
+
+
+class Explosive:
+    """A type whose own description fails."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        raise RuntimeError("no description today")
+
+
+class Holder(BaseModel, arbitrary_types_allowed=True):
+    thing: Opaque
+
+
+class Bare(BaseModel):
+    x: int
+
+
+class Owner(BaseModel):
+    home: Flat | Same
+
+
+class Kit:
+    def method(self, a: int) -> int:
+        return a
+
+    @classmethod
+    def of_class(cls, a: int) -> int:
+        return a
+
+    def generates(self, a: int) -> Iterator[int]:
+        yield a
+
+
+class GeneratingObject:
+    """Generates."""
+
+    def __call__(self, a: int) -> Iterator[int]:
+        yield a
+
+
+def any_number(*numbers: int) -> None: ...
+def any_keyword(**options: int) -> None: ...
+def positional(a: int, /, b: int) -> None: ...
+def unannotated(path, b: int = 1) -> None: ...  # type: ignore[no-untyped-def]  # noqa: ANN001
+def two_contexts(first: Context, second: Context) -> None: ...
+def three_texts(a: Annotated[str, "one", "two", "three"]) -> None: ...
+def renamed_to_nothing(a: Annotated[str, " ", "text"]) -> None: ...
+def same_name(a: int, b: Annotated[int, "a", "the same"]) -> None: ...
+def same_alias(a: int, b: int = Field(alias="a")) -> None: ...
+def aliases_alike(a: int = Field(alias="x"), b: int = Field(alias="x")) -> None: ...
+def of_self(a: Self) -> None: ...  # type: ignore[misc]
+def opaque(a: int, b: Opaque) -> None: ...
+def opaque_inside(b: list[dict[str, Opaque]]) -> None: ...
+def opaque_in_a_model(b: Holder) -> None: ...
+def an_instance(b: InstanceOf[Opaque]) -> None: ...
+def explosive(b: Explosive) -> None: ...
+def a_function(b: Callable[[int], int]) -> None: ...
+def a_function_or_none(b: Callable[[int], int] | None = None) -> None: ...
+def a_class(b: type[int]) -> None: ...
+def never(b: Never) -> None: ...
+def iterable(b: Iterable[int]) -> None: ...
+def iterables(b: dict[str, Iterable[int]]) -> None: ...
+def iterator(b: Iterator[int]) -> None: ...
+def generator_type(b: Generator[int, None, None]) -> None: ...
+def collection(b: Collection[int]) -> None: ...
+def bytes_choice(b: Literal[b"x"]) -> None: ...
+def member_choice(b: Literal[Color.RED]) -> None: ...
+def tuple_choice(b: Pair) -> None: ...
+def alike(b: Flat | Same) -> None: ...
+def alike_in_a_list(b: list[Flat | Same | None]) -> None: ...
+def alike_in_a_model(b: Owner) -> None: ...
+def no_discriminator(b: Annotated[Cat | Bare, Field(discriminator="kind")]) -> None: ...
+def wrong_bound(b: Annotated[int, Field(ge="x")]) -> None: ...
+def inapplicable(b: Annotated[int, Field(min_length=1)]) -> None: ...
+def wrong_pattern(b: Annotated[str, Field(pattern="(")]) -> None: ...
+def infinite_bound(b: Annotated[float, Field(le=float("inf"))]) -> None: ...
+def only_for_checkers(b: Decimal) -> None: ...
+def unknown(b: list[Nothing]) -> None: ...  # type: ignore[name-defined]  # noqa: F821
+def unknown_result(b: int) -> Nothing: ...  # type: ignore[name-defined]  # noqa: F821
+def broken_text(b: Annotated["list[", 1]) -> None: ...  # type: ignore[valid-type]  # noqa: F722
+def gives_opaque() -> Opaque: ...  # type: ignore[empty-body]
+def gives_opaques() -> list[Opaque]: ...  # type: ignore[empty-body]
+def gives_iterable() -> Iterable[int]: ...  # type: ignore[empty-body]
+def gives_iterator() -> Iterator[int]: ...  # type: ignore[empty-body]
+def gives_function() -> Callable[[], int]: ...  # type: ignore[empty-body]
+def generates(count: int) -> Iterator[int]:
+    yield count
+
+
+async def generates_later(count: int) -> AsyncIterator[int]:
+    yield count
+
+
+def local() -> Callable[..., Any]:
+    class Local(BaseModel):
+        x: int
+
+    def function(a: Local) -> int:
+        return 1
+
+    return function
+
+
+REFUSED = [
+    Refused(any_number, "parameter 'numbers' takes any number of arguments; name each one that callers may give"),
+    Refused(any_keyword, "parameter 'options' takes any number of arguments; name each one that callers may give"),
+    Refused(positional, "parameter 'a' is positional-only; remove the `/` after it"),
+    Refused(unannotated, "parameter 'path' has no type annotation; write one, such as `path: str`"),
+    Refused(lambda a: a, "parameter 'a' has no type annotation; write one, such as `a: str`"),
+    Refused(
+        Kit.method,
+        (
+            "parameter 'self' has no type annotation; it seems to be a method: make a tool of "
+            "`object.method`, once there is the object"
+        ),
+    ),
+    Refused(vars(Kit)["of_class"], "it is a class method that has no class yet; make a tool of `Class.method`"),
+    Refused(Opaque, "Opaque is a class; decorate a function, or add an object of it that has `__call__`"),
+    Refused(iter, "it has no signature that can be read: no signature found for builtin <built-in function iter>"),
+    Refused(5, "5 is not a function"),
+    Refused(two_contexts, "parameters 'first' and 'second' both take the Context"),
+    Refused(three_texts, "parameter 'a' has 3 texts in Annotated; give a description, or a name and a description"),
+    Refused(renamed_to_nothing, "parameter 'a' is renamed to ' ', which is no name"),
+    Refused(same_name, "two parameters are called 'a'"),
+    Refused(same_alias, "parameters 'a' and 'b' are both called 'a' by callers"),
+    Refused(aliases_alike, "parameters 'a' and 'b' are both called 'x' by callers"),
+    Refused(of_self, "parameter 'a': Self stands for nothing here; name the type"),
+    Refused(opaque, f"parameter 'b': the type {HERE}.Opaque {NO_SCHEMA}"),
+    Refused(opaque_inside, f"parameter 'b': the type list[dict[str, {HERE}.Opaque]] {NO_SCHEMA}"),
+    Refused(opaque_in_a_model, f"parameter 'b': the type {HERE}.Holder {NO_SCHEMA}"),
+    Refused(an_instance, f"parameter 'b': the type {HERE}.Opaque {NO_SCHEMA}"),
+    Refused(explosive, "parameter 'b': no description today"),
+    Refused(a_function, f"parameter 'b': the type collections.abc.Callable[[int], int] {NO_SCHEMA}"),
+    Refused(a_function_or_none, f"parameter 'b': the type collections.abc.Callable[[int], int] | None {NO_SCHEMA}"),
+    Refused(a_class, "parameter 'b': the type type[int] cannot be served: JSON has no form for classes"),
+    Refused(never, f"parameter 'b': the type Never {NO_SCHEMA}"),
+    Refused(iterable, f"parameter 'b': the type collections.abc.Iterable[int] {ITERATED}"),
+    Refused(iterables, f"parameter 'b': the type dict[str, collections.abc.Iterable[int]] {ITERATED}"),
+    Refused(iterator, f"parameter 'b': the type collections.abc.Iterator[int] {NO_SCHEMA}"),
+    Refused(generator_type, f"parameter 'b': the type collections.abc.Generator[int, None, None] {ITERATED}"),
+    Refused(collection, f"parameter 'b': the type collections.abc.Collection[int] {NO_SCHEMA}"),
+    Refused(
+        bytes_choice, f"parameter 'b': the type Literal[b'x'] cannot be served: no JSON value becomes b'x'; {CHOICES}"
+    ),
+    Refused(
+        member_choice,
+        (
+            f"parameter 'b': the type Literal[<Color.RED: 'red'>] cannot be served: no JSON value becomes "
+            f"<Color.RED: 'red'>; {CHOICES}"
+        ),
+    ),
+    Refused(
+        tuple_choice,
+        (
+            f"parameter 'b': the type tests.host.schemas.signatures.types_of_tests.Pair cannot be served: no "
+            f"JSON value becomes <Pair.LEFT: (1, 2)>; {CHOICES}"
+        ),
+    ),
+    Refused(alike, f"parameter 'b': {ALIKE}"),
+    Refused(alike_in_a_list, f"parameter 'b': {ALIKE}"),
+    Refused(alike_in_a_model, f"the type Owner: {ALIKE}"),
+    Refused(no_discriminator, "parameter 'b': Model 'Bare' needs a discriminator field for key 'kind'"),
+    Refused(wrong_bound, "parameter 'b': 'ge' must be coercible to an integer"),
+    Refused(
+        inapplicable,
+        (
+            "parameter 'b': the type int cannot be served: it has no length that could be limited; limit "
+            "values with ge and le (MinLen(min_length=1))"
+        ),
+    ),
+    Refused(wrong_pattern, "parameter 'b': regex parse error: ( ^ error: unclosed group"),
+    Refused(
+        infinite_bound, "parameter 'b': its schema holds NaN or an infinity, which JSON lacks; leave such a bound out"
+    ),
+    Refused(only_for_checkers, f"parameter 'b': the annotation 'Decimal' names 'Decimal', {NOT_FOUND}"),
+    Refused(unknown, f"parameter 'b': the annotation 'list[Nothing]' names 'Nothing', {NOT_FOUND}"),
+    Refused(unknown_result, f"the result: the annotation 'Nothing' names 'Nothing', {NOT_FOUND}"),
+    Refused(
+        broken_text,
+        (
+            "parameter 'b': the annotation \"Annotated['list[', 1]\" cannot be resolved: Forward reference "
+            "must be an expression -- got 'list['"
+        ),
+    ),
+    Refused(local(), f"parameter 'a': the annotation 'Local' names 'Local', {NOT_FOUND}"),
+    Refused(gives_opaque, f"the result: the type {HERE}.Opaque {NO_SCHEMA}"),
+    Refused(gives_opaques, f"the result: the type list[{HERE}.Opaque] {NO_SCHEMA}"),
+    Refused(gives_iterable, f"the result: the type collections.abc.Iterable[int] {ITERATED}"),
+    Refused(gives_iterator, f"the result: the type collections.abc.Iterator[int] {NO_SCHEMA}"),
+    Refused(gives_function, f"the result: the type collections.abc.Callable[[], int] {NO_SCHEMA}"),
+    Refused(generates, GENERATOR),
+    Refused(generates_later, GENERATOR),
+    Refused(functools.partial(generates, count=1), GENERATOR),
+    Refused(Kit().generates, GENERATOR),
+    Refused(GeneratingObject(), GENERATOR),
+]
