@@ -152,6 +152,7 @@ DEFINITIONS: dict[str, tuple[ToolDefinition, str]] = {
         "its title has 257 characters, the limit is 256",
     ),
     "description": (ToolDefinition(simple, description="\u200b"), "its description has U+200B"),
+    "deprecated": (ToolDefinition(simple, deprecated="use\u200b x"), "its deprecated has U+200B"),
     "docstring": (ToolDefinition(hidden), "its description has U+202E (RIGHT-TO-LEFT OVERRIDE) at position 9"),
     "long description": (
         ToolDefinition(simple, description="x" * (MAX_DESCRIPTION + 1)),
