@@ -217,6 +217,7 @@ def _named_by(origin: Origin, config: HostConfig, pattern: str | None) -> str | 
             "transports": config.host.transports,
             "middleware": config.host.middleware,
             "error_adapters": config.host.error_adapters,
+            "token_sources": config.host.token_sources,
             "secret_stores": config.host.secret_stores,
         }
     for key, names in lists.items():

@@ -14,6 +14,7 @@ import pluggy
 import pytest
 
 from pegboard import (
+    AuthProvider,
     Call,
     CallNext,
     Host,
@@ -24,6 +25,7 @@ from pegboard import (
     PluginError,
     PromptDefinition,
     ResourceDefinition,
+    ToolAuthorization,
     ToolDefinition,
     Toolkit,
     around,
@@ -246,6 +248,10 @@ def test_a_parameter_is_named_with_the_hook_that_its_function_is_for() -> None:
 TOOL = ToolDefinition(work)
 
 
+class Acme(ToolAuthorization):
+    provider = AuthProvider("acme", "Acme")
+
+
 class Channel:
     """Has whatever any contribution must have."""
 
@@ -253,6 +259,7 @@ class Channel:
 
     async def run(self, host: object) -> None: ...
     async def serve(self, connection: object, messages: object, host: object) -> None: ...
+    async def token(self, request: object) -> None: ...
     def get(self, name: str) -> str | None: ...
 
 
@@ -275,6 +282,8 @@ class Narrow(Middleware):
         ("register_middleware", around("tools/call")(handle)),
         ("register_transports", Channel()),
         ("register_protocols", Channel()),
+        ("register_auth_providers", AuthProvider("acme", "Acme")),
+        ("register_token_sources", Channel()),
         ("register_secret_stores", Channel()),
     ],
 )
@@ -339,6 +348,8 @@ def test_a_life_is_one_context_manager() -> None:
         ),
         ("register_middleware", [Narrow()], "Narrow, of which on_call_tool does not take a call and call_next"),
         ("register_middleware", [Narrow], "returned the class Narrow, not an instance of it"),
+        ("register_auth_providers", [Acme()], "returned Acme, not AuthProvider"),
+        ("register_token_sources", [object()], "returned object, which lacks token"),
         ("register_secret_stores", [{}], "returned dict, which lacks name"),
         ("lifespan", None, "returned NoneType, which lacks __aenter__, __aexit__"),
         ("lifespan", nullcontext, "returned the class nullcontext, not an instance of it"),

@@ -132,6 +132,12 @@ def test_settings_show_no_token() -> None:
     assert CANARY not in f"{config} {config!r}"
 
 
+def test_a_place_in_the_order_turns_it_on() -> None:
+    host = Host({"host": {"autoload": False, "transports": [], "token_sources": ["static_tokens"]}})
+    assert [name for name, _ in host.load().token_sources] == ["static_tokens"]
+    assert host.problems == ()
+
+
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
     make_distribution(tmp_path, "repos", "1", {"pegboard.toolkits": {"repos": "repos_kit:kit"}}, {"repos_kit.py": KIT})
