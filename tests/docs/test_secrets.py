@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -56,3 +58,15 @@ def test_the_table_has_every_store_that_comes_with_pegboard() -> None:
 
 def test_every_name_that_is_kept_for_the_host_is_told() -> None:
     assert all(f"`{name}`" in PAGE for name in (*RESERVED, *RESERVED_PREFIXES))
+
+
+def test_a_program_masks_what_its_handlers_write() -> None:
+    """In a process of its own, whose logging is its own."""
+    program = BLOCKS["python redact"] + (
+        "from pegboard.redaction import Redactor\n"
+        "known = Redactor()\n"
+        "known.add('canary-of-the-page')\n"
+        "logging.error('it is %s', 'canary-of-the-page')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr == "ERROR:root:it is **********\n"

@@ -13,6 +13,7 @@ from urllib.parse import quote, quote_plus, urlencode
 import httpx
 import pytest
 import yarl
+from pydantic import TypeAdapter, ValidationError
 
 from pegboard import Authorization, Context, ProtocolError, RetryableToolError, Supplied, Toolkit, redact_logs, redacted
 from pegboard.config.masking import MASK
@@ -90,6 +91,18 @@ def test_each_line_of_a_key_is_a_secret() -> None:
     redactor.add("-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END KEY-----\n")
     assert redacted("line MIIEvQIBADANBgkqhkiG9w0B of it") == f"line {MASK} of it"
     assert redacted("-----BEGIN KEY-----") == "-----BEGIN KEY-----"
+
+
+def test_a_value_that_pydantic_cut_short_is_not_shown() -> None:
+    def told(value: object) -> str:
+        with pytest.raises(ValidationError) as caught:
+            TypeAdapter(int).validate_python(value)
+        return redacted(str(caught.value))
+
+    redactor = Redactor()
+    redactor.add("kqxzjw" * 20)
+    assert "kqx" not in told("kqxzjw" * 20 + " is wrong")
+    assert "'short and fine'" in told("short and fine")
 
 
 def test_a_secret_is_forgotten_with_whoever_knew_it() -> None:

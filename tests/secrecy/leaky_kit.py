@@ -1,0 +1,186 @@
+"""A toolkit that tells its secrets in every way that is an error, or goes to a log."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import urllib.request
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+from pydantic import SecretStr
+
+from pegboard import (
+    Context,
+    FatalToolError,
+    PluginConfig,
+    ProtocolError,
+    ResourceError,
+    RetryableToolError,
+    ToolExecutionError,
+    Toolkit,
+    UpstreamError,
+)
+
+SECRETS = ["CNRY_ENV", "CNRY_DOTENV", "CNRY_FILE", "CNRY_DIR", "CNRY_RING"]
+
+log = logging.getLogger("leaky")
+
+
+class LeakyConfig(PluginConfig):
+    password: str
+    token: str
+    sealed: SecretStr
+    address: str
+
+
+kit = Toolkit("leaky", config=LeakyConfig)
+
+
+def everything(context: Context) -> str:
+    """Every secret, one after another."""
+    config = context.config
+    sealed = config.sealed.get_secret_value()
+    return " ".join([*context.secrets.values(), config.password, config.token, sealed, config.address])
+
+
+def written(context: Context) -> dict[str, str]:
+    """The same, written as libraries write it."""
+    each = [*context.secrets.values(), context.config.password]
+    return {
+        "quoted": " ".join(quote(one, safe="") for one in each),
+        "basic": " ".join(base64.b64encode(f"me:{one}".encode()).decode() for one in each),
+        "repr": repr(each),
+    }
+
+
+class Worded(ToolExecutionError):
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text.decode()
+
+
+def tool(function: Any) -> Any:
+    """A tool that declares all secrets."""
+    function.__doc__ = "Tell what must not be told."
+    return kit.tool(requires_secrets=SECRETS)(function)
+
+
+@tool
+def accident(context: Context) -> str:
+    raise ValueError(everything(context))
+
+
+@tool
+async def caused(context: Context) -> str:
+    try:
+        raise KeyError(everything(context))
+    except KeyError as error:
+        raise RuntimeError(f"because of {written(context)}") from error
+
+
+@tool
+def purpose(context: Context) -> str:
+    told = everything(context)
+    raise RetryableToolError(told, told, told, 5, {"told": [told], told: written(context)})
+
+
+@tool
+def upstream(context: Context) -> str:
+    raise UpstreamError(str(written(context)), everything(context), status_code=502, extra={"service": "x"})
+
+
+@tool
+def fatal(context: Context) -> str:
+    raise FatalToolError("It is broken.", everything(context))
+
+
+@tool
+def worded(context: Context) -> str:
+    raise Worded(everything(context).encode())
+
+
+@tool
+def protocol(context: Context) -> str:
+    raise ProtocolError(4711, everything(context), {"told": everything(context)})
+
+
+@tool
+def group(context: Context) -> str:
+    raise ExceptionGroup("several", [ValueError(everything(context)), FatalToolError(everything(context))])
+
+
+@tool
+def leaving(context: Context) -> str:
+    raise SystemExit(everything(context))
+
+
+@tool
+def address(context: Context) -> str:
+    key = quote(context.get_secret("CNRY_ENV"))
+    with urllib.request.urlopen(f"http://127.0.0.1:1/{key}?key={key}") as answer:
+        return str(answer.read())
+
+
+@tool
+async def client(context: Context) -> str:
+    async with httpx.AsyncClient() as http:
+        answer = await http.get("http://127.0.0.1:1/", params={"key": context.get_secret("CNRY_ENV")})
+        return answer.text
+
+
+@tool
+def status(context: Context) -> str:
+    request = httpx.Request("GET", "http://127.0.0.1:1/", params={"key": context.get_secret("CNRY_ENV")})
+    httpx.Response(500, text=everything(context), request=request).raise_for_status()
+    return "never"
+
+
+@tool
+def misfit(context: Context) -> int:
+    return everything(context)  # type: ignore[return-value]
+
+
+@tool
+def undeclared(context: Context) -> str:
+    return context.get_secret(everything(context))
+
+
+@tool
+def logged(context: Context) -> str:
+    log.error("all of it: %s", everything(context), extra={"more": everything(context)})
+    log.debug("%s", written(context))
+    try:
+        raise ValueError(everything(context))
+    except ValueError:
+        log.exception("it failed")
+    return "logged"
+
+
+@tool
+def printed(context: Context) -> str:
+    return f"{context.secrets} {context!r} {context._bound!r} {context._call!r}"[:0] or repr(context.secrets)
+
+
+@kit.resource("leaky://{path}")
+def read(path: str, context: Context) -> str:
+    """Fail."""
+    raise ResourceError(everything(context)) if path == "purpose" else ValueError(everything(context))
+
+
+@kit.prompt
+def ask(context: Context) -> str:
+    """Fail."""
+    raise ValueError(everything(context))
+
+
+def unsure(config: LeakyConfig) -> bool:
+    raise ValueError(f"cannot decide with {config.password} and {config.token}")
+
+
+@kit.tool(enabled=unsure)
+def undecided() -> None:
+    """Fail when the host starts."""
