@@ -48,6 +48,13 @@ TOOLS = sorted(
 )  # fmt: skip
 
 
+EXPOSED = {
+    f"ARCADE_DEBUG_EXPOSE_{what}_IN_TOOL_ERROR_RESPONSES": "yes-i-accept-leaking-internals-to-the-agent"
+    for what in ("DEVELOPER_MESSAGE", "STACKTRACE")
+}
+"""What has models see what is meant for the log."""
+
+
 class Place(NamedTuple):
     """A folder in which a host runs, and what it is given."""
 
@@ -108,11 +115,14 @@ async def talk(wire: Wire, revision: str) -> list[Any]:
     return [*told, await wire.request("prompts/get", {"name": "leaky_ask"}, modern=modern)]
 
 
-@pytest.mark.parametrize("revision", [LEGACY[-1], MODERN[-1]])
-async def test_no_canary_is_told_over_streams(place: Place, revision: str) -> None:
-    async with Wire(site=place.site, cwd=place.folder, env=place.env, arguments=["-vv"]) as wire:
+@pytest.mark.parametrize(
+    ("revision", "exposure"), [(LEGACY[-1], {}), (MODERN[-1], {}), (MODERN[-1], EXPOSED)], ids=["old", "new", "exposed"]
+)
+async def test_no_canary_is_told_over_streams(place: Place, revision: str, exposure: dict[str, str]) -> None:
+    async with Wire(site=place.site, cwd=place.folder, env={**place.env, **exposure}, arguments=["-vv"]) as wire:
         told = json.dumps(await talk(wire, revision), ensure_ascii=False)
     assert "**********" in told
+    assert ("[DEBUG] stacktrace:" in told) == bool(exposure)
     assert list(leaks(told)) == []
     assert wire.stderr.count("**********") > len(TOOLS)
     assert "ERROR leaky: all of it: **********" in wire.stderr
