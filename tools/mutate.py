@@ -34,6 +34,13 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
             "http/test_edge",
         ],
     ),
+    "chain": (
+        "host/pegboard/calls/chain.py",
+        ["host/middleware/test_hooks", "host/middleware/test_misuse", "host/middleware/test_views"],
+    ),
+    "views": ("host/pegboard/catalogue/views.py", ["host/middleware/test_views"]),
+    "middleware": ("host/pegboard/middleware.py", ["host/middleware/test_views", "host/middleware/test_hooks"]),
+    "rate_limit": ("plugins/pegboard_plugins/rate_limit.py", ["plugins/rate_limit/test_limits"]),
     "envelope": (
         f"{MCP}/envelope.py",
         ["wire/test_ids", "wire/test_batches", "http/test_no_messages", "wire/test_json"],

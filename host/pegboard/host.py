@@ -55,6 +55,7 @@ from pegboard.loading.discovery import Given, Selection, defaults
 from pegboard.loading.loader import load
 from pegboard.loading.plugins import Loaded, LoadReport, Origin, Problem, without_secrets
 from pegboard.methods import method_table
+from pegboard.middleware import Gate, hides
 from pegboard.redaction import Redactor
 from pegboard.routing import reasons_to_stay_local, respond
 from pegboard.supervise import run_all
@@ -100,6 +101,7 @@ class Host:
         self._registry = Registry(self.config, self._publish, self._tell)
         self._program = Loaded(Origin("plugin", "program", ""), None, self._context_of_program)
         self._lists: Lists | None = None
+        self._gates: Sequence[Gate] = ()
         self._offered: frozenset[str] = frozenset(("tools",))
         self._exposure = NOTHING_EXPOSED
         self._in_flight = InFlight(self.config.host.blocked_loop_seconds)
@@ -158,7 +160,9 @@ class Host:
     def tool(self, name: str, caller: Caller) -> Tool | None:
         """The tool that a caller reaches by that name, None when there is none for them."""
         bound = self.assembly.tools.get(name)
-        return bound.tool if bound is not None and may_use(caller, bound) else None
+        if bound is None or not may_use(caller, bound) or (self._gates and hides(self._gates, name, caller)):
+            return None
+        return bound.tool
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Call a listener for every change of what is served; returns how to stop. See `ProtocolHost.watch`."""
@@ -201,6 +205,7 @@ class Host:
         self._lists = Lists(assembly, self.config.host.page_size, self._lists)
         runtime = self._runtime._replace(token_sources=assembly.token_sources)
         self._methods = method_table(assembly, self._lists, runtime)
+        self._gates = [link.middleware for link in assembly.middleware if isinstance(link.middleware, Gate)]
         self._assembly = assembly
         self._offered |= offered(assembly)
 

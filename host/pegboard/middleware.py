@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from pegboard.contracts import (
     Call,
@@ -126,6 +126,14 @@ class Gate(Middleware):
         assert isinstance(listing, Listing)
         items = [item for item in listing.items if self.allows(kind, name_of(item), call.caller)]
         return Listing(listing.kind, tuple(items))
+
+
+def hides(gates: Iterable[Gate], name: str, caller: Caller) -> bool:
+    """Whether a tool is hidden from a caller. A gate that fails hides it, and says so when the tool is called."""
+    try:
+        return not all(gate.allows("tools", name, caller) for gate in gates)
+    except Exception:  # noqa: BLE001 - of a plugin's
+        return True
 
 
 def name_of(item: Tool | Resource | ResourceTemplate | Prompt) -> str:

@@ -334,6 +334,20 @@ async def test_a_gate_refuses_as_if_there_were_nothing(
     assert not isinstance(for_ann, Failure) or "Unknown argument" in for_ann.error.message
 
 
+async def test_a_gate_hides_from_protocols_too(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken(Gate):
+        def allows(self, kind: Kind, name: str, caller: Caller) -> bool:
+            raise KeyError(name)
+
+    async with host_of(ForAnn()) as host:
+        assert [host.tool("x_b", caller) is not None for caller in (ANN, BEN)] == [True, False]
+        assert host.tool("x_a", BEN) is not None
+    async with host_of(Broken()) as host:
+        assert host.tool("x_a", ANN) is None
+        assert (await failure(host, "x_a", caller=ANN)).error.message == "Internal error"
+    assert "(on_call_tool) raised KeyError" in caplog.text
+
+
 async def test_a_gate_that_allows_stands_in_nobodys_way() -> None:
     async with host_of(Gate()) as host:
         assert (await call(host, "x_b")) is not None
