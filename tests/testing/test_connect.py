@@ -300,3 +300,32 @@ def test_a_plain_test_learns_what_is_wrong_too() -> None:
     with pytest.raises(PluginError, match="wrong"), connect(broken()):
         pass
     assert sys.exc_info() == (None, None, None)
+
+
+# --- tokens
+
+
+async def test_tokens_are_the_tests_own() -> None:
+    from pegboard import Authorization, ErrorKind
+    from pegboard_plugins.auth_providers import GitHub, OAuth2
+
+    kit = Toolkit("stars")
+
+    @kit.tool(requires_auth=GitHub(scopes=["repo"]))
+    def star(context: Context) -> str:
+        """Star it."""
+        return context.get_auth_token_or_empty()
+
+    @kit.tool(requires_auth=OAuth2(id="intranet"))
+    def who(context: Context) -> dict[str, Any]:
+        """Say who it is."""
+        assert context.authorization is not None
+        return dict(context.authorization.user_info)
+
+    intranet = Authorization("t", {"name": "Ada"})
+    sources = {"static_tokens": {"tokens": {"github": "of the operator"}}}
+    async with connect(kit, tokens={"github": "of the test", "intranet": intranet}, plugins=sources) as client:
+        assert (await client.call("star")).value == "of the test"
+        assert (await client.call("who")).value == {"name": "Ada"}
+    async with connect(kit) as client:
+        assert (await client.call("star")).error.kind == ErrorKind.TOOL_RUNTIME_CONTEXT_REQUIRED

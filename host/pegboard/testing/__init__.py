@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pegboard.testing.client import Logged, Reported, TestClient
     from pegboard.testing.connecting import connect
     from pegboard.testing.contracts.adapters import ErrorAdapterContract
+    from pegboard.testing.contracts.authorization import AuthProviderContract, TokenSourceContract
     from pegboard.testing.contracts.base import Contract, rule
     from pegboard.testing.contracts.secret_stores import SecretStoreContract
     from pegboard.testing.contracts.sessions import EventStoreContract, SessionStoreContract, session_record
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Answer",
     "Asked",
+    "AuthProviderContract",
     "CallError",
     "CallResult",
     "Contract",
@@ -43,6 +45,7 @@ __all__ = [
     "SessionStoreContract",
     "SnapshotDiffers",
     "TestClient",
+    "TokenSourceContract",
     "ToolFailed",
     "TransportContract",
     "accept",
@@ -61,6 +64,7 @@ _NAMES = {
     "client": "Logged Reported TestClient",
     "connecting": "connect",
     "contracts.adapters": "ErrorAdapterContract",
+    "contracts.authorization": "AuthProviderContract TokenSourceContract",
     "contracts.base": "Contract rule",
     "contracts.secret_stores": "SecretStoreContract",
     "contracts.sessions": "EventStoreContract SessionStoreContract session_record",

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from pegboard.contracts import Caller
+from pegboard.contracts import Authorization, Caller
 from pegboard.host import Host
 from pegboard.testing.answers import CAPABILITIES, Answering, from_test
 from pegboard.testing.client import TestClient
@@ -33,6 +33,8 @@ class connect:  # noqa: N801 - it is used like a function
             belong together.
         config: the settings of the first, its `[toolkits.NAME]` or `[plugins.NAME]`.
         secrets: what the secrets are; asked before all other stores.
+        tokens: tokens of other services, by the provider's id such as "github", or by the `id` of what a tool requires:
+            text, or a `pegboard.Authorization`. Whoever calls is given them, before all other sources are asked.
         plugins: other plugins by name: a class or a module, or the settings of an installed one, which turns it on.
         hostconfig: further sections in the shape of `hostconfig.toml`, `{"host": {...}}` for one.
         user: who the client is, None for nobody in particular.
@@ -57,6 +59,7 @@ class connect:  # noqa: N801 - it is used like a function
         *kits: Kit,
         config: Mapping[str, Any] | None = None,
         secrets: Mapping[str, str] | None = None,
+        tokens: Mapping[str, str | Authorization] | None = None,
         plugins: Mapping[str, Any] | None = None,
         hostconfig: Mapping[str, Any] | None = None,
         user: str | None = None,
@@ -68,7 +71,7 @@ class connect:  # noqa: N801 - it is used like a function
         strict: bool = True,
         timeout: float | None = 30.0,
     ) -> None:
-        self._options = Options(kits, config, secrets, plugins, hostconfig, strict)
+        self._options = Options(kits, config, secrets, tokens, plugins, hostconfig, strict)
         self._caller = Caller(user, trusted=True) if caller is None else caller
         self._revision = revision
         self._capabilities = CAPABILITIES if capabilities is None else capabilities

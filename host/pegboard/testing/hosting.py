@@ -10,7 +10,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
-from pegboard.contracts import Call, CallNext, Middleware, Outcome, Plugin, SecretStore
+from pegboard.contracts import (
+    Authorization,
+    Call,
+    CallNext,
+    Middleware,
+    Outcome,
+    Plugin,
+    SecretStore,
+    TokenRequest,
+    TokenSource,
+)
 from pegboard.errors import MCPError
 from pegboard.hookspecs import hookimpl
 from pegboard.host import Host
@@ -33,6 +43,7 @@ class Options(NamedTuple):
     kits: Sequence[Kit]
     config: Mapping[str, Any] | None = None
     secrets: Mapping[str, str] | None = None
+    tokens: Mapping[str, str | Authorization] | None = None
     plugins: Mapping[str, Any] | None = None
     hostconfig: Mapping[str, Any] | None = None
     strict: bool = True
@@ -49,6 +60,19 @@ class Secrets:
     def get(self, name: str) -> str | None:
         """The secret of that name."""
         return self._secrets.get(name)
+
+
+class Tokens:
+    """Tokens that a test has written down, for whoever calls: a `pegboard.TokenSource`."""
+
+    def __init__(self, tokens: Mapping[str, str | Authorization]) -> None:
+        self._tokens = {
+            name: Authorization(token) if isinstance(token, str) else token for name, token in tokens.items()
+        }
+
+    async def token(self, request: TokenRequest) -> Authorization | None:
+        """The token of a provider, or of an `id`."""
+        return self._tokens.get(request.required.name)
 
 
 class Observed:
@@ -106,7 +130,7 @@ def make_host(options: Options, observed: Observed) -> Host:
         else:
             targets["plugins"][name] = target
     sections["host"] = _host_section(sections, targets, origins)
-    targets["plugins"][OWN] = _own_plugin(options.secrets, observed)
+    targets["plugins"][OWN] = _own_plugin(options, observed)
     return Host(sections, **targets, selection=Selection(strict=options.strict))
 
 
@@ -154,18 +178,22 @@ def _host_section(
         if origin.name in targets[f"{origin.kind}s"]:
             off[f"{origin.kind}s"].append(f"{origin.distribution}:{origin.name}")
     # in place of the default: the secrets of whoever runs the tests are none of the tests' business
-    stores = [OWN, *given.get("secret_stores", ())]
+    first = {key: [OWN, *given.get(key, ())] for key in ("secret_stores", "token_sources")}
     disabled = {f"disabled_{kind}": patterns for kind, patterns in off.items()}
-    return {"autoload": False, **given, **disabled, "secret_stores": stores}
+    return {"autoload": False, **given, **disabled, **first}
 
 
-def _own_plugin(secrets: Mapping[str, str] | None, observed: Observed) -> type[Plugin]:
+def _own_plugin(options: Options, observed: Observed) -> type[Plugin]:
     class OfTheTest(Plugin):
-        """The test's secrets and its view of calls."""
+        """The test's secrets and tokens, and its view of calls."""
 
         @hookimpl
         def register_secret_stores(self) -> Iterable[SecretStore]:
-            return [Secrets(secrets or {})]
+            return [Secrets(options.secrets or {})]
+
+        @hookimpl
+        def register_token_sources(self) -> Iterable[TokenSource]:
+            return [Tokens(options.tokens or {})]
 
         @hookimpl
         def register_middleware(self) -> Iterable[Middleware]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import unittest
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from functools import wraps
+from io import StringIO
 from typing import Any, Generic, TypeVar
 
 SECONDS = 10.0
@@ -64,6 +67,22 @@ def rule(test: Callable[[C, Any], Coroutine[Any, Any, None]]) -> Callable[[C], N
 
     del run.__wrapped__  # pytest would take its parameters for fixtures
     return run
+
+
+@contextmanager
+def overheard() -> Iterator[StringIO]:
+    """All that is logged at any level, or printed, meanwhile."""
+    told = StringIO()
+    handler, root = logging.StreamHandler(told), logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    try:
+        with redirect_stdout(told), redirect_stderr(told):
+            yield told
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(level)
 
 
 async def _run(contract: C, test: Callable[[C, Any], Coroutine[Any, Any, None]]) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from io import StringIO
+from contextlib import contextmanager
 from typing import ClassVar
 
 from pegboard.contracts import SecretStore
-from pegboard.testing.contracts.base import Contract
+from pegboard.testing.contracts.base import Contract, overheard
 
 ODD = ("", " ", ".", "..", "/etc/hostname", "A/B", "A\\B", "A=B", "A B", "A\nB", "\u00e9", "\0", "$HOME", "x" * 5000)
 """What somebody might call a secret, and nobody has."""
@@ -74,22 +72,12 @@ class SecretStoreContract(Contract[SecretStore]):
 
     def test_it_shows_no_secret_by_itself(self) -> None:
         """Not when it is printed, not in the log at any level, not on the screen, not in what it tells to set one."""
-        told = StringIO()
-        handler = logging.StreamHandler(told)
-        root = logging.getLogger()
-        level = root.level
-        root.addHandler(handler)
-        root.setLevel(logging.DEBUG)
-        try:
-            with redirect_stdout(told), redirect_stderr(told), self._made() as store:
-                for name in (*self.secrets, "CONTRACT_MISSING"):
-                    store.get(name)
-                    hint = getattr(store, "hint", None)
-                    told.write(str(hint(name)) if callable(hint) else "")
-                told.write(f"{store!r} {store!s}")
-        finally:
-            root.removeHandler(handler)
-            root.setLevel(level)
+        with overheard() as told, self._made() as store:
+            for name in (*self.secrets, "CONTRACT_MISSING"):
+                store.get(name)
+                hint = getattr(store, "hint", None)
+                told.write(str(hint(name)) if callable(hint) else "")
+            told.write(f"{store!r} {store!s}")
         shown = [name for name, value in self.secrets.items() if value and value in told.getvalue()]
         assert not shown, f"the values of {shown} were shown"
 
