@@ -143,7 +143,75 @@ def errors_page() -> str:
             kind = value.default_kind if issubclass(value, errors.ToolkitError) else ""
             summary = re.sub(r"\s+", " ", (inspect.getdoc(value) or "").split("\n\n")[0])
             parts.append(f"| `{name}` | {kind} | {summary} |")
-    return "\n".join(parts) + "\n"
+    return "\n".join([*parts, *_answers()]) + "\n"
+
+
+def _answers() -> Iterator[str]:
+    """What clients are answered, by tests/errors/answers.toml."""
+    from tests.support.error_answers import CANARY, PLACES, cell, rows, table
+
+    known = rows()
+    yield f"\n{_ANSWERS}"
+    yield "| errors | tool | resource | prompt | completion | middleware around a tool | method of a plugin |"
+    yield "|---|" + "---|" * len(PLACES)
+    for family in table()["families"]:
+        names = dict.fromkeys(f"`{row.name}`" for row in known if row.family == family)
+        shown = "anything else, such as " + ", ".join(names) if family == "accident" else ", ".join(names)
+        cells = []
+        for place in PLACES:
+            modern, sessions = (cell(family, place, modern=modern) for modern in (True, False))
+            cells.append(str(modern) if modern == sessions else f"{modern}; sessions: {sessions}")
+        yield f"| {shown} | " + " | ".join(cells) + " |"
+    yield f"\n{_MEMBERS}"
+    yield "| raised | kind | canRetry | statusCode | others |"
+    yield "|---|---|---|---|---|"
+    for row in known:
+        if row.kind is not None:
+            others = [name for name in (*row.members, *row.more) if name != "statusCode"]
+            raised = re.sub(r"\s+", " ", row.raised).replace(CANARY, "a word for the log")
+            status = row.members.get("statusCode", "")
+            yield f"| `{raised}` | {row.kind} | {str(row.can_retry).lower()} | {status} | {', '.join(others)} |"
+
+
+_ANSWERS = """\
+## What a client is answered
+
+By the place where an error is raised. Where 2026-07-28 and sessions differ, both are given.
+
+- *result*: the result of the tool, with `isError`, the error's message and its `additional_prompt_content` as text,
+  and its members in `_meta["pegboard/error"]`. *untyped*: the same with the kind `TOOL_RUNTIME_FATAL` and no other
+  members.
+- *masked*: "It failed unexpectedly." and an error id; a result of tools, the JSON-RPC error -32603 elsewhere.
+- *internal*: the JSON-RPC error -32603 "Internal error" with an error id.
+- a number: the JSON-RPC error of that code with the error's message. *own* is the code that a `ProtocolError`
+  brings. The `data` of a toolkit's error are its members.
+
+Over HTTP the status is 200, but 400 with -32021 in 2026-07-28. An error id (`errorId`) finds the whole story in the
+log; there is one wherever there is more to tell: an accident, a cause, a `developer_message`. A group of exceptions
+that holds typed errors alone is one of them: one that no retry mends, else the one with the longest wait. A group
+with an accident in it is an accident.
+
+The first matching adapter ([error adapters](error_adapters.md)) makes a typed error of an exception that a function
+did not expect, in tools, resources, prompts and completions.
+"""
+
+_MEMBERS = """\
+## What programs are told
+
+The members of `_meta["pegboard/error"]`, or of a JSON-RPC error's `data`: `kind` and `canRetry` always;
+`statusCode`, `retryAfterMs`, `additionalPromptContent`, `errorId` and `extra` where there are any. `extra` is JSON
+of 8 KiB at most; `endpoint` in it stays inside, for the path of a service's address may be a secret.
+`developer_message`, causes and stack traces are for the log alone. `to_payload()` of an error holds all of it, for
+logs and for callers whom the host trusts.
+
+A subclass of your own is answered as the class it comes from; `default_kind` and `default_status` in the class say
+more.
+
+For debugging, the variables `ARCADE_DEBUG_EXPOSE_DEVELOPER_MESSAGE_IN_TOOL_ERROR_RESPONSES` and
+`ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES` add what is meant for the log to the text of tools' errors,
+where their value is `yes-i-accept-leaking-internals-to-the-agent`. They are read at the start, and the log warns of
+them.
+"""
 
 
 def requirements_page() -> str:

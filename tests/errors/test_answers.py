@@ -1,0 +1,142 @@
+"""Every error, wherever it is raised, is answered as the table says: over stdio and over HTTP, in both eras."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+import pegboard
+from pegboard import MCPError, errors
+from tests.support import errors_plugin
+from tests.support.distributions import make_distribution
+from tests.support.error_answers import CANARY, MASKED, PLACES, Answer, Row, answer, request, rows, table
+from tests.support.http import Served, http_config
+from tests.support.http_mcp import Session, ask, message
+from tests.support.pool import CONFIG
+from tests.support.schemas import LEGACY
+from tests.support.wire import Wire
+
+ROWS = rows()
+ERAS = pytest.mark.parametrize("modern", [True, False], ids=["2026-07-28", "sessions"])
+EACH = pytest.mark.parametrize("row", ROWS, ids=[row.raised for row in ROWS])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the plugin that raises."""
+    folder = tmp_path_factory.mktemp("site")
+    source = inspect.getsource(errors_plugin)
+    points = {"pegboard.plugins": {"errors": "errors_plugin:ErrorsPlugin"}}
+    make_distribution(folder, "errors-plugin", "1.0", points, {"errors_plugin.py": source})
+    return folder
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def wire(site: Path) -> AsyncIterator[Wire]:
+    """A host that speaks both eras on one pipe."""
+    async with Wire(config=f'{CONFIG}plugins = ["errors"]\n', site=site) as wire:
+        await wire.initialize(LEGACY[-1])
+        yield wire
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def served(site: Path) -> AsyncIterator[Served]:
+    """A host over HTTP."""
+    async with Served(site, http_config(host='plugins = ["errors"]')) as served:
+        yield served
+
+
+def text_of(row: Row) -> str:
+    """What the error says."""
+    error: BaseException = eval(row.raised, {}, vars(errors_plugin)["_Public"]())
+    return str(error)
+
+
+def check(row: Row, expected: Answer, response: Any) -> None:
+    """Hold an answer against what it is to be."""
+    assert CANARY not in repr(response)
+    if expected.code is None:
+        result = response["result"]
+        assert result["isError"] is True
+        assert "structuredContent" not in result
+        (block,) = result["content"]
+        detail, text = result["_meta"]["pegboard/error"], block["text"]
+        assert f"Error id: {detail['errorId']}" in text if expected.error_id else "Error id" not in text
+        assert (advice := (expected.detail or {}).get("additionalPromptContent")) is None or f"\n\n{advice}" in text
+    else:
+        error = response["error"]
+        assert error["code"] == expected.code
+        detail, text = error.get("data"), error["message"]
+        if expected.detail is None:
+            assert "errorId" in detail if expected.error_id else detail == expected.data
+    assert text.startswith(text_of(row) if expected.shown else (MASKED, "Internal error"))
+    if expected.detail is not None:
+        assert ("errorId" in detail) is expected.error_id
+        found = {name: value for name, value in detail.items() if name not in ("errorId", *row.more)}
+        assert found == expected.detail
+
+
+@ERAS
+@pytest.mark.parametrize("place", PLACES)
+@EACH
+@pytest.mark.asyncio(loop_scope="session")
+async def test_each_error_is_answered_as_the_table_says(row: Row, place: str, modern: bool, wire: Wire) -> None:
+    for mode in ("async", "inline", "thread") if place == "tool" else ("async",):
+        method, params = request(place, row.raised, mode=mode)
+        check(row, answer(row, place, modern=modern), await wire.request(method, params, modern=modern))
+
+
+@EACH
+@pytest.mark.asyncio(loop_scope="session")
+async def test_over_http_the_answers_are_the_same_and_their_status_is_the_tables(row: Row, served: Served) -> None:
+    session = Session(served)
+    await session.open()
+    for place in PLACES:
+        method, params = request(place, row.raised)
+        expected = answer(row, place, modern=True)
+        came = await ask(served, message(method, params))
+        assert came.status == expected.status
+        check(row, expected, came.last)
+        came = await session.post(message(method, params))
+        assert came.status == 200
+        check(row, answer(row, place, modern=False), came.last)
+
+
+# --- that nothing is left out
+
+CLASSES = {
+    name: one
+    for name in pegboard.__all__
+    if inspect.isclass(one := getattr(pegboard, name)) and issubclass(one, MCPError) and name == one.__name__
+}
+
+
+def test_every_class_has_a_row() -> None:
+    assert {row.name for row in ROWS if row.name.endswith("Error")} - {"ValueError"} == CLASSES.keys()
+    assert set(CLASSES) == {name for name, one in vars(errors).items() if inspect.isclass(one) and name in CLASSES}
+
+
+def options_of(row: Row) -> set[str]:
+    """The parameters of its constructor that a row gives."""
+    (statement,) = ast.parse(row.raised).body
+    call: Any = statement
+    given = {one.arg: one for one in call.value.keywords}
+    return set(inspect.signature(CLASSES[row.name]).bind(*call.value.args, **given).arguments)
+
+
+@pytest.mark.parametrize("name", [name for name, one in CLASSES.items() if "__init__" in vars(one)])
+def test_every_option_of_a_constructor_is_used(name: str) -> None:
+    used = set().union(*(options_of(row) for row in ROWS if row.name == name))
+    assert set(inspect.signature(CLASSES[name]).parameters) - {"developer_message"} <= used
+
+
+def test_every_family_is_used_and_has_an_answer_for_each_place() -> None:
+    families = table()["families"]
+    assert {row.family for row in ROWS} == families.keys()
+    assert all(set(family) == set(PLACES) for family in families.values())

@@ -1,0 +1,95 @@
+"""A plugin that raises any error anywhere: in a tool, resource, prompt or completion, in middleware, in a method.
+
+It is copied into a distribution that the process under test finds, and runs where `[host] plugins` names `errors`. What
+is to be raised is said as Python, in hexadecimal digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import pegboard
+from pegboard import (
+    Call,
+    CallNext,
+    Method,
+    Middleware,
+    Outcome,
+    Plugin,
+    PromptDefinition,
+    ResourceDefinition,
+    ToolDefinition,
+    around,
+    hookimpl,
+)
+
+
+class _Public(Mapping[str, Any]):
+    """The public names."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name in pegboard.__all__:
+            return getattr(pegboard, name)
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(pegboard.__all__)
+
+    def __len__(self) -> int:
+        return len(pegboard.__all__)
+
+
+def fail(code: str) -> str:
+    """Raise it."""
+    error: BaseException = eval(bytes.fromhex(code).decode(), {}, _Public())
+    raise error
+
+
+async def fail_later(code: str) -> str:
+    """Raise it on the loop."""
+    return fail(code)
+
+
+class ErrorsPlugin(Plugin):
+    """Everything that can be asked for."""
+
+    @hookimpl
+    def register_tools(self) -> Iterable[ToolDefinition]:
+        """One for each way to run, and one that middleware stands before."""
+        tools = [
+            ToolDefinition(fail, name=name, inline=name == "errors_inline")
+            for name in ("errors_inline", "errors_thread")
+        ]
+        return [*tools, *(ToolDefinition(fail_later, name=name) for name in ("errors_async", "errors_around"))]
+
+    @hookimpl
+    def register_resources(self) -> Iterable[ResourceDefinition]:
+        """A template."""
+        return [ResourceDefinition("errors://{code}", fail_later)]
+
+    @hookimpl
+    def register_prompts(self) -> Iterable[PromptDefinition]:
+        """A prompt whose argument is completed."""
+        return [PromptDefinition(fail_later, name="errors", completions={"code": fail})]
+
+    @hookimpl
+    def register_middleware(self) -> Iterable[Middleware]:
+        """Around calls of tools."""
+        return [around("tools/call")(self.handle)]
+
+    @hookimpl
+    def register_methods(self) -> Iterable[Method]:
+        """A method."""
+        return [Method("errors/raise", self.answer)]
+
+    async def handle(self, call: Call, call_next: CallNext) -> Outcome:
+        """Raise it before the tool does."""
+        if call.params.get("name") == "errors_around":
+            fail(call.params["arguments"]["code"])
+        return await call_next(call)
+
+    async def answer(self, call: Call) -> Outcome:
+        """Raise it."""
+        fail(call.params["code"])
+        raise AssertionError
