@@ -167,19 +167,26 @@ class _Following:
         self.raised: BaseException | None = None
 
     async def __call__(self, call: Call) -> Outcome:
-        if self.given is not None and not _failed(self.given):
-            raise Fault(f"{self._blame} called call_next again, after it went well; only what failed may be repeated")
+        if self.given is not None:
+            self._refuse_again()
         if type(call) is not Call:
             raise Fault(f"{self._blame} called call_next with {type(call).__name__}, not with a Call")
         try:
-            outcome = self.given = await self._call_next(call)
+            outcome = await self._call_next(call)
         except BaseException as error:
             self.raised = error
             raise
+        if self.given is not None:
+            self._refuse_again()  # it was called several times at once
+        self.given = outcome
         return outcome
 
+    def _refuse_again(self) -> None:
+        if not _failed(self.given):
+            raise Fault(f"{self._blame} called call_next again, after it went well; only what failed may be repeated")
 
-def _failed(outcome: Outcome) -> bool:
+
+def _failed(outcome: Outcome | None) -> bool:
     return isinstance(outcome, Failure) or (isinstance(outcome, ToolResult) and outcome.is_error)
 
 

@@ -10,12 +10,18 @@ from typing import Any
 import pytest
 
 from pegboard import (
+    FIRST_ROUND,
     Call,
     CallNext,
+    Completion,
     Failure,
+    InputRequired,
+    Listing,
+    MethodResult,
     Middleware,
     Outcome,
     PromptResult,
+    ResourceResult,
     RetryableToolError,
     Toolkit,
     ToolResult,
@@ -45,6 +51,10 @@ async def gives_another_kind(call: Call, call_next: CallNext) -> Outcome:
 async def calls_twice(call: Call, call_next: CallNext) -> Outcome:
     await call_next(call)
     return await call_next(call)
+
+
+async def calls_twice_at_once(call: Call, call_next: CallNext) -> Outcome:
+    return (await asyncio.gather(call_next(call), call_next(call)))[0]
 
 
 async def passes_no_call(call: Call, call_next: CallNext) -> Outcome:
@@ -77,6 +87,7 @@ MISUSES: dict[Misuse, str] = {
     gives_text: "gave str for tools/call",
     gives_another_kind: "gave PromptResult for tools/call",
     calls_twice: "called call_next again",
+    calls_twice_at_once: "called call_next again",
     passes_no_call: "called call_next with dict",
     raises: "raised KeyError",
     raises_late: "raised KeyError",
@@ -130,6 +141,36 @@ async def test_it_is_masked_and_named_and_costs_its_call_alone(
     assert outcome.error_id in line
     assert "the middleware 'clumsy' of plugin 'clumsy' (on_call_tool)" in line
     assert MISUSES[misuse] in line
+
+
+GIVEN = {
+    "tools/call": ToolResult("x"),
+    "resources/read": ResourceResult(()),
+    "prompts/get": PromptResult(()),
+    "completion/complete": Completion(()),
+    "tools/list": Listing("tools", ()),
+    "resources/list": Listing("resources", ()),
+    "resources/templates/list": Listing("templates", ()),
+    "prompts/list": Listing("prompts", ()),
+}
+
+
+@pytest.mark.parametrize("method", GIVEN)
+async def test_each_method_has_outcomes_of_its_own(method: str, caplog: pytest.LogCaptureFixture) -> None:
+    async def answer(call: Call, call_next: CallNext) -> Outcome:
+        return giving[0]
+
+    everywhere: list[Outcome] = [MethodResult(), Failure(RetryableToolError("no")), InputRequired({}, FIRST_ROUND)]
+    async with make_host(Calls().kit, plugins={"m": plugin_of(middleware=[answer])}) as host:
+        for one in [*GIVEN.values(), *everywhere]:
+            giving = [one]
+            outcome = await host.dispatch(Call(method))
+            if one in everywhere or type(one) is type(GIVEN[method]):
+                assert outcome is one
+            else:
+                assert isinstance(outcome, Failure)
+                assert outcome.error.message == "Internal error"
+                assert f"gave {type(one).__name__} for {method}" in caplog.text
 
 
 async def test_no_other_middleware_is_blamed(caplog: pytest.LogCaptureFixture) -> None:
@@ -199,6 +240,24 @@ async def test_a_failure_that_was_given_may_be_called_again(given: Outcome) -> N
 
     plugins = {"a": plugin_of(middleware=[again]), "b": plugin_of(middleware=[failing_once])}
     async with make_host(Calls().kit, plugins=plugins) as host:
+        assert await value(host, "x_work") == "done"
+
+
+async def test_the_first_of_several_that_ends_may_do_for_all() -> None:
+    async def first(call: Call, call_next: CallNext) -> Outcome:
+        tries: list[asyncio.Future[Outcome]] = [
+            asyncio.ensure_future(one) for one in (call_next(call), waiting(call, call_next))
+        ]
+        done, rest = await asyncio.wait(tries, return_when=asyncio.FIRST_COMPLETED)
+        for one in rest:
+            one.cancel()
+        return done.pop().result()
+
+    async def waiting(call: Call, call_next: CallNext) -> Outcome:
+        await asyncio.Event().wait()
+        return await call_next(call)
+
+    async with make_host(Calls().kit, plugins={"m": plugin_of(middleware=[first])}) as host:
         assert await value(host, "x_work") == "done"
 
 
