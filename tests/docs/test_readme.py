@@ -41,6 +41,7 @@ def test_every_kind_of_code_is_there() -> None:
         "src/pegboard_loud/__init__.py",
         "demo.py",
         "embedded.py",
+        "test_dice.py",
     }
 
 
@@ -59,6 +60,13 @@ def test_the_toolkit_installs_and_its_tool_runs(tmp_path: Path) -> None:
     )
     assert refused.returncode == 1
     assert "That is more than 100 dice; roll fewer." in refused.stderr
+
+
+def test_the_test_of_the_toolkit_passes(tmp_path: Path) -> None:
+    (tmp_path / "toolkit_dice.py").write_text(FILES["src/toolkit_dice/__init__.py"])
+    (tmp_path / "test_dice.py").write_text(FILES["test_dice.py"])
+    (tmp_path / "conftest.py").touch()
+    assert " 1 passed " in run(sys.executable, "-m", "pytest", "-p", "no:asyncio", cwd=tmp_path)
 
 
 def test_the_plugin_runs_once_it_is_named(tmp_path: Path) -> None:

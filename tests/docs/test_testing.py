@@ -1,0 +1,79 @@
+"""What docs/testing.md shows is what happens: its tests run, and its messages are those that come."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pegboard import testing
+from pegboard.testing import PlainClient, TestClient, connect
+from pegboard.testing.contracts.base import Contract
+from tools.install import ROOT
+
+PAGE = (ROOT / "docs" / "testing.md").read_text("utf-8")
+FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+MESSAGES = re.findall(r"^```text\n(.*?)^```$", PAGE, re.M | re.S)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "conftest.py").touch()
+    return tmp_path
+
+
+def run(folder: Path, *arguments: str) -> str:
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", "--tb=short"]
+    without_async = ["-p", "no:asyncio", "-p", "no:anyio"]
+    return subprocess.run(
+        [*command, *without_async, *arguments], cwd=folder, capture_output=True, text=True, check=False
+    ).stdout
+
+
+def test_its_tests_pass_and_its_snapshots_are_kept(project: Path) -> None:
+    said = run(project, "--pegboard-update")
+    assert re.search(r"\n=+ \d+ passed in", said), said
+    assert len(list((project / "snapshots").iterdir())) == 2
+    source = project / "toolkit_shop" / "__init__.py"
+    source.write_text(source.read_text().replace('tea or honey"]', 'tea, honey or gold"]'))
+    assert MESSAGES[1].strip() in run(project, "test_offer.py")
+
+
+def test_what_it_says_of_repeated_effects(project: Path) -> None:
+    source = project / "toolkit_shop" / "__init__.py"
+    wrong = source.read_text().replace('context.once("charge", bank.charge, ', "bank.charge(")
+    source.write_text(wrong)
+    said = run(project, "test_asking.py", "-k", "buying")
+    told = [line.replace(f"{project}/", "").removeprefix("E").strip() for line in said.splitlines()]
+    expected = [
+        line.strip().replace("RepeatedEffects", "pegboard.testing.replay.RepeatedEffects", 1)
+        for line in (MESSAGES[0].splitlines())
+    ]
+    assert [line for line in told if line in expected] == expected, said
+
+
+def test_every_name_is_told_of() -> None:
+    told = set(re.findall(r"`[^`\n]+`|import [\w, ]+", PAGE))
+    words = {word for one in told for word in re.findall(r"\w+", one)}
+    assert set(testing.__all__) - words == set()
+    parameters = set(inspect.signature(connect.__init__).parameters) - {"self", "kits"}
+    assert {name for name in parameters if not re.search(rf"`{name}=|, `{name}=", PAGE)} == set()
+
+
+def test_every_method_of_a_client_is_told_of() -> None:
+    for kind in (TestClient, PlainClient):
+        names = {name for name in dir(kind) if not name.startswith("_")} - {"revision", "run", "answer", "asked"}
+        assert {name for name in names if not re.search(rf"`{name}\b", PAGE)} == set()
+
+
+def test_every_contract_stands_in_the_table() -> None:
+    contracts = [name for name in testing.__all__ if name.endswith("Contract") and name != "Contract"]
+    assert all(f"`{name}`" in PAGE.partition("| contract |")[2] for name in contracts)
+    assert all(issubclass(getattr(testing, name), Contract) for name in contracts)
