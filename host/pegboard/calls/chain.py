@@ -10,7 +10,7 @@ from asyncio import CancelledError, current_task
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from pegboard.calls.failures import is_cancelled
+from pegboard.calls.failures import described, is_cancelled
 from pegboard.contracts import (
     Call,
     CallNext,
@@ -96,7 +96,15 @@ class Link(NamedTuple):
 
 
 class Fault(Exception):
-    """A middleware did what it must not, or raised what nobody expected; masked like any accident."""
+    """A middleware did what it must not, or raised what nobody expected; masked like any accident.
+
+    Args:
+        developer_message: whose it was, and what.
+    """
+
+    def __init__(self, developer_message: str) -> None:
+        super().__init__(developer_message)
+        self.developer_message = developer_message
 
 
 def chain(method: str, handler: CallNext, links: Sequence[Link]) -> CallNext:
@@ -196,8 +204,4 @@ def _cancelled() -> bool:
 
 
 def _raise_fault(blame: str, error: BaseException) -> NoReturn:
-    try:
-        text = f"{type(error).__name__}: {error}"
-    except Exception:  # noqa: BLE001 - its own __str__
-        text = type(error).__name__
-    raise Fault(f"{blame} raised {text}") from error
+    raise Fault(f"{blame} raised {described(error)}") from error

@@ -143,7 +143,7 @@ async def test_it_is_masked_and_named_and_costs_its_call_alone(
     assert MISUSES[misuse] in line
 
 
-GIVEN = {
+GIVEN: dict[str, Outcome] = {
     "tools/call": ToolResult("x"),
     "resources/read": ResourceResult(()),
     "prompts/get": PromptResult(()),
