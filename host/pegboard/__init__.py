@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pegboard.authoring import ToolFunction, tool
     from pegboard.calls.failures import as_failure
-    from pegboard.codec import decode, encode, has_duplicate_keys
+    from pegboard.codec import decode, decode_message, encode
     from pegboard.config import HostConfig, PluginConfig
     from pegboard.context import Context, Progress, current_context
     from pegboard.context.elicitation import Elicited
@@ -204,9 +204,9 @@ __all__ = [
     "as_failure",
     "current_context",
     "decode",
+    "decode_message",
     "encode",
     "error_code",
-    "has_duplicate_keys",
     "hookimpl",
     "instance_of",
     "jsonrpc_error",
@@ -220,7 +220,7 @@ __all__ = [
 
 _NAMES = {
     "authoring": "ToolFunction tool",
-    "codec": "decode encode has_duplicate_keys",
+    "codec": "decode decode_message encode",
     "config": "HostConfig PluginConfig",
     "context": "Context Progress current_context",
     "context.questions": "Elicit ElicitUrl ListRoots Root Sample Sampled",

@@ -21,17 +21,31 @@ def decode(data: bytes) -> Any:
     Raises:
         ValueError: it is not JSON, or goes beyond the limits above.
     """
-    value = from_json(data, allow_inf_nan=False)
-    if not is_finite((value,)):
-        raise ValueError("a number is out of range")
-    return value
+    return _read(data)[0]
 
 
-def has_duplicate_keys(data: bytes) -> bool:
-    """Whether a message in `data`, valid JSON, names a member of its JSON-RPC envelope twice, in a batch too.
+def decode_message(data: bytes) -> tuple[Any, bool]:
+    """Read one JSON-RPC message or batch, and say whether a message in it names a member of its envelope twice.
 
     Which of the two counts is left open by RFC 8259 section 4, so two programs could see two different messages.
+
+    Raises:
+        ValueError: as `decode` does.
     """
+    message, members = _read(data)
+    # each member has a colon, so that none is lost where there are as many of both
+    return message, data.count(b":") != members and _has_duplicate_keys(data)
+
+
+def _read(data: bytes) -> tuple[Any, int]:
+    value = from_json(data, allow_inf_nan=False)
+    members = _members((value,))
+    if members is None:
+        raise ValueError("a number is out of range")
+    return value, members
+
+
+def _has_duplicate_keys(data: bytes) -> bool:
     once = data.count(b'"id"') < 2 and data.count(b'"method"') < 2 and data.count(b'"params"') < 2
     if once and data.count(b'"jsonrpc"') < 2 and b"\\u00" not in data:
         return False
@@ -81,16 +95,23 @@ def _to_json(value: Any) -> bytes:
 
 def is_finite(values: Any) -> bool:
     """Whether no number in these JSON values, however deep, is NaN or infinite. None of them may contain itself."""
+    return _members(values) is not None
+
+
+def _members(values: Any) -> int | None:
+    """How many members the objects in these JSON values have in all; None where a number is NaN or infinite."""
     found = list(values)
+    members = 0
     for value in found:  # which grows
         kind = type(value)
         if kind is dict:
+            members += len(value)
             found += value.values()
         elif kind is list:
             found += value
         elif kind is float and not isfinite(value):
-            return False
-    return True
+            return None
+    return members
 
 
 def _without_surrogates(value: Any) -> Any:

@@ -20,8 +20,7 @@ from pegboard import (
     ProtocolError,
     ProtocolHost,
     RequestId,
-    decode,
-    has_duplicate_keys,
+    decode_message,
     jsonrpc_error,
     jsonrpc_result,
 )
@@ -118,11 +117,11 @@ class Conversation:
     def receive(self, data: bytes) -> None:
         """Take one message, or a batch."""
         try:
-            message = decode(data)
+            message, repeated = decode_message(data)
         except ValueError:
             self._refuse(None, PARSE_ERROR, "The message is not valid JSON (UTF-8, no NaN, at most 200 levels).")
             return
-        if has_duplicate_keys(data):
+        if repeated:
             self._refuse(readable_id(message), INVALID_REQUEST, "A member of the message is named twice.")
         elif type(message) is list:
             self._receive_batch(message)
