@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any
 
 from pegboard.calls.chain import HEARD, chain
@@ -85,14 +85,15 @@ class _Methods:
         self._prompts = assembly.prompts
         self._runtime = runtime
 
-    async def call_tool(self, call: Call) -> Outcome:
+    def call_tool(self, call: Call) -> Awaitable[Outcome]:
         name = _text_parameter(call.params, "name")
         bound = self._tools.get(name)
         if bound is None or not may_use(call.caller, bound):
             raise NotFoundError(f"Unknown tool: {name}")
-        if not isinstance(call.params.get("arguments"), dict | None):
+        arguments = call.params.get("arguments")
+        if arguments is not None and not isinstance(arguments, dict):
             raise ProtocolError(INVALID_PARAMS, "params.arguments must be an object")
-        return await call_tool(bound, call, self._runtime)
+        return call_tool(bound, call, self._runtime)
 
     async def read_resource(self, call: Call) -> Outcome:
         uri = _text_parameter(call.params, "uri")

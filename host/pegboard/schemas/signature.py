@@ -36,8 +36,11 @@ _NUMERIC = ("'integer'", "'number'", "'$ref'")
 
 
 class _Output(NamedTuple):
+    """Pydantic's view of a result; values of exactly `sound`, if there is such a type, are what they have to be."""
+
     validator: Any
     serializer: Any
+    sound: type | None = None
 
 
 class Signature(NamedTuple):
@@ -117,6 +120,8 @@ class Signature(NamedTuple):
         try:
             if self.output is None:
                 return self.checked(value)  # type: ignore[misc]
+            if type(value) is self.output.sound:
+                return value
             checked = self.output.validator.validate_python(value)
             plain = self.output.serializer.to_python(checked, mode="json", by_alias=True)
             if not is_finite((plain,)):
@@ -243,7 +248,8 @@ def _output(annotation: Any) -> tuple[_Output | None, dict[str, Any] | None]:
         return None, None
     try:
         core, schema = plain_types.result(annotation)
-        return _Output(SchemaValidator(core), SchemaSerializer(core)), schema
+        sound = annotation if annotation is int or annotation is bool else None
+        return _Output(SchemaValidator(core), SchemaSerializer(core), sound), schema
     except (NotPlainError, SchemaError):
         from pegboard.schemas import any_types
 

@@ -202,7 +202,7 @@ class Service:
                 notify = modern_notify(meta, token, outlet.send) if type(meta) is dict else None
             else:
                 notify = session_notify(session, token, outlet.send)
-                ask = partial(session.requests.ask, outlet, client.revision)
+                ask = partial(session.ask, outlet)
         if session is None:
             begun = self._round_trips.begin(method, params, caller)
             return Call(method, params, caller, client, request_id, None, notify, None, begun, headers=headers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any, Final
 
 from pegboard import NOTHING, Change, Client, ProtocolError, encode
@@ -46,6 +46,10 @@ class Session:
         if self._requests is None:
             self._requests = Requests()
         return self._requests
+
+    def ask(self, outlet: Outlet, method: str, params: dict[str, Any], **options: Any) -> Awaitable[dict[str, Any]]:
+        """Send a request to the client by the outlet of a call; see `Requests.ask`."""
+        return self.requests.ask(outlet, self.client.revision, method, params, **options)
 
     def withdraw(self, outlet: Outlet) -> None:
         """Ask no more what a call asked that ends."""

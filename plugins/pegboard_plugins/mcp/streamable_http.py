@@ -19,8 +19,7 @@ from pegboard import (
     ProtocolHost,
     Request,
     Response,
-    decode,
-    has_duplicate_keys,
+    decode_message,
 )
 from pegboard_plugins.mcp.envelope import (
     INTERNAL_ERROR,
@@ -36,7 +35,7 @@ from pegboard_plugins.mcp.http.calls import ACCEPTED
 from pegboard_plugins.mcp.http.refusals import failure, refusal, sessions_alone, unknown_revision
 from pegboard_plugins.mcp.http.sessions import SessionRequests
 from pegboard_plugins.mcp.listening import Listening, ListenStream
-from pegboard_plugins.mcp.media import NOT_ACCEPTABLE, accepted, unsupported
+from pegboard_plugins.mcp.media import NOT_ACCEPTABLE, Accepted, accepted, unsupported
 from pegboard_plugins.mcp.modern import client_of, is_modern, require_served
 from pegboard_plugins.mcp.notices import token_of
 from pegboard_plugins.mcp.parameter_headers import check_parameters
@@ -75,42 +74,43 @@ class StreamableHttp:
         """Take a message, or a batch in the one revision that has them."""
         if (refused := unsupported(request.headers)) is not None:
             return refused
-        if not any(accepted(request.headers)):
+        takes = accepted(request.headers)
+        if not any(takes):
             return NOT_ACCEPTABLE
         try:
-            message = decode(request.body)
+            message, repeated = decode_message(request.body)
         except ValueError:
             return failure(400, None, PARSE_ERROR, "The body is not valid JSON (UTF-8, no NaN, at most 200 levels).")
         try:
-            if has_duplicate_keys(request.body):
+            if repeated:
                 raise ProtocolError(INVALID_REQUEST, "A member of the message is named twice.")
             if type(message) is list:
                 return await self._in_sessions.batch(message, request, self._service(host))
-            return await self._message(message, shape(message), request, self._service(host))
+            return await self._message(message, shape(message), takes, request, self._service(host))
         except MCPError as error:
             return refusal(error, readable_id(message))
 
     async def _message(
-        self, message: dict[str, Any], kind: str, request: Request, service: Service
+        self, message: dict[str, Any], kind: str, takes: Accepted, request: Request, service: Service
     ) -> Response | EventStream:
         params = message.get("params", NOTHING)
         revision = named_revision(request.headers)
         says_modern = type(params) is dict and is_modern(params)
         if says_modern or not (revision is None or revision in LEGACY):
             if kind == "request":
-                return await self._modern(message, revision, request, service)
+                return await self._modern(message, revision, takes, request, service)
             answer = _without_answer(kind, revision)
             if answer is ACCEPTED:
                 service.hear(message["method"], params, request.caller)
             return answer
         if kind == "request" and message["method"] == "initialize":
             return await self._in_sessions.initialize(message["id"], params_of(message), request, service)
-        return await self._in_sessions.message(message, kind, request, service)
+        return await self._in_sessions.message(message, kind, takes, request, service)
 
     # --- 2026-07-28 ---
 
     async def _modern(
-        self, message: dict[str, Any], named: str | None, request: Request, service: Service
+        self, message: dict[str, Any], named: str | None, takes: Accepted, request: Request, service: Service
     ) -> Response | EventStream:
         """The checks in the order that the specification's codes need; all of them before anything is sent."""
         request_id, method, params = message["id"], message["method"], params_of(message)
@@ -125,7 +125,6 @@ class StreamableHttp:
         check_mirrored(request.headers, method, params, service.name_parameter(method))
         if method == "server/discover":
             return Response(body=service.discovery(request_id))
-        takes = accepted(request.headers)
         if method == "subscriptions/listen":
             if not takes.events:
                 return NOT_ACCEPTABLE

@@ -78,7 +78,8 @@ class SessionCall:
             self._outbox.close()
             if self._session.running.get(self.request_id) is self:
                 del self._session.running[self.request_id]
-            await self._rest()
+            if self._stream is not None or not self._session.held:
+                await self._rest()
 
     async def _rest(self) -> None:
         """Keep what its client has not read, once nobody reads, and be done."""

@@ -14,7 +14,7 @@ from pegboard_plugins.mcp.http.calls import ACCEPTED, SessionCall
 from pegboard_plugins.mcp.http.refusals import failure, refusal
 from pegboard_plugins.mcp.http.stream import EventId, Stream
 from pegboard_plugins.mcp.http.table import APART, HttpSession, Sessions
-from pegboard_plugins.mcp.media import NOT_ACCEPTABLE, accepted
+from pegboard_plugins.mcp.media import NOT_ACCEPTABLE, Accepted, accepted
 from pegboard_plugins.mcp.modern import is_modern
 from pegboard_plugins.mcp.revisions import LEGACY, SUPPORTED
 from pegboard_plugins.mcp.service import Service
@@ -68,7 +68,7 @@ class SessionRequests:
     # --- messages ---
 
     async def message(
-        self, message: dict[str, Any], kind: str, request: Request, service: Service
+        self, message: dict[str, Any], kind: str, takes: Accepted, request: Request, service: Service
     ) -> Response | EventStream:
         """Take a message."""
         session = await self._find(request, service, message)
@@ -76,7 +76,7 @@ class SessionRequests:
             return session
         try:
             if kind == "request":
-                return await self._request(message, session, request, service)
+                return await self._request(message, session, takes, request, service)
             if kind == "notification":
                 _notification(session, message["method"], message.get("params"), service)
             else:
@@ -86,9 +86,8 @@ class SessionRequests:
             await self._sessions.release(session)
 
     async def _request(
-        self, message: dict[str, Any], session: HttpSession, request: Request, service: Service
+        self, message: dict[str, Any], session: HttpSession, takes: Accepted, request: Request, service: Service
     ) -> Response | EventStream:
-        takes = accepted(request.headers)
         try:
             started = self._start(message, session, service, request, tells=takes.events)
         except MCPError as error:

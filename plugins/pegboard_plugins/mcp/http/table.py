@@ -23,6 +23,8 @@ APART = "a"
 """The first letter of the ids of streams that belong to no call."""
 MOST_APART = 4
 """How many such streams one session has at most; the oldest are ended."""
+KEEP_SECONDS = 1.0
+"""How often the record of a session that is always in use is put into the store, when there is nothing new in it."""
 GRACE_SECONDS = 60.0
 """For how long a session is told of changes whose client has lost the stream, so that it misses none of them."""
 
@@ -36,10 +38,23 @@ class HttpSession(Session):
         running: the calls in flight by the ids of their requests.
         streams: those that a client can come back to, by their ids.
         held: how many requests are being dealt with.
+        kept: the record that the store was given last.
+        kept_at: when that was, on the event loop's clock.
         closed: it has ended.
     """
 
-    __slots__ = ("_changes", "_on_idle", "caller", "closed", "held", "keeping", "running", "streams")
+    __slots__ = (
+        "_changes",
+        "_on_idle",
+        "caller",
+        "closed",
+        "held",
+        "keeping",
+        "kept",
+        "kept_at",
+        "running",
+        "streams",
+    )
 
     id: str
 
@@ -55,6 +70,8 @@ class HttpSession(Session):
         self.running: dict[RequestId, SessionCall] = {}
         self.streams: dict[str, Stream] = {}
         self.held = 0
+        self.kept = record
+        self.kept_at = 0.0
         self.closed = False
         self._changes = changes
         self._on_idle = on_idle
@@ -63,6 +80,16 @@ class HttpSession(Session):
     def record(self) -> SessionRecord:
         """What must be known to go on with it."""
         return SessionRecord(self.id, self.client, self.caller, self.offered, self.level, self.subscriptions)
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether there is something new in its record since the store was given it."""
+        kept = self.kept
+        return (
+            self.level is not kept.level
+            or self.subscriptions is not kept.subscriptions
+            or self.offered is not kept.offered
+        )
 
     @property
     def idle(self) -> bool:
@@ -190,13 +217,16 @@ class Sessions:
     async def release(self, session: HttpSession) -> None:
         """A request has been dealt with."""
         session.held -= 1
-        await self.settle(session)
+        since_kept = asyncio.get_running_loop().time() - session.kept_at
+        if session.idle or session.unsaved or since_kept >= KEEP_SECONDS:
+            await self.settle(session)  # else whoever is done with it last will do that
 
     async def settle(self, session: HttpSession) -> None:
         """Begin to count its idle time anew, and keep no more than its record when nothing runs in it."""
         if _is_closed(session):
             return
-        await self._store.put(session.record)
+        session.kept, session.kept_at = session.record, asyncio.get_running_loop().time()
+        await self._store.put(session.kept)
         if _is_closed(session):  # meanwhile
             await self._store.remove(session.id)
         elif session.idle and self._live.get(session.id) is session:
