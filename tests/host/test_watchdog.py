@@ -147,7 +147,7 @@ async def test_middleware_that_blocks_is_named(named: Named, late: bool) -> None
     plugins = {"a": plugin_of(middleware=[outer]), "m": plugin_of(middleware=[slow])}
     async with make_host(blocking_kit(named), plugins=plugins, blocked_loop_seconds=SHORT) as host:
         assert await value(host, "x_fine") == "fine"
-    assert named.said[0].startswith("the middleware 'm' of plugin 'm' (on_message) has blocked")
+    assert named.said[0].startswith("the middleware 'm' of plugin 'm' (slow) has blocked")
     assert "the line that blocks" in line_of(named.said[0], "slow")
 
 

@@ -76,7 +76,9 @@ class Link(NamedTuple):
 
     def blame(self, hook: str) -> str:
         """Who it is, for the log."""
-        return f"the middleware {self.name!r} of {self.owner} ({hook})"
+        one = self.middleware
+        code = getattr(one.on_message, "__name__", hook) if isinstance(one, Around) else f"{type(one).__name__}.{hook}"
+        return f"the middleware {self.name!r} of {self.owner} ({code})"
 
     def overrides(self, hook: str) -> bool:
         """Whether a method of the base class is another here."""
@@ -151,7 +153,7 @@ def guarded(blame: str, handle: MiddlewareFunction, call_next: CallNext, method:
             given = type(outcome).__name__
             raise Fault(f"{blame} gave {given} for {method}; it gives what call_next gave, or an outcome of its own")
         if (following.raised is not None or following.given is None) and _cancelled():
-            logger.error("%s answered a call that was cancelled; CancelledError is for it to pass on", blame)
+            logger.error("%s answered a cancelled call; CancelledError is for it to pass on", blame)
             raise CancelledError
         return outcome
 

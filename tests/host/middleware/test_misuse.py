@@ -139,7 +139,7 @@ async def test_it_is_masked_and_named_and_costs_its_call_alone(
     assert outcome.error_id
     (line,) = errors(caplog)
     assert outcome.error_id in line
-    assert "the middleware 'clumsy' of plugin 'clumsy' (on_call_tool)" in line
+    assert "the middleware 'clumsy' of plugin 'clumsy' (Sometimes.on_call_tool)" in line
     assert MISUSES[misuse] in line
 
 
@@ -207,7 +207,7 @@ async def test_wants_that_raises_is_named(caplog: pytest.LogCaptureFixture) -> N
     async with make_host(Calls().kit, plugins={"unsure": plugin_of(middleware=[Unsure()])}) as host:
         assert (await failure(host, "x_work")).error.message == "Internal error"
     (line,) = errors(caplog)
-    assert "the middleware 'unsure' of plugin 'unsure' (wants) raised KeyError" in line
+    assert "the middleware 'unsure' of plugin 'unsure' (Unsure.wants) raised KeyError" in line
 
 
 # --- call_next again
@@ -322,7 +322,7 @@ async def test_a_cancelled_call_ends_whatever_the_middleware_makes_of_it(
         await asyncio.wait((task,))
     assert task.cancelled()
     (line,) = errors(caplog)
-    assert "the middleware 'stubborn' of plugin 'stubborn' (on_message) answered a call that was cancelled" in line
+    assert f"the middleware 'stubborn' of plugin 'stubborn' ({misuse.__name__}) answered a cancelled call" in line
 
 
 async def test_a_time_limit_of_a_middleware_is_no_misuse(caplog: pytest.LogCaptureFixture) -> None:

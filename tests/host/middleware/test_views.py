@@ -236,7 +236,7 @@ async def test_a_list_that_cannot_be_is_an_error_and_nobody_sees_more_than_they_
         editing.edit = without("x_b")
         assert (await listed(host))[0] == ["x_a", "x_c", "x_d"]
     (line,) = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
-    assert "the middleware 'm' of plugin 'm' (on_list_tools)" in line
+    assert "the middleware 'm' of plugin 'm' (Editing.on_list_tools)" in line
     assert cause in line
 
 
@@ -345,7 +345,7 @@ async def test_a_gate_hides_from_protocols_too(caplog: pytest.LogCaptureFixture)
     async with host_of(Broken()) as host:
         assert host.tool("x_a", ANN) is None
         assert (await failure(host, "x_a", caller=ANN)).error.message == "Internal error"
-    assert "(on_call_tool) raised KeyError" in caplog.text
+    assert "(Broken.on_call_tool) raised KeyError" in caplog.text
 
 
 async def test_a_gate_that_allows_stands_in_nobodys_way() -> None:
