@@ -153,7 +153,7 @@ def tool_fields(options: Mapping[str, Any]) -> dict[str, Any]:
         TypeError: there is no such option.
     """
     fields = fields_of(ToolDefinition, options)
-    for name in {"scopes", "requires_secrets"} & fields.keys():
+    for name in {"scopes", "requires_secrets", "requires_metadata"} & fields.keys():
         fields[name] = _names(fields[name] or ())
     return fields
 

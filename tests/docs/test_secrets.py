@@ -45,6 +45,13 @@ async def test_the_tool_reads_its_secret_from_each_place(
     assert told == f"asked for Kiel with a key of {length} characters"
 
 
+async def test_the_tool_knows_who_writes() -> None:
+    settings = tomllib.loads(BLOCKS["toml metadata"])
+    settings["host"] |= {"autoload": False, "secret_stores": []}
+    async with Host(settings, toolkits={"letters": kit_of("python metadata")}) as host:
+        assert await value(host, "letters_sender") == "ada <ada@example.com>"
+
+
 def test_the_default_order_is_the_one_that_holds() -> None:
     shown = tomllib.loads(BLOCKS["toml stores"])
     assert shown["host"]["secret_stores"] == defaults()["host"]["secret_stores"]

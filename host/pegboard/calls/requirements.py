@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pegboard.context.required import Requirements, missing_secrets
+from pegboard.context.required import Requirements, missing_metadata, missing_secrets
 from pegboard.contracts import Call
 from pegboard.errors import FatalToolError, InsufficientScopeError
 
@@ -12,11 +12,16 @@ def check_requirements(required: Requirements, call: Call) -> None:
 
     Raises:
         InsufficientScopeError: the caller's token does not allow it.
-        FatalToolError: a secret is not set.
+        FatalToolError: a secret is not set, or some metadata not known.
     """
     if not (call.caller.trusted or required.scopes <= call.caller.scopes):
         raise InsufficientScopeError(required.scopes)
     if missing := sorted(missing_secrets(required, call.supplied)):
         raise FatalToolError(
             f"This tool needs a secret that is not set on the server: {', '.join(missing)}. Ask its operator to set it."
+        )
+    if missing := missing_metadata(required, call):
+        raise FatalToolError(
+            f"This tool needs to know what this server does not: {', '.join(missing)}. Ask its operator to set it.",
+            f"metadata that the tool requires is not known: {', '.join(missing)}; set it in [host] metadata",
         )

@@ -161,13 +161,21 @@ class Binder:
             function,
             signature,
             self._owner(plugin),
-            _requirements(definition, secrets),
+            _requirements(definition, secrets, self._metadata(definition)),
             host.tool_timeout if definition.timeout is None else definition.timeout,
             host.max_result_bytes if definition.max_result is None else definition.max_result,
             self.errors.of(definition.adapters, provider),
             Deprecation(name, tool.deprecated) if tool.deprecated else None,
         )
         return Bound("tools", name, plugin.origin, bound, forms, missing)
+
+    def _metadata(self, definition: ToolDefinition) -> dict[str, str | None]:
+        """What the host knows of the metadata that a tool requires, by key in lower case."""
+        if not definition.requires_metadata:
+            return {}
+        host = self._config.host
+        known = {"user_id": host.user} | {key.lower(): value for key, value in host.metadata.items()}
+        return {key: known.get(key) for key in map(str.lower, definition.requires_metadata)}
 
     def _authorized(self, tool: Tool, definition: ToolDefinition) -> tuple[Tool, AuthProvider | None]:
         """A tool as clients see it that requires scopes or a token, and whose.
@@ -239,14 +247,20 @@ def described(definition: Definition) -> str:
 
 def _required(definition: ToolDefinition) -> ToolRequirements | None:
     declared = ToolRequirements(
-        definition.requires_auth, tuple(definition.scopes), tuple(_each_once(definition.requires_secrets))
+        definition.requires_auth,
+        tuple(definition.scopes),
+        tuple(_each_once(definition.requires_secrets)),
+        tuple(_each_once(map(str.lower, definition.requires_metadata))),
     )
     return declared if any(declared) else None
 
 
-def _requirements(definition: ToolDefinition, secrets: Mapping[str, str | None]) -> Requirements | None:
+def _requirements(
+    definition: ToolDefinition, secrets: Mapping[str, str | None], metadata: Mapping[str, str | None]
+) -> Requirements | None:
     required, scopes = definition.requires_auth, frozenset(definition.scopes)
-    return Requirements(secrets, required, scopes) if secrets or required is not None or scopes else None
+    needs_any = secrets or metadata or scopes or required is not None
+    return Requirements(secrets, required, scopes, metadata) if needs_any else None
 
 
 def _is_enabled(enabled: Callable[[Any], bool], config: Any) -> bool:

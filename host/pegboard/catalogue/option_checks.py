@@ -17,6 +17,9 @@ MAX_DESCRIPTION = 16 * 1024
 LONGEST_SECONDS = 7 * 24 * 3600
 """The longest time limit."""
 
+CLIENT_ID = "client_id"
+"""The key of metadata that says to which program a tool's token was given."""
+
 
 def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
     """Find what cannot be served; clients refuse a whole list for one member that is not what the schema says.
@@ -34,11 +37,15 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
     _check_lists(definition)
     for secret in getattr(definition, "requires_secrets", ()):
         _check_key("secret", secret)
+    for key in getattr(definition, "requires_metadata", ()):
+        _check_key("metadata", key)
     _check_shown(definition)
     if isinstance(definition, ToolDefinition):
         _check_flags(definition)
         if definition.requires_auth is not None or definition.scopes:
             _check_authorization(definition)
+        if CLIENT_ID in map(str.lower, definition.requires_metadata) and definition.requires_auth is None:
+            raise ToolDefinitionError(f"it requires the metadata {CLIENT_ID}, that of a token, and no token; say whose")
         _check_limits(definition)
         _check_adapters(definition.adapters)
         if hints is not None:
@@ -46,7 +53,7 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
 
 
 def _check_lists(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
-    for name in ("scopes", "requires_secrets"):
+    for name in ("scopes", "requires_secrets", "requires_metadata"):
         given = getattr(definition, name, ())
         if not isinstance(given, Sequence) or isinstance(given, str):
             raise ToolDefinitionError(f"its {name} are {given!r}, not a list of names")

@@ -37,7 +37,7 @@ def run_show(options: Namespace) -> int:
     """Show one tool."""
     bound = find_tool(loaded_host(options).assembly, options.tool)
     if options.json:
-        print_json(tool_detail(bound.tool) | {"requires_secrets": _secrets(bound)})
+        print_json(tool_detail(bound.tool) | _requirements(bound))
     else:
         _print_tool(bound.tool)
         _print_requirements(bound)
@@ -90,11 +90,18 @@ def _print_tool(tool: Tool) -> None:
         print_text("\n" + ", ".join(f"{name}: {encode(value).decode()}" for name, value in hints.items()))
 
 
+def _requirements(bound: BoundTool) -> dict[str, Any]:
+    metadata = sorted(bound.requirements.metadata) if bound.requirements else []
+    return {"requires_secrets": _secrets(bound), "requires_metadata": metadata}
+
+
 def _print_requirements(bound: BoundTool) -> None:
     if (required := bound.requirements) is None:
         return
     if required.secrets:
         print_text("\nsecrets: " + ", ".join(_secrets(bound)))
+    if required.metadata:
+        print_text("\nmetadata: " + ", ".join(sorted(required.metadata)))
     if required.authorization is not None:
         scopes = ", ".join(required.authorization.scopes)
         print_text(f"\ntoken of: {required.authorization.name}" + (f" ({scopes})" if scopes else ""))

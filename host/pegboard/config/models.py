@@ -59,6 +59,8 @@ class HostSection(PluginConfig):
         grace_seconds: how long calls in flight may go on when `pegboard serve` is told to end.
         log_level: the least severe messages that are logged.
         user: the user id that tools see when nobody is authenticated.
+        metadata: what tools that require metadata are told, by key: `user_email = "me@example.com"`. A request of a
+            worker may bring its own.
     """
 
     name: str = Field("pegboard", min_length=1)
@@ -92,6 +94,7 @@ class HostSection(PluginConfig):
     grace_seconds: float = Field(10, ge=0, le=3600)
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
     user: str | None = None
+    metadata: dict[str, str] = {}
 
     @field_validator("website_url")
     @classmethod

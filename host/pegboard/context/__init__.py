@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pegboard.context.progress import SENT, Progress
-from pegboard.context.required import authorization_of, secret_of, secrets_of, user_of
+from pegboard.context.required import authorization_of, metadata_of, secret_of, secrets_of, user_of
 from pegboard.context.surroundings import NOBODY, Bound, Owner, Surroundings
 from pegboard.contracts import FIRST_ROUND, Authorization, Call, Caller, Change, Client, Headers, OnProgress, RequestId
 from pegboard.errors import InteractionError
@@ -176,6 +176,17 @@ class Context:
             ToolDefinitionError: the tool did not declare it.
         """
         return secret_of(self.name, self._bound.requirements, self._call.supplied, name)
+
+    def get_metadata(self, key: str) -> str:
+        """What the tool declared in `requires_metadata`: the request's own, else the caller's, else the operator's.
+
+        Args:
+            key: such as "user_id" or a key of `[host] metadata`, in any case.
+
+        Raises:
+            ToolDefinitionError: the tool did not declare it.
+        """
+        return metadata_of(self.name, self._bound.requirements, self._call, key)
 
     # --- telling the client ---
 

@@ -17,20 +17,22 @@ class Requirements(NamedTuple):
         secrets: by declared name; None for one that is not set.
         authorization: the provider of the token that it needs, and what that must allow; None when it needs none.
         scopes: what the caller's own token must allow.
+        metadata: by key in lower case; None for what the host does not know.
     """
 
     secrets: Mapping[str, str | None] = NOTHING
     authorization: ToolAuthorization | None = None
     scopes: frozenset[str] = frozenset()
+    metadata: Mapping[str, str | None] = NOTHING
 
     def __repr__(self) -> str:
-        scopes = sorted(self.scopes)
-        return f"Requirements(secrets={list(self.secrets)}, authorization={self.authorization!r}, scopes={scopes})"
+        names = f"secrets={list(self.secrets)}, metadata={list(self.metadata)}"
+        return f"Requirements({names}, authorization={self.authorization!r}, scopes={sorted(self.scopes)})"
 
     @property
     def is_guarded(self) -> bool:
         """Whether the function uses what is somebody's own, so that it is not for everybody who can reach us."""
-        return bool(self.secrets or self.authorization is not None or self.scopes)
+        return bool(self.secrets or self.metadata or self.authorization is not None or self.scopes)
 
 
 class Secrets(Mapping[str, str]):
@@ -60,13 +62,13 @@ class Secrets(Mapping[str, str]):
 def secrets_of(required: Requirements | None, supplied: Supplied | None) -> Secrets:
     """The declared secrets that a call has."""
     declared = NOTHING if required is None else required.secrets
-    values = {name: _first(name, kept, supplied) for name, kept in declared.items()}
+    values = {name: _first(name, kept, _given(supplied)) for name, kept in declared.items()}
     return Secrets({name: value for name, value in values.items() if value})
 
 
 def missing_secrets(required: Requirements, supplied: Supplied | None) -> list[str]:
     """The declared secrets that a call does not have; an empty one is a missing one."""
-    return [name for name, kept in required.secrets.items() if not _first(name, kept, supplied)]
+    return [name for name, kept in required.secrets.items() if not _first(name, kept, _given(supplied))]
 
 
 def secret_of(function: str, required: Requirements | None, supplied: Supplied | None, name: str) -> str:
@@ -85,7 +87,7 @@ def secret_of(function: str, required: Requirements | None, supplied: Supplied |
     key = spelt(name, declared)
     if key is None:
         raise ToolDefinitionError(f"the tool {function} does not declare the secret {name!r} in requires_secrets")
-    value = _first(key, declared[key], supplied)
+    value = _first(key, declared[key], _given(supplied))
     if not value:
         raise ToolDefinitionError(f"the secret {key!r} is not set")
     return value
@@ -97,13 +99,42 @@ def spelt(name: str, names: Iterable[str]) -> str | None:
     return next((one for one in names if one.casefold() == folded), None)
 
 
-def _first(name: str, kept: str | None, supplied: Supplied | None) -> str | None:
+def _given(supplied: Supplied | None) -> Mapping[str, str]:
+    return NOTHING if supplied is None else supplied.secrets
+
+
+def _first(name: str, kept: str | None, given: Mapping[str, str]) -> str | None:
     """The request's own value, else the host's."""
-    if supplied is not None:
-        key = spelt(name, supplied.secrets)
-        if key is not None and supplied.secrets[key]:
-            return supplied.secrets[key]
-    return kept
+    key = spelt(name, given)
+    return (given[key] or kept) if key is not None else kept
+
+
+# --- metadata
+
+
+def missing_metadata(required: Requirements, call: Call) -> list[str]:
+    """The declared keys of metadata that nobody knows of a call."""
+    return [key for key, kept in required.metadata.items() if not _metadata(key, kept, call)]
+
+
+def metadata_of(function: str, required: Requirements | None, call: Call, key: str) -> str:
+    """One declared piece of metadata: the request's own, else what is known of the caller, else the host's.
+
+    Raises:
+        ToolDefinitionError: it was not declared, or nobody knows it.
+    """
+    declared = NOTHING if required is None else required.metadata
+    if key.lower() not in declared:
+        raise ToolDefinitionError(f"the tool {function} does not declare the metadata {key!r} in requires_metadata")
+    value = _metadata(key.lower(), declared[key.lower()], call)
+    if not value:
+        raise ToolDefinitionError(f"the metadata {key!r} is not known")
+    return value
+
+
+def _metadata(key: str, kept: str | None, call: Call) -> str | None:
+    named, given = (None, NOTHING) if call.supplied is None else (call.supplied.user_id, call.supplied.metadata)
+    return _first(key, (named or call.caller.subject or kept) if key == "user_id" else kept, given)
 
 
 # --- tokens

@@ -57,6 +57,9 @@ class ToolOptions(Options, total=False):
             `scopes=["dice"]`
         requires_secrets: names of the secrets it may read with `context.get_secret`.
             `requires_secrets=["DICE_KEY"]`
+        requires_metadata: what it must know of its user and surroundings, read with `context.get_metadata`: `user_id`,
+            or a key of `[host] metadata`.
+            `requires_metadata=["user_email"]`
         strict: arguments have to be of the very types that the signature says; nothing is converted.
             `strict=True`
         inline: a sync function that never blocks, run on the event loop without a thread.
@@ -89,6 +92,7 @@ class ToolOptions(Options, total=False):
     requires_auth: ToolAuthorization | None
     scopes: Sequence[str]
     requires_secrets: Sequence[str]
+    requires_metadata: Sequence[str]
     strict: bool
     inline: bool
     timeout: float | None

@@ -36,6 +36,7 @@ class ToolDefinition(NamedTuple):
         requires_auth: whose token it needs, and what that must allow.
         scopes: what the caller's own token must allow, where the caller is not this machine's user.
         requires_secrets: names of the secrets it may read with `context.get_secret`.
+        requires_metadata: keys of what it must know of its user and surroundings, read with `context.get_metadata`.
         strict: arguments have to be of the very types that the signature says; nothing is converted.
         inline: a sync function that never blocks, run on the event loop without a thread.
         timeout: for how many seconds a call may run, 0 for as long as it likes; `[host] tool_timeout` when None.
@@ -61,6 +62,7 @@ class ToolDefinition(NamedTuple):
     requires_auth: "ToolAuthorization | None" = None
     scopes: tuple[str, ...] = ()
     requires_secrets: tuple[str, ...] = ()
+    requires_metadata: tuple[str, ...] = ()
     strict: bool = False
     inline: bool = False
     timeout: float | None = None
