@@ -71,6 +71,7 @@ __all__ = [
     "ClientCapabilityError",
     "ClientError",
     "ClientTimeoutError",
+    "Command",
     "Completion",
     "ConfigError",
     "Connection",
@@ -234,7 +235,7 @@ _NAMES = {
         ResourceDefinition ResourceResult ResourceTemplate ResourceUi Response Round Route RouteHandler SecretStore
         ServerSentEvent SessionRecord SessionStore StreamProtocol Subscribe Subscribed Supplied TokenRequest
         TokenSource Tool ToolAnnotations ToolAuthorization ToolDefinition ToolRequirements ToolResult ToolUi Topic
-        Transport TransportHost
+        Transport TransportHost Command
     """,
     "contracts.content": """
         Annotations AudioContent Content EmbeddedResource Icon ImageContent ResourceLink Role TextContent

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pegboard.contracts import (
         Authenticator,
         AuthProvider,
+        Command,
         ErrorAdapter,
         Extension,
         Lifespan,
@@ -161,6 +162,16 @@ def register_authenticators(context: PluginContext) -> Iterable[Authenticator]:
     A policy that has one admits nobody else, from loopback neither; of several for one policy the first that knows the
     caller admits the request, else the first one's refusal is the answer. A route whose policy has none is not served,
     but for "public" and the MCP endpoint's own, "mcp". One that raises admits nobody.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def register_commands(context: PluginContext) -> Iterable[Command]:
+    """Contribute commands of `pegboard`, such as `pegboard token`.
+
+    They are asked for where a command is typed that pegboard itself does not have, and for `pegboard --help`; none can
+    take the place of its own. Of two with one name neither can be run.
     """
     raise NotImplementedError
 

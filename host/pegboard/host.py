@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 from pegboard.calls.deadlines import Deadlines
 from pegboard.calls.execute import Runtime
 from pegboard.calls.exposure import NOTHING_EXPOSED, Exposure
-from pegboard.calls.failures import as_failure, described, is_cancelled
+from pegboard.calls.failures import as_failure, is_cancelled
 from pegboard.calls.threads import Job, Threads
 from pegboard.catalogue.assembly import Assembly, assemble, offered
 from pegboard.catalogue.binding import Binder
@@ -57,7 +57,7 @@ from pegboard.loading.plugins import Loaded, LoadReport, Origin, Problem, withou
 from pegboard.methods import method_table
 from pegboard.middleware import Gate, hides
 from pegboard.redaction import Redactor
-from pegboard.routing import reasons_to_stay_local, respond
+from pegboard.routing import check_reach, respond
 from pegboard.supervise import run_all
 
 logger = logging.getLogger("pegboard")
@@ -257,10 +257,8 @@ class Host:
         for lifespan in plugin.lifespans:
             try:
                 plugin.state = await lifespan.__aenter__()
-            except (Exception, SystemExit, asyncio.CancelledError) as error:
-                if is_cancelled(error, None):
-                    raise
-                message = described(error)
+            except (Exception, SystemExit) as error:
+                message = f"{type(error).__name__}: {error}"
                 fatal = self._selection.strict or any(
                     choice.named for choice in self.report.choices if choice.origin is plugin.origin
                 )
@@ -360,8 +358,7 @@ class Host:
         """
         tools = self.assembly.tools
         authenticators = self.assembly.authenticators
-        if not trusted and (reasons := reasons_to_stay_local(authenticators)):
-            raise ConfigError([f"{address} is not for this machine alone, and {reason}" for reason in reasons])
+        check_reach(address, authenticators, trusted=trusted)
         is_open = not trusted and all(one.policy != "mcp" for one in authenticators)
         withheld = [name for name, bound in tools.items() if is_open and not may_use(ANONYMOUS, bound)]
         if withheld:

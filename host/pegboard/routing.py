@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 
 from pegboard.contracts import Authenticator, Caller, EventStream, ProtocolHost, Request, Response, Route
+from pegboard.errors import ConfigError
 
 logger = logging.getLogger("pegboard")
 
@@ -49,10 +50,23 @@ def guarded(route: Route, authenticators: Iterable[Authenticator]) -> Route | No
     return route if route.auth in OPEN else None
 
 
-def reasons_to_stay_local(authenticators: Iterable[Authenticator]) -> list[str]:
-    """Why these are good for this machine's user alone, those that are."""
-    reasons = [getattr(one, "only_local", None) for one in authenticators]
-    return [reason for reason in reasons if reason]
+def check_reach(address: str, authenticators: Iterable[Authenticator], *, trusted: bool) -> None:
+    """Warn of authenticators that are good for this machine's user alone.
+
+    Args:
+        address: where callers come in.
+        authenticators: of all policies.
+        trusted: whether only this machine's user can reach it.
+
+    Raises:
+        ConfigError: there are some, and others can reach it.
+    """
+    given = [getattr(one, "only_local", None) for one in authenticators]
+    reasons = [reason for reason in given if reason]
+    if reasons and not trusted:
+        raise ConfigError([f"{address} is not for this machine alone, and {reason}" for reason in reasons])
+    for reason in reasons:
+        logger.warning("%s is for this machine alone: %s", address, reason)
 
 
 class _Guarded:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 
 from pegboard.contracts import Transport, TransportHost
-from pegboard.errors import TransportError
+from pegboard.errors import ConfigError, TransportError
 
 FIRST_DELAY_SECONDS = 0.5
 LONGEST_DELAY_SECONDS = 30.0
@@ -41,7 +41,7 @@ async def _keep_running(transport: Transport, host: TransportHost) -> None:
         started = clock()
         try:
             return await transport.run(host)
-        except TransportError as error:
+        except (TransportError, ConfigError) as error:
             if not delay:
                 raise
             cause, what = error, "cannot be opened again"

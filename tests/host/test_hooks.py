@@ -17,6 +17,7 @@ from pegboard import (
     Call,
     Caller,
     CallNext,
+    Command,
     ConfigError,
     Connection,
     Context,
@@ -494,6 +495,18 @@ async def test_an_authenticator_for_this_machine_alone_keeps_others_out() -> Non
             host.opened("http://0.0.0.0:1", trusted=False)
 
 
+async def test_hook_register_commands() -> None:
+    class Commanding(Plugin):
+        @hookimpl
+        def register_commands(self) -> Iterable[Command]:
+            return [Command("greet", "greet somebody", lambda options: f"hello {options}")]
+
+    host = make_host(plugins={"p": Commanding})
+    host.load()
+    (command,) = (command for plugin in host.report.plugins for command in plugin.commands)
+    assert command.run("Ada") == "hello Ada"
+
+
 async def test_hook_register_methods() -> None:
     async def get(call: Call) -> Outcome:
         if call.params.get("jobId") != "1":
@@ -653,6 +666,10 @@ class Everything(Plugin):
     @hookimpl
     def register_routes(self, context: PluginContext) -> Any:
         return self.note("register_routes", context)
+
+    @hookimpl
+    def register_commands(self, context: PluginContext) -> Any:
+        return self.note("register_commands", context)
 
     @hookimpl
     def register_authenticators(self, context: PluginContext) -> Any:

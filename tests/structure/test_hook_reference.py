@@ -76,5 +76,5 @@ def test_a_hook_has_a_test_that_drives_the_host_and_asserts(hook: str) -> None:
     body = tests[f"test_hook_{hook}"]
     calls = {ast.unparse(node.func) for node in ast.walk(body) if isinstance(node, ast.Call)}
     assert "make_host" in calls
-    assert calls & {"value", "host.dispatch", "host.run", "host.serve", "host.respond"}
+    assert calls & {"value", "host.dispatch", "host.run", "host.serve", "host.respond", "command.run"}
     assert any(isinstance(node, ast.Assert) for node in ast.walk(body))

@@ -218,6 +218,7 @@ OF_DISTRIBUTION = {
     "keyring": {"keyring"},
     "pluggy": {"pluggy"},
     "pydantic": {"pydantic", "pydantic_core", "typing_extensions"},  # pydantic itself is made of the other two
+    "pyjwt": {"jwt"},
     "python-dotenv": {"dotenv"},
     "tomli": {"tomli"},
     "aiohttp": {"aiohttp", "yarl"},  # its addresses are yarl's

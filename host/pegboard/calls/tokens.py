@@ -7,7 +7,6 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from pegboard.calls.failures import presentable
 from pegboard.context import Bound
 from pegboard.context.required import user_of
 from pegboard.contracts import Authorization, Call, Supplied, TokenRequest, TokenSource, ToolAuthorization
@@ -40,6 +39,8 @@ async def with_token(bound: Bound, required: ToolAuthorization, call: Call, sour
     try:
         found = await _find(request, sources, seconds)
     except AuthorizationRequiredError as error:
+        if supplied.lenient:
+            return call
         whose = f"{required.name} (scopes: {' '.join(required.scopes) or 'none'})"
         logger.warning("%s has no token of %s for user %r: %s", bound.name, whose, request.user_id, error.status)
         raise
@@ -83,9 +84,9 @@ async def _asked(source: TokenSource, request: TokenRequest, seconds: float) -> 
     try:
         async with limit:
             found: Any = await source.token(request)
+    except AuthorizationRequiredError:
+        raise
     except BaseException as error:  # whatever a plugin raises is its own failure
-        if isinstance(error, AuthorizationRequiredError) and presentable(error):
-            raise
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and (task is None or task.cancelling()):
             raise

@@ -93,7 +93,7 @@ class _Plain:
 
     async def page(self, call: Call) -> Outcome:
         """The page that a request asks for."""
-        trusted = call.caller.trusted or call.caller.subject is not None
+        trusted = call.caller.is_known
         return (self._pages if trusted else self._open).page(call.params)
 
 

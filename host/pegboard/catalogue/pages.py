@@ -22,7 +22,7 @@ ListKind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
 
 def may_use(caller: Caller, bound: BoundTool) -> bool:
     """Whether a caller sees a tool: one that uses the operator's secrets is not for everybody who can reach us."""
-    return caller.trusted or caller.subject is not None or not _is_guarded(bound)
+    return caller.is_known or not _is_guarded(bound)
 
 
 def _is_guarded(bound: BoundTool) -> bool:

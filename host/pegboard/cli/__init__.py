@@ -5,10 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib import import_module
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pegboard.contracts import Command
 
 OK: Final = 0
 FAILED: Final = 1
@@ -67,11 +71,21 @@ def _run_command(argv: Sequence[str] | None) -> int:
     from pegboard.cli.parser import parse
 
     try:
-        options = parse(argv)
+        options = parse(argv, _commands_of_plugins)
     except SystemExit as leaving:  # argparse has said what there was to say
         return int(leaving.code or OK)
+    if not isinstance(options.run, str):
+        from pegboard.cli.contributed import run_contributed
+
+        return run_contributed(options.run, options)
     module, _, function = (options.run or "start:run_start").partition(":")
     return int(getattr(import_module(f"{__name__}.{module}"), function)(options))
+
+
+def _commands_of_plugins(options: Namespace) -> Iterable[Command]:
+    from pegboard.cli.contributed import commands_of_plugins
+
+    return commands_of_plugins(options)
 
 
 def _tell(error: Exception, code: int) -> int:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+if TYPE_CHECKING:
+    from pegboard.contracts import Command
+
+    Contributed = Callable[[argparse.Namespace], Iterable[Command]]
 
 _EPILOG = """\
 examples:
@@ -29,7 +34,7 @@ class _Command(NamedTuple):
 
     Attributes:
         name: what is typed.
-        run: "module:function" below this package; "" for a group.
+        run: "module:function" below this package, or the command of a plugin; "" for a group.
         summary: what it does, in one line.
         examples: lines that work.
         arguments: names of positional arguments, and how argparse shall read them.
@@ -37,10 +42,10 @@ class _Command(NamedTuple):
     """
 
     name: str
-    run: str
+    run: str | Command
     summary: str
-    examples: tuple[str, ...]
-    arguments: tuple[tuple[str, dict[str, Any]], ...] = ()
+    examples: Sequence[str]
+    arguments: Sequence[tuple[str, Mapping[str, Any]]] = ()
     parts: tuple[Any, ...] = ()
 
 
@@ -116,8 +121,12 @@ _COMMANDS = (
 )
 
 
-def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
-    """The options of a command line; `run` names the command's function, and is "" when there is none.
+def parse(argv: Sequence[str] | None = None, contributed: Contributed | None = None) -> argparse.Namespace:
+    """The options of a command line; `run` names the command's function, or is a plugin's command; "" without one.
+
+    Args:
+        argv: the command line; the process's when None.
+        contributed: given the options that all commands have, finds the commands of plugins, where they are wanted.
 
     Raises:
         SystemExit: the command line is wrong (2), or asked for help (0).
@@ -125,11 +134,25 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
     # options may stand anywhere, so they are taken out first; argparse alone would end a list of arguments at an option
     options, rest = _shared_options().parse_known_args(argv)
     # a parser for each command takes longer than the rest of parsing
-    parser = _build_parser([command for command in _COMMANDS if rest[:1] == [command.name]] or _COMMANDS)
+    commands: Sequence[_Command] = [command for command in _COMMANDS if rest[:1] == [command.name]]
+    if not commands:
+        own = {command.name for command in _COMMANDS}
+        found = contributed(options) if contributed is not None and _wants_more(rest) else ()
+        commands = [*_COMMANDS, *(_of_plugin(command) for command in found if command.name not in own)]
+    parser = _build_parser(commands)
     options, unknown = parser.parse_known_args(rest, options)
     if unknown:
         parser.refuse(unknown[0], options)
     return options
+
+
+def _wants_more(rest: Sequence[str]) -> bool:
+    """Whether the commands of plugins matter: another command than the host's own, or help about all of them."""
+    return bool(rest) and (not rest[0].startswith("-") or rest[0] in ("-h", "--help"))
+
+
+def _of_plugin(command: Command) -> _Command:
+    return _Command(command.name, command, command.summary, command.examples, command.arguments)
 
 
 def help_text() -> str:
@@ -147,7 +170,7 @@ class _Parser(argparse.ArgumentParser):
         """End with what is wrong about a word that no command takes."""
         if not text.startswith("-"):
             self.error(f"{text!r} is one argument too many")
-        if options.run.startswith("call:"):
+        if str(options.run).startswith("call:"):
             key, _, value = text.lstrip("-").partition("=")
             self.error(f"unknown option {text!r}; a tool's arguments have no dashes: {key}={value or 'VALUE'}")
         self.error(f"unknown option {text!r}{_hint(text, self._option_string_actions)}")
@@ -187,7 +210,9 @@ def _add(parser: _Parser, commands: Sequence[_Command], shared: _Parser, *, requ
             command.name,
             help=command.summary,
             description=f"{command.summary[0].upper()}{command.summary[1:]}.",
-            epilog="examples:\n" + "\n".join(f"  {example}" for example in command.examples),
+            epilog="\n".join(["examples:", *(f"  {example}" for example in command.examples)])
+            if command.examples
+            else None,
             formatter_class=argparse.RawDescriptionHelpFormatter,
             parents=[shared],
             allow_abbrev=False,

@@ -25,6 +25,12 @@ ALIASES: Mapping[str, KeyPath] = {
 }
 """Names that set a key, unless its PEGBOARD__ name does. An empty value counts as none."""
 
+SWITCHES: Mapping[str, KeyPath] = {"ARCADE_AUTH_DISABLED": ("plugins", "worker", "auth_disabled")}
+"""The same, for what is true or false."""
+
+SECRETS: Mapping[str, KeyPath] = {"ARCADE_WORKER_SECRET": ("plugins", "worker", "secret")}
+"""The same, for what is never shown: the key then refers to the variable."""
+
 ADDITIONS: Mapping[str, KeyPath] = {
     "ARCADE_DISABLED_TOOLS": ("host", "disabled_tools"),
     "ARCADE_DISABLED_TOOLKITS": ("host", "disabled_toolkits"),
@@ -43,6 +49,12 @@ def settings(environ: Mapping[str, str], known: Mapping[str, Any]) -> tuple[Laye
     for name, path in ALIASES.items():
         if text := environ.get(name, "").strip():
             reader.put(name, path, text, text)
+    for name, path in SWITCHES.items():
+        if text := environ.get(name, "").strip():
+            reader.put(name, path, _parse(text), text)
+    for name, path in SECRETS.items():
+        if environ.get(name):
+            reader.put(name, path, {"env": name}, "")
     for name in sorted(environ):
         if name.upper().startswith(PREFIX):
             reader.read(name, environ[name])

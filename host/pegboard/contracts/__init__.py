@@ -13,18 +13,21 @@ from pegboard.contracts.authorization import (
     ToolAuthorization,
     ToolRequirements,
 )
-from pegboard.contracts.calls import (
+from pegboard.contracts.callers import (
     ANONYMOUS,
-    FIRST_ROUND,
     LOCAL,
     NOTHING,
     UNKNOWN_CLIENT,
-    Ask,
     Authorization,
-    Call,
     Caller,
-    CallNext,
     Client,
+    Supplied,
+)
+from pegboard.contracts.calls import (
+    FIRST_ROUND,
+    Ask,
+    Call,
+    CallNext,
     Completion,
     Failure,
     Inlined,
@@ -41,7 +44,6 @@ from pegboard.contracts.calls import (
     ResourceContents,
     ResourceResult,
     Round,
-    Supplied,
     ToolResult,
 )
 from pegboard.contracts.catalogue import (
@@ -80,6 +82,7 @@ from pegboard.contracts.methods import (
 from pegboard.contracts.middleware import Middleware, MiddlewareFunction
 from pegboard.contracts.plugins import (
     Catalogue,
+    Command,
     ErrorAdapter,
     Lifespan,
     Plugin,
@@ -117,6 +120,7 @@ __all__ = [
     "Catalogue",
     "Change",
     "Client",
+    "Command",
     "Completion",
     "Connection",
     "Contributed",

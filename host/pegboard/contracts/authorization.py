@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from pegboard.contracts.calls import Authorization, Call
+from pegboard.contracts.callers import Authorization
+from pegboard.contracts.calls import Call
 
 
 class AuthProvider(NamedTuple):

@@ -1,9 +1,9 @@
 """One call: who asks, what for, and what it comes to. The same whatever protocol and transport it came by."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
+from pegboard.contracts.callers import LOCAL, NOTHING, UNKNOWN_CLIENT, Caller, Client, Supplied
 from pegboard.contracts.catalogue import Prompt, Resource, ResourceTemplate, Tool
 
 if TYPE_CHECKING:
@@ -12,73 +12,8 @@ if TYPE_CHECKING:
     from pegboard.contracts.http import Headers
     from pegboard.errors import MCPError
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
-"""The empty mapping that absent parameters and capabilities share."""
-
 RequestId: TypeAlias = str | int
 """A JSON-RPC request id as MCP allows it: a string or an integer, never null."""
-
-
-class Caller(NamedTuple):
-    """The person or program behind a call, as far as the transport can vouch for it.
-
-    Attributes:
-        subject: a stable id of the authenticated user, None when nobody is authenticated.
-        trusted: the channel is one that only this machine's user has, such as standard input or a loopback port.
-        scopes: what their token allows here; of no account where the channel is trusted.
-        client_id: the program that the token was given to.
-        expires_at: when the token ends, in seconds since 1970.
-        resource: for which address the token was given.
-        extra: what else the token says of them.
-    """
-
-    subject: str | None = None
-    trusted: bool = False
-    scopes: frozenset[str] = frozenset()
-    client_id: str | None = None
-    expires_at: float | None = None
-    resource: str | None = None
-    extra: Mapping[str, Any] = NOTHING
-
-    @property
-    def identity(self) -> "Caller":
-        """Who it is, whatever token they came with this time: what belongs to somebody is bound to this."""
-        return Caller(self.subject, self.trusted)
-
-
-ANONYMOUS = Caller()
-"""Somebody, from anywhere."""
-
-LOCAL = Caller(trusted=True)
-"""This machine's user, or the program that embeds the host."""
-
-
-class Client(NamedTuple):
-    """The program that speaks to us, as it describes itself; never a basis for trust.
-
-    Attributes:
-        name: its own name, "" when it gave none.
-        version: its own version, "" when it gave none.
-        revision: the protocol revision this call is served in, such as "2025-11-25".
-        capabilities: what it says it can do (MCP ClientCapabilities).
-    """
-
-    name: str = ""
-    version: str = ""
-    revision: str = ""
-    capabilities: Mapping[str, Any] = NOTHING
-
-    def extension(self, identifier: str) -> Mapping[str, Any] | None:
-        """The settings that the client declares for an extension or an experiment, None when it declares none."""
-        for place in ("extensions", "experimental"):
-            declared = self.capabilities.get(place)
-            settings = declared.get(identifier) if isinstance(declared, dict) else None
-            if isinstance(settings, dict):
-                return settings
-        return None
-
-
-UNKNOWN_CLIENT = Client()
 
 Notify: TypeAlias = Callable[[str, dict[str, Any]], None]
 """Sends a notification (method, params) on the call's own stream; returns at once, and may be called in any thread.
@@ -140,44 +75,6 @@ class Round(NamedTuple):
 
 FIRST_ROUND = Round()
 """Of a call that asked nothing yet."""
-
-
-class Authorization(NamedTuple):
-    """A token that a tool calls other services with, and whose it is. It is never a proof of who calls the host.
-
-    Attributes:
-        token: the access token; never shown.
-        user_info: what its provider says of the person.
-        scopes: what it may be used for, as far as that is known.
-    """
-
-    token: str
-    user_info: Mapping[str, Any] = NOTHING
-    scopes: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"Authorization(scopes={self.scopes!r})"
-
-
-class Supplied(NamedTuple):
-    """What a request itself brings for its tool; it comes before what the host has. A tool sees what it declared.
-
-    Whoever makes one vouches for it: that the request came from somebody who may say such things.
-
-    Attributes:
-        authorization: the token that the tool requires.
-        secrets: by name, in any case.
-        metadata: by key, in any case.
-        user_id: the person for whom it runs.
-    """
-
-    authorization: Authorization | None = None
-    secrets: Mapping[str, str] = NOTHING
-    metadata: Mapping[str, str] = NOTHING
-    user_id: str | None = None
-
-    def __repr__(self) -> str:
-        return f"Supplied(secrets={sorted(self.secrets)}, metadata={sorted(self.metadata)})"
 
 
 class Question(NamedTuple):

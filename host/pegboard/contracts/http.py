@@ -6,7 +6,7 @@ A server knows nothing of what is served, a route's handler nothing of the serve
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
-from pegboard.contracts.calls import ANONYMOUS, NOTHING, Caller
+from pegboard.contracts.callers import ANONYMOUS, NOTHING, Caller
 
 if TYPE_CHECKING:
     from pegboard.contracts.streams import ProtocolHost

@@ -7,7 +7,8 @@ bound. Revisions are dates, so that their text sorts as they do.
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from pegboard.contracts.calls import NOTHING, Call, Notify, Outcome
+from pegboard.contracts.callers import NOTHING
+from pegboard.contracts.calls import Call, Notify, Outcome
 from pegboard.contracts.catalogue import Resource, Tool
 
 Describe: TypeAlias = Callable[[Tool | Resource, Any, Mapping[str, Resource]], Mapping[str, Any] | None]

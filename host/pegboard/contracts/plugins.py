@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
-from pegboard.contracts.calls import NOTHING
+from pegboard.contracts.callers import NOTHING
 from pegboard.contracts.catalogue import Kind, ToolAnnotations
 
 if TYPE_CHECKING:
@@ -126,6 +126,25 @@ class PromptDefinition(NamedTuple):
     meta: Mapping[str, Any] | None = None
     icons: "Sequence[Icon]" = ()
     completions: Mapping[str, Completer] = NOTHING
+
+
+class Command(NamedTuple):
+    """A command of `pegboard`.
+
+    Attributes:
+        name: what is typed.
+        summary: what it does, in one line.
+        run: given the options that were typed, gives what is printed, "" for nothing. An `MCPError` ends it with its
+            message and the exit code 1.
+        arguments: names such as "file" or "--seconds", each with what `argparse.ArgumentParser.add_argument` is told.
+        examples: lines that work.
+    """
+
+    name: str
+    summary: str
+    run: Callable[[Any], str]
+    arguments: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    examples: Sequence[str] = ()
 
 
 class SecretStore(Protocol):

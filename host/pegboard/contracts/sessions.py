@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from pegboard.contracts.calls import Caller, Client
+from pegboard.contracts.callers import Caller, Client
 
 
 class SessionRecord(NamedTuple):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Awaitable, Callable
 from typing import Literal, Protocol
 
-from pegboard.contracts.calls import Call, Caller, Outcome
+from pegboard.contracts.callers import Caller
+from pegboard.contracts.calls import Call, Outcome
 from pegboard.contracts.catalogue import Change, Identity, Kind, Tool
 from pegboard.contracts.http import EventStream, Request, Response
 from pegboard.contracts.methods import Contributed

@@ -13,6 +13,7 @@ from pegboard import hookspecs
 from pegboard.authoring import ToolFunction
 from pegboard.contracts import (
     AuthProvider,
+    Command,
     Extension,
     Method,
     Middleware,
@@ -55,6 +56,7 @@ HOOKS = {
     "register_routes": Hook("routes", Route),
     "register_token_sources": Hook("token_sources", ("token",)),
     "register_authenticators": Hook("authenticators", ("policy", "authenticate")),
+    "register_commands": Hook("commands", Command),
     "register_secret_stores": Hook("stores", ("name", "get")),
     "lifespan": Hook("lifespans", ("__aenter__", "__aexit__")),
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from pegboard.contracts import (
     Authenticator,
     AuthProvider,
+    Command,
     ErrorAdapter,
     Extension,
     Lifespan,
@@ -142,6 +143,7 @@ class Loaded:
         self.routes: list[Route] = []
         self.token_sources: list[TokenSource] = []
         self.authenticators: list[Authenticator] = []
+        self.commands: list[Command] = []
         self.stores: list[SecretStore] = []
         self.lifespans: list[Lifespan] = []
 

@@ -93,8 +93,7 @@ def arguments(parameters: Iterable[Parameter], title: str) -> Plain:
         core, json = _described(_plain(one.type, _no_class), one.extras, one.description)
         required = one.default is inspect.Parameter.empty
         if not required:
-            is_empty = type(one.default) in (list, dict) and not one.default
-            if one.default is not None and type(one.default) not in (bool, int, float, str) and not is_empty:
+            if one.default is not None and type(one.default) not in (bool, int, float, str):
                 raise NotPlainError
             core = core_schema.with_default_schema(core, default=one.default)
             if type(one.default) is not float or isfinite(one.default):

@@ -1,0 +1,46 @@
+"""The commands of plugins: found where somebody asks for one, and kept from ending in a stack trace."""
+
+from __future__ import annotations
+
+import logging
+from argparse import Namespace
+from collections import Counter
+
+from pegboard.cli import FAILED, OK
+from pegboard.cli.common import make_host
+from pegboard.cli.output import diverted, print_text, say
+from pegboard.contracts import Command
+from pegboard.errors import ConfigError, MCPError
+from pegboard.loading.telling import in_words
+
+
+def commands_of_plugins(options: Namespace) -> list[Command]:
+    """Every command that a plugin which runs contributes; none where the configuration is wrong, which is said."""
+    try:
+        host = make_host(options)
+    except ConfigError as error:
+        say(str(error))
+        return []
+    with diverted():
+        host.load()
+    found = [command for plugin in host.report.plugins for command in plugin.commands]
+    times = Counter(command.name for command in found)
+    for name in [name for name, count in times.items() if count > 1]:
+        say(f"several plugins bring a command {name!r}, so that none of them can be run")
+    return [command for command in found if times[command.name] == 1]
+
+
+def run_contributed(command: Command, options: Namespace) -> int:
+    """Run one of them, and print what it gives."""
+    try:
+        with diverted():
+            text = command.run(options)
+    except MCPError:
+        raise
+    except Exception as error:
+        logging.getLogger("pegboard").debug("the command %s failed", command.name, exc_info=True)
+        say(f"the command {command.name!r} failed: {in_words(error)}")
+        return FAILED
+    if text:
+        print_text(text)
+    return OK

@@ -1,0 +1,104 @@
+"""The Arcade Worker protocol: the host's tools and resources as REST, for a caller with a JWT of the shared secret.
+
+It is served where a secret is configured, on the same port as everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, Self
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+
+from pegboard import Authenticator, Command, Plugin, PluginConfig, Route, hookimpl
+
+SHORTEST = 32
+"""How many bytes a secret needs that strangers may try (RFC 7518, section 3.2, for HS256)."""
+WELL_KNOWN = frozenset(("dev", "changeme", "secret", "password", "test", "worker", "arcade", "default"))
+
+
+class WorkerConfig(PluginConfig):
+    """`[plugins.worker]`.
+
+    Attributes:
+        secret: signs the tokens of callers; also ARCADE_WORKER_SECRET. Without one nothing is served. One that is
+            shorter than 32 bytes, or well known, serves this machine alone.
+        path: where the routes begin.
+        auth_disabled: callers need no token, on this machine alone; also ARCADE_AUTH_DISABLED.
+        leeway_seconds: how far the clocks of callers may be off.
+        require_exp: tokens must say when they end.
+        weak_secrets_anywhere: a secret that is short or well known serves other machines too.
+        unknown_tool: what asking for a tool that is not there comes to: 404 with JSON, or 500 with text.
+        check_requirements: what a tool requires is checked before it runs, and told in words.
+        expose_internals: errors hold what their authors wrote for developers, and the way through the code.
+        none_is_empty: a tool that may give None and does gives "", and not null.
+        zoneless_times: `finished_at` has no time zone.
+    """
+
+    secret: SecretStr | None = None
+    path: str = "/worker"
+    auth_disabled: bool = False
+    leeway_seconds: float = Field(0, ge=0, le=300)
+    require_exp: bool = True
+    weak_secrets_anywhere: bool = False
+    unknown_tool: Literal["not_found", "internal_error"] = "not_found"
+    check_requirements: bool = True
+    expose_internals: bool = False
+    none_is_empty: bool = False
+    zoneless_times: bool = False
+
+    @field_validator("path")
+    @classmethod
+    def _is_path(cls, path: str) -> str:
+        if not path.startswith("/") or path.endswith("/"):
+            raise ValueError('expected a path such as "/worker"')
+        return path
+
+    @model_validator(mode="after")
+    def _has_secret(self) -> Self:
+        if not self.auth_disabled and (self.secret is None or not self.secret.get_secret_value()):
+            raise ValueError("it needs a secret: set ARCADE_WORKER_SECRET, or secret in this section")
+        return self
+
+
+class WorkerPlugin(Plugin):
+    """The routes, and who may ask for them."""
+
+    Config = WorkerConfig
+
+    @hookimpl
+    def register_commands(self) -> Iterable[Command]:
+        """`pegboard token`."""
+        lasting = {"type": int, "default": 3600, "metavar": "N", "help": "how long it is good for; 3600 by default"}
+        examples = ("pegboard token", "pegboard token --seconds 60")
+        summary = "make a token for trying the worker protocol"
+        token = Command("token", summary, self._token, [("--seconds", lasting)], examples)
+        return [token] if self.config.secret else []
+
+    def _token(self, options: Any) -> str:
+        from pegboard_plugins.worker.tokens import mint
+
+        return mint(self.config.secret.get_secret_value(), options.seconds)
+
+    @hookimpl
+    def register_authenticators(self) -> Iterable[Authenticator]:
+        """Callers with a token of the secret."""
+        from pegboard_plugins.worker.tokens import WorkerTokens
+
+        return [WorkerTokens(self.config)] if self.config.secret else []
+
+    @hookimpl
+    def register_routes(self) -> Iterable[Route]:
+        """Health, tools, invoking them, and resources."""
+        if not self.config.secret:
+            return []
+        from pegboard_plugins.worker.endpoint import Endpoint
+
+        path, endpoint = self.config.path, Endpoint(self.config)
+        return [
+            Route("GET", f"{path}/health", endpoint.health, auth="public"),
+            Route("GET", f"{path}/tools", endpoint.tools, auth="worker"),
+            Route("POST", f"{path}/tools/invoke", endpoint.invoke, auth="worker"),
+            Route("POST", f"{path}/resources/list", endpoint.list_resources, auth="worker"),
+            Route("POST", f"{path}/resources/read", endpoint.read_resource, auth="worker"),
+        ]

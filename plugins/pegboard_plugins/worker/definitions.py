@@ -1,0 +1,123 @@
+"""Tools as the worker protocol lists them: every member there, null where there is nothing to say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pegboard import Tool, ToolAuthorization, ToolMetadata
+from pegboard_plugins.worker.value_schema import ANYTHING, Value, value_of
+
+NO_DESCRIPTION = "No description provided."
+_INFERRABLE = "x-inferrable"
+
+
+def pascal(name: str) -> str:
+    """A name as the protocol writes it: `list_issues` is `ListIssues`; other separators stay."""
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+
+
+def definition_of(tool: Tool) -> dict[str, Any]:
+    """A ToolDefinition."""
+    toolkit, name = pascal(re.sub(r"[-\s.]+", "_", tool.owner)), pascal(tool.own_name)
+    return {
+        "name": name,
+        "fully_qualified_name": f"{toolkit}.{name}",
+        "description": tool.description,
+        "toolkit": {"name": toolkit, "description": None, "version": tool.version},
+        "input": {"parameters": _parameters(tool.input_schema)},
+        "output": _output(tool),
+        "requirements": _requirements(tool),
+        "deprecation_message": tool.deprecated,
+        "metadata": None if tool.metadata is None else _metadata(tool.metadata),
+        "_meta": {"ui": tool.meta["ui"]} if tool.meta and "ui" in tool.meta else None,
+    }
+
+
+def _parameters(schema: Mapping[str, Any]) -> list[dict[str, Any]]:
+    required = schema.get("required", ())
+    found = []
+    for name, one in schema.get("properties", {}).items():
+        value = value_of(one, schema)
+        is_required = name in required
+        # what may be left out may be null, and the protocol does not say it twice
+        shown = value._replace(description=None, nullable=value.nullable and is_required)
+        told = one if isinstance(one, Mapping) else {}
+        found.append(
+            {
+                "name": name,
+                "required": is_required,
+                "description": value.description,
+                "value_schema": shown.to_json(),
+                "inferrable": bool(told.get(_INFERRABLE, True)),
+            }
+        )
+    return found
+
+
+def result_of(tool: Tool) -> Value | None:
+    """What a tool gives, None for nothing at all."""
+    if tool.output_schema is not None:
+        return value_of(tool.output_schema, tool.output_schema)
+    if tool.gives == "nothing":
+        return None
+    return Value("string") if tool.gives == "text" else ANYTHING
+
+
+def _output(tool: Tool) -> dict[str, Any]:
+    value = result_of(tool)
+    if value is None:
+        return {"description": NO_DESCRIPTION, "available_modes": ["null"], "value_schema": None}
+    modes = ["value", "error", "null"] if value.nullable else ["value", "error"]
+    shown = value._replace(description=None, nullable=False)
+    return {
+        "description": value.description or NO_DESCRIPTION,
+        "available_modes": modes,
+        "value_schema": shown.to_json(),
+    }
+
+
+def _requirements(tool: Tool) -> dict[str, Any]:
+    needed = tool.requires
+    if needed is None:
+        return {"authorization": None, "secrets": None, "metadata": None}
+    return {
+        "authorization": None if needed.authorization is None else _authorization(needed.authorization),
+        "secrets": _keys(needed.secrets),
+        "metadata": _keys(needed.metadata),
+    }
+
+
+def _authorization(needed: ToolAuthorization) -> dict[str, Any]:
+    return {
+        "provider_id": needed.provider_id,
+        "provider_type": needed.provider_type,
+        "id": needed.id,
+        "oauth2": {"scopes": list(needed.scopes) or None},
+    }
+
+
+def _keys(names: tuple[str, ...]) -> list[dict[str, str]] | None:
+    return [{"key": name} for name in names] or None
+
+
+def _metadata(metadata: ToolMetadata) -> dict[str, Any]:
+    kind, does = metadata.classification, metadata.behavior
+    return {
+        "classification": None if kind is None else {"service_domains": _listed(kind.service_domains)},
+        "behavior": None
+        if does is None
+        else {
+            "operations": _listed(does.operations),
+            "read_only": does.read_only,
+            "destructive": does.destructive,
+            "idempotent": does.idempotent,
+            "open_world": does.open_world,
+        },
+        "extras": None if metadata.extras is None else dict(metadata.extras),
+    }
+
+
+def _listed(names: Any) -> list[str] | None:
+    return [str(name) for name in names] or None

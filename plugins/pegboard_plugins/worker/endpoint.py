@@ -1,0 +1,179 @@
+"""The worker's routes: each request becomes a call of the host, and its outcome the protocol's answer."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from pegboard import (
+    Call,
+    Change,
+    Client,
+    Failure,
+    Listing,
+    NotFoundError,
+    Outcome,
+    ProtocolHost,
+    Request,
+    ResourceResult,
+    Response,
+    Tool,
+    encode,
+)
+from pegboard_plugins.worker import WorkerConfig
+from pegboard_plugins.worker.definitions import definition_of
+from pegboard_plugins.worker.logs import Logs
+from pegboard_plugins.worker.outputs import Outputs
+from pegboard_plugins.worker.requests import InvalidRequestError, ListRequest, ReadRequest, ToolCallRequest, read_body
+from pegboard_plugins.worker.resources import contents_of, resource_of
+from pegboard_plugins.worker.tokens import ENGINE
+
+INVALID_PARAMS = -32602
+RESOURCE_NOT_FOUND = -32002
+CLIENT = Client("worker")
+
+
+class Endpoint:
+    """Answers the worker's routes.
+
+    Args:
+        config: the plugin's settings.
+    """
+
+    def __init__(self, config: WorkerConfig) -> None:
+        self._config = config
+        self._outputs = Outputs(config)
+        self._tools: dict[tuple[str, str], list[Tool]] | None = None
+        self._listed = b""
+        self._watching = False
+
+    async def health(self, request: Request, host: ProtocolHost) -> Response:
+        """`GET /worker/health`: open to everybody."""
+        count = sum(map(len, (await self._by_name(host)).values()))
+        return _json({"status": "ok", "tool_count": str(count)})
+
+    async def tools(self, request: Request, host: ProtocolHost) -> Response:
+        """`GET /worker/tools`: every tool."""
+        await self._by_name(host)
+        return Response(200, self._listed)
+
+    async def invoke(self, request: Request, host: ProtocolHost) -> Response:
+        """`POST /worker/tools/invoke`: call a tool. A tool that fails is answered with 200 as well."""
+        try:
+            asked = read_body(request, ToolCallRequest)
+        except InvalidRequestError as error:
+            return _error(400, INVALID_PARAMS, str(error))
+        tool = await self._find(asked, host)
+        if tool is None:
+            return self._unknown(asked)
+        supplied = asked.context.supplied(lenient=not self._config.check_requirements)
+        logs = Logs(tool)
+        call = Call(
+            "tools/call",
+            {"name": tool.name, "arguments": asked.inputs or {}},
+            caller=request.caller,
+            client=CLIENT,
+            request_id=asked.execution_id,
+            notify=logs.hear,
+            headers=request.headers,
+            supplied=supplied,
+        )
+        started = time.perf_counter()
+        outcome = await host.dispatch(call)
+        duration = (time.perf_counter() - started) * 1000
+        return _json(self._outputs.response(tool, outcome, asked.execution_id, duration, logs.entries))
+
+    async def list_resources(self, request: Request, host: ProtocolHost) -> Response:
+        """`POST /worker/resources/list`: a page of them."""
+        try:
+            asked = read_body(request, ListRequest)
+        except InvalidRequestError as error:
+            return _error(400, INVALID_PARAMS, str(error))
+        params = {} if asked.cursor is None else {"cursor": asked.cursor}
+        outcome = await host.dispatch(_call("resources/list", params, request))
+        if not isinstance(outcome, Listing):
+            return _error(400, INVALID_PARAMS, "Invalid cursor")
+        page: dict[str, Any] = {"resources": [resource_of(one) for one in outcome.items]}
+        if outcome.next_cursor is not None:
+            page["nextCursor"] = outcome.next_cursor
+        return _json(page)
+
+    async def read_resource(self, request: Request, host: ProtocolHost) -> Response:
+        """`POST /worker/resources/read`: what one holds."""
+        try:
+            asked = read_body(request, ReadRequest)
+        except InvalidRequestError as error:
+            return _error(400, INVALID_PARAMS, str(error))
+        outcome = await host.dispatch(_call("resources/read", {"uri": asked.uri}, request))
+        if isinstance(outcome, ResourceResult):
+            return _json({"contents": [contents_of(one) for one in outcome.contents]})
+        return _unreadable(outcome, asked.uri)
+
+    # --- which tool ---
+
+    async def _find(self, asked: ToolCallRequest, host: ProtocolHost) -> Tool | None:
+        """The tool that a caller means; the first of any version where they name none."""
+        wanted = asked.tool
+        found = (await self._by_name(host)).get((wanted.toolkit.casefold(), wanted.name.casefold()), ())
+        version = None if wanted.version is None else wanted.version.casefold()
+        return next((one for one in found if version is None or (one.version or "").casefold() == version), None)
+
+    def _unknown(self, asked: ToolCallRequest) -> Response:
+        if self._config.unknown_tool == "internal_error":
+            return Response(500, b"Internal Server Error", "text/plain; charset=utf-8")
+        version = f" in version {asked.tool.version}" if asked.tool.version is not None else ""
+        return _error(404, INVALID_PARAMS, f"Unknown tool: {asked.tool.toolkit}.{asked.tool.name}{version}")
+
+    async def _by_name(self, host: ProtocolHost) -> dict[tuple[str, str], list[Tool]]:
+        """The tools by the names of their toolkits and their own, kept until they change."""
+        if not self._watching:
+            self._watching = True
+            host.watch(self._forget)
+        if self._tools is None:
+            tools: dict[tuple[str, str], list[Tool]] = {}
+            definitions = []
+            for tool in await _all_tools(host):
+                definition = definition_of(tool)
+                key = definition["toolkit"]["name"].casefold(), definition["name"].casefold()
+                tools.setdefault(key, []).append(tool)
+                definitions.append(definition)
+            self._listed = encode(definitions)
+            self._tools = tools
+        return self._tools
+
+    def _forget(self, change: Change) -> None:
+        if change.kind == "tools":
+            self._tools = None
+
+
+async def _all_tools(host: ProtocolHost) -> list[Tool]:
+    found: list[Tool] = []
+    params: dict[str, str] = {}
+    while True:
+        page = await host.dispatch(Call("tools/list", params, caller=ENGINE, client=CLIENT))
+        if isinstance(page, Failure):
+            raise page.error
+        assert isinstance(page, Listing)
+        found += [one for one in page.items if isinstance(one, Tool)]
+        if page.next_cursor is None:
+            return found
+        params = {"cursor": page.next_cursor}
+
+
+def _call(method: str, params: dict[str, Any], request: Request) -> Call:
+    return Call(method, params, caller=request.caller, client=CLIENT, headers=request.headers)
+
+
+def _unreadable(outcome: Outcome, uri: str) -> Response:
+    if isinstance(outcome, Failure) and isinstance(outcome.error, NotFoundError):
+        return _error(404, RESOURCE_NOT_FOUND, f"Resource not found: {uri}")
+    message = outcome.error.message if isinstance(outcome, Failure) else "Internal error"
+    return _error(500, -32603, message)
+
+
+def _json(value: Any) -> Response:
+    return Response(200, encode(value))
+
+
+def _error(status: int, code: int, message: str) -> Response:
+    return Response(status, encode({"code": code, "message": message}))

@@ -1,0 +1,43 @@
+"""What a tool says while it runs, as the logs of its answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pegboard import Tool, encode
+
+_LEVELS = {"debug": "debug", "info": "info", "notice": "info", "warning": "warning"}
+
+
+class Logs:
+    """Hears one call.
+
+    Attributes:
+        entries: what was said, in order, None where nothing was.
+    """
+
+    def __init__(self, tool: Tool) -> None:
+        self._name = tool.name
+        self._entries: list[dict[str, Any]] = []
+        if tool.deprecated is not None:
+            self._add(tool.deprecated, "warning", "deprecation")
+        self._repeated = None if tool.deprecated is None else f"{tool.name} is deprecated: {tool.deprecated}"
+
+    def hear(self, method: str, params: dict[str, Any]) -> None:
+        """Take a notification of the call; progress that says nothing has no place."""
+        if method == "notifications/message" and params["data"] != self._repeated:
+            self._add(_text(params["data"]), _LEVELS.get(params["level"], "error"))
+        elif method == "notifications/progress" and params.get("message"):
+            self._add(params["message"], "info")
+
+    @property
+    def entries(self) -> list[dict[str, Any]] | None:
+        """What was said."""
+        return self._entries or None
+
+    def _add(self, message: str, level: str, subtype: str | None = None) -> None:
+        self._entries.append({"message": message, "level": level, "subtype": subtype})
+
+
+def _text(data: Any) -> str:
+    return data if isinstance(data, str) else encode(data).decode()

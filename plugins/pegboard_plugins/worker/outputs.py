@@ -1,0 +1,117 @@
+"""What a call came to, as a ToolCallResponse."""
+
+from __future__ import annotations
+
+import traceback
+from datetime import UTC, datetime
+from typing import Any
+
+from pegboard import AuthorizationRequiredError, ErrorKind, Failure, Outcome, TextContent, Tool, ToolError, ToolResult
+from pegboard_plugins.worker import WorkerConfig
+from pegboard_plugins.worker.definitions import result_of
+
+NO_DETAILS = "(no details provided)"
+
+
+class Outputs:
+    """Writes answers, as the settings have it."""
+
+    def __init__(self, config: WorkerConfig) -> None:
+        self._config = config
+
+    def response(
+        self, tool: Tool, outcome: Outcome, execution_id: str | None, duration: float, logs: list[dict[str, Any]] | None
+    ) -> dict[str, Any]:
+        """A ToolCallResponse; `duration` in milliseconds."""
+        output = self._output(tool, outcome)
+        now = datetime.now() if self._config.zoneless_times else datetime.now(UTC)  # noqa: DTZ005 - as it was
+        return {
+            "execution_id": execution_id or "",
+            "finished_at": now.isoformat(),
+            "duration": duration,
+            "success": output["error"] is None,
+            "output": {**output, "logs": logs},
+        }
+
+    def _output(self, tool: Tool, outcome: Outcome) -> dict[str, Any]:
+        value, error, wanted = None, None, None
+        if isinstance(outcome, ToolResult) and not outcome.is_error:
+            value = self._value(tool, outcome)
+        elif isinstance(outcome, ToolResult):
+            kind = ErrorKind.TOOL_RUNTIME_FATAL.value
+            error = _payload(_worded(kind, "ToolExecutionError", tool, _text(outcome)), kind)
+        elif isinstance(outcome, Failure):
+            error = self._error(tool, outcome)
+            wanted = _wanted(outcome)
+        else:
+            kind = ErrorKind.TOOL_RUNTIME_FATAL.value
+            error = _payload(_worded(kind, "FatalToolError", tool, "It gave what this protocol cannot carry."), kind)
+        return {"value": value, "logs": None, "error": error, "requires_authorization": wanted}
+
+    def _value(self, tool: Tool, result: ToolResult) -> Any:
+        if result.content is not None and not result.structured:
+            return _text(result)
+        if result.value is not None:
+            return result.value
+        declared = result_of(tool)
+        if declared is None:
+            return {}
+        return "" if declared.nullable and self._config.none_is_empty else None
+
+    def _error(self, tool: Tool, failure: Failure) -> dict[str, Any]:
+        error = failure.error
+        name = type(error).__name__
+        if not isinstance(error, ToolError):
+            kind = ErrorKind.TOOL_RUNTIME_FATAL.value
+            return _payload(_worded(kind, name, tool, error.message), kind, error_id=failure.error_id)
+        told = error.to_payload()
+        kind = str(told["kind"])
+        shown = {key: told.get(key) for key in ("can_retry", "additional_prompt_content", "retry_after_ms")}
+        payload = _payload(_worded(kind, name, tool, error.message), kind, told.get("extra"), failure.error_id, **shown)
+        payload["status_code"] = told.get("status_code")
+        if self._config.expose_internals:
+            own = told.get("developer_message")
+            payload["developer_message"] = None if own is None else _worded(kind, name, tool, own)
+            cause = error.__cause__
+            payload["stacktrace"] = None if cause is None else "".join(traceback.format_exception(cause))
+        return payload
+
+
+def _payload(
+    message: str, kind: str, extra: Any = None, error_id: str | None = None, *, can_retry: Any = False, **more: Any
+) -> dict[str, Any]:
+    """A ToolCallError."""
+    known = {**(extra or {}), **({"error_id": error_id} if error_id is not None else {})}
+    return {
+        "message": message,
+        "kind": kind,
+        "developer_message": None,
+        "can_retry": can_retry,
+        "additional_prompt_content": more.get("additional_prompt_content"),
+        "retry_after_ms": more.get("retry_after_ms"),
+        "stacktrace": None,
+        "status_code": None,
+        "extra": known or None,
+    }
+
+
+def _worded(kind: str, name: str, tool: Tool, message: str) -> str:
+    return f"[{kind}] {name} during execution of tool '{tool.own_name}': {message or NO_DETAILS}"
+
+
+def _text(result: ToolResult) -> str:
+    """What a result says in words."""
+    return "\n".join(block.text for block in result.content or () if isinstance(block, TextContent))
+
+
+def _wanted(failure: Failure) -> dict[str, Any] | None:
+    """The authorization that a person has to give, None where none is missing."""
+    error = failure.error
+    if not isinstance(error, AuthorizationRequiredError):
+        return None
+    return {
+        "authorization_url": error.url,
+        "authorization_id": error.authorization_id,
+        "scopes": list(error.scopes),
+        "status": error.status,
+    }

@@ -1,0 +1,115 @@
+"""Who may ask the worker: callers with a JSON Web Token of the shared secret (HS256, RFC 7519)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from time import time
+from typing import Any
+
+from pegboard import Caller, Request, Response
+from pegboard_plugins.worker import SHORTEST, WELL_KNOWN, WorkerConfig
+
+AUDIENCE = "worker"
+VERSION = "1"
+ENGINE = Caller(client_id="worker")
+"""Whoever has a token; the person behind it is named in each request."""
+
+_KEPT = 1000
+"""How many tokens that were good are remembered, so that they need no checking again."""
+
+
+class WorkerTokens:
+    """The authenticator of the worker's routes.
+
+    Attributes:
+        only_local: why it is good for this machine alone, None where others may come in.
+    """
+
+    policy = "worker"
+
+    def __init__(self, config: WorkerConfig) -> None:
+        assert config.secret is not None  # else there is no authenticator
+        self._secret = config.secret.get_secret_value()
+        self._config = config
+        self._good: dict[bytes, float] = {}
+        self.only_local = _only_local(config, self._secret)
+
+    async def authenticate(self, request: Request) -> Caller | Response:
+        """Let in who brings a token that is in order (RFC 6750, section 2.1)."""
+        if self._config.auth_disabled:
+            return ENGINE
+        scheme, _, token = (request.headers.get("Authorization") or "").partition(" ")
+        if scheme.lower() != "bearer" or not token.strip():
+            return _refused("Not authenticated")
+        complaint = self._complaint(token.strip())
+        return ENGINE if complaint is None else _refused(f"Invalid token. Error: {complaint}")
+
+    def _complaint(self, token: str) -> str | None:
+        """What is wrong with a token; None for one that is in order."""
+        digest = sha256(token.encode("utf-8", "replace")).digest()
+        if self._good.get(digest, 0) > time():
+            return None
+        self._good.pop(digest, None)
+        claims = self._claims(token)
+        if isinstance(claims, str):
+            return claims
+        if claims.get("ver") != VERSION:
+            return f"Unsupported token version: {claims.get('ver')}"
+        if len(self._good) >= _KEPT:
+            del self._good[next(iter(self._good))]
+        if "exp" in claims:
+            self._good[digest] = float(claims["exp"]) + self._config.leeway_seconds
+        return None
+
+    def _claims(self, token: str) -> Mapping[str, Any] | str:
+        """What a token says, or why nobody should believe it."""
+        import jwt
+
+        try:
+            claims: dict[str, Any] = jwt.decode(
+                token,
+                _key(self._secret),
+                algorithms=["HS256"],
+                audience=AUDIENCE,
+                leeway=self._config.leeway_seconds,
+                options={"require": ["exp", "aud"] if self._config.require_exp else ["aud"]},
+            )
+        except (jwt.PyJWTError, ValueError, TypeError, OverflowError) as error:
+            return str(error) or type(error).__name__
+        return claims
+
+
+def mint(secret: str, seconds: int) -> str:
+    """A token that is good for so many seconds."""
+    import jwt
+
+    now = int(time())
+    claims = {"aud": AUDIENCE, "ver": VERSION, "iat": now, "exp": now + seconds}
+    return jwt.encode(claims, _key(secret), algorithm="HS256")
+
+
+def _key(secret: str) -> bytes:
+    # HMAC pads a short key with zeros itself (RFC 2104); the library warns of such keys, and `only_local` has its say
+    return secret.encode().ljust(SHORTEST, b"\0")
+
+
+def _refused(detail: str) -> Response:
+    body = json.dumps({"detail": detail}).encode()
+    return Response(401, body, headers={"WWW-Authenticate": "Bearer"})
+
+
+def _only_local(config: WorkerConfig, secret: str) -> str | None:
+    if config.auth_disabled:
+        return "the worker lets everybody in: ARCADE_AUTH_DISABLED, or [plugins.worker] auth_disabled, is set"
+    if config.weak_secrets_anywhere or not _is_weak(secret):
+        return None
+    return (
+        f"the worker's secret is weak; set ARCADE_WORKER_SECRET to {SHORTEST} random bytes or more, "
+        "such as those of `openssl rand -hex 32`"
+    )
+
+
+def _is_weak(secret: str) -> bool:
+    return len(secret.encode()) < SHORTEST or secret.casefold() in WELL_KNOWN or len(set(secret)) < 8

@@ -1,0 +1,194 @@
+"""JSON Schemas as the worker protocol's value schemas. What those cannot say is widened: nothing that fits is left out.
+
+A value schema of type "json" without properties is any JSON value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+_PLAIN = {"string": "string", "integer": "integer", "number": "number", "boolean": "boolean"}
+_DEEPEST = 20
+"""How deep schemas are followed; what lies below may be anything."""
+
+
+class Value(NamedTuple):
+    """A value schema.
+
+    Attributes:
+        type: "string", "integer", "number", "boolean", "array" or "json".
+        enum: the texts that it may be, None for any.
+        properties: of an object whose members are known, None of anything else.
+        required: the members that must be there.
+        items: of an array.
+        nullable: null will do as well.
+        description: what it is.
+    """
+
+    type: str = "json"
+    enum: tuple[str, ...] | None = None
+    properties: Mapping[str, Value] | None = None
+    required: tuple[str, ...] = ()
+    items: Value | None = None
+    nullable: bool = False
+    description: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As it goes out, every member there."""
+        inner = self.items
+        return {
+            "val_type": self.type,
+            "inner_val_type": None if inner is None else inner.type,
+            "enum": _listed(self.enum if inner is None else inner.enum),
+            "properties": _members(self),
+            "inner_properties": None if inner is None else _members(inner),
+            "description": self.description,
+            "required_keys": None if self.properties is None else sorted(self.required),
+            "inner_required_keys": None if inner is None or inner.properties is None else sorted(inner.required),
+            "nullable": self.nullable or None,
+        }
+
+
+ANYTHING = Value()
+
+
+def value_of(schema: Any, root: Mapping[str, Any]) -> Value:
+    """What a JSON Schema comes to.
+
+    Args:
+        schema: the schema.
+        root: the schema that its references point into.
+    """
+    return _Reader(root).read(schema)
+
+
+def _listed(enum: tuple[str, ...] | None) -> list[str] | None:
+    return None if enum is None else list(enum)
+
+
+def _members(value: Value) -> dict[str, Any] | None:
+    return None if value.properties is None else {name: one.to_json() for name, one in value.properties.items()}
+
+
+class _Reader:
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self._root = root
+        self._depth = 0
+        self._within: list[str] = []
+
+    def read(self, schema: Any) -> Value:
+        if not isinstance(schema, Mapping) or self._depth >= _DEEPEST:
+            return ANYTHING
+        self._depth += 1
+        try:
+            found = self._reference(schema) or self._options(schema) or self._all(schema) or self._own(schema)
+        finally:
+            self._depth -= 1
+        description = schema.get("description")
+        return found._replace(description=description) if isinstance(description, str) else found
+
+    def _reference(self, schema: Mapping[str, Any]) -> Value | None:
+        reference = schema.get("$ref", schema.get("$dynamicRef"))
+        if not isinstance(reference, str):
+            return None
+        if reference in self._within:
+            return ANYTHING
+        self._within.append(reference)
+        try:
+            return self.read(_at(self._root, reference))
+        finally:
+            self._within.pop()
+
+    def _options(self, schema: Mapping[str, Any]) -> Value | None:
+        options = schema.get("anyOf", schema.get("oneOf"))
+        if not isinstance(options, Sequence) or not options:
+            return None
+        others = [one for one in options if one != {"type": "null"}]
+        found = _union([self.read(one) for one in others])
+        return found._replace(nullable=found.nullable or len(others) < len(options))
+
+    def _all(self, schema: Mapping[str, Any]) -> Value | None:
+        parts = schema.get("allOf")
+        if not isinstance(parts, Sequence) or not parts:
+            return None
+        # each part lets through all that the whole does
+        return next((found for part in parts if (found := self.read(part)) != ANYTHING), self._own(schema))
+
+    def _own(self, schema: Mapping[str, Any]) -> Value:
+        if "const" in schema:
+            return _choice([schema["const"]])
+        if isinstance(schema.get("enum"), Sequence):
+            return _choice(schema["enum"])
+        types = schema.get("type", ())
+        types = [types] if isinstance(types, str) else list(types)
+        kinds = [kind for kind in types if kind != "null"]
+        found = _union([self._of_type(kind, schema) for kind in kinds])
+        return found._replace(nullable=bool(kinds) and len(kinds) < len(types))
+
+    def _of_type(self, kind: str, schema: Mapping[str, Any]) -> Value:
+        if kind in _PLAIN:
+            return Value(_PLAIN[kind])
+        if kind == "array":
+            return Value("array", items=self._items(schema))
+        if kind == "object" and isinstance(schema.get("properties"), Mapping) and schema["properties"]:
+            members = {name: self.read(one) for name, one in schema["properties"].items()}
+            return Value("json", properties=members, required=tuple(schema.get("required", ())))
+        return ANYTHING
+
+    def _items(self, schema: Mapping[str, Any]) -> Value:
+        first = schema.get("prefixItems", ())
+        rest = schema.get("items", True)
+        given = [*first, *([] if first and rest is False else [rest])]
+        found = _union([self.read(one) for one in given])._replace(description=None)
+        # neither arrays nor null can be said of items
+        return ANYTHING if found.type == "array" or found.nullable else found
+
+
+def _at(root: Mapping[str, Any], reference: str) -> Any:
+    """What a reference within the schema points to, None where it leads nowhere."""
+    found: Any = root
+    for part in reference.removeprefix("#").split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found if reference.startswith("#") else None
+
+
+def _choice(values: Iterable[Any]) -> Value:
+    values = list(values)
+    others = [one for one in values if one is not None]
+    found = _union([_single(one) for one in others])
+    return found._replace(nullable=len(others) < len(values))
+
+
+def _single(value: Any) -> Value:
+    if isinstance(value, str):
+        return Value("string", enum=(value,))
+    if isinstance(value, bool):
+        return Value("boolean")
+    if isinstance(value, int):
+        return Value("integer")
+    return Value("number") if isinstance(value, float) else ANYTHING
+
+
+def _union(options: Sequence[Value]) -> Value:
+    """What lets through all that any of them does."""
+    if not options:
+        return ANYTHING
+    nullable = any(one.nullable for one in options)
+    types = {one.type for one in options}
+    if len(options) == 1:
+        found = options[0]
+    elif types == {"string"}:
+        enums = [one.enum for one in options if one.enum is not None]
+        every = dict.fromkeys(text for enum in enums for text in enum)
+        found = Value("string", enum=tuple(every) if len(enums) == len(options) else None)
+    elif types <= {"integer", "number"}:
+        found = Value("number" if "number" in types else "integer")
+    elif types == {"boolean"}:
+        found = Value("boolean")
+    elif types == {"array"}:
+        found = Value("array", items=_union([one.items or ANYTHING for one in options]))
+    else:
+        found = ANYTHING
+    return found._replace(nullable=nullable)

@@ -1,0 +1,123 @@
+"""A host of the demo kit that serves the worker protocol, and a caller with a token."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from time import time
+from typing import Any, NamedTuple
+
+import jwt
+import pytest
+import pytest_asyncio
+
+from tests.plugins.worker import demo_kit
+from tests.support.distributions import make_distribution
+from tests.support.http import Served
+
+SECRET = "0123456789abcdef-a-secret-of-the-tests-that-is-long-enough-for-every-algorithm-there-is"
+QUIET = '[host]\ndisabled_toolkits = ["files", "github", "math"]\n'
+
+
+class Reply(NamedTuple):
+    """What came back.
+
+    Attributes:
+        status: the HTTP status.
+        body: the body as JSON, or as text where it is none.
+        headers: the header fields.
+    """
+
+    status: int
+    body: Any
+    headers: Mapping[str, str]
+
+
+def claims(**changes: Any) -> dict[str, Any]:
+    """Those of a token that is in order, but for changes; None leaves a claim out."""
+    now = int(time())
+    given = {"aud": "worker", "ver": "1", "iat": now, "exp": now + 600} | changes
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def token(secret: str = SECRET, algorithm: str = "HS256", **changes: Any) -> str:
+    """A token with those claims."""
+    return jwt.encode(claims(**changes), secret, algorithm=algorithm)
+
+
+class Engine:
+    """A caller of the worker, written from the protocol's description alone.
+
+    Args:
+        served: the process.
+        bearer: the value of its `Authorization`, None for none.
+    """
+
+    def __init__(self, served: Served, bearer: str | None = None) -> None:
+        self._served = served
+        self._bearer = bearer
+
+    async def ask(self, method: str, path: str, body: Any = None, *, bearer: str | None = "") -> Reply:
+        """Send a request; a body that is bytes goes as it is."""
+        own = self._bearer if bearer == "" else bearer
+        fields = [] if own is None else [("Authorization", own)]
+        sent = b""
+        if body is not None:
+            sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+            fields.append(("Content-Type", "application/json"))
+        answer = await self._served.request(method, f"/worker/{path}", fields, sent)
+        try:
+            told = json.loads(answer.body)
+        except ValueError:
+            told = answer.body.decode()
+        return Reply(answer.status, told, {name.lower(): value for name, value in answer.fields})
+
+    async def invoke(self, tool: str, inputs: Any = None, **more: Any) -> Any:
+        """Call a tool; the ToolCallResponse."""
+        reply = await self.ask("POST", "tools/invoke", {"tool": reference(tool), "inputs": inputs, **more})
+        assert reply.status == 200, reply
+        return reply.body
+
+
+def reference(name: str, toolkit: str = "DemoKit", **more: Any) -> dict[str, Any]:
+    """Which tool is meant."""
+    return {"name": name, "toolkit": toolkit, **more}
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    make_distribution(
+        folder,
+        "demo-kit",
+        "1.2.3",
+        {"pegboard.toolkits": {"demo_kit": "worker_demo_kit:kit"}},
+        {"worker_demo_kit.py": inspect.getsource(demo_kit)},
+    )
+    return folder
+
+
+def serve(
+    site: Path,
+    settings: str = "",
+    *,
+    http: str = "port = 0",
+    env: Mapping[str, str] | None = None,
+    ready: bool = True,
+) -> Served:
+    """A process with settings in `[plugins.worker]`; its secret comes from the environment."""
+    config = f"{QUIET}\n[plugins.http]\n{http}\n\n[plugins.worker]\n{settings}\n"
+    return Served(site, config, env={"ARCADE_WORKER_SECRET": SECRET} if env is None else env, ready=ready)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def served(site: Path) -> AsyncIterator[Served]:
+    async with serve(site) as served:
+        yield served
+
+
+@pytest.fixture
+def engine(served: Served) -> Engine:
+    return Engine(served, f"Bearer {token()}")

@@ -1,0 +1,158 @@
+"""Who may ask the worker, and who may not (rows C-2, C-4 to C-6, C-14, C-20, C-21), against the real server."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import subprocess
+from pathlib import Path
+from time import time
+from typing import Any
+
+import jwt
+import pytest
+
+from tests.plugins.worker.conftest import SECRET, Engine, claims, reference, serve, token
+from tests.support.http import Served
+from tests.support.http_mcp import ask, call, message, mirrored, modern
+from tests.support.wire import PEGBOARD
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+NOW = int(time())
+
+
+def unsigned(algorithm: str) -> str:
+    parts = [{"alg": algorithm, "typ": "JWT"}, claims()]
+    encoded = [base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts]
+    return ".".join([*encoded, ""])
+
+
+GOOD = {
+    "as it should be": token(),
+    "an audience among several": token(aud=["other", "worker"]),
+    "begun a while ago": token(nbf=NOW - 60),
+    "of somebody": token(iss="engine", sub="ada", jti="1"),
+}
+BAD = {
+    "another secret": (token(SECRET.upper()), "Signature verification failed"),
+    "another audience": (token(aud="mcp"), "Audience doesn't match"),
+    "no audience": (token(aud=None), 'Token is missing the "aud" claim'),
+    "another version": (token(ver="2"), "Unsupported token version: 2"),
+    "a version that is a number": (token(ver=1), "Unsupported token version: 1"),
+    "no version": (token(ver=None), "Unsupported token version: None"),
+    "ended": (token(exp=NOW - 5), "Signature has expired"),
+    "not begun": (token(nbf=NOW + 3600), "The token is not yet valid (nbf)"),
+    "of the future": (token(iat=NOW + 3600), "The token is not yet valid (iat)"),
+    "without an end": (token(exp=None), 'Token is missing the "exp" claim'),
+    "an end that is no time": (token(exp="soon"), "Expiration Time claim (exp) must be an integer."),
+    "another algorithm": (token(algorithm="HS512"), "The specified alg value is not allowed"),
+    "no signature": (unsigned("none"), "The specified alg value is not allowed"),
+    "no signature in capitals": (unsigned("nOnE"), "The specified alg value is not allowed"),
+    "no token at all": ("x", "Not enough segments"),
+    "nonsense": ("a.b.c", "Invalid header"),
+}
+
+
+@pytest.mark.parametrize("given", GOOD.values(), ids=GOOD)
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer"])
+async def test_tokens_that_open(engine: Engine, given: str, scheme: str) -> None:
+    for _ in range(2):  # the second time it is known already
+        assert (await engine.ask("GET", "tools", bearer=f"{scheme} {given}")).status == 200
+
+
+@pytest.mark.parametrize(("given", "reason"), BAD.values(), ids=BAD)
+async def test_tokens_that_do_not(engine: Engine, given: str, reason: str) -> None:
+    for path, method in [
+        ("tools", "GET"),
+        ("tools/invoke", "POST"),
+        ("resources/list", "POST"),
+        ("resources/read", "POST"),
+    ]:
+        reply = await engine.ask(method, path, {} if method == "POST" else None, bearer=f"Bearer {given}")
+        assert (reply.status, reply.headers["www-authenticate"]) == (401, "Bearer")
+        assert reply.body["detail"].startswith(f"Invalid token. Error: {reason}")
+
+
+@pytest.mark.parametrize("bearer", [None, "", "Basic dTpw", "Bearer", "Bearer  ", token()])
+async def test_who_brings_none(engine: Engine, bearer: str | None) -> None:
+    reply = await engine.ask("GET", "tools", bearer=bearer or None)
+    assert (reply.status, reply.body) == (401, {"detail": "Not authenticated"})
+    assert reply.headers["www-authenticate"] == "Bearer"
+
+
+async def test_a_token_in_the_query_opens_nothing(engine: Engine) -> None:
+    assert (await engine.ask("GET", f"tools?access_token={token()}", bearer=None)).status == 401
+
+
+async def test_a_token_that_was_good_ends(site: Path) -> None:
+    async with serve(site, "leeway_seconds = 1") as served:
+        engine = Engine(served)
+        ending = token(exp=int(time()) + 1)
+        assert (await engine.ask("GET", "tools", bearer=f"Bearer {ending}")).status == 200
+        while (await engine.ask("GET", "tools", bearer=f"Bearer {ending}")).status == 200:
+            pass
+        assert (await engine.ask("GET", "tools", bearer=f"Bearer {token(exp=int(time()) - 30)}")).status == 401
+
+
+async def test_the_endpoint_of_mcp_is_another_door(served: Served) -> None:
+    """The worker's token neither opens it nor is needed there."""
+    assert (await ask(served, message("tools/list"))).status == 200
+    one = modern(call("demo_kit_add", {"a": 1}))
+    assert (await served.request("POST", "/mcp", mirrored(one), json.dumps(one).encode())).status == 200
+
+
+# --- secrets
+
+
+@pytest.mark.filterwarnings("ignore:The HMAC key is")
+@pytest.mark.parametrize("secret", ["dev", "changeme", "short-secret", "a" * 40])
+async def test_a_weak_secret_serves_this_machine_alone(site: Path, secret: str) -> None:
+    env = {"ARCADE_WORKER_SECRET": secret}
+    async with serve(site, env=env) as served:
+        assert (await Engine(served, f"Bearer {token(secret)}").ask("GET", "tools")).status == 200
+        assert "is for this machine alone: the worker's secret is weak" in served.stderr
+        assert "HMAC" not in served.stderr
+    async with serve(site, http='host = "0.0.0.0"\nport = 0', env=env, ready=False) as refused:
+        assert await refused.wait() == 3
+        assert "the worker's secret is weak; set ARCADE_WORKER_SECRET" in refused.stderr
+    async with serve(site, "weak_secrets_anywhere = true", http='host = "0.0.0.0"\nport = 0', env=env) as allowed:
+        assert allowed.url
+
+
+async def test_everybody_may_come_in_from_this_machine_alone(site: Path) -> None:
+    env = {"ARCADE_WORKER_SECRET": SECRET, "ARCADE_AUTH_DISABLED": "true"}
+    async with serve(site, env=env) as served:
+        assert (await Engine(served).ask("GET", "tools")).status == 200
+        assert "the worker lets everybody in" in served.stderr
+    async with serve(site, http='host = "0.0.0.0"\nport = 0', env=env, ready=False) as refused:
+        assert await refused.wait() == 3
+        assert "the worker lets everybody in: ARCADE_AUTH_DISABLED" in refused.stderr
+
+
+async def test_a_section_without_a_secret_says_how_to_set_one(site: Path) -> None:
+    async with serve(site, env={}, ready=False) as refused:
+        assert await refused.wait() == 3
+        assert "it needs a secret: set ARCADE_WORKER_SECRET" in refused.stderr
+
+
+async def test_the_variable_alone_switches_it_on_and_is_never_shown(site: Path) -> None:
+    async with Served(site, "[plugins.http]\nport = 0\n", env={"ARCADE_WORKER_SECRET": SECRET}) as served:
+        engine = Engine(served, f"Bearer {token()}")
+        body: Any = {"tool": reference("RetBool")}
+        assert (await engine.ask("POST", "tools/invoke", body)).body["output"]["value"] is False
+        assert SECRET not in served.stderr
+
+
+async def test_a_token_is_made_to_try_it_with(site: Path, served: Served) -> None:
+    env = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(site), "ARCADE_WORKER_SECRET": SECRET}
+
+    def made(*arguments: str) -> str:
+        command = [str(PEGBOARD), "token", *arguments]
+        return subprocess.check_output(command, env=env, cwd=served.cwd, text=True).strip()
+
+    assert (await Engine(served, f"Bearer {await asyncio.to_thread(made)}").ask("GET", "tools")).status == 200
+    short = await asyncio.to_thread(made, "--seconds", "5")
+    told = jwt.decode(short, SECRET, algorithms=["HS256"], audience="worker")
+    assert (told["ver"], told["exp"] - told["iat"]) == ("1", 5)
