@@ -171,14 +171,15 @@ async def test_a_page_that_is_as_it_was_stays_the_same_object() -> None:
 async def test_a_change_of_another_kind_leaves_it() -> None:
     editing = Editing(without("x_b"))
     async with host_of(editing) as host:
-        await listed(host)
+        before = (await listed(host))[1]
         host.emit(Change("prompts"))
         host.emit(Change("resource", "x://a"))
         await listed(host)
         assert len(editing.calls) == 1
         host.emit(Change("tools"))
-        await listed(host)
+        after = (await listed(host))[1]
     assert len(editing.calls) == 2
+    assert after[0] is before[0]
 
 
 async def test_entries_may_be_rewritten() -> None:
