@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 from pegboard.calls.deadlines import Deadlines
 from pegboard.calls.execute import Runtime
 from pegboard.calls.exposure import NOTHING_EXPOSED, Exposure
-from pegboard.calls.failures import as_failure, is_cancelled
+from pegboard.calls.failures import as_failure, described, is_cancelled
 from pegboard.calls.threads import Job, Threads
 from pegboard.catalogue.assembly import Assembly, assemble, offered
 from pegboard.catalogue.binding import Binder
@@ -257,8 +257,10 @@ class Host:
         for lifespan in plugin.lifespans:
             try:
                 plugin.state = await lifespan.__aenter__()
-            except (Exception, SystemExit) as error:
-                message = f"{type(error).__name__}: {error}"
+            except (Exception, SystemExit, asyncio.CancelledError) as error:
+                if is_cancelled(error, None):
+                    raise
+                message = described(error)
                 fatal = self._selection.strict or any(
                     choice.named for choice in self.report.choices if choice.origin is plugin.origin
                 )

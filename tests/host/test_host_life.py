@@ -326,3 +326,33 @@ async def test_identity_is_that_of_the_configuration() -> None:
     }
     host: Host = make_host(**given)
     assert {name: getattr(host.identity, name) for name in given} == given
+
+
+class Speechless(Exception):
+    """Cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("error", [Speechless(), asyncio.CancelledError(), SystemExit(3)], ids=repr)
+async def test_whatever_a_lifespan_raises_costs_its_toolkit_alone(error: BaseException) -> None:
+    story = Story()
+    broken: Any = type("Broken", (Plugin,), {"lifespan": hookimpl(lambda self, context: Refusing(error))})
+    host = make_host(story.kit("a"), plugins={"broken": broken})
+    with pytest.raises(PluginError, match=rf"broken.*lifespan.*{type(error).__name__}"):
+        await host.start()  # it is named, so the host does not start without it, and says why
+    assert story == ["enter a", "leave a"]
+
+
+class Refusing:
+    """A lifespan that cannot be entered."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    async def __aenter__(self) -> None:
+        raise self.error
+
+    async def __aexit__(self, *exception: object) -> None:
+        raise AssertionError

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import date
 from typing import Any
 
 import pytest
@@ -255,6 +256,27 @@ async def test_any_request_may_be_sent() -> None:
     assert caught.value.code == -32601
     sent = [message for direction, message in client.traffic if direction == "sent"]
     assert all(b'"com.example/trace":"t"' in message for message in sent[1:-1])
+
+
+async def test_values_of_python_are_written_as_json_has_them() -> None:
+    kit = Toolkit("t")
+
+    @kit.tool
+    def back(value: Any) -> dict[str, Any]:
+        """Give it back."""
+        return {"value": value}
+
+    async with connect(kit) as client:
+        for value, written in (
+            (date(2026, 7, 28), "2026-07-28"),
+            (kits.Booking(name="Käse"), {"name": "Käse", "seats": 1}),
+            ((1, ErrorKind.UNKNOWN), [1, ErrorKind.UNKNOWN.value]),
+        ):
+            assert (await client.call("back", value=value)).value == {"value": written}
+        with pytest.raises(ValueError, match="JSON compliant"):
+            await client.call("back", value=float("nan"))
+        with pytest.raises(ProtocolError, match="not valid JSON"):
+            await client.call("back", value="\ud800")
 
 
 async def test_a_request_that_is_given_up_is_taken_back(revision: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pegboard.calls.exposure import NOTHING_EXPOSED, Exposure
 from pegboard.codec import decode, encode
 from pegboard.contracts import Call, Failure
-from pegboard.errors import ErrorKind, MCPError, ServerError, ToolkitError
+from pegboard.errors import AuthorizationRequiredError, ErrorKind, MCPError, ServerError, ToolkitError
 from pegboard.redaction import redacted, redacted_error, remember
 
 if TYPE_CHECKING:
@@ -95,6 +95,9 @@ def presentable(error: ToolkitError) -> bool:
         (error.kind, ErrorKind),
         (error.can_retry, bool),
     ]
+    if isinstance(error, AuthorizationRequiredError):
+        given += [(error.provider, str), (error.scopes, tuple), (error.status, str)]
+        given += [(error.url, str | None), (error.authorization_id, str | None)]
     if error.extra:
         error.extra = _json(error)
     detail: object = error.developer_message

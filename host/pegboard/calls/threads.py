@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context, copy_context
 from time import monotonic
+from types import CoroutineType
 from typing import Any
 
 logger = logging.getLogger("pegboard.threads")
@@ -28,9 +29,10 @@ class Job:
         name: of the tool, for the log.
         begun: since when it runs, None while it waits.
         given_up: nobody waits for it any more.
+        unawaited: what it returned, where that is still to be awaited.
     """
 
-    __slots__ = ("begun", "function", "given_up", "keywords", "name")
+    __slots__ = ("begun", "function", "given_up", "keywords", "name", "unawaited")
 
     def __init__(self, function: Callable[..., Any], keywords: Mapping[str, Any], name: str) -> None:
         self.function = function
@@ -38,6 +40,12 @@ class Job:
         self.name = name
         self.begun: float | None = None
         self.given_up = False
+        self.unawaited: CoroutineType[Any, Any, Any] | None = None
+
+    def drop(self) -> None:
+        """Nobody will await what it returned; Python would complain of it."""
+        if self.unawaited is not None:
+            self.unawaited.close()
 
 
 class Threads:
@@ -74,6 +82,7 @@ class Threads:
             return await loop.run_in_executor(self._pool, copy_context().run, self._boxed, job)
         except asyncio.CancelledError:
             job.given_up = True
+            job.drop()
             raise
         finally:
             self._open -= 1
@@ -84,12 +93,16 @@ class Threads:
         self._waiting.pop(job, None)
         self._running.add(job)
         try:
-            return job.function(**job.keywords), None
+            value = job.function(**job.keywords)
+            if isinstance(value, CoroutineType):
+                job.unawaited = value
+            return value, None
         except BaseException as error:  # noqa: BLE001 - SystemExit and the like are this call's failure
             return None, error
         finally:
             self._running.discard(job)
             if job.given_up:
+                job.drop()
                 logger.info("%s has ended after %.1f s; its thread is free", job.name, monotonic() - job.begun)
 
     @property

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
+from pegboard.calls.failures import presentable
 from pegboard.context import Bound
 from pegboard.context.required import user_of
 from pegboard.contracts import Authorization, Call, Supplied, TokenRequest, TokenSource, ToolAuthorization
@@ -84,9 +85,9 @@ async def _asked(source: TokenSource, request: TokenRequest, seconds: float) -> 
     try:
         async with limit:
             found: Any = await source.token(request)
-    except AuthorizationRequiredError:
-        raise
     except BaseException as error:  # whatever a plugin raises is its own failure
+        if isinstance(error, AuthorizationRequiredError) and presentable(error):
+            raise
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and (task is None or task.cancelling()):
             raise

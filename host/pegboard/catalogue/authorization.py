@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from pegboard.contracts import AuthProvider, ToolAuthorization, ToolDefinition
@@ -45,9 +45,7 @@ def _is_of_provider(required: object) -> bool:
     return isinstance(required, ToolAuthorization) and hasattr(required, "provider")
 
 
-def _check_scopes(scopes: object, whose: str) -> None:
-    if isinstance(scopes, str) or not isinstance(scopes, Sequence):
-        raise ToolDefinitionError(f"{whose} scopes that are {scopes!r}, not a list")
+def _check_scopes(scopes: Iterable[object], whose: str) -> None:
     for scope in scopes:
         if not isinstance(scope, str) or not _SCOPE.fullmatch(scope):
             advice = "; write each by itself" if isinstance(scope, str) and len(scope.split()) > 1 else ""

@@ -93,7 +93,8 @@ def arguments(parameters: Iterable[Parameter], title: str) -> Plain:
         core, json = _described(_plain(one.type, _no_class), one.extras, one.description)
         required = one.default is inspect.Parameter.empty
         if not required:
-            if one.default is not None and type(one.default) not in (bool, int, float, str):
+            is_empty = type(one.default) in (list, dict) and not one.default
+            if one.default is not None and type(one.default) not in (bool, int, float, str) and not is_empty:
                 raise NotPlainError
             core = core_schema.with_default_schema(core, default=one.default)
             if type(one.default) is not float or isfinite(one.default):

@@ -31,8 +31,6 @@ _AT_HAND = frozenset((dict, list, tuple, str, int, float, bool, type(None)))
 _TEXT = (str, type(None), Any, object, bytes, typing.Never, typing.NoReturn, EMPTY)
 """Results of these types carry no schema: they are sent as text, or as whatever they turn out to be."""
 _AWAITED = (Awaitable, Coroutine)
-_NUMERIC = ("'integer'", "'number'", "'$ref'")
-"""What a schema says of numbers, as Python writes it."""
 
 
 class _Output(NamedTuple):
@@ -55,7 +53,6 @@ class Signature(NamedTuple):
         output: pydantic's view of the result, None where it is told by hand.
         checked: checks the result against an author's own schema, in place of `output`.
         may_be_content: whether the result may be content or an MCP result.
-        numbers: the arguments that hold numbers, for which no boolean may stand.
         gives: what a result without a schema is.
     """
 
@@ -67,7 +64,6 @@ class Signature(NamedTuple):
     output: _Output | None
     checked: Callable[[Any], Any] | None = None
     may_be_content: bool = True
-    numbers: tuple[str, ...] = ()
     gives: Gives = "anything"
 
     def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,18 +80,9 @@ class Signature(NamedTuple):
             raise input_error(error, arguments, self.input_schema) from None
         except Exception as error:
             raise ToolInputError("Invalid arguments.", str(error)) from error
-        for name in self.numbers:
-            if name in arguments and _holds_boolean(arguments[name]):
-                self._check_booleans(arguments)
         if self.renamed:
             return {self.renamed.get(name, name): value for name, value in keywords.items()}
         return keywords
-
-    def _check_booleans(self, arguments: Mapping[str, Any]) -> None:
-        from pegboard.schemas.booleans import misplaced
-
-        if found := misplaced(arguments, self.input_schema):
-            raise schema_error(found)
 
     def result(self, value: Any) -> Any:
         """The function's result as a JSON-ready value; content, and MCP results written out, as a `ToolResult`.
@@ -167,9 +154,8 @@ def compile_signature(
     schema, validate = _input(given, strict=strict)
     output, promised = _output(hints.get("return", EMPTY) if output_schema is None and with_result else EMPTY)
     is_open = promised is None or not (promised.get("properties") or promised.get("items") or "$ref" in promised)
-    numbers = () if strict else _numbers(schema["properties"])
     gives = _gives(hints.get("return", EMPTY))
-    signature = Signature(schema, promised, context, validate, renamed, output, None, is_open, numbers, gives)
+    signature = Signature(schema, promised, context, validate, renamed, output, None, is_open, gives)
     if input_schema is None and output_schema is None:
         return signature
     return _declared(signature, parameters, hints, input_schema, output_schema)
@@ -204,39 +190,48 @@ def _input(given: Mapping[str, Parameter], *, strict: bool) -> tuple[dict[str, A
         from pegboard.schemas import any_types
 
         validator, schema = any_types.arguments(given)
-        return schema, _reader(validator, strict=strict)
-    return schema, _reader(validator, strict=True) if strict else validator.validate_python
+        return schema, _reader(validator, schema, strict=strict)
+    return schema, _reader(validator, schema, strict=True) if strict else _checker(validator, schema)
 
 
-def _reader(validator: Any, *, strict: bool) -> Callable[[Any], dict[str, Any]]:
-    """Validate arguments as the JSON that they came as: what JSON lacks has a form there, also when it is strict."""
-    read = validator.validate_json
-    level = True if strict else None
+def _checker(validator: SchemaValidator, schema: dict[str, Any]) -> Callable[[Any], dict[str, Any]]:
+    """Validate arguments of plain types as they are; most are of the very types, which is soon seen."""
+    check = validator.validate_python
 
     def validate(arguments: Mapping[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = read(to_json(arguments), strict=level)
+        found: dict[str, Any]
+        try:
+            found = check(arguments, strict=True)
+        except ValidationError:
+            found = check(arguments)
+            _refuse_booleans(arguments, schema)
         return found
 
     return validate
 
 
-def _numbers(properties: Mapping[str, Any]) -> tuple[str, ...]:
-    """The arguments that are, or may hold, numbers."""
-    return tuple(
-        name
-        for name, about in properties.items()
-        if about.get("type") in ("integer", "number")
-        or (about.get("type") not in ("string", "boolean") and any(word in repr(about) for word in _NUMERIC))
-    )
+def _reader(validator: Any, schema: dict[str, Any], *, strict: bool) -> Callable[[Any], dict[str, Any]]:
+    """Validate arguments as the JSON that they came as: what JSON lacks has a form there, also when it is strict."""
+    read = validator.validate_json
+    level = True if strict else None
+    text = to_json(schema)
+    has_numbers = not strict and (b'"integer"' in text or b'"number"' in text)
+
+    def validate(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        text = to_json(arguments)
+        found: dict[str, Any] = read(text, strict=level)
+        if has_numbers and (b"true" in text or b"false" in text):
+            _refuse_booleans(arguments, schema)
+        return found
+
+    return validate
 
 
-def _holds_boolean(value: Any) -> bool:
-    kind = type(value)
-    if kind is not list and kind is not dict:
-        return kind is bool
-    inner = value.values() if kind is dict else value
-    kinds = set(map(type, inner))
-    return bool in kinds or (not kinds.isdisjoint((list, dict)) and any(map(_holds_boolean, inner)))
+def _refuse_booleans(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+    from pegboard.schemas.booleans import misplaced
+
+    if found := misplaced(arguments, schema):
+        raise schema_error(found)
 
 
 def _output(annotation: Any) -> tuple[_Output | None, dict[str, Any] | None]:

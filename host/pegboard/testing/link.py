@@ -6,6 +6,7 @@ It knows requests, responses and notifications, and no method of MCP.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from itertools import count
 from typing import Any, Literal, TypeAlias
@@ -88,8 +89,12 @@ class Link:
         self._ended = False
 
     def send(self, message: Message) -> None:
-        """Send one message."""
-        data = encode(message)
+        """Send one message, as most clients write JSON: what is not ASCII is escaped.
+
+        Raises:
+            ValueError: a number is none in JSON.
+        """
+        data = json.dumps(message, allow_nan=False, default=_plain, separators=(",", ":")).encode()
         self.traffic.append(("sent", data))
         self.host_end.feed(data)
 
@@ -164,15 +169,20 @@ class Link:
         self.traffic.append(("received", data))
         message = decode(data)
         if "method" not in message:
-            future = self._waiting.get(message["id"])
-            if future is not None and not future.done():
-                future.set_result(message)
+            self._settle(message)
         elif "id" not in message:
             self._hear(message["method"], message.get("params", {}))
         else:
             task = asyncio.create_task(self._respond(message))
             self._answering.add(task)
             task.add_done_callback(self._answering.discard)
+
+    def _settle(self, answer: Message) -> None:
+        """Give an answer to who waits for it; one without an id is to a message that could not be read."""
+        waiting = self._waiting.values() if answer["id"] is None else [self._waiting.get(answer["id"])]
+        for future in waiting:
+            if future is not None and not future.done():
+                future.set_result(answer)
 
     async def _respond(self, request: Message) -> None:
         """Answer a request of the host; where the test has no answer, the test's own request fails."""
@@ -198,6 +208,11 @@ def result_of(answer: Message) -> Message:
         raise ProtocolError(error["code"], error["message"], error.get("data"))
     result: Message = answer["result"]
     return result
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has for a value that it does not know: dates, models, enumerations, bytes."""
+    return decode(encode(value))
 
 
 def _gone() -> TransportError:

@@ -66,6 +66,7 @@ class Edge:
         self._behind_socket = "unix" in config.trusted_proxies
         networks = [network for network in config.trusted_proxies if network != "unix"]
         self._proxies = [ipaddress.ip_network(network, strict=False) for network in networks]
+        self._is_own = lru_cache(maxsize=64)(self._find_own)
 
     def refusal(self, target: str, headers: Headers, remote: str | None) -> Response | None:
         """Why a request is not for us: 421 for a foreign Host, 403 for a foreign Origin (DNS rebinding)."""
@@ -86,7 +87,7 @@ class Edge:
         for name in _FORWARDED:
             if headers.get(name) is not None:
                 return False
-        return _without_port(headers.get(hdrs.HOST) or "").lower() in _LOOPBACK_NAMES
+        return _names_loopback(headers.get(hdrs.HOST) or "")
 
     def host(self, headers: Headers, remote: str | None) -> str:
         """The host that the client asked for, as a proxy that is trusted says, else as the request says."""
@@ -118,7 +119,7 @@ class Edge:
             return False
         return any(found in network for network in self._proxies)
 
-    def _is_own(self, host: str) -> bool:
+    def _find_own(self, host: str) -> bool:
         """Whether a host is surely this server: a name that its operator gave, or one that no foreigner can take."""
         name = _without_port(host)
         if name in _LOOPBACK_NAMES or host in self._hosts or name in self._hosts:
@@ -189,6 +190,10 @@ def _authority(target: str) -> str:
 
 
 @lru_cache(maxsize=64)
+def _names_loopback(host: str) -> bool:
+    return _without_port(host).lower() in _LOOPBACK_NAMES
+
+
 def _without_port(host: str) -> str:
     if host.startswith("["):
         return host.partition("]")[0] + "]"

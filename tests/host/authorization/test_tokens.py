@@ -183,9 +183,10 @@ async def refused() -> Authorization:
         (refused, "it raised CancelledError"),
         (never, "it did not answer within 0.01 seconds"),
         ("a string", "it gave str, not an Authorization with a token"),
+        (AuthorizationRequiredError("acme", authorization_id=7), "it raised AuthorizationRequiredError"),  # type: ignore[arg-type]
         (Authorization(7), "it gave Authorization, not an Authorization with a token"),  # type: ignore[arg-type]
     ],
-    ids=["raises", "exits", "times out", "cancels", "hangs", "text", "number"],
+    ids=["raises", "exits", "times out", "cancels", "hangs", "text", "asks wrongly", "number"],
 )
 async def test_one_that_fails_is_logged_and_passed_over(
     given: Any, told: str, caplog: pytest.LogCaptureFixture
@@ -373,3 +374,20 @@ async def test_a_tool_may_say_itself_that_its_token_is_no_good() -> None:
         outcome: Failure = await failure(host, "work")
     assert isinstance(outcome.error, AuthorizationRequiredError)
     assert outcome.error_id is None
+
+
+@pytest.mark.parametrize("field", ["provider", "scopes", "url", "authorization_id", "status"])
+async def test_one_that_cannot_be_sent_is_masked(field: str) -> None:
+    kit = Toolkit("t", prefix=False)
+
+    @kit.tool
+    def work() -> None:
+        """Work."""
+        error = AuthorizationRequiredError("acme")
+        setattr(error, field, object())
+        raise error
+
+    async with make_host(kit) as host:
+        outcome = await failure(host, "work")
+    assert not isinstance(outcome.error, AuthorizationRequiredError)
+    assert outcome.error_id is not None

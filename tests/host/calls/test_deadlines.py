@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -90,10 +91,17 @@ async def stubborn_cancelled() -> str:
 
 
 async def stubborn_whatever() -> str:
-    """Take nothing at all, not even being closed."""
+    """Take nothing at all, not even being closed: only the second time, when it is thrown away."""
+    refused = False
     while True:
-        with suppress(BaseException):
+        try:
             await asyncio.Event().wait()
+        except GeneratorExit:
+            if refused:
+                raise
+            refused = True
+        except BaseException:  # noqa: BLE001 - that is the point
+            pass
 
 
 async def stubborn_cleanup() -> str:
@@ -126,7 +134,6 @@ async def stubborn_return() -> str:
 @pytest.mark.parametrize(
     "function", [stubborn_cancelled, stubborn_whatever, stubborn_cleanup, stubborn_accident, stubborn_return]
 )
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 async def test_no_function_can_hold_its_call(function: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deadlines, "GRACE_SECONDS", SHORT)
     kit = Toolkit("x")
@@ -258,6 +265,38 @@ async def test_a_plain_wrapper_around_an_async_function_is_limited_as_well() -> 
 
     async with running(kit) as host:
         is_late(await failure(host, "x_wait"))
+
+
+@pytest.mark.parametrize("early", [True, False], ids=["before it returns", "after it returned"])
+async def test_what_nobody_will_await_any_more_is_put_away(early: bool, recwarn: pytest.WarningsRecorder) -> None:
+    kit, go, began, made = Toolkit("x"), threading.Event(), threading.Event(), threading.Event()
+
+    async def wait() -> None:
+        """Wait for what never comes."""
+
+    @kit.tool(timeout=0)
+    @wraps(wait)
+    def wrapped() -> Any:
+        began.set()
+        go.wait(WAIT)
+        waiting = wait()
+        made.set()
+        return waiting
+
+    async with running(kit) as host:
+        task = asyncio.create_task(call(host, "x_wait"))
+        await until(began.is_set)
+        if early:
+            task.cancel()
+            await asyncio.wait([task])
+        go.set()
+        made.wait(WAIT)  # the loop does not hear of it before
+        while host.busy_threads:
+            pass
+        task.cancel()
+        await asyncio.wait([task])
+        gc.collect()
+    assert [str(one.message) for one in recwarn if "never awaited" in str(one.message)] == []
 
 
 # --- whose limit it is

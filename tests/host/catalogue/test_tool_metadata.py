@@ -232,6 +232,11 @@ async def test_annotations_win_and_leave_the_rest_to_the_metadata() -> None:
     assert tool.title == "Title"
 
 
+async def test_metadata_that_says_nothing_of_behaviour_leaves_annotations_alone() -> None:
+    annotations = ToolAnnotations("Title", read_only=True)
+    assert (await served(annotations=annotations, metadata=ToolMetadata(extras={"a": 1}))).annotations == annotations
+
+
 @pytest.mark.parametrize("name", ["read_only", "destructive", "idempotent", "open_world"])
 async def test_annotations_and_metadata_must_agree_unless_the_author_means_it(name: str) -> None:
     annotations, behavior = ToolAnnotations(**{name: True}), Behavior(**{name: False})  # type: ignore[arg-type]
@@ -278,6 +283,21 @@ async def test_annotations_of_ones_own_are_kept() -> None:
 )  # fmt: skip
 async def test_annotations_that_are_wrong_cost_the_tool(annotations: Any, told: str) -> None:
     assert told in await refused(annotations=annotations)
+
+
+@pytest.mark.parametrize(
+    ("hint", "argument"),
+    [
+        ("readOnlyHint", "read_only"),
+        ("destructiveHint", "destructive"),
+        ("idempotentHint", "idempotent"),
+        ("openWorldHint", "open_world"),
+    ],
+)
+async def test_the_protocols_own_hints_are_arguments(hint: str, argument: str) -> None:
+    for name in (hint, argument):
+        told = f"its annotations: {name!r} is not for extra; write ToolAnnotations({argument}=...)"
+        assert await refused(annotations=ToolAnnotations(extra={name: True})) == told
 
 
 # --- `_meta`

@@ -322,6 +322,16 @@ async def test_methods_and_notifications_of_plugins_pass_too() -> None:
     assert Jobs.heard == [{"job": 3}]
 
 
+async def test_a_notification_needs_no_outcome(caplog: pytest.LogCaptureFixture) -> None:
+    class Silent(Middleware):
+        async def on_notification(self, call: Call, call_next: CallNext) -> Any:
+            await call_next(call)
+
+    async with make_host(plugins={"m": plugin_of(middleware=[Silent()])}) as host:
+        assert not isinstance(await host.dispatch(Call(PROGRESS)), Failure)
+    assert caplog.records == [one for one in caplog.records if one.levelname == "WARNING"]
+
+
 @pytest.mark.parametrize(
     ("hooks", "heard"), [((), False), (("on_request",), False), (("on_message",), True), (("on_notification",), True)]
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import pytest
@@ -17,15 +17,18 @@ from pegboard import (
     Failure,
     InputRequired,
     Listing,
+    Method,
     MethodResult,
     Middleware,
     Outcome,
+    Plugin,
     PromptResult,
     ResourceResult,
     RetryableToolError,
     Toolkit,
     ToolResult,
     around,
+    hookimpl,
 )
 from tests.host.hosting import call, failure, make_host, plugin_of, value
 
@@ -196,6 +199,26 @@ async def test_no_other_middleware_is_blamed(caplog: pytest.LogCaptureFixture) -
     assert len(seen) == 1
 
 
+async def test_no_middleware_is_blamed_for_what_it_stands_around(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken(Plugin):
+        @hookimpl
+        def register_methods(self) -> Iterable[Method]:
+            return [Method("acme/break", self.break_down)]
+
+        async def break_down(self, call: Call) -> Outcome:
+            raise KeyError("canary-7f3a91")
+
+    async def passing(call: Call, call_next: CallNext) -> Outcome:
+        return await call_next(call)
+
+    async with make_host(plugins={"a": plugin_of(middleware=[passing]), "b": Broken}) as host:
+        outcome = await host.dispatch(Call("acme/break"))
+    assert isinstance(outcome, Failure)
+    (line,) = errors(caplog)
+    assert "KeyError" in line
+    assert "the middleware" not in line
+
+
 async def test_wants_that_raises_is_named(caplog: pytest.LogCaptureFixture) -> None:
     class Unsure(Middleware):
         def wants(self, call: Call) -> bool:
@@ -278,6 +301,7 @@ class Waiting:
         self.begun = asyncio.Event()
         self.kit = Toolkit("x")
         self.kit.tool(self.work)
+        self.kit.tool(name="other", description="Work.", inline=True)(lambda: "done")
 
     async def work(self) -> str:
         """Work."""
@@ -293,6 +317,13 @@ async def swallows(call: Call, call_next: CallNext) -> Outcome:
         return ToolResult("never mind")
 
 
+async def tries_another(call: Call, call_next: CallNext) -> Outcome:
+    try:
+        return await call_next(call)
+    except asyncio.CancelledError:
+        return await call_next(call._replace(params={"name": "x_other"}))
+
+
 async def waits_by_itself(call: Call, call_next: CallNext) -> Outcome:
     if call.params["name"] == "x_work":
         try:
@@ -306,7 +337,7 @@ async def waits_by_itself(call: Call, call_next: CallNext) -> Outcome:
 STARTED = asyncio.Event()
 
 
-@pytest.mark.parametrize("misuse", [swallows, waits_by_itself])
+@pytest.mark.parametrize("misuse", [swallows, tries_another, waits_by_itself])
 async def test_a_cancelled_call_ends_whatever_the_middleware_makes_of_it(
     misuse: Any, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -46,7 +46,7 @@ DESCRIBED = st.builds(
     TYPES | LIMITED,
     st.sampled_from([["a text"], [Field(description="said")], ["a text", Field(description="said")], ["new", "text"]]),
 )
-PARAMETERS = st.tuples(TYPES | LIMITED | DESCRIBED, st.sampled_from([MISSING, None, 1, True, "a", 1.5]))
+PARAMETERS = st.tuples(TYPES | LIMITED | DESCRIBED, st.sampled_from([MISSING, None, 1, True, "a", 1.5, [], {}]))
 VALUES = st.recursive(
     st.none()
     | st.booleans()

@@ -53,14 +53,24 @@ class Program:
 
     def fail(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         """How a call fails; of what is a stranger's nothing is in it."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"name": name, "arguments": arguments}) + "\n")
-        self._process.stdin.flush()
-        told: dict[str, Any] = self._line()
+        told = self._told(name, arguments)
         assert "message" in told, told
         shown = {key: value for key, value in told.items() if key != "cause_text"}
         if told["message"] != "It failed unexpectedly.":
             assert CANARY not in json.dumps(shown)
+        return told
+
+    def call(self, name: str, /, **arguments: Any) -> Any:
+        """What a call gives that goes well."""
+        told = self._told(name, arguments)
+        assert "outcome" in told, told
+        return told["outcome"]
+
+    def _told(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"name": name, "arguments": arguments}) + "\n")
+        self._process.stdin.flush()
+        told: dict[str, Any] = self._line()
         return told
 
     def _line(self) -> Any:

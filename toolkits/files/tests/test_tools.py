@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from pegboard import Call, ConfigError, Failure, Host, Listing, Outcome, RetryableToolError, Tool, ToolResult
-from toolkit_files import tools
+from pegboard import ConfigError, ProtocolError
+from pegboard.testing import TestClient, connect
+from toolkit_files import kit, tools
 from toolkit_files.problems import Cancelled
 from toolkit_files.watch import Watch
 
@@ -22,49 +23,39 @@ WRITERS = {"write", "edit", "make_directory", "move", "delete"}
 
 
 class Files:
-    """The files tools of one running host."""
+    """The files tools, as a client sees them."""
 
-    def __init__(self, host: Host) -> None:
-        self.host = host
-
-    async def outcome(self, tool: str, /, notify: Any = None, **arguments: Any) -> Outcome:
-        return await self.host.dispatch(
-            Call("tools/call", {"name": f"files_{tool}", "arguments": arguments}, notify=notify)
-        )
+    def __init__(self, client: TestClient) -> None:
+        self.client = client
 
     async def call(self, tool: str, /, **arguments: Any) -> Any:
-        outcome = await self.outcome(tool, **arguments)
-        assert isinstance(outcome, ToolResult), outcome
-        schema = (await self.tools())[tool].output_schema
-        if outcome.structured:
-            assert schema is not None
-            Draft202012Validator(schema).validate(outcome.value)
-        return outcome.value
+        result = await self.client.call(tool, **arguments)
+        schema = (await self.client.tool(tool)).get("outputSchema")
+        if schema is not None:
+            Draft202012Validator(schema).validate(result.structured)
+        return result.value
 
     async def refusal(self, tool: str, /, **arguments: Any) -> str:
-        outcome = await self.outcome(tool, **arguments)
-        assert isinstance(outcome, Failure), outcome
-        assert outcome.error_id is None, outcome
-        return outcome.error.message
+        error = (await self.client.call(tool, **arguments)).error
+        assert error.error_id is None, error
+        return error.message
 
-    async def tools(self) -> dict[str, Tool]:
-        listing = await self.host.dispatch(Call("tools/list"))
-        assert isinstance(listing, Listing)
-        found = {tool.name.removeprefix("files_"): tool for tool in listing.items if isinstance(tool, Tool)}
-        return {name: tool for name, tool in found.items() if tool.owner == "files"}
+    async def tools(self) -> dict[str, dict[str, Any]]:
+        return {tool["name"].removeprefix("files_"): tool for tool in await self.client.tools()}
 
 
 @asynccontextmanager
 async def running(root: Path, **settings: Any) -> AsyncIterator[Files]:
-    async with Host({"toolkits": {"files": {"roots": [str(root)], **settings}}}) as host:
-        yield Files(host)
+    async with connect(kit, config={"roots": [str(root)], **settings}) as client:
+        yield Files(client)
 
 
 async def test_reading_tools_are_offered_and_writing_ones_only_when_configured(root: Path) -> None:
     async with running(root) as files:
         assert set(await files.tools()) == READERS
         for tool in WRITERS:
-            assert "Unknown tool" in await files.refusal(tool)
+            with pytest.raises(ProtocolError, match="Unknown tool"):
+                await files.client.call(tool)
     async with running(root, write=True) as files:
         assert set(await files.tools()) == READERS | WRITERS
 
@@ -72,17 +63,16 @@ async def test_reading_tools_are_offered_and_writing_ones_only_when_configured(r
 async def test_every_tool_says_what_it_does(root: Path) -> None:
     async with running(root, write=True) as files:
         for name, tool in (await files.tools()).items():
-            hints = tool.annotations
-            assert hints is not None
-            assert (hints.read_only, hints.open_world) == (name in READERS, False)
+            hints = tool["annotations"]
+            assert (hints["readOnlyHint"], hints["openWorldHint"]) == (name in READERS, False)
             if name in WRITERS:
-                assert hints.destructive is (name != "make_directory")
-                assert hints.idempotent is (name == "make_directory")
-            assert tool.title
-            assert 30 < len(tool.description) < 140
-            for parameter, schema in tool.input_schema["properties"].items():
+                assert hints["destructiveHint"] is (name != "make_directory")
+                assert hints["idempotentHint"] is (name == "make_directory")
+            assert tool["title"]
+            assert 30 < len(tool["description"]) < 140
+            for parameter, schema in tool["inputSchema"]["properties"].items():
                 assert "description" in schema or parameter == "ignore_case"
-            assert (tool.output_schema is None) == (name == "read")
+            assert ("outputSchema" in tool) == (name != "read")
 
 
 async def test_a_day_with_the_reading_tools(root: Path) -> None:
@@ -178,14 +168,12 @@ async def test_problems_that_the_model_can_mend_say_so(root: Path) -> None:
     (root / "main.py").write_text("")
     (root / ".env").write_text("TOKEN=1")
     async with running(root) as files:
-        mended = await files.outcome("read", path="mian.py")
-        assert isinstance(mended, Failure)
-        assert isinstance(mended.error, RetryableToolError)
-        assert mended.error.message == "There is no 'mian.py'. Did you mean 'main.py'?"
-        final = await files.outcome("read", path=".env")
-        assert isinstance(final, Failure)
-        assert not isinstance(final.error, RetryableToolError)
-        assert "closed to these tools" in final.error.message
+        mended = (await files.client.call("read", path="mian.py")).error
+        assert mended.can_retry
+        assert mended.message == "There is no 'mian.py'. Did you mean 'main.py'?"
+        final = (await files.client.call("read", path=".env")).error
+        assert not final.can_retry
+        assert "closed to these tools" in final.message
 
 
 ESCAPES = [
@@ -209,7 +197,6 @@ ESCAPES = [
     "/proc/self/root{outside}/secret.txt",
     "\u2025/outside/secret.txt",
     "\uff0e\uff0e/outside/secret.txt",
-    "\ud800",
     "pipe",
 ]
 
@@ -286,46 +273,56 @@ async def test_two_hosts_have_roots_of_their_own(root: Path, outside: Path) -> N
 async def test_a_long_search_reports_progress(root: Path) -> None:
     for number in range(6):
         (root / f"{number}").write_text("y")
-    sent: list[tuple[str, dict[str, Any]]] = []
     async with running(root) as files:
-        outcome = await files.outcome("search", notify=lambda *one: sent.append(one), text="x")
-    assert isinstance(outcome, ToolResult)
-    assert [(method, one["message"]) for method, one in sent] == [("notifications/progress", "4 files searched")]
+        await files.call("search", text="x")
+    assert [told.message for told in files.client.progress] == ["4 files searched"]
+
+
+class Held(NamedTuple):
+    """A tool that works until it is let go on.
+
+    Attributes:
+        begun: it has begun.
+        gate: lets it go on.
+        ended: it has noticed that its call was cancelled.
+    """
+
+    begun: Event
+    gate: Event
+    ended: Event
 
 
 @pytest.fixture
-def ended(monkeypatch: pytest.MonkeyPatch) -> Event:
-    """Set once a tool's thread has noticed that its call was cancelled."""
-    event = Event()
+def held(monkeypatch: pytest.MonkeyPatch) -> Held:
+    events = Held(Event(), Event(), Event())
 
     class Noticing(Watch):
         def check(self) -> None:
+            events.begun.set()
+            assert events.gate.wait(5)
             try:
                 super().check()
             except Cancelled:
-                event.set()
+                events.ended.set()
                 raise
 
     monkeypatch.setattr(tools, "Watch", Noticing)
-    return event
+    return events
 
 
 @pytest.mark.usefixtures("looking_often")
-async def test_a_cancelled_search_stops(root: Path, ended: Event) -> None:
+async def test_a_cancelled_search_stops(root: Path, held: Held) -> None:
     for number in range(6):
         (root / f"{number}").write_text("y")
-    loop, gone = asyncio.get_running_loop(), Event()
-
-    def cancel(*_: Any) -> None:
-        loop.call_soon_threadsafe(call.cancel)
-        assert gone.wait(5)
-
     async with running(root) as files:
-        call = asyncio.ensure_future(files.outcome("search", notify=cancel, text="x"))
+        call = asyncio.create_task(files.call("search", text="x"))
+        assert await asyncio.to_thread(held.begun.wait, 5)
+        call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-        gone.set()
-        assert await asyncio.to_thread(ended.wait, 5)
+        await files.client.tools()  # by now the host has heard of it
+        held.gate.set()
+        assert await asyncio.to_thread(held.ended.wait, 5)
 
 
 async def test_what_comes_back_is_json(root: Path) -> None:

@@ -260,7 +260,45 @@ def gql_closed(url: str) -> Any:
     return RequestsHTTPTransport(url=url).execute(gql(QUERY))
 
 
+# --- the contract of adapters
+
+
+@kit.tool
+def contract(tool: str, slug: str, gives: str, url: str) -> dict[str, str]:
+    """Hold an adapter against its contract, with what another tool raises as the example: the rules that it breaks."""
+    import pegboard
+    from pegboard.testing import ErrorAdapterContract
+
+    given = caught(tool, url)
+    adapter = next(one for one in running[0].assembly.adapters if one.slug == slug)
+
+    class Held(ErrorAdapterContract):
+        canary = CANARY
+        libraries = LIBRARIES
+
+        def make(self) -> Any:
+            return type(adapter)()
+
+        def examples(self) -> Any:
+            return [(given, getattr(pegboard, gives))]
+
+    return {name: f"{type(error).__name__}: {error}" for name, error in Held.broken().items()}
+
+
+def caught(tool: str, url: str) -> Exception:
+    """What a tool raises, without a host."""
+    try:
+        given = globals()[tool](url=url)
+        if asyncio.iscoroutine(given):
+            asyncio.run(given)
+    except Exception as error:  # noqa: BLE001 - each library has its own
+        return error
+    raise AssertionError(f"{tool} raised nothing")
+
+
 # --- the program
+
+running: list[Host] = []
 
 
 def told(failure: Failure) -> dict[str, Any]:
@@ -280,10 +318,14 @@ def told(failure: Failure) -> dict[str, Any]:
 
 async def main() -> None:
     async with Host({"host": {"autoload": False, "transports": []}}, toolkits={"t": kit}) as host:
+        running.append(host)
         print(json.dumps([adapter.slug for adapter in host.assembly.adapters]), flush=True)
         for line in sys.stdin:
             outcome = await host.dispatch(Call("tools/call", json.loads(line)))
-            print(json.dumps(told(outcome) if isinstance(outcome, Failure) else {"outcome": str(outcome)}), flush=True)
+            said = (
+                told(outcome) if isinstance(outcome, Failure) else {"outcome": getattr(outcome, "value", str(outcome))}
+            )
+            print(json.dumps(said), flush=True)
 
 
 asyncio.run(main())

@@ -1,0 +1,146 @@
+"""What docs/types.md says of types is so, row by row."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import enum
+import json
+import re
+import typing
+from collections import deque
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import pytest
+from pydantic import AnyUrl, Base64Bytes, BaseModel
+from typing_extensions import TypedDict
+
+from pegboard import Toolkit
+from pegboard.catalogue.option_checks import MAX_DESCRIPTION, MAX_TITLE
+from pegboard.catalogue.shown_texts import MAX_PROPERTY
+from pegboard.testing import connect
+from tools.install import ROOT
+
+PAGE = (ROOT / "docs" / "types.md").read_text("utf-8")
+FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+TABLE = PAGE.partition("<!-- types -->")[2].partition("<!-- end -->")[0]
+
+
+class Color(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Right(enum.Flag):
+    READ = 1
+    WRITE = 2
+
+
+class Size(TypedDict):
+    width: int
+
+
+class Spot(NamedTuple):
+    x: int
+
+
+@dataclasses.dataclass
+class Crate:
+    x: int
+
+
+class Point(BaseModel):
+    x: int
+
+
+NAMES: dict[str, Any] = {
+    **vars(typing), "deque": deque, "Mapping": Mapping, "Sequence": Sequence, "Decimal": Decimal, "Path": Path,
+    "IPv4Address": IPv4Address, "UUID": UUID, "AnyUrl": AnyUrl, "Base64Bytes": Base64Bytes, "date": datetime.date,
+    "datetime": datetime.datetime, "time": datetime.time, "timedelta": datetime.timedelta, "Color": Color,
+    "Right": Right, "Size": Size, "Spot": Spot, "Crate": Crate, "Point": Point,
+}  # fmt: skip
+
+
+def rows() -> list[tuple[str, str, str, str]]:
+    found = []
+    for line in TABLE.splitlines()[3:]:
+        types, *rest = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        schema, sent, arrives = (cell.strip("`") for cell in rest)
+        found += [(one, schema, sent, arrives) for one in re.findall(r"`([^`]+)`", types)]
+    return [row for row in found if row[0] not in ("Enum", "Flag", "TypedDict", "NamedTuple")]
+
+
+@pytest.mark.parametrize(("kind", "schema", "sent", "arrives"), rows(), ids=[row[0] for row in rows()])
+async def test_a_row_of_the_table(kind: str, schema: str, sent: str, arrives: str) -> None:
+    def tool(a: Any) -> str:
+        """Take it."""
+        return repr(a)
+
+    tool.__annotations__["a"] = eval(kind, dict(NAMES))
+    kit = Toolkit("kit")
+    kit.tool(tool)
+    async with connect(kit) as client:
+        listed = (await client.tool("tool"))["inputSchema"]
+        found = listed["properties"]["a"]
+        if "$ref" in found:
+            found = listed["$defs"][found["$ref"].rpartition("/")[2]]
+        assert found == json.loads(schema)
+        assert (await client.call("tool", {"a": json.loads(sent)})).value == arrives
+
+
+def test_there_is_a_row_for_each_family() -> None:
+    assert len(rows()) > 35
+
+
+LAX = [
+    (int, "4", "4"), (int, 4.0, "4"), (float, "4", "4.0"), (datetime.date, 86400, "datetime.date(1970, 1, 2)"),
+    (datetime.timedelta, 60, "datetime.timedelta(seconds=60)"),
+    (set[int], [1, 1], "{1}"), (Spot, {"x": 1}, "Spot(x=1)"),
+    *((bool, text, "True") for text in ("true", "YES", "on", "y", "t", "1", 1)),
+    *((bool, text, "False") for text in ("False", "no", "off", "n", "f", "0", 0)),
+    (int, True, None), (str, 4, None), (float, "nan", None), (float, "inf", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "sent", "arrives"), LAX, ids=[f"{one[0]} {one[1]!r}" for one in LAX])
+async def test_what_is_taken_for_what(kind: Any, sent: Any, arrives: str | None) -> None:
+    def lax(a: Any) -> str:
+        """Take it."""
+        return repr(a)
+
+    def strict(a: Any) -> str:
+        """Take it."""
+        return repr(a)
+
+    kit = Toolkit("kit")
+    for one in (lax, strict):
+        one.__annotations__["a"] = kind
+        kit.tool(strict=one is strict)(one)
+    async with connect(kit) as client:
+        taken = await client.call("lax", {"a": sent})
+        assert taken.is_error if arrives is None else taken.value == arrives
+        if kind in (int, float, bool, str, datetime.date, datetime.timedelta):
+            assert (await client.call("strict", {"a": sent})).is_error
+
+
+async def test_the_example_and_what_it_tells() -> None:
+    names: dict[str, Any] = {"__name__": "trips"}
+    exec(compile(FILES["trips.py"], "trips.py", "exec", dont_inherit=True), names)
+    async with connect(names["kit"]) as client:
+        given = await client.call("book", city="Porto", day="2026-07-28", passengers=[{"name": "Ada"}])
+        assert given.value == {"Ada": "Porto, Tuesday, window"}
+        card = (await client.tool("book"))["inputSchema"]["properties"]["card"]
+        assert (card["x-inferrable"], card["description"]) == (False, "the last four digits")
+        wrong = {"city": "Porto", "day": "soon", "passengers": [{}], "seat": "roof", "to": 1}
+        told = PAGE.partition("<!-- told -->\n```\n")[2].partition("\n```")[0]
+        assert (await client.call("book", wrong)).text == told
+
+
+def test_limits() -> None:
+    for limit, what in ((MAX_DESCRIPTION, "description has at most"), (MAX_TITLE, "title"), (MAX_PROPERTY, "name")):
+        assert f"{what} {limit:,}" in PAGE
