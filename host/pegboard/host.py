@@ -132,7 +132,7 @@ class Host:
     def problems(self) -> tuple[Problem, ...]:
         """Everything that went wrong while loading and assembling."""
         problems = (*self.report.problems, *(self._assembly.problems if self._assembly else ()))
-        return tuple(map(without_secrets, problems))
+        return tuple(without_secrets(problem, self._redactor) for problem in problems)
 
     @property
     def busy_threads(self) -> int:
@@ -192,7 +192,7 @@ class Host:
         on = {choice.origin.name for choice in self.report.choices if choice.on}
         off = {choice.origin.name for choice in self.report.choices} - on
         plugins = (*running, self._program)
-        binder = Binder(self.config, plugins, self.report.choices)
+        binder = Binder(self.config, plugins, self.report.choices, self._redactor)
         order = not self._selection.safe
         self._lists = None
         self._offered = frozenset(("tools",))
@@ -245,7 +245,7 @@ class Host:
             logger.warning("no tools are served: install a toolkit, or see `pegboard plugins` for what is off")
 
     def _refuse_fatal(self, problems: Iterable[Problem]) -> None:
-        fatal = [without_secrets(problem) for problem in problems if problem.fatal]
+        fatal = [without_secrets(problem, self._redactor) for problem in problems if problem.fatal]
         if not fatal:
             return
         if all(problem.stage == "config" for problem in fatal):
@@ -293,9 +293,8 @@ class Host:
                 logger.warning("the lifespan of %s was cancelled while it ended", owner)
             except (Exception, SystemExit):
                 logger.exception("the lifespan of %s failed to end", owner)
-        self._changes.close()
-        self._runtime.close()
-        self._in_flight.watchdog.close()
+        for one in (self._changes, self._redactor, self._runtime, self._in_flight.watchdog):
+            one.close()
         self._started = False
         if cancelled:
             raise asyncio.CancelledError

@@ -1,7 +1,7 @@
 """Secrets kept out of what is told: of log lines, errors and what commands print, never of what functions return.
 
 What is known as a secret: what stores gave to tools, what configuration refers to or holds under a key that says so,
-and what a request brought, while its call runs and for a while after it failed. A value of fewer than `SHORTEST`
+and what a request brought, while its call runs and in its task after it failed. A value of fewer than `SHORTEST`
 characters is left alone: it would be found in the middle of words.
 """
 
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakSet
 
 from pegboard.context import current_context
@@ -23,22 +23,34 @@ SHORTEST = 6
 """How many characters a secret has that is looked for in texts."""
 LONGEST_LINE = 16
 """From how many characters on a single line of a secret is looked for by itself."""
-MOST_PASSING = 64
-"""How many secrets of failed calls are remembered."""
+MOST_OF_FAILED = 64
+"""How many secrets of failed calls a task remembers."""
+
+
+Source: TypeAlias = Callable[[], Iterable[str]]
 
 
 class Redactor:
-    """Some secrets, kept out of what this process tells for as long as the redactor lives.
+    """Some secrets, kept out of what this process tells until the redactor is closed or gone.
 
     Args:
-        source: gives more of them, asked when a text is looked through for the first time; None for none.
+        sources: give more of them, asked when a text is looked through for the first time.
     """
 
-    def __init__(self, source: Callable[[], Iterable[str]] | None = None) -> None:
+    def __init__(self, *sources: Source) -> None:
         self._values: dict[str, None] = {}
-        self._source = source
+        self._sources: list[Source] = []
         self._forms: list[Forms] | None = None
+        self.learn(*sources)
+
+    def learn(self, *sources: Source) -> None:
+        """More sources; a redactor that was closed is open again."""
+        self._sources += sources
         _living.add(self)
+
+    def close(self) -> None:
+        """What it knows is no longer looked for."""
+        _living.discard(self)
 
     def add(self, value: str) -> None:
         """Another secret; from any thread."""
@@ -48,9 +60,8 @@ class Redactor:
 
     def forms(self) -> list[Forms]:
         """How each of them may be written."""
-        if self._source is not None:
-            source, self._source = self._source, None
-            for value in source():
+        while self._sources:
+            for value in self._sources.pop()():
                 self.add(value)
         forms = self._forms
         if forms is None:
@@ -59,12 +70,18 @@ class Redactor:
 
 
 _living: WeakSet[Redactor] = WeakSet()
-_passing: deque[str] = deque(maxlen=MOST_PASSING)
+_of_failed: ContextVar[tuple[str, ...]] = ContextVar("pegboard.redaction.of_failed", default=())
+"""What requests brought whose calls failed in this task."""
 
 
-def redacted(text: str) -> str:
-    """A text with every secret in it masked, in whatever form it stands there."""
-    known = list(_known())
+def redacted(text: str, *more: Redactor) -> str:
+    """A text with every secret in it masked, in whatever form it stands there.
+
+    Args:
+        text: the text.
+        more: redactors that are looked through though they are closed.
+    """
+    known = [*_known(), *(forms for redactor in more for forms in redactor.forms())]
     found = set(_CUT_SHORT.findall(text)) if known and "input_value=" in text else set()
     for texts, pattern in known:
         found.update(form for form in texts if form in text)
@@ -86,7 +103,7 @@ _CUT_SHORT = re.compile(r"(?<=input_value=).*\.\.\..*(?=, input_type=)")
 def _known() -> Iterator[Forms]:
     for redactor in tuple(_living):
         yield from redactor.forms()
-    yield from map(forms_of, (*_passing, *_of_running_call()))
+    yield from map(forms_of, {*_of_failed.get(), *_of_running_call()})
 
 
 def _of_running_call() -> Iterable[str]:
@@ -96,10 +113,10 @@ def _of_running_call() -> Iterable[str]:
 
 
 def remember(supplied: Supplied | None) -> None:
-    """Keep what a request brought out of what is told of its failure after its end."""
-    for value in () if supplied is None else _values(supplied):
-        if value not in _passing:
-            _passing.append(value)
+    """Keep what a request brought out of what its task tells of its failure after its end."""
+    if supplied is not None:
+        known = dict.fromkeys((*_of_failed.get(), *_values(supplied)))
+        _of_failed.set(tuple(known)[-MOST_OF_FAILED:])
 
 
 def _values(supplied: Supplied) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextvars
 import gc
 import io
 import json
@@ -15,7 +16,18 @@ import pytest
 import yarl
 from pydantic import TypeAdapter, ValidationError
 
-from pegboard import Authorization, Context, ProtocolError, RetryableToolError, Supplied, Toolkit, redact_logs, redacted
+from pegboard import (
+    Authorization,
+    Context,
+    PluginConfig,
+    PluginError,
+    ProtocolError,
+    RetryableToolError,
+    Supplied,
+    Toolkit,
+    redact_logs,
+    redacted,
+)
 from pegboard.config.masking import MASK
 from pegboard.errors import FatalToolError, NotFoundError, ServerError, UpstreamError
 from pegboard.redaction import SHORTEST, Redactor, redacted_error
@@ -167,6 +179,10 @@ def test_an_error_that_makes_its_own_text_is_masked_or_replaced() -> None:
     assert "cnry" not in other.message
 
 
+class Settings(PluginConfig):
+    password: str
+
+
 class Stubborn(NotFoundError):
     def __str__(self) -> str:
         return f"nothing at {CANARY}"
@@ -208,7 +224,36 @@ async def test_what_a_request_brought_is_masked_in_its_errors() -> None:
     async with make_host(kit()) as host:
         failed = await failure(host, "x_fail", supplied=supplied)
         assert failed.error.message == f"the key {MASK} is wrong"
-        assert redacted("and canary-of-the-token") == f"and {MASK}"  # in the log of what is told later
+        assert redacted("and canary-of-the-token") == f"and {MASK}"  # in what the same task tells later
+    assert contextvars.Context().run(redacted, "and canary-of-the-token") == "and canary-of-the-token"
+
+
+async def test_problems_hold_no_secrets_even_of_a_host_that_did_not_start() -> None:
+    kit = Toolkit("x", config=Settings)
+
+    @kit.tool(enabled=lambda config: config.password.fails)
+    def tool() -> None:
+        """Do nothing."""
+
+    @kit.lifespan
+    def live(config: Settings) -> None:
+        raise ValueError(f"cannot log in with {config.password}")
+
+    host = make_host(kit, config={"toolkits": {"x": {"password": "canary-of-the-settings"}}})
+    with pytest.raises(PluginError) as caught:
+        await host.start()
+    assert f"cannot log in with {MASK}" in str(caught.value)
+    assert "canary" not in f"{caught.value} {host.problems}"
+    assert MASK in str(host.problems)
+
+
+async def test_a_host_that_has_stopped_looks_for_nothing_and_begins_again() -> None:
+    plugins = {"store": plugin_of(stores=[Store({"API_KEY": "canary-of-the-store"})])}
+    host = make_host(kit(), plugins=plugins)
+    for _ in range(2):
+        async with host:
+            assert redacted("canary-of-the-store") == MASK
+        assert redacted("canary-of-the-store") == "canary-of-the-store"
 
 
 def test_a_program_may_mask_what_its_handlers_write() -> None:

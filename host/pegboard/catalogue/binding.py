@@ -33,6 +33,7 @@ from pegboard.contracts import (
 from pegboard.errors import ToolDefinitionError
 from pegboard.loading.plugins import Choice, Loaded, Origin, Problem
 from pegboard.names import spellings, wire_name
+from pegboard.redaction import Redactor
 
 if TYPE_CHECKING:
     from pegboard.catalogue.authorization import Providers
@@ -82,6 +83,7 @@ class Binder:
         config: names, disabling, and the policy for missing secrets.
         plugins: what was loaded, in the order of names.
         choices: of all that is installed, what runs.
+        redactor: told what is a secret; one of its own when None.
 
     Attributes:
         errors: who knows what an exception means.
@@ -90,11 +92,17 @@ class Binder:
         problems: what went wrong meanwhile that costs no definition; whoever reads them takes them away.
     """
 
-    def __init__(self, config: HostConfig, plugins: Sequence[Loaded], choices: Sequence[Choice] = ()) -> None:
+    def __init__(
+        self,
+        config: HostConfig,
+        plugins: Sequence[Loaded],
+        choices: Sequence[Choice] = (),
+        redactor: Redactor | None = None,
+    ) -> None:
         self.known_forms: set[str] | None = set()
         self.problems: list[Problem] = []
         self._config = config
-        self.secrets = SecretStores(config, plugins, self._report)
+        self.secrets = SecretStores(config, plugins, self._report, redactor or Redactor())
         self._additions = put_together(plugins, self._report)
         self._users: set[str] = set()
         self._plugins, self._choices = plugins, choices

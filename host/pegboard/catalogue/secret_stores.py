@@ -33,15 +33,23 @@ class SecretStores:
         config: the order.
         plugins: what was loaded, in the order of names.
         report: told what went wrong, and with whose store.
+        redactor: told what is a secret.
     """
 
-    def __init__(self, config: HostConfig, plugins: Sequence[Loaded], report: Callable[[Origin, str], None]) -> None:
+    def __init__(
+        self,
+        config: HostConfig,
+        plugins: Sequence[Loaded],
+        report: Callable[[Origin, str], None],
+        redactor: Redactor,
+    ) -> None:
         order = {name: place for place, name in enumerate(config.host.secret_stores)}
         ordered = sorted(plugins, key=lambda plugin: order.get(plugin.origin.name, len(order)))
         self._stores = [(plugin.origin, store) for plugin in ordered for store in plugin.stores]
         self._report = report
         self._known: dict[str, str | None] = {}
-        self._redactor = Redactor(lambda: [value for plugin in plugins for value in _hidden(plugin.context.config)])
+        self._redactor = redactor
+        redactor.learn(lambda: [value for plugin in plugins for value in _hidden(plugin.context.config)])
 
     def get(self, name: str) -> str | None:
         """The first store's that has it, None when none does; an empty secret is a missing one.

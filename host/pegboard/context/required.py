@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from pegboard.context.surroundings import Owner
@@ -93,8 +93,10 @@ def secret_of(function: str, required: Requirements | None, supplied: Supplied |
     return value
 
 
-def spelt(name: str, names: Iterable[str]) -> str | None:
+def spelt(name: str, names: Collection[str]) -> str | None:
     """How a name in any case is spelt among names, None when it is not there."""
+    if name in names:
+        return name
     folded = name.casefold()
     return next((one for one in names if one.casefold() == folded), None)
 
@@ -105,6 +107,8 @@ def _given(supplied: Supplied | None) -> Mapping[str, str]:
 
 def _first(name: str, kept: str | None, given: Mapping[str, str]) -> str | None:
     """The request's own value, else the host's."""
+    if not given:
+        return kept
     key = spelt(name, given)
     return (given[key] or kept) if key is not None else kept
 

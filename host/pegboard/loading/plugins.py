@@ -26,7 +26,7 @@ from pegboard.contracts import (
     Topic,
     Transport,
 )
-from pegboard.redaction import redacted
+from pegboard.redaction import Redactor, redacted
 
 if TYPE_CHECKING:
     import importlib_metadata
@@ -107,9 +107,9 @@ class Problem(NamedTuple):
         return f"{self.origin} ({self.origin.target}), {self.stage}: {self.message}"
 
 
-def without_secrets(problem: Problem) -> Problem:
-    """A problem with the secrets in its message masked."""
-    return problem._replace(message=redacted(problem.message))
+def without_secrets(problem: Problem, redactor: Redactor) -> Problem:
+    """A problem with the secrets in its message masked, those of a redactor though it is closed."""
+    return problem._replace(message=redacted(problem.message, redactor))
 
 
 class Loaded:
