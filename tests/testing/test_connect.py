@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
@@ -29,7 +30,7 @@ from pegboard import (
     around,
     hookimpl,
 )
-from pegboard.testing import TestClient, connect
+from pegboard.testing import PlainClient, TestClient, connect
 from tests.testing import kits
 
 
@@ -251,12 +252,32 @@ async def test_a_fixture_may_hold_the_client(trips: TestClient, caplog: pytest.L
 
 async def test_a_host_ends_in_the_task_that_began_it(caplog: pytest.LogCaptureFixture) -> None:
     connection = connect(kits.kit)
-    import asyncio
-
     client = await asyncio.create_task(connection.__aenter__())
     await client.call("nothing")
     await asyncio.create_task(connection.__aexit__(None, None, None))
     assert "failed to end" not in caplog.text
+
+
+async def test_a_host_that_nobody_waits_for_any_more_is_not_left_behind() -> None:
+    kit, ended = greeter(), asyncio.Event()
+
+    @kit.lifespan
+    async def live(config: object) -> AsyncIterator[None]:
+        try:
+            await asyncio.Event().wait()
+            yield
+        finally:
+            ended.set()
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05), connect(kit):
+            pass
+    assert ended.is_set()
+
+
+def test_the_plain_client_has_all_that_the_other_has() -> None:
+    names = {name for name in dir(TestClient) if not name.startswith("_")}
+    assert names - set(dir(PlainClient)) == set()
 
 
 def test_a_plain_test_needs_no_loop() -> None:
@@ -279,6 +300,10 @@ def test_a_plain_test_needs_no_loop() -> None:
         assert client.progress[0].message == "half"
         assert client.notifications
         assert client.traffic
+        assert client.revision == "2026-07-28"
+        assert client.problems == ()
+        client.meta["com.example/x"] = 1
+        client.notify("notifications/roots/list_changed")
         client.answer({"name": "Ada"}, True)
         assert client.call("book").value == "Ada 1 accept"
         assert client.request("server/discover")["supportedVersions"]

@@ -90,13 +90,13 @@ class connect:  # noqa: N801 - it is used like a function
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         # the host lives in one task: what a lifespan enters it leaves there too, whatever a test's fixtures do
         self._living = asyncio.create_task(_live(host, self._dialogue, ready))
-        await asyncio.wait((self._living, ready), return_when=asyncio.FIRST_COMPLETED)
-        if not ready.done():
-            await self._living
         try:
+            await asyncio.wait((self._living, ready), return_when=asyncio.FIRST_COMPLETED)
+            if not ready.done():
+                await self._living
             await self._dialogue.begin()
         except BaseException:
-            await self._end()
+            await self._give_up(ready)
             raise
         return TestClient(host, self._dialogue, observed, self._repeats)
 
@@ -104,6 +104,15 @@ class connect:  # noqa: N801 - it is used like a function
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._end()
+
+    async def _give_up(self, ready: asyncio.Future[None]) -> None:
+        """End a host that nobody will use, whether it has started or not."""
+        assert self._living is not None
+        if ready.done():
+            await self._end()
+        elif not self._living.done():
+            self._living.cancel()
+            await asyncio.wait((self._living,))
 
     async def _end(self) -> None:
         assert self._dialogue is not None

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from pegboard.contracts import NOTHING, Completion
 from pegboard.host import Host
+from pegboard.loading.plugins import Problem
 from pegboard.testing.answers import Asked
 from pegboard.testing.client import Logged, Reported, TestClient
 from pegboard.testing.hosting import Kit
@@ -105,6 +106,10 @@ class PlainClient:
         """See `TestClient.request`."""
         return self.run(self.client.request(method, params))
 
+    def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
+        """See `TestClient.notify`."""
+        self.client.notify(method, params)
+
     def heard(self, method: str, matches: Callable[[Message], bool] = bool) -> Message:
         """See `TestClient.heard`."""
         return self.run(self.client.heard(method, matches))
@@ -136,6 +141,21 @@ class PlainClient:
     def progress(self) -> list[Reported]:
         """The reports of progress so far."""
         return self.client.progress
+
+    @property
+    def revision(self) -> str:
+        """The revision of MCP that it speaks."""
+        return self.client.revision
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What is added to the `_meta` of each request; yours to change."""
+        return self.client.meta
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What the host found wrong; with `strict`, warnings alone."""
+        return self.client.problems
 
     @property
     def traffic(self) -> list[Traffic]:
