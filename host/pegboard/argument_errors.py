@@ -21,6 +21,8 @@ MOST_CHARACTERS = 80
 """Of the name of a field."""
 MOST_TEXT = 300
 """Of what is wrong with one field."""
+MOST_LOOKED_AT = 1_000
+"""How many of the things that are wrong are looked at; there may be as many as there are values."""
 MOST_FORMS = 5
 """How many forms of a union are told."""
 
@@ -55,7 +57,8 @@ def input_error(
     """
     lines: dict[str, list[str]] = {}
     unions: dict[tuple[str, ...], dict[str, list[_Found]]] = {}
-    for one in _found(error, arguments, schema or {}):
+    details = error.errors(include_url=False)
+    for one in _found(details[:MOST_LOOKED_AT], arguments, schema or {}):
         if one.form is None:
             _add(lines, one.path, one.text)
         else:
@@ -69,7 +72,8 @@ def input_error(
                 _add(lines, one.path, one.text)
         else:
             _add(lines, union, _forms(meant))
-    return _error({where: "; ".join(texts) for where, texts in lines.items() if texts})
+    unseen = max(0, len(details) - MOST_LOOKED_AT)
+    return _error({where: "; ".join(texts) for where, texts in lines.items() if texts}, unseen)
 
 
 def schema_error(problems: Iterable[tuple[Path, str]], schema: Mapping[str, Any] | None = None) -> ToolInputError:
@@ -93,20 +97,20 @@ def _add(lines: dict[str, list[str]], path: tuple[str, ...], text: str) -> None:
         texts.append(_brief(text))
 
 
-def _error(fields: Mapping[str, str]) -> ToolInputError:
+def _error(fields: Mapping[str, str], unseen: int = 0) -> ToolInputError:
     lines = [line((where,), text[:MOST_TEXT]) for where, text in list(fields.items())[:MOST_LINES]]
-    if len(fields) > MOST_LINES:
-        lines.append(f"and {len(fields) - MOST_LINES} more")
+    if more := len(fields) - len(lines) + unseen:
+        lines.append(f"and {more} more")
     return ToolInputError("Invalid arguments:\n" + "\n".join(lines))
 
 
 # --- pydantic's errors
 
 
-def _found(error: ValidationError, arguments: Any, schema: Mapping[str, Any]) -> Iterable[_Found]:
+def _found(details: Iterable[Any], arguments: Any, schema: Mapping[str, Any]) -> Iterable[_Found]:
     from pegboard.argument_words import words  # most calls fit
 
-    for detail in error.errors(include_url=False):
+    for detail in details:
         kind, text = detail["type"], words(detail)
         path: list[int | str] = []
         form, depth, value, location = None, 0, arguments, detail["loc"]

@@ -173,6 +173,12 @@ def test_of_a_union_the_form_that_was_meant_is_told_else_all(annotation: Any, va
     assert told(annotation, value) == message
 
 
+def test_of_very_many_mistakes_ten_are_told_and_the_others_counted() -> None:
+    lines = told(list[int], ["x"] * 5_000).splitlines()
+    assert lines[:2] == ["a.0: must be an integer", "a.1: must be an integer"]
+    assert lines[10:] == ["and 4990 more"]
+
+
 # --- names that are unknown
 
 
