@@ -46,8 +46,8 @@ def parameters_of(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]
         )
     try:
         found = inspect.signature(function).parameters
-    except (TypeError, ValueError) as error:
-        raise ToolDefinitionError(f"it has no signature that can be read: {error}") from None
+    except (TypeError, ValueError):
+        raise ToolDefinitionError("it has no signature that can be read; write a function around it") from None
     bound: set[str] = set()
     while isinstance(function, partial):
         bound.update(function.keywords)

@@ -166,7 +166,7 @@ REFUSED = [
     ),
     Refused(vars(Kit)["of_class"], "it is a class method that has no class yet; make a tool of `Class.method`"),
     Refused(Opaque, "Opaque is a class; decorate a function, or add an object of it that has `__call__`"),
-    Refused(iter, "it has no signature that can be read: no signature found for builtin <built-in function iter>"),
+    Refused(iter, "it has no signature that can be read; write a function around it"),
     Refused(5, "5 is not a function"),
     Refused(two_contexts, "parameters 'first' and 'second' both take the Context"),
     Refused(three_texts, "parameter 'a' has 3 texts in Annotated; give a description, or a name and a description"),
