@@ -10,6 +10,7 @@ import logging
 import sys
 from _thread import allocate_lock, get_ident, start_new_thread
 from collections.abc import Callable, Iterator
+from contextvars import Context
 from time import monotonic
 from types import FrameType
 from typing import Any, NamedTuple
@@ -48,6 +49,8 @@ class Stall(NamedTuple):
 class Watchdog:
     """Watches the event loop of one host.
 
+    Its timer has variables of its own: with those of the call that set it, it would keep what they hold alive.
+
     Args:
         seconds: for how long the loop may be blocked; 0 for no watching.
         is_busy: whether calls are in flight.
@@ -81,7 +84,7 @@ class Watchdog:
     def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
         with self._lock:
             self._loop, self._thread, self._heard = loop, get_ident(), monotonic()
-            self._beat = loop.call_later(self._interval, self._go_on)
+            self._beat = loop.call_later(self._interval, self._go_on, context=Context())
             if not self._listening:
                 self._listening = True
                 start_new_thread(self._listen, ())
@@ -94,7 +97,7 @@ class Watchdog:
             blocked = self._heard - since - self._interval
             logger.warning("the event loop goes on; %s had blocked it for %.1f s", stall.by, blocked)
         if self._is_busy() and self._loop is not None:
-            self._beat = self._loop.call_later(self._interval, self._go_on)
+            self._beat = self._loop.call_later(self._interval, self._go_on, context=Context())
         else:
             self._end()
 

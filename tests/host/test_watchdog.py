@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import re
 import sys
 import threading
+import weakref
 from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import pytest
@@ -193,6 +196,26 @@ async def test_the_thread_is_there_while_calls_are() -> None:
         assert await value(host, "x_fine") == "fine"
         await until(lambda: watchdog._listening)
     await until(lambda: not watchdog._listening)
+
+
+async def test_it_keeps_nothing_of_the_call_that_woke_it(named: Named) -> None:
+    class Something:
+        """What a transport may keep in a variable of a call."""
+
+    variable: ContextVar[Something] = ContextVar("variable")
+    kept: list[weakref.ref[Something]] = []
+
+    async def one() -> None:
+        something = Something()
+        kept.append(weakref.ref(something))
+        variable.set(something)
+        await value(host, "x_fine")
+
+    async with host_of(named, blocked_loop_seconds=WAIT) as host:
+        await asyncio.create_task(one())
+        gc.collect()
+        assert host._in_flight.watchdog._beat is not None
+        assert kept[0]() is None
 
 
 async def test_it_can_be_switched_off() -> None:
