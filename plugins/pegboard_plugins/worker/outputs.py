@@ -6,7 +6,17 @@ import traceback
 from datetime import UTC, datetime
 from typing import Any
 
-from pegboard import AuthorizationRequiredError, ErrorKind, Failure, Outcome, TextContent, Tool, ToolError, ToolResult
+from pegboard import (
+    AuthorizationRequiredError,
+    ErrorKind,
+    Failure,
+    Outcome,
+    TextContent,
+    Tool,
+    ToolError,
+    ToolResult,
+    redacted,
+)
 from pegboard_plugins.worker import WorkerConfig
 from pegboard_plugins.worker.definitions import result_of
 
@@ -73,7 +83,7 @@ class Outputs:
             own = told.get("developer_message")
             payload["developer_message"] = None if own is None else _worded(kind, name, tool, own)
             cause = error.__cause__
-            payload["stacktrace"] = None if cause is None else "".join(traceback.format_exception(cause))
+            payload["stacktrace"] = None if cause is None else redacted("".join(traceback.format_exception(cause)))
         return payload
 
 

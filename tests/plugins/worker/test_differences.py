@@ -57,6 +57,10 @@ async def told_to_developers(engine: Engine, *, back: bool) -> None:
     assert retry["developer_message"] == (told if back else None)
     lost: Any = (await engine.invoke("RaiseErr", {"which": "unhandled"}))["output"]["error"]
     assert ("ValueError" in (lost["stacktrace"] or "")) is back
+    context = {"secrets": [{"key": "PASSWORD", "value": "pw=hunter2"}]}
+    masked = await engine.invoke("RaiseErr", {"which": "unhandled"}, context=context)
+    assert ("ValueError: secret **********" in str(masked)) is back
+    assert "hunter2" not in str(masked)
 
 
 async def test_the_page_has_them_all() -> None:
