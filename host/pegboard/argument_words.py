@@ -6,12 +6,14 @@ One text for each type of error that pydantic has; errors of authors' own valida
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from pegboard.schema_errors import REQUIRED
 
 MOST_CHOICES = 20
+MOST_PARTS = 100
 SHORTEST_SECRET = 3
 """Characters of a value that are recognised, and taken out, where an author's message repeats it."""
 
@@ -220,12 +222,19 @@ def _legible(name: str, value: Any) -> str:
 
 
 def _without(message: str, value: Any) -> str:
-    """A message of an author without the value, which may be secret."""
-    try:
-        shown = {str(value), repr(value)}
-    except Exception:  # noqa: BLE001 - what was sent may be an object with a __str__ of its own
-        return message
+    """A message of an author without the value, or what it holds, which may be secret."""
+    shown = {text for part in islice(_parts(value), MOST_PARTS) for text in (str(part), repr(part))}
     for text in sorted(shown, key=len, reverse=True):
         if len(text) >= SHORTEST_SECRET:
-            message = message.replace(text, "the value")
+            message = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", "the value", message)
     return message
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """A JSON value, and all that it holds; of the names of its members, nothing."""
+    if isinstance(value, Mapping | list):
+        yield value
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _parts(inner)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield value

@@ -7,7 +7,16 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal, get_args
 
 import pytest
-from pydantic import AfterValidator, BaseModel, ByteSize, Field, GetPydanticSchema, IPvAnyAddress, UrlConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ByteSize,
+    Field,
+    GetPydanticSchema,
+    IPvAnyAddress,
+    UrlConstraints,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError, PydanticKnownError, Url, core_schema
 from typing_extensions import TypedDict
 
@@ -95,6 +104,22 @@ def raising(error: Callable[[Any], Exception]) -> Any:
 )  # fmt: skip
 def test_an_author_s_own_words_are_kept_without_the_value(error: Callable[[Any], Exception], message: str) -> None:
     assert told(Annotated[str, raising(error)], CANARY) == message
+
+
+class Account(BaseModel):
+    number: int
+    notes: list[str] = []
+
+    @model_validator(mode="after")
+    def check(self) -> Account:
+        raise ValueError(
+            f"no account {self.number}, with {self.notes[0]!r} and {self.notes}; a number like 12 is short"
+        )
+
+
+def test_what_a_value_holds_is_not_repeated_either() -> None:
+    message = told(Account, {"number": 4711, "notes": [CANARY, "like"]})
+    assert message == "a: no account the value, with the value and the value; a number the value 12 is short"
 
 
 Secure = Annotated[Url, UrlConstraints(allowed_schemes=["https"])]
