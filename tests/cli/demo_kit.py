@@ -70,7 +70,7 @@ def evil() -> str:
     return EVIL
 
 
-evil.__doc__ = EVIL
+evil.__doc__ = "Look: é 日本　語."
 
 
 @kit.tool

@@ -76,12 +76,13 @@ def test_only_lists_the_toolkits_asked_for(pegboard: Command) -> None:
 
 
 def test_a_description_cannot_steer_the_terminal(pegboard: Command) -> None:
-    for command in (("list",), ("show", "demo_evil"), ("list", "--json"), ("show", "demo_evil", "--json")):
-        done = pegboard(*command)
-        assert not set(done.out) & STEERING
-        assert "x1b[31mred" in done.out or "u001b[31mred" in done.out
-        assert "é 日本\u3000語" in done.out
-    assert pegboard("show", "demo_evil", "--json").data["description"] == EVIL
+    pegboard.install(
+        "evil", f"from pegboard import Toolkit\nkit = Toolkit('evil')\nkit.tool(description={EVIL!r})(print)\n"
+    )
+    done = pegboard("list")
+    assert "its description has U+001B" in done.err
+    assert not set(done.out + done.err) & STEERING
+    assert "é 日本\u3000語" in done.out
 
 
 # --- show

@@ -87,7 +87,7 @@ HOOKS = (
     ),
     _hooks("pushy", "hooks", "'register_tools' asks for an order; order is the operator's, in [host]"),
     _hooks("quitting", "contribute", "SystemExit: I quit"),
-    _hooks("rubbish", "contribute", "'register_tools' returned str, not ToolDefinition"),
+    _hooks("rubbish", "contribute", "'register_tools' returned str, not ToolDefinition or ToolFunction"),
     _hooks("single", "contribute", "'register_tools' returned one ToolDefinition, not a list of contributions"),
     _hooks("unbuildable", "create", "FileNotFoundError: no such model file"),
     _hooks("unmarked", "hooks", "'register_tools' is the name of a hook, but the function lacks the marker @hookimpl"),
@@ -121,7 +121,7 @@ SLOPPY = {
     "tool 'many'": "parameter 'numbers' takes any number of arguments; name each one that callers may give",
     "tool 'anything'": "parameter 'options' takes any number of arguments; name each one that callers may give",
     "tool 'unannotated'": "parameter 'value' has no type annotation; write one, such as `value: str`",
-    "tool 'unresolvable'": "an annotation cannot be resolved: name 'Nowhere' is not defined",
+    "tool 'unresolvable'": "parameter 'value': the annotation 'Nowhere' cannot be resolved: name 'Nowhere' is not defined",
     f"tool '{'very_' * 13}long'": f"its name on the wire, 'sloppy_{'very_' * 13}long', is no good: "
     "it has 76 characters, the limit is 64",
     "tool 'huge'": "its schema has 300125 bytes, the limit is 262144",

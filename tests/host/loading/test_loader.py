@@ -68,8 +68,8 @@ def loaded(
 
 def sole_problem(target: Any, config: Mapping[str, Any] | None = None) -> Problem:
     """The problem with one plugin, which leaves the one beside it alone."""
-    report = loaded({"sample": target, "worker": Worker}, config=config)
-    assert [plugin.origin.name for plugin in report.plugins] == ["worker"]
+    report = loaded({"sample": target, "labour": Worker}, config=config)
+    assert [plugin.origin.name for plugin in report.plugins] == ["labour"]
     (problem,) = report.problems
     assert problem.origin is not None
     assert problem.origin.name == "sample"
@@ -81,7 +81,7 @@ def sole_problem(target: Any, config: Mapping[str, Any] | None = None) -> Proble
 
 
 def test_a_class_is_made_with_its_settings() -> None:
-    (plugin,) = loaded({"worker": Worker}, config={"plugins": {"worker": {"size": 3}}}).plugins
+    (plugin,) = loaded({"labour": Worker}, config={"plugins": {"labour": {"size": 3}}}).plugins
     assert isinstance(plugin.instance, Worker)
     assert plugin.instance.config == plugin.context.config == Settings(size=3)
     assert [tool.name for tool in plugin.tools] == ["work_3"]
@@ -250,11 +250,11 @@ def test_settings_that_cannot_be_used_are_a_reason(model: Any, cause: str) -> No
 
 
 def test_each_wrong_setting_is_a_reason_of_its_own() -> None:
-    given = {"plugins": {"worker": {"size": "x", "colour": 1}}}
-    report = loaded({"worker": Worker}, config=given)
+    given = {"plugins": {"labour": {"size": "x", "colour": 1}}}
+    report = loaded({"labour": Worker}, config=given)
     assert [problem.message.split(": ")[1] for problem in report.problems] == [
-        "plugins.worker.size",
-        "plugins.worker.colour",
+        "plugins.labour.size",
+        "plugins.labour.colour",
     ]
 
 
@@ -266,7 +266,7 @@ def test_a_plugin_that_fails_late_leaves_nothing_behind(hook: str) -> None:
     late = type("Late", (Worker,), {hook: hookimpl(crash)})
     problem = sole_problem(late)
     assert (problem.stage, problem.message) == ("contribute", "RuntimeError: late")
-    host = Host({"host": NOTHING_INSTALLED}, plugins={"late": late, "worker": Worker})
+    host = Host({"host": NOTHING_INSTALLED}, plugins={"late": late, "labour": Worker})
     assert list(host.load().tools) == ["work_1"]
 
 
@@ -312,7 +312,7 @@ def test_a_problem_tells_whose_and_where() -> None:
 
 
 def test_loading_is_timed() -> None:
-    (plugin,) = loaded({"worker": Worker}).plugins
+    (plugin,) = loaded({"labour": Worker}).plugins
     assert plugin.import_seconds > 0
 
 
@@ -331,36 +331,36 @@ def test_a_program_may_not_take_the_name_of_a_built_in_plugin() -> None:
 
 def test_a_toolkit_may_have_the_name_of_a_plugin() -> None:
     kit = Toolkit("mcp")
-    report = loaded({"worker": Worker}, {"worker": kit, "mcp": kit})
+    report = loaded({"labour": Worker}, {"labour": kit, "mcp": kit})
     assert [(plugin.origin.kind, plugin.origin.name) for plugin in report.plugins] == [
+        ("plugin", "labour"),
+        ("toolkit", "labour"),
         ("toolkit", "mcp"),
-        ("plugin", "worker"),
-        ("toolkit", "worker"),
     ]
 
 
 def test_unknown_names_in_the_configuration_are_fatal_and_come_with_a_suggestion() -> None:
     config = {
-        "host": {**NOTHING_INSTALLED, "plugins": ["wroker"], "required": ["nobody"]},
-        "plugins": {"wokrer": {}},
-        "toolkits": {"worker": {}},
+        "host": {**NOTHING_INSTALLED, "plugins": ["labuor"], "required": ["nobody"]},
+        "plugins": {"labuor": {}},
+        "toolkits": {"labour": {}},
     }
-    report = loaded({"worker": Worker}, config=config)
+    report = loaded({"labour": Worker}, config=config)
     assert all(problem.fatal and problem.stage == "config" for problem in report.problems)
     assert [problem.message.removeprefix("given by the program: ") for problem in report.problems] == [
-        'plugins.wokrer: no plugin of this name is installed; did you mean "worker"?',
-        "toolkits.worker: no toolkit of this name is installed",
-        "host.plugins[0]: nothing of this name is installed: 'wroker'; did you mean \"worker\"?",
+        'plugins.labuor: no plugin of this name is installed; did you mean "labour"?',
+        "toolkits.labour: no toolkit of this name is installed",
+        "host.plugins[0]: nothing of this name is installed: 'labuor'; did you mean \"labour\"?",
         "host.required[0]: nothing of this name is installed: 'nobody'",
     ]
 
 
 def test_what_is_required_must_not_be_disabled() -> None:
-    host = {**NOTHING_INSTALLED, "required": ["worker"], "disabled_toolkits": ["work*"]}
-    report = loaded(toolkits={"worker": Toolkit("worker")}, config={"host": host})
+    host = {**NOTHING_INSTALLED, "required": ["labour"], "disabled_toolkits": ["lab*"]}
+    report = loaded(toolkits={"labour": Toolkit("labour")}, config={"host": host})
     (problem,) = report.problems
     assert problem.fatal
-    assert "'worker' is required, but disabled by 'work*' in [host] disabled_toolkits" in problem.message
+    assert "'labour' is required, but disabled by 'lab*' in [host] disabled_toolkits" in problem.message
 
 
 def test_what_is_required_may_be_left_out_on_the_command_line() -> None:
@@ -372,10 +372,10 @@ def test_what_is_required_may_be_left_out_on_the_command_line() -> None:
 
 
 def test_patterns_that_disable_nothing_are_warnings() -> None:
-    host = {**NOTHING_INSTALLED, "disabled_toolkits": ["wroker", "nobody*"]}
-    report = loaded(toolkits={"worker": Toolkit("worker")}, config={"host": host})
+    host = {**NOTHING_INSTALLED, "disabled_toolkits": ["labuor", "nobody*"]}
+    report = loaded(toolkits={"labour": Toolkit("labour")}, config={"host": host})
     assert [(problem.level, problem.fatal) for problem in report.problems] == [("warning", False)] * 2
-    assert 'did you mean "worker"?' in report.problems[0].message
+    assert 'did you mean "labour"?' in report.problems[0].message
 
 
 @pytest.fixture
