@@ -40,8 +40,7 @@ class Sessions:
 
     async def put(self, record: SessionRecord) -> bool:
         """Keep a session."""
-        caller = record.caller._replace(extra=dict(record.caller.extra))
-        plain = (record.id, tuple(record.client), tuple(caller), *record[3:])
+        plain = (record.id, tuple(record.client), tuple(record.caller), *record[3:])
         await self._files.write(record.id, plain)
         return True
 

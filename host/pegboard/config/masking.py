@@ -17,6 +17,7 @@ _SECRET_WORD = re.compile(
 )
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _USER_INFO = re.compile(r"(?<=://)[^/\s]+(?=@)")
+_FILES = (".pem", ".key", ".crt", ".json", ".txt")
 _PASSWORD = re.compile(r"://[^/\s:]*:([^/\s]+)@")
 
 
@@ -56,7 +57,7 @@ def secrets_in(value: Any, path: KeyPath) -> Iterator[str]:
         yield from (value.value, *_PASSWORD.findall(value.value)) if value.value else ()
     elif isinstance(value, str):
         yield from _PASSWORD.findall(value)
-        if is_secret(path) and not os.path.exists(value):
+        if is_secret(path) and not (value.endswith(_FILES) or os.path.exists(value)):
             yield value
 
 

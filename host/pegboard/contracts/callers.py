@@ -18,7 +18,7 @@ class Caller(NamedTuple):
         client_id: the program that the token was given to.
         expires_at: when the token ends, in seconds since 1970.
         resource: for which address the token was given.
-        extra: what else the token says of them.
+        extra: what else the token says of them, None for nothing.
     """
 
     subject: str | None = None
@@ -27,7 +27,7 @@ class Caller(NamedTuple):
     client_id: str | None = None
     expires_at: float | None = None
     resource: str | None = None
-    extra: Mapping[str, Any] = NOTHING
+    extra: Mapping[str, Any] | None = None
 
     @property
     def identity(self) -> "Caller":

@@ -116,7 +116,9 @@ async def test_a_list_may_depend_on_all_that_is_known_of_a_caller_but_when_their
     def by_token(listing: Listing, caller: Caller) -> Listing:
         seen.append(caller)
         return (
-            listing if "all" in caller.scopes or caller.extra.get("roles") == ["all"] else for_ann_alone(listing, BEN)
+            listing
+            if "all" in caller.scopes or (caller.extra or {}).get("roles") == ["all"]
+            else for_ann_alone(listing, BEN)
         )
 
     seen: list[Caller] = []
