@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -12,6 +13,8 @@ import tempfile
 import threading
 import urllib.request
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib import import_module
 from pathlib import Path
@@ -115,6 +118,36 @@ def database(path: Path) -> None:
     sqlite3.connect(path).close()
 
 
+def hard_link(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.hardlink_to(path.with_name("from"))
+
+
+def change(path: Path) -> None:
+    path.with_name("from").chmod(0o600)
+    os.truncate(os.fsencode(path.with_name("from")), 0)
+    os.utime(path.with_name("from"))
+
+
+def processes(path: Path) -> None:
+    os.system("true")
+    os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
+    os.kill(os.getpid(), 0)
+
+
+def fork(path: Path) -> None:
+    if not (child := os.fork()):
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def datagrams(path: Path) -> None:
+    one, other = socket.socketpair(type=socket.SOCK_DGRAM)
+    with one, other, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as third:
+        third.sendto(b"x", ("127.0.0.1", 9))
+        one.sendmsg([b"x"])
+
+
 def harmless(text: str) -> None:
     Path(os.devnull).write_text(text)
     sqlite3.connect(":memory:").close()
@@ -138,11 +171,22 @@ def run(path: Path) -> None:
         (temporary, "os.mkdir", "/tmp"),
         (database, "sqlite3.connect", "/it"),
         (run, "subprocess.Popen", "true"),
+        (hard_link, "os.link", "/from -> .*/it"),
+        (change, "os.chmod", "/from"),
+        (change, "os.truncate", "/from"),
+        (change, "os.utime", "/from"),
+        (processes, "os.system", "true"),
+        (processes, "os.posix_spawn", "/bin/true"),
+        (processes, "os.kill", f"{os.getpid()}"),
+        (fork, "os.fork", "^$"),
+        (datagrams, "socket.sendto", "127"),
+        (datagrams, "socket.sendmsg", "^None$"),
     ],
 )
 async def test_what_changes_the_world_is_found(
     tmp_path: Path, act: Callable[[Path], None], kind: str, what: str
 ) -> None:
+    (tmp_path / "from").touch()
     tempfile.gettempdir()  # it tries folders out the first time
 
     async def do(context: Context) -> None:
@@ -152,11 +196,11 @@ async def test_what_changes_the_world_is_found(
     assert error.name == "asks_both"
     (found,) = [one for one in error.effects if one.kind == kind]
     assert re.search(what, found.what)
-    assert f"{kind} {found.what}\n" in str(error)
+    assert f"{kind} {found.what}".rstrip() + "\n" in str(error)
     assert place_of(error) == ("test_replay.py", act.__name__)
     assert place_of(error, 0) == ("test_replay.py", "both")
     assert f"test_replay.py:{found.places[-1].line} in {act.__name__}" in str(error)
-    assert 0 < found.places[-1].line - act.__code__.co_firstlineno < 4
+    assert 0 < found.places[-1].line - act.__code__.co_firstlineno < 5
 
 
 async def test_a_connection_is_found(port: int) -> None:
@@ -204,18 +248,23 @@ async def test_a_process_of_asyncio_is_found() -> None:
     assert place_of(error) == ("test_replay.py", "do")
 
 
-@pytest.mark.parametrize("blocking", [False, True])
-async def test_what_a_thread_of_a_library_does_is_found_where_it_is_awaited(tmp_path: Path, blocking: bool) -> None:
+async def test_what_a_thread_of_a_library_does_is_found_where_it_is_awaited(tmp_path: Path) -> None:
     async def do(context: Context) -> None:
-        if blocking:  # the thread is done before the loop gets its turn
-            future = asyncio.ensure_future(asyncio.to_thread((tmp_path / "it").write_text, "x"))
-            await asyncio.sleep(0)
-            while not (tmp_path / "it").exists():
-                pass
-            await future
-        else:
-            await asyncio.to_thread((tmp_path / "it").write_text, "x")
-        (tmp_path / "it").unlink()
+        gate, loop = threading.Event(), asyncio.get_running_loop()
+        with ThreadPoolExecutor(1) as threads:
+            threads.submit(gate.wait)
+            loop.call_soon(gate.set)  # not before this waits
+            await loop.run_in_executor(threads, copy_context().run, (tmp_path / "it").write_text, "x")
+
+    error = await refused(do)
+    assert place_of(error) == ("test_replay.py", "do")
+    assert place_of(error, 0) == ("test_replay.py", "both")
+
+
+async def test_and_where_it_is_about_to_be_awaited(tmp_path: Path) -> None:
+    async def do(context: Context) -> None:
+        with ThreadPoolExecutor(1) as threads:
+            threads.submit(copy_context().run, (tmp_path / "it").write_text, "x").result()
 
     error = await refused(do)
     assert place_of(error) == ("test_replay.py", "do")

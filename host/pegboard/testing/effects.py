@@ -13,9 +13,10 @@ import sysconfig
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import cache, partial
+from inspect import getgeneratorlocals
 from pathlib import Path
 from threading import get_ident
-from types import FrameType
+from types import FrameType, GeneratorType
 from typing import Any, NamedTuple
 
 from pegboard.context.rounds import in_step
@@ -116,11 +117,13 @@ def _database(database: Any, *_: Any) -> str | None:
     return None if text == ":memory:" else text
 
 
-def _first(value: Any = "", *_: Any) -> str:
+def _first(value: Any = None, *_: Any) -> str:
+    if value is None:
+        return ""
     return os.fsdecode(value) if isinstance(value, bytes | os.PathLike) else str(value)
 
 
-def _second(_: Any = None, value: Any = "", *__: Any) -> str:
+def _second(_: Any, value: Any, *__: Any) -> str:
     return str(value)
 
 
@@ -136,20 +139,11 @@ def _request_line(_: Any, data: Any) -> str | None:
 _EVENTS: Mapping[str, Callable[..., str | None]] = {
     "open": _written,
     "sqlite3.connect": _database,
-    "socket.connect": _second,
-    "socket.sendto": _second,
-    "socket.sendmsg": _second,
-    "subprocess.Popen": _first,
-    "os.rename": _pair,
-    "os.link": _pair,
-    "os.symlink": _pair,
     "http.client.send": _request_line,
-    **dict.fromkeys(("http.client.connect", "smtplib.connect", "ftplib.connect"), _second),
-    **dict.fromkeys(
-        ("os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty", "os.kill", "os.killpg", "pty.spawn"), _first
-    ),
-    **dict.fromkeys(("os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.chmod", "os.chown", "os.utime"), _first),
-    **dict.fromkeys(("os.setxattr", "os.removexattr", "webbrowser.open", "urllib.Request"), _first),
+    **dict.fromkeys(("socket.connect", "socket.sendto", "socket.sendmsg"), _second),
+    **dict.fromkeys(("subprocess.Popen", "os.system", "os.posix_spawn", "os.fork", "os.kill"), _first),
+    **dict.fromkeys(("os.rename", "os.link", "os.symlink"), _pair),
+    **dict.fromkeys(("os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.chmod", "os.utime"), _first),
 }
 
 
@@ -211,9 +205,15 @@ def _own(lines: list[Place]) -> tuple[Place, ...]:
 def _waiting(task: asyncio.Task[Any] | None, thread: int) -> list[Place]:
     """The lines in which the author's function waits that a task runs, or is about to wait; outermost first."""
     _, _, host = _folders()
-    found: list[Place] | None = None
-    waits: Any = task.get_coro() if task is not None else None
-    while (frame := getattr(waits, "cr_frame", None)) is not None:
+    found: list[Place] | None = None  # until the host's own lines are passed
+    waits: Any = None if task is None else task.get_coro()
+    while waits is not None:
+        if isinstance(waits, GeneratorType):  # the host's own, which goes on with the function step by step
+            waits = getgeneratorlocals(waits).get("function")
+            continue
+        frame = getattr(waits, "cr_frame", None)
+        if frame is None:
+            break
         place = Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_qualname)
         if place.file.startswith(host):
             found = []
