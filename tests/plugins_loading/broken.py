@@ -121,8 +121,8 @@ SLOPPY = {
     "tool 'many'": "parameter 'numbers' takes any number of arguments; name each one that callers may give",
     "tool 'anything'": "parameter 'options' takes any number of arguments; name each one that callers may give",
     "tool 'unannotated'": "parameter 'value' has no type annotation; write one, such as `value: str`",
-    "tool 'unresolvable'": "parameter 'value': the annotation 'Nowhere' names 'Nowhere', which is not found; import or define "
-    "it at the top of the module, neither inside a function nor below `if TYPE_CHECKING`",
+    "tool 'unresolvable'": "parameter 'value': the annotation 'Nowhere' names 'Nowhere', which is not found; import or "
+    "define it at the top of the module, neither inside a function nor below `if TYPE_CHECKING`",
     f"tool '{'very_' * 13}long'": f"its name on the wire, 'sloppy_{'very_' * 13}long', is no good: "
     "it has 76 characters, the limit is 64",
     "tool 'huge'": "its schema has 300125 bytes, the limit is 262144",
