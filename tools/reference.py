@@ -191,6 +191,10 @@ log; there is one wherever there is more to tell: an accident, a cause, a `devel
 that holds typed errors alone is one of them: one that no retry mends, else the one with the longest wait. A group
 with an accident in it is an accident.
 
+The worker protocol ([worker](worker.md)) answers every error of a tool with the status 200, `"success": false` and an
+`output.error` with the kind and the members of a session's result; what is a JSON-RPC error there is of the kind
+`TOOL_RUNTIME_FATAL` here.
+
 The first matching adapter ([error adapters](error_adapters.md)) makes a typed error of an exception that a function
 did not expect, in tools, resources, prompts and completions.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest_asyncio
 
 import pegboard
 from pegboard import MCPError, errors
+from pegboard_plugins.worker.tokens import mint
 from tests.support import errors_plugin
 from tests.support.distributions import make_distribution
 from tests.support.error_answers import CANARY, MASKED, PLACES, Answer, Row, answer, request, rows, table
@@ -23,6 +25,7 @@ from tests.support.schemas import LEGACY
 from tests.support.wire import Wire
 
 ROWS = rows()
+SECRET = "a-secret-of-the-tests-that-is-long-enough"
 ERAS = pytest.mark.parametrize("modern", [True, False], ids=["2026-07-28", "sessions"])
 EACH = pytest.mark.parametrize("row", ROWS, ids=[row.raised for row in ROWS])
 
@@ -48,7 +51,8 @@ async def wire(site: Path) -> AsyncIterator[Wire]:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def served(site: Path) -> AsyncIterator[Served]:
     """A host over HTTP."""
-    async with Served(site, http_config(host='plugins = ["errors"]')) as served:
+    env = {"ARCADE_WORKER_SECRET": SECRET}
+    async with Served(site, http_config(host='plugins = ["errors"]'), env=env) as served:
         yield served
 
 
@@ -106,6 +110,39 @@ async def test_over_http_the_answers_are_the_same_and_their_status_is_the_tables
         came = await session.post(message(method, params))
         assert came.status == 200
         check(row, answer(row, place, modern=False), came.last)
+
+
+WORKER = {
+    "kind": "kind",
+    "can_retry": "canRetry",
+    "status_code": "statusCode",
+    "retry_after_ms": "retryAfterMs",
+    "additional_prompt_content": "additionalPromptContent",
+}
+"""The members of a worker's error, by those that MCP clients are told."""
+
+
+@EACH
+@pytest.mark.asyncio(loop_scope="session")
+async def test_the_worker_answers_what_sessions_are_answered(row: Row, served: Served) -> None:
+    for place, tool in (("tool", "ErrorsAsync"), ("middleware", "ErrorsAround")):
+        expected = answer(row, place, modern=False)
+        body = {"tool": {"name": tool, "toolkit": "Errors"}, "inputs": {"code": row.raised.encode().hex()}}
+        fields = [("Content-Type", "application/json"), ("Authorization", f"Bearer {mint(SECRET, 60)}")]
+        came = await served.request("POST", "/worker/tools/invoke", fields, json.dumps(body).encode())
+        assert (came.status, came.json["success"]) == (200, False)
+        error = came.json["output"]["error"]
+        assert CANARY not in repr(error)
+        untyped = {"kind": "TOOL_RUNTIME_FATAL", "canRetry": False}
+        detail = untyped if expected.code is not None or expected.detail is None else expected.detail
+        given = {ours: error[theirs] for theirs, ours in WORKER.items() if ours not in row.more}
+        told = {name: value for name, value in given.items() if value is not None}
+        assert told == {name: value for name, value in detail.items() if name in WORKER.values()}
+        assert ("error_id" in (error["extra"] or {})) is expected.error_id
+        text = error["message"].partition("': ")[2]
+        assert text.startswith(
+            text_of(row) or "(no details provided)" if expected.shown else (MASKED, "Internal error")
+        )
 
 
 # --- that nothing is left out
