@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, Toolkit
+from pegboard import ClientError, Context, Toolkit
 from pegboard.testing import Answer, Asked, accept, cancel, connect, decline, reply
 from pegboard.testing.answers import Answers
 from tests.testing import kits
@@ -151,3 +151,26 @@ async def test_resources_and_prompts_may_ask_too(revision: str) -> None:
     async with connect(kit, answers=["Ada", "Bob"], revision=revision) as client:
         assert (await client.read("asks://card")).text == "Card of Ada"
         assert (await client.prompt("greet")).text == "Greet Bob"
+
+
+async def test_a_session_is_asked_whatever_the_protocol_has_and_no_more() -> None:
+    kit = Toolkit("asks")
+
+    @kit.tool
+    async def send(context: Context, method: str) -> str:
+        """Send a request."""
+        try:
+            return str(await context.send_request(method))
+        except ClientError as error:
+            return f"{error.code}"
+
+    async with connect(kit, revision="2025-11-25") as client:
+        assert (await client.call("send", method="ping")).value == "{}"
+        assert (await client.call("send", method="no/such")).value == "-32601"
+    assert client.asked == []
+
+
+def test_a_reply_of_a_model_is_whole() -> None:
+    assert reply("Paris").result == {
+        "role": "assistant", "model": "test", "content": {"type": "text", "text": "Paris"}, "stopReason": "endTurn",
+    }  # fmt: skip
