@@ -165,6 +165,11 @@ def test_commands_listed_are_those_of_the_command() -> None:
     assert all(re.search(rf"\b{command}\b", table) for command in named)
 
 
+def test_it_leads_to_every_page() -> None:
+    pages = [page.relative_to(ROOT) for page in (ROOT / "docs").glob("*.md")]
+    assert [str(page) for page in pages if f"]({page})" not in README] == []
+
+
 def test_no_command_asks_an_index_for_our_names() -> None:
     pages = [README, *(page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md"))]
     for page in pages:
