@@ -79,7 +79,7 @@ class DotenvStore:
             from dotenv import dotenv_values
 
             path = found
-            return dotenv_values(path)
+            return dotenv_values(path, interpolate=False)  # a secret may hold what looks like a variable
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             logger.warning("%s cannot be read, so no secret comes from it: %s", path, reason)

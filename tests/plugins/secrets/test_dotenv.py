@@ -59,6 +59,11 @@ def test_values_are_read_as_such_files_are_written(project: Path) -> None:
     assert [store.get(name) for name in ("API_KEY", "OTHER", "Ü")] == ["with # and spaces", "two\nlines", "ünï"]
 
 
+def test_what_looks_like_a_variable_in_a_secret_is_part_of_it(project: Path) -> None:
+    (project / ".env").write_text("OTHER=x\nAPI_KEY=pa${OTHER}ss\n")
+    assert DotenvStore().get("API_KEY") == "pa${OTHER}ss"
+
+
 def test_reading_the_file_does_not_touch_the_environment(project: Path) -> None:
     (project / ".env").write_text("API_KEY=from the file\n")
     before = dict(os.environ)
