@@ -84,7 +84,7 @@ def test_a_file_that_cannot_be_read_is_told_and_is_no_reason_to_stop(
     assert str(path) in record.getMessage()
 
 
-def _refuse(path: Path) -> None:
+def _refuse(path: Path, **options: object) -> None:
     raise PermissionError(13, "Permission denied")
 
 
