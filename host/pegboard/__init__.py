@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pegboard.authoring import ToolFunction, tool
+    from pegboard.bearer import BearerScheme
     from pegboard.calls.failures import as_failure
     from pegboard.codec import decode, decode_message, encode
     from pegboard.config import HostConfig, PluginConfig
@@ -60,6 +61,7 @@ __all__ = [
     "Authorization",
     "AuthorizationError",
     "AuthorizationRequiredError",
+    "BearerScheme",
     "Behavior",
     "Call",
     "CallNext",
@@ -221,6 +223,7 @@ __all__ = [
 
 _NAMES = {
     "authoring": "ToolFunction tool",
+    "bearer": "BearerScheme",
     "codec": "decode decode_message encode",
     "config": "HostConfig PluginConfig",
     "context": "Context Progress current_context",

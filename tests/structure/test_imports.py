@@ -20,6 +20,7 @@ ROOMS = (
     "names",
     "versions",
     "contracts",
+    "bearer",
     "codec",
     "jsonrpc",
     "meta_keys",

@@ -1,0 +1,64 @@
+"""Bearer tokens in HTTP requests, and the responses that ask for one (RFC 6750). It knows no tokens that are good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pegboard.contracts import Request, Response
+
+_SAFE = frozenset(chr(code) for code in range(0x20, 0x7F)) - set('"\\')
+
+
+class BearerScheme:
+    """Reads the token of a request, and refuses requests, for authenticators.
+
+    Args:
+        parameters: what every challenge says besides, by name, such as "resource_metadata" (RFC 9728, section 5.1).
+    """
+
+    def __init__(self, parameters: Mapping[str, str] | None = None) -> None:
+        self._parameters = dict(parameters or {})
+
+    def token(self, request: Request) -> str | Response:
+        """The token of a request, or the response that refuses it.
+
+        That is 401 without an error where the request has none, and 400 where it has more than one, or one in its
+        query, where logs and histories would keep it.
+        """
+        if "access_token" in request.query:
+            return self.refusal(400, "invalid_request", "A token belongs in the Authorization header, not in the URL.")
+        given = request.headers.getall("Authorization", ())
+        if len(given) > 1:
+            return self.refusal(400, "invalid_request", "There is more than one Authorization header.")
+        scheme, _, token = given[0].strip().partition(" ") if given else ("", "", "")
+        token = token.strip()
+        return token if scheme.lower() == "bearer" and token else self.refusal(401)
+
+    def invalid(self, description: str) -> Response:
+        """401 for a token that is no good; the description is for the client's developer."""
+        return self.refusal(401, "invalid_token", description)
+
+    def refusal(self, status: int, error: str | None = None, description: str | None = None) -> Response:
+        """A response that refuses a request.
+
+        Args:
+            status: 400, 401 or 403.
+            error: the code, None where the request has brought no token at all (RFC 6750, section 3.1).
+            description: in words.
+        """
+        told = {} if error is None else {"error": error}
+        if description is not None:
+            told["error_description"] = description
+        body = f"{description or 'A bearer token is needed here.'}\n".encode()
+        fields = {"WWW-Authenticate": challenge({**told, **self._parameters})}
+        return Response(status, body, "text/plain", fields)
+
+
+def challenge(parameters: Mapping[str, str]) -> str:
+    """The value of `WWW-Authenticate`; what a quoted text of it cannot hold is left out (RFC 6750, section 3)."""
+    told = [f'{name}="{_quotable(value)}"' for name, value in parameters.items()]
+    return " ".join(("Bearer", ", ".join(told))) if told else "Bearer"
+
+
+def _quotable(text: Iterable[str]) -> str:
+    return "".join(character for character in text if character in _SAFE)

@@ -1,0 +1,149 @@
+"""Static bearer tokens: who brings one that the operator wrote down may use the MCP endpoint. For private servers."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import NamedTuple, Self
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+
+from pegboard import Authenticator, BearerScheme, Caller, Plugin, PluginConfig, Request, Response, hookimpl
+
+SHORTEST = 32
+"""How many characters a token needs that strangers may try."""
+_LEAST_VARIED = 8
+"""How many different characters are in a token of random ones, whatever its alphabet."""
+_TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
+"""What a header can carry (RFC 6750, section 2.1)."""
+
+
+class NamedToken(PluginConfig):
+    """`[plugins.auth_token.callers.NAME]`.
+
+    Attributes:
+        token: what the caller brings; `{ env = "NAME" }` takes it from a variable.
+        subject: who the caller is for sessions, limits and logs; the section's name unless given.
+        scopes: what the token allows.
+    """
+
+    token: SecretStr
+    subject: str | None = Field(None, min_length=1)
+    scopes: tuple[str, ...] = ()
+
+    @field_validator("token")
+    @classmethod
+    def _fits(cls, token: SecretStr) -> SecretStr:
+        return _checked(token)
+
+
+class AuthTokenConfig(PluginConfig):
+    """`[plugins.auth_token]`.
+
+    Attributes:
+        token: what the one caller brings; `{ env = "NAME" }` takes it from a variable. A token that is shorter than 32
+            characters serves this machine alone.
+        subject: who that caller is for sessions, limits and logs.
+        scopes: what that token allows.
+        callers: more callers, each in a section of its own with `token`, `subject` and `scopes`.
+    """
+
+    token: SecretStr | None = None
+    subject: str = Field("operator", min_length=1)
+    scopes: tuple[str, ...] = ()
+    callers: Mapping[str, NamedToken] = {}
+
+    @field_validator("token")
+    @classmethod
+    def _fits(cls, token: SecretStr | None) -> SecretStr | None:
+        return None if token is None else _checked(token)
+
+    @model_validator(mode="after")
+    def _has_tokens(self) -> Self:
+        tokens = [one.token.get_secret_value() for one in self.named.values()]
+        if not tokens:
+            raise ValueError('it needs a token, such as token = { env = "MY_TOKEN" }')
+        if len(set(tokens)) < len(tokens):
+            raise ValueError("two callers have one token; whose it is must be certain")
+        return self
+
+    @property
+    def named(self) -> Mapping[str, NamedToken]:
+        """Every token, with its subject, by the key that holds it."""
+        own = {}
+        if self.token is not None:
+            own["token"] = NamedToken(token=self.token, subject=self.subject, scopes=self.scopes)
+        for name, one in self.callers.items():
+            own[f"callers.{name}.token"] = one.model_copy(update={"subject": one.subject or name})
+        return own
+
+
+def _checked(token: SecretStr) -> SecretStr:
+    if not _TOKEN.fullmatch(token.get_secret_value()):
+        raise ValueError("a token consists of letters, digits and -._~+/, with = at its end")
+    return token
+
+
+class AuthTokenPlugin(Plugin):
+    """One authenticator, of the MCP endpoint."""
+
+    Config = AuthTokenConfig
+
+    @hookimpl
+    def register_authenticators(self) -> Iterable[Authenticator]:
+        """Callers with one of the tokens."""
+        return [StaticBearer(self.config)]
+
+
+class _Known(NamedTuple):
+    digest: bytes
+    caller: Caller
+
+
+class StaticBearer:
+    """Lets in who brings a token of the settings.
+
+    Attributes:
+        only_local: why it is good for this machine alone, None where others may come in.
+    """
+
+    policy = "mcp"
+
+    def __init__(self, config: AuthTokenConfig) -> None:
+        self._scheme = BearerScheme()
+        self._known = [
+            _Known(_digest(one.token.get_secret_value()), Caller(one.subject, scopes=frozenset(one.scopes)))
+            for one in config.named.values()
+        ]
+        self.only_local = _only_local(config)
+
+    async def authenticate(self, request: Request) -> Caller | Response:
+        """Who it is; each token takes the same time to find wrong."""
+        token = self._scheme.token(request)
+        if isinstance(token, Response):
+            return token
+        digest, found = _digest(token), None
+        for known in self._known:
+            if hmac.compare_digest(known.digest, digest):
+                found = known.caller
+        return found or self._scheme.invalid("The token is not known here.")
+
+
+def _digest(token: str) -> bytes:
+    return sha256(token.encode("utf-8", "surrogateescape")).digest()
+
+
+def _only_local(config: AuthTokenConfig) -> str | None:
+    weak = [name for name, one in config.named.items() if _is_weak(one.token.get_secret_value())]
+    if not weak:
+        return None
+    return (
+        f"tokens of [plugins.auth_token] are weak: {', '.join(weak)}; take {SHORTEST} random characters or more, "
+        "such as those of `openssl rand -hex 32`"
+    )
+
+
+def _is_weak(token: str) -> bool:
+    return len(token) < SHORTEST or len(set(token)) < _LEAST_VARIED

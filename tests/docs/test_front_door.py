@@ -1,0 +1,48 @@
+"""The page about the front door: its settings and its curl lines do what it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from pegboard_plugins.auth_token import SHORTEST, AuthTokenConfig
+from tests.support.environments import run
+from tools.install import ROOT
+
+PAGE = (ROOT / "docs" / "front-door.md").read_text("utf-8")
+BLOCKS = dict(re.findall(r"^```(\S+ \S+)\n(.*?)^```$", PAGE, re.M | re.S))
+LONG = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def test_the_curl_lines_are_answered(tmp_path: Path) -> None:
+    settings = BLOCKS["toml file=hostconfig.toml"] + "\n[plugins.http]\nport = 0\n"
+    (tmp_path / "hostconfig.toml").write_text(settings, "utf-8")
+    environ = {**os.environ, "DOOR_TOKEN": LONG, "ARCADE_DISABLED_TOOLKITS": "github"}
+    command = [sys.executable, "-m", "pegboard", "serve"]
+    with subprocess.Popen(command, cwd=tmp_path, env=environ, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        try:
+            said = server.stderr.readline()
+            address = re.search(r"http://127\.0\.0\.1:\d+", said)
+            assert address, said
+            script = BLOCKS["sh curl"].replace("http://127.0.0.1:8000", address[0])
+            shown = run("sh", "-c", f"DOOR_TOKEN={LONG}; {script}", cwd=tmp_path)
+        finally:
+            server.terminate()
+    assert shown.startswith("401 Bearer\n")
+    assert '"isError":false' in shown
+    assert shown.endswith("ok\n")
+
+
+def test_a_caller_may_have_two_tokens() -> None:
+    text = re.sub(r'\{ env = "(\w+)" \}', rf'"{LONG}-\1"', BLOCKS["toml callers"]).replace("_TOKEN", "-T")
+    config = AuthTokenConfig.model_validate(tomllib.loads(text)["plugins"]["auth_token"])
+    assert {one.subject for one in config.named.values()} == {"ada"}
+
+
+def test_the_number_of_the_page() -> None:
+    assert f"shorter than {SHORTEST} characters" in PAGE

@@ -1,0 +1,57 @@
+"""A server with a door, and the tokens that open it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.plugins.auth_token import door_kit
+from tests.support.distributions import make_distribution
+from tests.support.http import Served, http_config
+
+ADA = "ada-0123456789abcdefghijklmnopqrstuvwxyz"
+ADA_HOME = "home-0123456789abcdefghijklmnopqrstuvwxyz"
+BEN = "ben-0123456789abcdefghijklmnopqrstuvwxyz=="
+CALLERS = """
+[plugins.auth_token.callers.ada]
+token = { env = "ADA_TOKEN" }
+scopes = ["work"]
+
+[plugins.auth_token.callers.home]
+token = { env = "ADA_HOME_TOKEN" }
+subject = "ada"
+
+[plugins.auth_token.callers.ben]
+token = { env = "BEN_TOKEN" }
+"""
+ENV = {"ADA_TOKEN": ADA, "ADA_HOME_TOKEN": ADA_HOME, "BEN_TOKEN": BEN, "DOOR_SECRET": "hunter2"}
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    site = tmp_path_factory.mktemp("door")
+    files = {"door_kit.py": inspect.getsource(door_kit)}
+    make_distribution(site, "door-kit", "1", {"pegboard.toolkits": {"door": "door_kit:kit"}}, files)
+    return site
+
+
+def serve(
+    site: Path,
+    settings: str = CALLERS,
+    *,
+    http: str = 'host = "0.0.0.0"\nport = 0',
+    env: Mapping[str, str] = ENV,
+    ready: bool = True,
+) -> Served:
+    """A server that others can reach."""
+    return Served(site, http_config(http, more=settings), env=env, ready=ready)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def served(site: Path) -> AsyncIterator[Served]:
+    async with serve(site) as served:
+        yield served

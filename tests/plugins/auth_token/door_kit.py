@@ -1,0 +1,46 @@
+"""The toolkit `door`: tools that are for some callers, and one that asks. A process under test finds it in a folder."""
+
+from __future__ import annotations
+
+from pegboard import Context, ToolExecutionError, Toolkit
+
+kit = Toolkit("door")
+
+
+@kit.tool
+def plain() -> str:
+    """Require nothing."""
+    return "plain"
+
+
+@kit.tool(requires_secrets=["DOOR_SECRET"])
+def secretive(context: Context) -> str:
+    """Use a secret."""
+    return f"{len(context.get_secret('DOOR_SECRET'))} characters"
+
+
+@kit.tool(scopes=["work"])
+def guarded() -> str:
+    """Be for some callers."""
+    return "done"
+
+
+@kit.tool
+def who(context: Context) -> str:
+    """Say who calls."""
+    found = context.auth_info
+    return "nobody" if found is None else f"{found.subject} {sorted(found.scopes)}"
+
+
+@kit.tool
+def repeat(context: Context, text: str) -> str:
+    """Fail with a text, and log it."""
+    context.log.warning(text)
+    raise ToolExecutionError(text)
+
+
+@kit.tool
+async def name(context: Context) -> str:
+    """Greet the person by name."""
+    answer = await context.ui.elicit("What is your name?", str)
+    return f"Hello, {answer.content}"
