@@ -77,6 +77,7 @@ def refused(*argv: str, capsys: pytest.CaptureFixture[str]) -> str:
         ("config chekc", "there is no command 'chekc'; did you mean 'check'?"),
         ("config", "the following arguments are required: COMMAND"),
         ("show", "the following arguments are required: tool"),
+        ("call", "the following arguments are required: tool\n"),
         ("list files", "'files' is one argument too many"),
         ("list --jsno", "unknown option '--jsno'; did you mean '--json'?"),
         ("list --js", "unknown option '--js'"),

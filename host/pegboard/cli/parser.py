@@ -81,7 +81,12 @@ _COMMANDS = (
             _TOOL,
             (
                 "arguments",
-                {"nargs": "*", "metavar": "key=value", "help": "key=value for text, key:=json for anything else"},
+                {
+                    "nargs": "*",
+                    "default": [],  # without it argparse says that some are required
+                    "metavar": "key=value",
+                    "help": "key=value for text, key:=json for anything else",
+                },
             ),
         ),
     ),
