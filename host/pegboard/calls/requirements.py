@@ -27,5 +27,13 @@ def check_requirements(required: Requirements, call: Call) -> None:
     if missing := missing_metadata(required, call):
         raise FatalToolError(
             f"This tool needs to know what this server does not: {', '.join(missing)}. Ask its operator to set it.",
-            f"metadata that the tool requires is not known: {', '.join(missing)}; set it in [host] metadata",
+            f"metadata that the tool requires is not known: {', '.join(missing)}; set {_ways(missing)}",
         )
+
+
+def _ways(missing: list[str]) -> str:
+    """Where the operator says what is not known."""
+    ways = ["`[host] user`"] if "user_id" in missing else []
+    if missing != ["user_id"]:
+        ways.append("`[host] metadata`")
+    return " and ".join(ways)

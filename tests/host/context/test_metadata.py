@@ -62,6 +62,20 @@ async def test_what_nobody_knows_is_told_before_the_tool_runs() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("known", "ways"),
+    [
+        ({}, "user_id, user_email; set `[host] user` and `[host] metadata`"),
+        ({"user": "ada"}, "user_email; set `[host] metadata`"),
+        ({"metadata": {"user_email": "ada@example.com"}}, "user_id; set `[host] user`"),
+    ],
+)
+async def test_the_log_says_where_it_is_set(known: dict[str, Any], ways: str, caplog: pytest.LogCaptureFixture) -> None:
+    async with make_host(kit(), **known) as host:
+        await failure(host, "x_who")
+    assert caplog.messages[-1].endswith(f"not known: {ways}")
+
+
 async def test_what_was_not_declared_is_an_error_of_the_author() -> None:
     async with make_host(kit(), **ADA) as host:
         failed = await failure(host, "x_undeclared", supplied=Supplied(metadata={"user_email": "eve@example.com"}))
