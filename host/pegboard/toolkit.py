@@ -57,6 +57,9 @@ class Toolkit:
         version: str | None = None,
         prefix: bool = True,
     ) -> None:
+        given: object = name  # type checkers are not asked by everybody
+        if not isinstance(given, str) or not given.strip():
+            raise TypeError(f'{name!r} is no name for a toolkit; write one: Toolkit("files")')
         self.name = name
         self.Config = config
         self.title = title

@@ -29,6 +29,10 @@ decorator: Any = tool
 """`tool`, for what type checkers refuse."""
 
 
+def line_of(one: ToolFunction[..., Any]) -> str:
+    return f" ({__file__}:{inspect.unwrap(one.definition.function).__code__.co_firstlineno})"
+
+
 @tool
 def add(a: int, b: int = 1) -> int:
     """Add two numbers."""
@@ -167,6 +171,15 @@ async def test_two_of_one_name_are_served_by_neither() -> None:
         assert list(host.assembly.tools) == []
         (problem,) = host.problems
         assert "tool 'x_add' is claimed 2 times by toolkit 'x'" in str(problem)
+        assert str(problem).endswith(f"neither is served{line_of(add)}")  # once, as it is one function
+
+
+async def test_of_two_of_one_name_it_is_told_where_each_stands() -> None:
+    kit = Toolkit("x")
+    kit.add(tool(name="same")(add), tool(name="same")(subtract))
+    async with make_host(kit) as host:
+        (problem,) = host.problems
+    assert str(problem).endswith(f"neither is served{line_of(add)}{line_of(subtract)}")
 
 
 @pytest.mark.parametrize(

@@ -240,3 +240,9 @@ def test_a_tool_has_no_function_among_its_options() -> None:
 def test_a_decorator_that_is_written_wrong_says_how_to_write_it(decorate: Any, meant: str) -> None:
     with pytest.raises(TypeError, match=re.escape(meant)):
         decorate(Toolkit("x"))
+
+
+@pytest.mark.parametrize("name", ["", " ", None, 5, len])
+def test_a_toolkit_has_a_name(name: Any) -> None:
+    with pytest.raises(TypeError, match=r'is no name for a toolkit; write one: Toolkit\("files"\)'):
+        Toolkit(name)

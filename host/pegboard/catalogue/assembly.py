@@ -158,7 +158,7 @@ class _Assembler:
                 if isinstance(one, Withheld):
                     self.withheld.append(one)
                     continue
-                found.append(one)
+                found.append(one._replace(where=place(definition.function)))
                 if field == "resources":
                     self.resources[one.name] = one.item[0]
         return found
@@ -189,6 +189,7 @@ class _Assembler:
                 owners = dict.fromkeys(str(origin) for origin, _ in claims)
                 times = f"{len(claims)} times " if len(owners) == 1 else ""
                 told = f"{what} {name!r} is claimed {times}by {' and '.join(owners)}; neither is served"
+                told += "".join(dict.fromkeys(getattr(item, "where", "") for _, item in claims))
                 self.problem(claims[0][0], told)
         return {name: claims[0][1] for name, claims in sorted(claimed.items()) if len(claims) == 1}
 

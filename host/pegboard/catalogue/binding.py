@@ -66,6 +66,7 @@ class Bound(NamedTuple):
         item: what the assembly holds of it.
         forms: every spelling of a tool's name, normalised.
         missing: the secrets that a tool needs and that are not set.
+        where: where its function stands, for messages.
     """
 
     field: Served
@@ -74,6 +75,7 @@ class Bound(NamedTuple):
     item: Any
     forms: frozenset[str] = frozenset()
     missing: tuple[str, ...] = ()
+    where: str = ""
 
 
 class Binder:
