@@ -55,10 +55,20 @@ def input_error(
         arguments: what was validated.
         schema: theirs, to name what may have been meant by a name that is unknown.
     """
+    return ToolInputError("Invalid arguments:\n" + "\n".join(_problems(error, arguments, schema or {})))
+
+
+def output_problems(error: ValidationError, value: Any) -> str:
+    """The same of what a tool returned, for its author."""
+    kind = "None" if value is None else type(value).__name__
+    return f"it returned {kind}: {'; '.join(_problems(error, value, {}))}"
+
+
+def _problems(error: ValidationError, value: Any, schema: Mapping[str, Any]) -> list[str]:
     lines: dict[str, list[str]] = {}
     unions: dict[tuple[str, ...], dict[str, list[_Found]]] = {}
     details = error.errors(include_url=False)
-    for one in _found(details[:MOST_LOOKED_AT], arguments, schema or {}):
+    for one in _found(details[:MOST_LOOKED_AT], value, schema):
         if one.form is None:
             _add(lines, one.path, one.text)
         else:
@@ -73,7 +83,7 @@ def input_error(
         else:
             _add(lines, union, _forms(meant))
     unseen = max(0, len(details) - MOST_LOOKED_AT)
-    return _error({where: "; ".join(texts) for where, texts in lines.items() if texts}, unseen)
+    return _lines({where: "; ".join(texts) for where, texts in lines.items() if texts}, unseen)
 
 
 def schema_error(problems: Iterable[tuple[Path, str]], schema: Mapping[str, Any] | None = None) -> ToolInputError:
@@ -88,7 +98,8 @@ def schema_error(problems: Iterable[tuple[Path, str]], schema: Mapping[str, Any]
         if text in (UNKNOWN, NOT_ALLOWED):
             text += _suggestion(path, schema or {})
         _add(lines, tuple(map(_shown, path)), text)
-    return _error({where: "; ".join(texts) for where, texts in lines.items()})
+    told = _lines({where: "; ".join(texts) for where, texts in lines.items()})
+    return ToolInputError("Invalid arguments:\n" + "\n".join(told))
 
 
 def _add(lines: dict[str, list[str]], path: tuple[str, ...], text: str) -> None:
@@ -97,11 +108,11 @@ def _add(lines: dict[str, list[str]], path: tuple[str, ...], text: str) -> None:
         texts.append(_brief(text))
 
 
-def _error(fields: Mapping[str, str], unseen: int = 0) -> ToolInputError:
+def _lines(fields: Mapping[str, str], unseen: int = 0) -> list[str]:
     lines = [line((where,), text[:MOST_TEXT]) for where, text in list(fields.items())[:MOST_LINES]]
     if more := len(fields) - len(lines) + unseen:
         lines.append(f"and {more} more")
-    return ToolInputError("Invalid arguments:\n" + "\n".join(lines))
+    return lines
 
 
 # --- pydantic's errors

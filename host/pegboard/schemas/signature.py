@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 from pydantic_core import SchemaError, SchemaSerializer, SchemaValidator, ValidationError, to_json, to_jsonable_python
 
-from pegboard.argument_errors import input_error, schema_error
+from pegboard.argument_errors import input_error, output_problems, schema_error
 from pegboard.codec import is_finite
 from pegboard.contracts import ToolResult
 from pegboard.contracts.calls import CONTENT_TYPES
@@ -26,6 +26,7 @@ from pegboard.schemas.plain_types import NotPlainError, Parameter
 
 _CONTENT = "pegboard.contracts.content"
 """The module of the records of content, which is loaded only where there is some."""
+_MISFIT = "The tool returned a result that does not fit its own declaration."
 _AT_HAND = frozenset((dict, list, tuple, str, int, float, bool, type(None)))
 """Results of these very types are no iterators."""
 _TEXT = (str, type(None), Any, object, bytes, typing.Never, typing.NoReturn, EMPTY)
@@ -113,10 +114,10 @@ class Signature(NamedTuple):
             plain = self.output.serializer.to_python(checked, mode="json", by_alias=True)
             if not is_finite((plain,)):
                 raise ValueError("JSON has no form for NaN and infinities")
+        except ValidationError as error:
+            raise ToolOutputError(_MISFIT, output_problems(error, value)) from None
         except Exception as error:
-            raise ToolOutputError(
-                "The tool returned a result that does not fit its own declaration.", str(error)
-            ) from error
+            raise ToolOutputError(_MISFIT, str(error)) from error
         return plain
 
     def _content(self, value: Any) -> ToolResult | None:

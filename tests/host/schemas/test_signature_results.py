@@ -129,24 +129,25 @@ def test_a_result_of_no_declared_type_is_made_json(returned: Any, sent: Any) -> 
 
 
 @pytest.mark.parametrize(
-    ("annotation", "returned"),
+    ("annotation", "returned", "told"),
     [
-        (int, "text"),
-        (Point, "no point"),
-        (Point, {"x": -1}),
-        (list[int], ["x"]),
-        (Options, {}),
-        (Literal["a"], "b"),
-        (Point, None),
-        (str | None, 5),
+        (int, "text", "it returned str: must be an integer"),
+        (Point, "no point", "it returned str: must be an object"),
+        (Point, {"x": -1}, "it returned dict: x: must be at least 0"),
+        (list[int], ["x"], "it returned list: 0: must be an integer"),
+        (Options, {}, "it returned dict: depth is required"),
+        (Literal["a"], "b", "it returned str: must be 'a'"),
+        (Point, None, "it returned None: must be an object"),
+        (str | None, 5, "it returned int: must be"),
     ],
     ids=str,
 )
-def test_a_result_that_breaks_its_promise_is_the_tools_error(annotation: Any, returned: Any) -> None:
+def test_a_result_that_breaks_its_promise_is_the_tools_error(annotation: Any, returned: Any, told: str) -> None:
     with pytest.raises(ToolOutputError) as caught:
         giving(annotation).result(returned)
     assert caught.value.message == "The tool returned a result that does not fit its own declaration."
-    assert caught.value.developer_message
+    assert str(caught.value.developer_message).startswith(told)
+    assert caught.value.__cause__ is None  # a library's dump, with values in it
 
 
 class Opaque:
