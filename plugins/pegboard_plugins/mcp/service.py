@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -22,13 +21,13 @@ from pegboard import (
     ProtocolHost,
     RequestId,
     Subscribed,
-    jsonrpc_error,
+    as_failure,
 )
 from pegboard_plugins.mcp.additions import Hearing, require_method, subscribe
 from pegboard_plugins.mcp.additions import capabilities as added_capabilities
 from pegboard_plugins.mcp.changes import Changes
 from pegboard_plugins.mcp.describe import implementation
-from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, METHOD_NOT_FOUND
+from pegboard_plugins.mcp.envelope import METHOD_NOT_FOUND
 from pegboard_plugins.mcp.notices import modern_notify, session_notify, token_of
 from pegboard_plugins.mcp.requests import Outlet
 from pegboard_plugins.mcp.results import Encoder
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp.listening import Listening
     from pegboard_plugins.mcp.rounds import RoundTrips
 
-logger = logging.getLogger("pegboard.mcp")
 
 KINDS: Final = tuple(dict.fromkeys(GATES.values()))
 """The capabilities that depend on what there is to list."""
@@ -125,9 +123,10 @@ class Service:
             return encoder.answer(call.request_id, call.method, outcome)
         except MCPError as error:
             return encoder.answer(call.request_id, call.method, Failure(error))
-        except Exception:
-            logger.exception("the outcome of %s could not be encoded", call.method)
-            return jsonrpc_error(INTERNAL_ERROR, "Internal error", call.request_id)
+        except Exception as error:  # noqa: BLE001 - some plugin's outcome: the host checks what functions give
+            wrong = TypeError(f"its outcome, which a plugin made, cannot be encoded: {error}")
+            wrong.__cause__ = error
+            return encoder.answer(call.request_id, call.method, as_failure(call, wrong))
 
     def listen(
         self,
