@@ -131,6 +131,29 @@ def test_what_is_not_installed_is_not_there() -> None:
         connect("nothing").__enter__()
 
 
+@pytest.mark.parametrize("given", [5, dict, len, None])
+def test_what_no_host_runs_is_refused(given: Any) -> None:
+    with pytest.raises(TypeError, match="is no Toolkit, no Plugin class, no module with hooks"), connect(given):
+        pass
+
+
+def test_without_with_it_says_how_to_write_it() -> None:
+    forgotten: Any = connect(greeter())
+    with pytest.raises(AttributeError, match=r"no 'call', its client has: write `with connect\(...\) as client`"):
+        forgotten.call("hello")
+
+
+def test_how_a_test_sets_a_secret_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    kit = Toolkit("x")
+
+    @kit.tool(requires_secrets=["KEY"])
+    def use() -> None:
+        """Use it."""
+
+    with connect(kit):
+        assert 'set it by `connect(..., secrets={"KEY": "..."})`' in caplog.text
+
+
 async def test_nothing_else_that_is_installed_runs() -> None:
     async with connect(greeter()) as client:
         assert [tool["name"] for tool in await client.tools()] == ["greeter_hello"]

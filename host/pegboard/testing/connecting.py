@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pegboard.contracts import Authorization, Caller
 from pegboard.host import Host
@@ -51,6 +51,7 @@ class connect:  # noqa: N801 - it is used like a function
     Raises:
         ConfigError, PluginError: the host cannot start; the message says all that is wrong.
         LookupError: nothing is installed by a name given.
+        TypeError: what is given is nothing that a host runs.
         ValueError: the host does not speak the revision.
     """
 
@@ -81,6 +82,9 @@ class connect:  # noqa: N801 - it is used like a function
         self._dialogue: Dialogue | None = None
         self._living: asyncio.Task[None] | None = None
         self._plain: Any = None
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"connect(...) has no {name!r}, its client has: write `with connect(...) as client`")
 
     async def __aenter__(self) -> TestClient:
         observed = Observed()

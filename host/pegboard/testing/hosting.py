@@ -61,6 +61,10 @@ class Secrets:
         """The secret of that name."""
         return self._secrets.get(name)
 
+    def hint(self, name: str) -> str:
+        """How a test sets a secret."""
+        return f'by `connect(..., secrets={{"{name}": "..."}})`'
+
 
 class Tokens:
     """Tokens that a test has written down, for whoever calls: a `pegboard.TokenSource`."""
@@ -160,6 +164,9 @@ def _identified(kit: Kit, origins: Iterable[Origin]) -> tuple[str, str, Any]:
         raise LookupError(f"no toolkit and no plugin is installed by the name {kit!r}")
     if isinstance(kit, ModuleType):
         return "plugins", kit.__name__.rpartition(".")[2], kit
+    given: object = kit
+    if not (isinstance(given, type) and issubclass(given, Plugin)):
+        raise TypeError(f"{kit!r} is no Toolkit, no Plugin class, no module with hooks and no name of an installed one")
     for origin in origins:
         if origin.target == f"{kit.__module__}:{kit.__qualname__}":
             return "plugins", origin.name, None
