@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import UnionType
 from typing import Any, NamedTuple
 
@@ -65,45 +65,54 @@ Implementation = tuple[str, Callable[..., Any], tuple[str, ...]]
 """A hook's name, a function that implements it, and the parameters that function takes."""
 
 
-class _Manager(pluggy.PluginManager):
-    """Does not look for hooks among the attributes that python itself gives to every object; they are most of them."""
+class Manager(pluggy.PluginManager):
+    """Knows every hook, and one plugin at a time, so that one plugin's hooks never meet another's.
+
+    It does not look for hooks among the attributes that python itself gives to every object; they are most of them.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("pegboard")
+        self.add_hookspecs(hookspecs)
 
     def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
         """The options of an implementation, None when the attribute is none."""
         return None if name.startswith("__") else super().parse_hookimpl_opts(plugin, name)
 
 
-def check_hooks(instance: object, name: str) -> list[Implementation]:
-    """The hooks that a plugin implements.
-
-    Each plugin is registered with a pluggy manager of its own, so that one plugin's hooks never meet another's.
+def check_hooks(instance: object, name: str, manager: Manager) -> list[Implementation]:
+    """The hooks that a plugin implements; the manager knows nothing of the plugin afterwards.
 
     Raises:
         PluginError: a hook is unknown or misspelt, lacks the marker, is no function, takes a parameter that the hook
             does not have, is `async`, a wrapper, or carries an ordering marker.
     """
-    manager = _Manager("pegboard")
-    manager.add_hookspecs(hookspecs)
     if not isinstance(instance, Toolkit):
         _check_markers(instance)
     try:
         manager.register(instance, name)
+        return list(_implementations(manager.get_hookcallers(instance) or ()))
     except pluggy.PluginValidationError as error:
         raise PluginError(_wrong_parameters(manager, instance) or " ".join(str(error).split())) from None
-    found: list[Implementation] = []
-    for caller in manager.get_hookcallers(instance) or ():
+    finally:
+        if manager.has_plugin(name):
+            manager.unregister(name=name)
+
+
+def _implementations(callers: Iterable[pluggy.HookCaller]) -> Iterator[Implementation]:
+    for caller in callers:
         if not caller.has_spec():
             close = nearest(caller.name, HOOKS)
             hint = f"; did you mean {close!r}?" if close else ""
             raise PluginError(f"there is no hook {caller.name!r}{hint}")
         for impl in caller.get_hookimpls():
             _check_implementation(caller.name, impl)
-            found.append((caller.name, impl.function, tuple(impl.argnames)))
-    return found
+            yield caller.name, impl.function, tuple(impl.argnames)
 
 
 def _check_markers(instance: object) -> None:
-    for hook in HOOKS:
+    there = set(dir(instance))
+    for hook in filter(there.__contains__, HOOKS):
         found = inspect.getattr_static(instance, hook, None)
         function = found.__func__ if isinstance(found, staticmethod | classmethod) else found
         if not callable(function):

@@ -20,7 +20,7 @@ from pegboard.config import ConfigProblem, HostConfig, unknown_sections, unmatch
 from pegboard.contracts import Plugin, PluginContext
 from pegboard.errors import PluginError
 from pegboard.loading.discovery import LEFT_OUT, Found, Given, Selection, choose, find
-from pegboard.loading.hook_rules import HOOKS, check_hooks, contributions
+from pegboard.loading.hook_rules import HOOKS, Manager, check_hooks, contributions
 from pegboard.loading.plugins import SECTIONS, Choice, Loaded, LoadReport, Origin, Problem
 from pegboard.loading.process_guard import SlowWatch, watched
 from pegboard.loading.telling import in_words, place_of
@@ -51,6 +51,7 @@ class _Loader:
         self.config = config
         self.selection = selection
         self.context = context
+        self.manager = Manager()
         self.problems: list[Problem] = []
 
     def load(self, found: Found) -> LoadReport:
@@ -125,7 +126,7 @@ class _Loader:
         """Load one plugin whole, or report why not and keep nothing of it."""
         origin = choice.origin
         changed: list[str] = []
-        attempt = _Attempt(self.config, origin, self.context)
+        attempt = _Attempt(self.config, origin, self.context, self.manager)
         loaded = None
         logger.debug("loading %s (%s)", origin, origin.target)
         try:
@@ -154,10 +155,11 @@ class _Loader:
 class _Attempt:
     """One plugin on its way from its entry point to its contributions; `stage` tells how far it has come."""
 
-    def __init__(self, config: HostConfig, origin: Origin, context: Contexts) -> None:
+    def __init__(self, config: HostConfig, origin: Origin, context: Contexts, manager: Manager) -> None:
         self.config = config
         self.origin = origin
         self.context = context
+        self.manager = manager
         self.stage = "import"
 
     def run(self) -> Loaded:
@@ -171,7 +173,7 @@ class _Attempt:
         instance = cast("type[Plugin]", target)(config) if inspect.isclass(target) else target
         version = _own_version(instance)
         self.stage = "hooks"
-        implementations = check_hooks(instance, f"{origin.kind}:{origin.name}")
+        implementations = check_hooks(instance, f"{origin.kind}:{origin.name}", self.manager)
         self.stage = "contribute"
         log = logging.getLogger(f"pegboard.{origin.kind}s.{origin.name}")
         loaded = Loaded(origin, instance, lambda one: self.context(one, config, log))

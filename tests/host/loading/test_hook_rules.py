@@ -32,7 +32,7 @@ from pegboard import (
     hookimpl,
     hookspecs,
 )
-from pegboard.loading.hook_rules import HOOKS, check_hooks, contributions
+from pegboard.loading.hook_rules import HOOKS, Manager, check_hooks, contributions
 from pegboard.loading.plugins import Loaded, Origin
 
 ORIGIN = Origin("plugin", "sample", "sample:Sample")
@@ -52,7 +52,7 @@ def plugin_with(**hooks: Any) -> Plugin:
 
 def refusal(instance: object) -> str:
     with pytest.raises(PluginError) as caught:
-        check_hooks(instance, "sample")
+        check_hooks(instance, "sample", Manager())
     return str(caught.value)
 
 
@@ -85,7 +85,7 @@ def marked(name: str) -> Callable[..., Any]:
 @pytest.mark.parametrize("name", HOOKS)
 def test_a_method_with_the_marker_is_found(name: str) -> None:
     plugin = plugin_with(**{name: marked(name)})
-    ((hook, function, parameters),) = check_hooks(plugin, "sample")
+    ((hook, function, parameters),) = check_hooks(plugin, "sample", Manager())
     assert (hook, parameters) == (name, ("context",))
     assert function(CONTEXT) == [plugin, CONTEXT]
 
@@ -100,7 +100,9 @@ def test_an_implementation_may_take_no_parameter_and_have_a_default_of_its_own()
         def register_prompts(self, extra: int = 1) -> list[Any]:
             return [extra]
 
-    found = {hook: (function, parameters) for hook, function, parameters in check_hooks(Sample(None), "sample")}
+    found = {
+        hook: (function, parameters) for hook, function, parameters in check_hooks(Sample(None), "sample", Manager())
+    }
     assert {hook: parameters for hook, (_, parameters) in found.items()} == {
         "register_tools": (),
         "register_prompts": (),
@@ -123,7 +125,7 @@ def test_static_and_class_methods_and_functions_of_another_name_count() -> None:
         def mine(self) -> list[Any]:
             return []
 
-    assert {hook for hook, _, _ in check_hooks(Sample(None), "sample")} == {
+    assert {hook for hook, _, _ in check_hooks(Sample(None), "sample", Manager())} == {
         "register_tools",
         "register_prompts",
         "register_resources",
@@ -133,18 +135,36 @@ def test_static_and_class_methods_and_functions_of_another_name_count() -> None:
 def test_a_module_is_a_plugin() -> None:
     module = ModuleType("sample")
     module.register_tools = hookimpl(lambda context: [context])  # type: ignore[attr-defined]
-    ((hook, function, parameters),) = check_hooks(module, "sample")
+    ((hook, function, parameters),) = check_hooks(module, "sample", Manager())
     assert (hook, parameters, function(5)) == ("register_tools", ("context",), [5])
 
 
 def test_a_toolkit_implements_what_toolkits_are_for() -> None:
-    hooks = {hook for hook, _, _ in check_hooks(Toolkit("sample"), "sample")}
+    hooks = {hook for hook, _, _ in check_hooks(Toolkit("sample"), "sample", Manager())}
     assert hooks == {"register_tools", "register_resources", "register_prompts", "lifespan"}
 
 
 def test_one_object_may_be_checked_again_and_again() -> None:
-    kit = Toolkit("sample")
-    assert len(check_hooks(kit, "one")) == len(check_hooks(kit, "other")) == 4
+    kit, manager = Toolkit("sample"), Manager()
+    assert len(check_hooks(kit, "one", manager)) == len(check_hooks(kit, "other", manager)) == 4
+
+
+def test_nothing_of_a_plugin_stays_behind_whether_it_is_refused_or_not() -> None:
+    class Wrong(Plugin):
+        @hookimpl
+        def register_tools(self) -> list[Any]:
+            return []
+
+        @hookimpl
+        def register_nothing(self) -> list[Any]:
+            return []
+
+    manager = Manager()
+    with pytest.raises(PluginError, match="there is no hook 'register_nothing'"):
+        check_hooks(Wrong(None), "sample", manager)
+    assert len(check_hooks(Toolkit("sample"), "sample", manager)) == 4
+    assert not manager.get_plugins()
+    assert not manager.hook.register_tools.get_hookimpls()
 
 
 def test_what_is_no_hook_is_left_alone() -> None:
@@ -158,7 +178,7 @@ def test_what_is_no_hook_is_left_alone() -> None:
         def helper(self) -> None:
             raise AssertionError("not to be called")
 
-    assert check_hooks(Sample(None), "sample") == []
+    assert check_hooks(Sample(None), "sample", Manager()) == []
 
 
 async def async_hook(self: Any) -> list[Any]:
