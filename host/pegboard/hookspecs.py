@@ -151,6 +151,9 @@ def register_token_sources(context: PluginContext) -> Iterable[TokenSource]:
     raises, or does not answer within `[host] token_seconds`, is logged and passed over. Where none has one the call
     ends with an `AuthorizationRequiredError`: that of the first source that raised one, for it knows where the person
     can authorize. The host keeps no token.
+
+    A source that looks in a secret of the host may say in which (`secret`): the operator is told when the host starts
+    where all sources name secrets that are not set, and so is this machine's user at the call.
     """
     raise NotImplementedError
 

@@ -39,6 +39,7 @@ class Redactor:
 
     def __init__(self, *sources: Source) -> None:
         self._values: dict[str, None] = {}
+        self._names: set[str] = set()
         self._sources: list[Source] = []
         self._forms: list[Forms] | None = None
         self.learn(*sources)
@@ -54,8 +55,15 @@ class Redactor:
 
     def add(self, value: str) -> None:
         """Another secret; from any thread."""
-        if value not in self._values:
+        if value not in self._values and value not in self._names:
             self._values[value] = None
+            self._forms = None
+
+    def spare(self, name: str) -> None:
+        """The name of a secret is none, though configuration has it under a key such as `secret`."""
+        self._names.add(name)
+        if name in self._values:
+            del self._values[name]
             self._forms = None
 
     def forms(self) -> list[Forms]:

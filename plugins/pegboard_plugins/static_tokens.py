@@ -1,19 +1,30 @@
 """Tokens that the operator has written down, for tools that require them: for a host with one user, the operator.
 
-They are given to calls of this machine's user, and of the users that the operator names; to nobody else.
+Where no settings name a token it is the secret of the provider's name: GITHUB_TOKEN for "github". Tokens are given to
+calls of this machine's user, and those of the settings to the users that the operator names as well; to nobody else.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
+import re
 from collections.abc import Callable, Iterable, Mapping
 
 from pydantic import SecretStr
 
-from pegboard import Authorization, Plugin, PluginConfig, PluginContext, TokenRequest, TokenSource, hookimpl
+from pegboard import (
+    Authorization,
+    Plugin,
+    PluginConfig,
+    PluginContext,
+    TokenRequest,
+    TokenSource,
+    ToolAuthorization,
+    hookimpl,
+)
 
-logger = logging.getLogger("pegboard.plugins.static_tokens")
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}", re.ASCII)
+"""Names of which a secret's can be made."""
 
 
 class SecretName(PluginConfig):
@@ -31,8 +42,9 @@ class StaticTokensConfig(PluginConfig):
 
     Attributes:
         tokens: by the provider's id, such as "github", or by the `id` of what a tool requires. `{ env = "NAME" }` is a
-            variable, `{ secret = "NAME" }` a secret of the stores.
-        users: the authenticated users who may have them, besides this machine's.
+            variable, `{ secret = "NAME" }` a secret of the stores. What is not there is the secret GITHUB_TOKEN for
+            "github", and so on, and for this machine's user alone.
+        users: the authenticated users who may have those of `tokens`, besides this machine's.
     """
 
     tokens: Mapping[str, SecretStr | SecretName] = {}
@@ -51,7 +63,7 @@ class StaticTokensPlugin(Plugin):
 
 
 class StaticTokens:
-    """Gives the tokens of a mapping.
+    """Gives the tokens of a mapping, and those of secrets that bear a provider's name.
 
     Args:
         config: which, and to whom.
@@ -62,22 +74,27 @@ class StaticTokens:
         self._config = config
         self._get_secret = get_secret
 
+    def secret(self, required: ToolAuthorization) -> str | None:
+        """The secret in which a token is looked for, None where the settings hold the token itself."""
+        kept = self._config.tokens.get(required.name)
+        if kept is not None:
+            return kept.secret if isinstance(kept, SecretName) else None
+        name = required.name.lower()
+        return f"{name.replace('-', '_').upper()}_TOKEN" if _NAME.fullmatch(name) else None
+
     async def token(self, request: TokenRequest) -> Authorization | None:
         """The token for what a tool requires, None where there is none for this caller."""
-        name = request.required.name
-        kept = self._config.tokens.get(name)
-        if kept is None or not self._may_have(request):
+        kept = self._config.tokens.get(request.required.name)
+        if not self._may_have(request, () if kept is None else self._config.users):
             return None
         if isinstance(kept, SecretStr):
             return Authorization(kept.get_secret_value())
-        token = await asyncio.to_thread(self._get_secret, kept.secret)
-        if not token:
-            logger.warning("the secret %s, which should be the token of %s, is not set", kept.secret, name)
-            return None
-        return Authorization(token)
+        name = self.secret(request.required)
+        token = None if name is None else await asyncio.to_thread(self._get_secret, name)
+        return Authorization(token) if token else None
 
-    def _may_have(self, request: TokenRequest) -> bool:
+    def _may_have(self, request: TokenRequest, users: Iterable[str]) -> bool:
         """Whether a call is the operator's: whoever is named in it must be one of the users."""
         call = request.call
         named = (call.supplied.user_id if call.supplied is not None else None) or call.caller.subject
-        return call.caller.trusted if named is None else named in self._config.users
+        return call.caller.trusted if named is None else named in users

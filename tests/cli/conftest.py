@@ -63,6 +63,7 @@ class Command:
             "PYTHONPATH": str(self.site),
             "PYTHONIOENCODING": "utf-8",
             "DEMO_KEY": "12345",
+            "GITHUB_TOKEN": "12345",
         }
         return kept | own | dict(more or {})
 

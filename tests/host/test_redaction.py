@@ -273,3 +273,11 @@ def test_a_program_may_mask_what_its_handlers_write() -> None:
     told = written.getvalue()
     assert told.startswith(f"ERROR:it was {MASK}\nTraceback")
     assert told.endswith(f"ValueError: inside {MASK}\n")
+
+
+def test_the_name_of_a_secret_is_none_though_a_key_calls_it_so(known: Redactor) -> None:
+    known.add("ACME_TOKEN")
+    assert redacted("set ACME_TOKEN") == f"set {MASK}"
+    known.spare("ACME_TOKEN")
+    known.learn(lambda: ["ACME_TOKEN", "another-secret"])
+    assert redacted("set ACME_TOKEN to another-secret") == f"set ACME_TOKEN to {MASK}"

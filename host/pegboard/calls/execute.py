@@ -232,8 +232,8 @@ async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResul
         if bound.requirements.authorization is not None:
             from pegboard.calls.tokens import with_token
 
-            required = bound.requirements.authorization
-            call = await with_token(bound, required, call, runtime.token_sources, runtime.token_seconds)
+            required, hint = bound.requirements.authorization, bound.requirements.token_hint
+            call = await with_token(bound, required, call, runtime.token_sources, runtime.token_seconds, hint)
     arguments = call.params.get("arguments") or {}
     keywords = bound.signature.bind(arguments)
     value = await _run(bound, bound.function, bound.signature.context_parameter, call, runtime, arguments, keywords)

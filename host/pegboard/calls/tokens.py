@@ -20,13 +20,16 @@ Sources = Sequence[tuple[str, TokenSource]]
 """With the names of their plugins, in the order in which they are asked."""
 
 
-async def with_token(bound: Bound, required: ToolAuthorization, call: Call, sources: Sources, seconds: float) -> Call:
+async def with_token(
+    bound: Bound, required: ToolAuthorization, call: Call, sources: Sources, seconds: float, hint: str = ""
+) -> Call:
     """The call, with the token that its tool needs: the request's own, else that of the first source that has one.
 
     Args:
         bound: the tool.
         required: what it needs.
         call: the call.
+        hint: how the operator gives the token to this machine's user; nobody else is told.
         sources: who is asked.
         seconds: how long each may take.
 
@@ -36,19 +39,27 @@ async def with_token(bound: Bound, required: ToolAuthorization, call: Call, sour
     supplied = call.supplied or Supplied()
     if supplied.authorization is not None and supplied.authorization.token:
         return call
+    hint = hint if _is_of_this_machine(call) else ""
     request = TokenRequest(required, bound.name, user_of(bound.owner, call), call)
     try:
-        found = await _find(request, sources, seconds)
+        found = await _find(request, sources, seconds, hint)
     except AuthorizationRequiredError as error:
         if supplied.lenient:
             return call
         whose = f"{required.name} (scopes: {' '.join(required.scopes) or 'none'})"
-        logger.warning("%s has no token of %s for user %r: %s", bound.name, whose, request.user_id, error.status)
+        why = f"{error.status}; {hint}" if hint else error.status
+        logger.warning("%s has no token of %s for user %r: %s", bound.name, whose, request.user_id, why)
         raise
     return call._replace(supplied=supplied._replace(authorization=found))
 
 
-async def _find(request: TokenRequest, sources: Sources, seconds: float) -> Authorization:
+def _is_of_this_machine(call: Call) -> bool:
+    """Whether a call is that of whoever sits here, and in nobody else's name."""
+    named = call.caller.subject or (None if call.supplied is None else call.supplied.user_id)
+    return call.caller.trusted and named is None
+
+
+async def _find(request: TokenRequest, sources: Sources, seconds: float, hint: str) -> Authorization:
     wanted: AuthorizationRequiredError | None = None
     failed = False
     for name, source in sources:
@@ -65,7 +76,11 @@ async def _find(request: TokenRequest, sources: Sources, seconds: float) -> Auth
     required = request.required
     title = required.provider.title if required.provider_id else None
     raise AuthorizationRequiredError(
-        required.name, scopes=required.scopes, status="failed" if failed else "not_started", title=title
+        required.name,
+        scopes=required.scopes,
+        status="failed" if failed else "not_started",
+        title=title,
+        hint=hint,
     )
 
 

@@ -99,6 +99,7 @@ def assemble(
     contributed = binder.contributed()
     assembler.report_misplaced(contributed)
     binder.known_forms = None
+    problems, binder.problems[:] = tuple(assembler.problems), ()
     return Assembly(
         tools={name: one.item for name, one in served["tools"].items()},
         resources={uri: one.item for uri, one in served["resources"].items()},
@@ -113,7 +114,7 @@ def assemble(
         authenticators=assembler.authenticators(),
         contributed=contributed,
         withheld=tuple(assembler.withheld),
-        problems=tuple(assembler.problems),
+        problems=problems,
         origins={field: {name: one.origin for name, one in found.items()} for field, found in served.items()},
         contested={
             field: frozenset(one.name for one in found if one.name not in served[field])
@@ -167,15 +168,20 @@ class _Assembler:
         return self.unique(SINGULAR[field], ((one.name, one.origin, one) for one in found))
 
     def report_missing(self, tools: Iterable[Bound]) -> None:
-        """One problem for each secret, however many tools need it."""
+        """One problem for each secret, and each token, however many tools need it."""
         missing: dict[tuple[str, str], tuple[Origin, list[str]]] = {}
+        tokens: dict[tuple[str, str], tuple[Origin, list[str]]] = {}
         for tool in tools:
             for secret in tool.missing:
                 missing.setdefault((tool.origin.name, secret), (tool.origin, []))[1].append(tool.name)
+            if hint := tool.token_hint:
+                tokens.setdefault((tool.origin.name, hint), (tool.origin, []))[1].append(tool.name)
         fatal = self.config.host.missing_secrets == "fail"
         for (_, secret), (origin, names) in missing.items():
             message = f"{self.binder.secrets.missing(secret)}; it is needed by {_some(names)}"
             self.problem(origin, message, level="error" if fatal else "warning", fatal=fatal)
+        for (_, hint), (origin, names) in tokens.items():  # never fatal: a call may bring a token of its own
+            self.problem(origin, f"{hint}; it is the token that is needed by {_some(names)}", level="warning")
 
     # --- order and uniqueness ---
 

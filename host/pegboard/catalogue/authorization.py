@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from pegboard.contracts import AuthProvider, ToolAuthorization, ToolDefinition
+from pegboard.catalogue.definitions import attempt
+from pegboard.catalogue.secret_stores import SecretStores, is_reserved
+from pegboard.contracts import AuthProvider, TokenSource, ToolAuthorization, ToolDefinition
 from pegboard.errors import ToolDefinitionError
 from pegboard.loading.plugins import Choice, Loaded, Origin
 from pegboard.names import nearest
@@ -62,6 +64,30 @@ def described_requirements(definition: ToolDefinition) -> dict[str, Any]:
     if definition.scopes:
         told["scopes"] = list(definition.scopes)
     return {REQUIREMENTS: told} if told else {}
+
+
+def token_hint(required: ToolAuthorization, sources: Sequence[TokenSource], secrets: SecretStores) -> str:
+    """How the operator gives a token to this machine's user, who has none; empty where somebody has it, or may.
+
+    Args:
+        required: what a tool requires.
+        sources: all that are asked for tokens.
+        secrets: the stores in which some of them look.
+    """
+    names = [_secret_of(source, required) for source in sources]
+    if not all(names) or any(map(secrets.get, names)):
+        return ""
+    return "; ".join(map(secrets.missing, dict.fromkeys(names)))
+
+
+def _secret_of(source: TokenSource, required: ToolAuthorization) -> str:
+    """The name of the secret in which a source looks for a token; empty where it looks elsewhere."""
+    tell = getattr(source, "secret", None)
+    try:
+        name = attempt(tell, required) if callable(tell) else None
+    except ToolDefinitionError:
+        return ""
+    return name if isinstance(name, str) and not is_reserved(name) else ""
 
 
 class Providers:

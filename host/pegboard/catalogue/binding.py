@@ -67,6 +67,7 @@ class Bound(NamedTuple):
         forms: every spelling of a tool's name, normalised.
         missing: the secrets that a tool needs and that are not set.
         where: where its function stands, for messages.
+        token_hint: see `Requirements`.
     """
 
     field: Served
@@ -76,6 +77,7 @@ class Bound(NamedTuple):
     forms: frozenset[str] = frozenset()
     missing: tuple[str, ...] = ()
     where: str = ""
+    token_hint: str = ""
 
 
 class Binder:
@@ -160,9 +162,9 @@ class Binder:
             return Withheld(name, plugin.origin.name, reason)
         tool, signature, function = compile_tool(definition, name, plugin.origin.name, plugin.version)
         tool = self._described(tool, definition, resources)._replace(own_name=own, requires=_required(definition))
-        provider = None
+        provider, hint = None, ""
         if definition.requires_auth is not None or definition.scopes:
-            tool, provider = self._authorized(tool, definition)
+            tool, provider, hint = self._authorized(tool, definition)
         secrets = {key: self.secrets.get(key) for key in _each_once(definition.requires_secrets)}
         missing = tuple(key for key, value in secrets.items() if not value)
         host = self._config.host
@@ -171,13 +173,13 @@ class Binder:
             function,
             signature,
             self._owner(plugin),
-            _requirements(definition, secrets, self._metadata(definition)),
+            _requirements(definition, secrets, self._metadata(definition), hint),
             host.tool_timeout if definition.timeout is None else definition.timeout,
             host.max_result_bytes if definition.max_result is None else definition.max_result,
             self.errors.of(definition.adapters, provider),
             Deprecation(name, tool.deprecated) if tool.deprecated else None,
         )
-        return Bound("tools", name, plugin.origin, bound, forms, missing)
+        return Bound("tools", name, plugin.origin, bound, forms, missing, token_hint=hint)
 
     def _metadata(self, definition: ToolDefinition) -> dict[str, str | None]:
         """What the host knows of the metadata that a tool requires, by key in lower case."""
@@ -187,19 +189,22 @@ class Binder:
         known = {"user_id": host.user} | {key.lower(): value for key, value in host.metadata.items()}
         return {key: known.get(key) for key in map(str.lower, definition.requires_metadata)}
 
-    def _authorized(self, tool: Tool, definition: ToolDefinition) -> tuple[Tool, AuthProvider | None]:
-        """A tool as clients see it that requires scopes or a token, and whose.
+    def _authorized(self, tool: Tool, definition: ToolDefinition) -> tuple[Tool, AuthProvider | None, str]:
+        """A tool as clients see it that requires scopes or a token, whose, and the `token_hint`.
 
         Raises:
             ToolDefinitionError: no plugin that runs describes the provider.
         """
-        from pegboard.catalogue.authorization import Providers, described_requirements
+        from pegboard.catalogue.authorization import Providers, described_requirements, token_hint
 
         required = definition.requires_auth
         if self._providers is None:
             self._providers = Providers(self._plugins, self._choices, self._report)
-        provider = None if required is None else self._providers.find(required)
-        return tool._replace(meta={**(tool.meta or {}), **described_requirements(definition)}), provider
+        tool = tool._replace(meta={**(tool.meta or {}), **described_requirements(definition)})
+        if required is None:
+            return tool, None, ""
+        sources = [source for plugin in self._plugins for source in plugin.token_sources]
+        return tool, self._providers.find(required), token_hint(required, sources, self.secrets)
 
     def _resource(self, plugin: Loaded, definition: ResourceDefinition) -> Bound:
         resource, bound = compile_resource(definition, plugin.origin.name)
@@ -266,11 +271,11 @@ def _required(definition: ToolDefinition) -> ToolRequirements | None:
 
 
 def _requirements(
-    definition: ToolDefinition, secrets: Mapping[str, str | None], metadata: Mapping[str, str | None]
+    definition: ToolDefinition, secrets: Mapping[str, str | None], metadata: Mapping[str, str | None], hint: str
 ) -> Requirements | None:
     required, scopes = definition.requires_auth, frozenset(definition.scopes)
     needs_any = secrets or metadata or scopes or required is not None
-    return Requirements(secrets, required, scopes, metadata) if needs_any else None
+    return Requirements(secrets, required, scopes, metadata, hint) if needs_any else None
 
 
 def _is_enabled(enabled: Callable[[Any], bool], config: Any) -> bool:

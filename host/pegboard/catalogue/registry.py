@@ -143,6 +143,8 @@ class Registry:
             if self._config.host.missing_secrets == "fail":
                 raise ToolDefinitionError(message)
             logger.warning("%s", message)
+        if isinstance(found, Bound) and found.token_hint:
+            logger.warning("tool %r: %s", found.name, found.token_hint)
         return found
 
     def _report(self, binder: Binder) -> None:

@@ -62,6 +62,7 @@ class SecretStores:
                 f"it requires the secret {name}, which is kept for the host itself; give the secret another name"
             )
         if name not in self._known:
+            self._redactor.spare(name)
             value = self._known[name] = next((value for value in self._kept(name) if value), None)
             if value is not None:
                 self._redactor.add(value)

@@ -18,12 +18,15 @@ class Requirements(NamedTuple):
         authorization: the provider of the token that it needs, and what that must allow; None when it needs none.
         scopes: what the caller's own token must allow.
         metadata: by key in lower case; None for what the host does not know.
+        token_hint: how the operator gives the token to this machine's user, who has none; empty where that is no
+            question of a setting.
     """
 
     secrets: Mapping[str, str | None] = NOTHING
     authorization: ToolAuthorization | None = None
     scopes: frozenset[str] = frozenset()
     metadata: Mapping[str, str | None] = NOTHING
+    token_hint: str = ""
 
     def __repr__(self) -> str:
         names = f"secrets={list(self.secrets)}, metadata={list(self.metadata)}"

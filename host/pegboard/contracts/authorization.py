@@ -115,7 +115,12 @@ class TokenRequest(NamedTuple):
 
 
 class TokenSource(Protocol):
-    """Where tokens for tools come from. The host keeps none: a source may."""
+    """Where tokens for tools come from. The host keeps none: a source may.
+
+    It may have a method `secret(required: ToolAuthorization) -> str | None` that tells in which secret of the host it
+    looks for a token for this machine's user, None where it looks elsewhere. Where all sources name secrets that are
+    not set, the operator is told so when the host starts, and the user at the call.
+    """
 
     async def token(self, request: TokenRequest) -> Authorization | None:
         """The token that a call needs, None when this source has none for it.

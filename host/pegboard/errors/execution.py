@@ -68,6 +68,7 @@ class AuthorizationRequiredError(ContextRequiredToolError):
         authorization_id: by which whoever made the page knows the request.
         status: "not_started"; "pending" where somebody waits for the person; "failed" where it went wrong.
         title: the provider's name for people.
+        hint: how the operator provides the token, where nobody can be asked: "the secret ACME_TOKEN is not set; ...".
         developer_message: detail for the log.
 
     Raises:
@@ -89,6 +90,7 @@ class AuthorizationRequiredError(ContextRequiredToolError):
         authorization_id: str | None = None,
         status: Literal["not_started", "pending", "failed"] | None = None,
         title: str | None = None,
+        hint: str = "",
         developer_message: str | None = None,
     ) -> None:
         if url is not None and not _may_be_opened(url):
@@ -98,11 +100,11 @@ class AuthorizationRequiredError(ContextRequiredToolError):
         self.url = url
         self.authorization_id = authorization_id
         self.status = status or ("not_started" if url is None else "pending")
-        message, advice = self._told(title or provider)
+        message, advice = self._told(title or provider, hint)
         super().__init__(message, advice, developer_message)
         self.can_retry = self.status == "failed"
 
-    def _told(self, whose: str) -> tuple[str, str]:
+    def _told(self, whose: str, hint: str) -> tuple[str, str]:
         """What went wrong, and what the model should do."""
         allowing = f" that allows {', '.join(self.scopes)}" if self.scopes else ""
         needed = f"Authorization required: this tool needs a token of {whose}{allowing}"
@@ -115,6 +117,11 @@ class AuthorizationRequiredError(ContextRequiredToolError):
             return (
                 f"{needed}, and none could be had just now.",
                 "Try again later. If that does not help, tell the person that the operator of this server has to.",
+            )
+        if hint:
+            return (
+                f"{needed}, and there is none: {hint}.",
+                "Do not try again before that has changed. Tell the person; it takes a new start of this server.",
             )
         return (
             f"{needed}, and there is none for you.",

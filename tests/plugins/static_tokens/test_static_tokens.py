@@ -14,9 +14,13 @@ from pegboard import (
     Caller,
     Context,
     Host,
+    Plugin,
     SecretStore,
     Supplied,
+    TokenRequest,
+    TokenSource,
     Toolkit,
+    hookimpl,
 )
 from pegboard_plugins.auth_providers import GitHub, OAuth2
 from pegboard_plugins.static_tokens import StaticTokensConfig
@@ -93,12 +97,110 @@ async def test_they_are_for_this_machines_user_and_for_those_who_are_named() -> 
         assert await value(host, "github", supplied=own) == "his own"
 
 
-async def test_a_secret_that_is_not_set_is_named_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    async with hosting(tokens=TOKENS) as host:
+UNSET = "the secret INTRANET is not set; set it in test"
+
+
+async def test_a_secret_that_is_not_set_is_named_when_the_host_starts_and_to_this_machines_user(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with hosting(Store({}), tokens=TOKENS) as host:
+        told = [record.getMessage() for record in caplog.records]
         error = (await failure(host, "intranet")).error
+        assert f"not_started; {UNSET}" in caplog.text
+        assert len([record for record in caplog.records if "WORK_TOKEN" in record.getMessage()]) == 1  # said once
+        caplog.clear()
+        others = (Caller("bob"), Caller("bob", trusted=True), ANONYMOUS)  # it would not be for them
+        told += [str((await failure(host, "intranet", caller=caller)).error) for caller in others]
+    assert UNSET not in caplog.text
+    assert [text for text in told if "INTRANET" in text] == [
+        f"toolkit 't' (Toolkit('t')), assemble: {UNSET}; it is the token that is needed by 'intranet'"
+    ]
     assert isinstance(error, AuthorizationRequiredError)
     assert error.status == "not_started"
-    assert "the secret INTRANET, which should be the token of intranet, is not set" in caplog.text
+    assert error.message == f"Authorization required: this tool needs a token of intranet, and there is none: {UNSET}."
+    assert "Tell the person" in str(error.additional_prompt_content)
+
+
+BY_NAME = Store({"GITHUB_TOKEN": "of the name", "MY_OWN_TOKEN": "mine", "MCP_TOKEN": "the host's", "A.B_TOKEN": "x"})
+
+
+def requiring(*names: str) -> Toolkit:
+    kit = Toolkit("t", prefix=False)
+    for number, name in enumerate(names):
+
+        @kit.tool(name=f"tool_{number}", requires_auth=OAuth2(id=name))
+        def use(context: Context) -> str:
+            """Use a token."""
+            return context.get_auth_token_or_empty()
+
+    return kit
+
+
+def by_default(kit: Toolkit, store: SecretStore, **section: Any) -> Host:
+    config = {"host": {"autoload": False, "transports": [], "secret_stores": []}, "plugins": section}
+    return Host(config, toolkits={"t": kit}, plugins={"store": plugin_of(stores=[store])})
+
+
+async def test_without_settings_a_token_is_the_secret_of_the_providers_name() -> None:
+    async with by_default(requiring("github", "my-Own", "mcp", "a.b"), BY_NAME) as host:
+        assert host.problems == ()
+        assert await value(host, "tool_0") == "of the name"
+        assert await value(host, "tool_1") == "mine"
+        for what_belongs_to_the_host_or_is_no_name in ("tool_2", "tool_3"):
+            error = (await failure(host, what_belongs_to_the_host_or_is_no_name)).error
+            assert isinstance(error, AuthorizationRequiredError)
+
+
+async def test_one_of_that_name_is_for_this_machines_user_alone() -> None:
+    section = {"tokens": {"gitlab": "of the settings"}, "users": ["ann"]}
+    async with by_default(requiring("github", "gitlab"), BY_NAME, static_tokens=section) as host:
+        assert await value(host, "tool_0") == "of the name"
+        assert await value(host, "tool_1", caller=Caller("ann")) == "of the settings"
+        for caller in (Caller("ann"), Caller("ann", trusted=True), Caller("bob"), ANONYMOUS):
+            outcome = await failure(host, "tool_0", caller=caller)
+            assert "of the name" not in str(outcome)
+        for_ann = Supplied(user_id="ann")
+        assert isinstance((await failure(host, "tool_0", supplied=for_ann)).error, AuthorizationRequiredError)
+
+
+async def test_the_settings_come_before_the_name() -> None:
+    section = {"tokens": {"github": {"secret": "MY_OWN_TOKEN"}, "my-own": "written down"}}
+    async with by_default(requiring("github", "my-own"), BY_NAME, static_tokens=section) as host:
+        assert [await value(host, "tool_0"), await value(host, "tool_1")] == ["mine", "written down"]
+
+
+async def test_nothing_is_missed_where_another_source_may_have_it() -> None:
+    class Vault:
+        async def token(self, request: TokenRequest) -> Authorization | None:
+            return Authorization("of the vault") if request.user_id == "ann" else None
+
+    class VaultPlugin(Plugin):
+        @hookimpl
+        def register_token_sources(self) -> list[TokenSource]:
+            return [Vault()]
+
+    config = {"host": {"autoload": False, "transports": []}}
+    host = Host(config, toolkits={"t": kit_of()}, plugins={"vault": VaultPlugin})
+    async with host:
+        assert host.problems == ()
+        assert "_TOKEN" not in str((await failure(host, "github")).error)
+
+
+async def test_the_stores_are_asked_for_nothing_that_no_tool_requires() -> None:
+    class Asked(Store):
+        def get(self, name: str) -> str | None:
+            raise AssertionError(name)
+
+    kit = Toolkit("t", prefix=False)
+
+    @kit.tool
+    def work() -> str:
+        """Work."""
+        return "done"
+
+    async with by_default(kit, Asked({})) as host:
+        assert host.problems == ()
+        assert await value(host, "work") == "done"
 
 
 async def test_what_belongs_to_the_host_is_no_token() -> None:
