@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
 import pytest
 
@@ -119,6 +120,48 @@ def test_types_are_named_in_words(pegboard: Command) -> None:
     assert shown["items"] == "array of integer|null"
 
 
+LIMITED = """
+from typing import Annotated
+from pydantic import Field
+from pegboard import Toolkit
+kit = Toolkit("limited")
+@kit.tool
+def work(
+    many: Annotated[int, Field(ge=1, le=9), "how many"],
+    part: Annotated[float, Field(gt=0, lt=1)],
+    word: Annotated[str, Field(min_length=1, max_length=5, pattern="^a")],
+    several: Annotated[list[Annotated[int, Field(multiple_of=5)]], Field(min_length=2)],
+) -> None:
+    "Work."
+"""
+
+
+def test_limits_are_told_as_errors_tell_them(pegboard: Command) -> None:
+    pegboard.install("limited", LIMITED)
+    out = pegboard("show", "limited_work").out
+    assert [row[3] for row in rows(out) if len(row) == 4] == [
+        "how many (at least 1, at most 9)",
+        "more than 0, less than 1",
+        "at least 1 character, at most 5 characters, matches ^a",
+        "at least 2 items",
+    ]
+
+
+def test_what_is_not_served_is_said_after_what_is(pegboard: Command) -> None:
+    pegboard.configure('disabled_tools = ["demo_echo"]')
+    done = subprocess.run(
+        pegboard.arguments("list", "--only", "demo"),
+        cwd=pegboard.folder,
+        env=pegboard.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=True,
+    )
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith("pegboard: 2 more are not served, and `pegboard why NAME` tells why: demo_")
+
+
 def test_a_tool_as_json_is_whole(pegboard: Command) -> None:
     found = pegboard("show", "demo_add", "--json").data
     assert found["name"] == "demo_add"
@@ -150,6 +193,7 @@ def test_what_else_is_said_of_a_tool_is_shown(pegboard: Command) -> None:
     ("name", "told"),
     [
         ("demo_ecko", "there is no tool 'demo_ecko'; did you mean 'demo_echo'?"),
+        ("kit.py", "there is no tool 'kit.py'; a file of tools is named with --file kit.py"),
         ("quite_else", "there is no tool 'quite_else'; `pegboard list` shows what there is"),
         ("Demo::Write", "the tool demo_write is not served: switched off by the settings of demo"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -196,3 +197,8 @@ def test_settings_of_run_are_checked(bare: Command, demo: Path) -> None:
 async def test_run_within_a_loop_says_what_serves_there() -> None:
     with pytest.raises(RuntimeError, match=r"where one runs already, use pegboard\.Host"):
         Toolkit("demo").run()
+
+
+def test_what_to_look_at_after_a_wrong_call_is_a_command_that_works(bare: Command, demo: Path) -> None:
+    (hint,) = re.findall(r"`pegboard (.*)`", bare("call", "--file", "demo.py", "demo_add", "c=1").err)
+    assert bare(*hint.split()).out.startswith("demo_add\n")

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import logging
 import os
+import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
@@ -144,7 +145,9 @@ def _print_failure(outcome: Failure, options: Namespace) -> None:
     if outcome.error_id:
         lines.append(f"error {outcome.error_id}; the log above says more")
     if isinstance(error, ToolInputError):
-        lines.append(f"`pegboard show {options.tool}` lists the parameters; key:=json is for what is no text")
+        files = [word for file in options.file for word in ("--file", str(file))]
+        again = shlex.join(["pegboard", "show", *files, options.tool])
+        lines.append(f"`{again}` lists the parameters; key:=json is for what is no text")
     if isinstance(error, InteractionError) and not _is_interactive():
         lines.append("tools that ask are called in a terminal, or by an MCP client")
     for line in "\n".join(line for line in lines if line).splitlines():

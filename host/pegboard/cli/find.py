@@ -27,6 +27,8 @@ def find_tool(assembly: Assembly, name: str) -> BoundTool:
         raise NotFoundError(f"the tool {withheld[0].name} is not served: {withheld[0].reason}")
     close = nearest(name, assembly.tools)
     hint = f"; did you mean {close!r}?" if close else "; `pegboard list` shows what there is"
+    if name.endswith(".py"):
+        hint = f"; a file of tools is named with --file {name}"
     raise NotFoundError(f"there is no tool {name!r}{hint}")
 
 

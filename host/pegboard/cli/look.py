@@ -10,11 +10,25 @@ from pegboard.calls.execute import BoundTool
 from pegboard.cli import OK
 from pegboard.cli.common import loaded_host
 from pegboard.cli.find import find_tool
-from pegboard.cli.output import first_line, print_json, print_table, print_text, say
+from pegboard.cli.output import first_line, flush, print_json, print_table, print_text, say
 from pegboard.codec import encode
 from pegboard.contracts import Tool
 from pegboard.host import Host
 from pegboard.loading.plugins import Choice
+
+_LIMITS = {
+    "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
+    "maximum": "at most {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "pattern": "matches {}",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+}
+"""What JSON Schema can ask of a single value, in words."""
 
 
 def run_list(options: Namespace) -> int:
@@ -25,11 +39,13 @@ def run_list(options: Namespace) -> int:
         print_json([{"name": tool.name, "toolkit": tool.owner, "description": tool.description} for tool in tools])
         return OK
     print_table([(tool.name, first_line(tool.description)) for tool in tools])
+    flush()  # what is said comes after what is listed, where both go to the same place
     if assembly.withheld:
         names = ", ".join(one.name for one in assembly.withheld)
-        say(f"{len(assembly.withheld)} more are not served, and `pegboard why NAME` tells why: {names}")
+        more = "1 more is" if len(assembly.withheld) == 1 else f"{len(assembly.withheld)} more are"
+        say(f"{more} not served, and `pegboard why NAME` tells why: {names}")
     if not tools:
-        say("there are no tools; install a toolkit, or see `pegboard plugins` for what is off")
+        say("there are no tools; install a toolkit, name a file with --file, or see `pegboard plugins` for what is off")
     return OK
 
 
@@ -79,7 +95,7 @@ def _print_tool(tool: Tool) -> None:
             f"  {name}",
             _type_name(one, definitions),
             "required" if name in required else _default(one),
-            first_line(one.get("description", "")),
+            _meaning(one),
         )
         for name, one in schema.get("properties", {}).items()
     ]
@@ -122,6 +138,14 @@ def _type_name(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str
     if schema.get("type") == "array" and schema.get("items"):
         return f"array of {_type_name(schema['items'], definitions)}"
     return str(schema.get("type", "any"))
+
+
+def _meaning(schema: Mapping[str, Any]) -> str:
+    """What a parameter is for, and what limits it, in the words of the errors about them."""
+    found = [(schema[key], words) for key, words in _LIMITS.items() if key in schema]
+    limits = ", ".join(words.format(limit).removesuffix("s" if limit == 1 else "") for limit, words in found)
+    said = first_line(schema.get("description", ""))
+    return f"{said} ({limits})" if said and limits else said or limits
 
 
 def _default(schema: Mapping[str, Any]) -> str:

@@ -174,7 +174,8 @@ class _Parser(argparse.ArgumentParser):
     def refuse(self, text: str, options: argparse.Namespace) -> NoReturn:
         """End with what is wrong about a word that no command takes."""
         if not text.startswith("-"):
-            self.error(f"{text!r} is one argument too many")
+            hint = f"; a file of tools is named with --file {text}" if text.endswith(".py") else ""
+            self.error(f"{text!r} is one argument too many{hint}")
         if str(options.run).startswith("call:"):
             key, _, value = text.lstrip("-").partition("=")
             self.error(f"unknown option {text!r}; a tool's arguments have no dashes: {key}={value or 'VALUE'}")
