@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import typing
+from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
@@ -278,6 +279,8 @@ def _may_be_content(value: Any) -> bool:
 
 
 def _jsonable(value: Any) -> Any:
+    if type(value) is bytes:  # pydantic's Base64 is that of URLs
+        return b64encode(value).decode()
     try:
         return to_jsonable_python(value, inf_nan_mode="constants", bytes_mode="base64")
     except (TypeError, ValueError) as error:

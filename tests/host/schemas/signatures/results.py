@@ -61,7 +61,7 @@ CASES = [
     gives(None, None, None, None),
     gives(Any, None, {"a": {1}}, '{"a":[1]}'),
     gives(object, None, 5, "5"),
-    gives(bytes, None, b"\xff", "_w=="),
+    gives(bytes, None, b"\xff", "/w=="),
     gives(Annotated[str, "the text"], None, "x", "x"),
     gives(int, {"type": "integer"}, 5, 5),
     gives(int, {"type": "integer"}, 2**70, 1180591620717411303424, name="-> a large int"),
