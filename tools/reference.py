@@ -204,7 +204,8 @@ _MEMBERS = """\
 
 The members of `_meta["pegboard/error"]`, or of a JSON-RPC error's `data`: `kind` and `canRetry` always;
 `statusCode`, `retryAfterMs`, `additionalPromptContent`, `errorId` and `extra` where there are any. `extra` is JSON
-of 8 KiB at most; `endpoint` in it stays inside, for the path of a service's address may be a secret.
+of 8 KiB at most; `endpoint` in it stays inside, for the path of a service's address may be a secret. A message, and
+`additionalPromptContent`, have 16,384 characters at most; what is more is cut off.
 `developer_message`, causes and stack traces are for the log alone. `to_payload()` of an error holds all of it, for
 logs and for callers whom the host trusts.
 

@@ -22,6 +22,9 @@ logger = logging.getLogger("pegboard")
 MOST_EXTRA_BYTES = 8 * 1024
 """How much JSON the `extra` of an error may hold; what is larger is left out."""
 
+MOST_CHARACTERS = 16_384
+"""Of what an error says to its caller; what is more is cut off."""
+
 
 def is_cancelled(error: BaseException, rounds: Rounds | None) -> bool:
     """Whether the task that handles an exception ends with it; anybody can raise a `CancelledError` of their own.
@@ -52,14 +55,14 @@ def as_failure(call: Call, error: BaseException, exposure: Exposure = NOTHING_EX
     debug: str | None = None
     shown: MCPError = ServerError("Internal error")
     if isinstance(error, ToolkitError) and presentable(error):
-        shown = redacted_error(error)
+        shown = _shortened(redacted_error(error))
         debug = exposure.text(error) if exposure is not NOTHING_EXPOSED else None
         if error.developer_message is None and error.__cause__ is None:
             return Failure(shown, debug=debug)
         if story is error:
             story = _in_authors_code(error)
     elif isinstance(error, MCPError) and not isinstance(error, ToolkitError) and speaks(error):
-        return Failure(redacted_error(error))
+        return Failure(_shortened(redacted_error(error)))
     error_id = secrets.token_hex(4)
     detail = redacted(getattr(error, "developer_message", None) or described(error))
     logger.error(
@@ -104,6 +107,20 @@ def presentable(error: ToolkitError) -> bool:
     if not isinstance(detail, str | None):
         error.developer_message = str(detail) if speaks(detail) else type(detail).__name__
     return speaks(error) and all(isinstance(value, kind) for value, kind in given)
+
+
+def _shortened(error: MCPError) -> MCPError:
+    """An error of no more text than a model can do with."""
+    error.args = tuple(_cut(argument) for argument in error.args)
+    if isinstance(error, ToolkitError) and error.additional_prompt_content is not None:
+        error.additional_prompt_content = _cut(error.additional_prompt_content)
+    return error
+
+
+def _cut(text: Any) -> Any:
+    if not isinstance(text, str) or len(text) <= MOST_CHARACTERS:
+        return text
+    return f"{text[:MOST_CHARACTERS]} ... ({len(text) - MOST_CHARACTERS} more characters)"
 
 
 def _json(error: ToolkitError) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, CallNext, Context, FatalToolError, ImageContent, Outcome, Toolkit
+from pegboard import Call, CallNext, Context, FatalToolError, ImageContent, Outcome, RetryableToolError, Toolkit
 from tests.host.hosting import failure, make_host, plugin_of
 
 
@@ -28,6 +28,11 @@ def kit() -> Toolkit:
     def told() -> str:
         """Fail on purpose, with a word for the log."""
         raise FatalToolError("No.", "the disk is full")
+
+    @kit.tool
+    def verbose() -> str:
+        """Fail at length."""
+        raise RetryableToolError("x" * 20_000, additional_prompt_content="y" * 20_000)
 
     @kit.tool
     def caused() -> str:
@@ -79,3 +84,11 @@ async def test_what_nobody_expected_keeps_its_whole_story(caplog: pytest.LogCapt
     line, way = await logged("fallen", caplog)
     assert "ValueError: canary" in line
     assert way[-1] == "fallen"
+
+
+async def test_what_an_error_says_has_an_end() -> None:
+    async with make_host(kit()) as host:
+        error = (await failure(host, "sample_verbose")).error
+    assert isinstance(error, RetryableToolError)
+    assert error.message == "x" * 16_384 + " ... (3616 more characters)"
+    assert error.additional_prompt_content == "y" * 16_384 + " ... (3616 more characters)"
