@@ -7,6 +7,7 @@ import os
 import pty
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -135,6 +136,21 @@ def test_a_tool_that_asks_for_another_try_says_what_to_do(pegboard: Command) -> 
     done = pegboard("call", "demo_again")
     assert (done.code, done.out) == (1, "")
     assert done.err == "pegboard: Too early.\npegboard: Try it later.\n"
+
+
+def test_an_error_without_words_is_told_by_its_class(pegboard: Command, tmp_path: Path) -> None:
+    file = tmp_path / "mute.py"
+    lines = [
+        "from pegboard import RetryableToolError, Toolkit",
+        "kit = Toolkit('mute')",
+        "@kit.tool",
+        "def fail() -> None:",
+        "    'Fail.'",
+        "    raise RetryableToolError",
+    ]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    done = pegboard("call", "--file", str(file), "mute_fail")
+    assert (done.code, done.err) == (1, "pegboard: RetryableToolError\n")
 
 
 def test_a_crash_is_told_by_its_id_and_the_log_has_the_story(pegboard: Command) -> None:

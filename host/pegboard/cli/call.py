@@ -141,7 +141,7 @@ def _print_failure(outcome: Failure, options: Namespace) -> None:
             del detail["developer_message"], detail["stacktrace"]
         print_json({"error": detail | {"error_id": outcome.error_id}})
         return
-    lines = [error.message, getattr(error, "additional_prompt_content", None)]
+    lines = [error.message or type(error).__name__, getattr(error, "additional_prompt_content", None)]
     if outcome.error_id:
         lines.append(f"error {outcome.error_id}; the log above says more")
     if isinstance(error, ToolInputError):
