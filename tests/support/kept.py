@@ -7,6 +7,7 @@ import os
 import pickle
 from collections.abc import Sequence
 from pathlib import Path
+from uuid import uuid4
 
 from pegboard import SessionRecord
 
@@ -19,8 +20,13 @@ class Files:
         self._folder.mkdir(exist_ok=True)
 
     async def write(self, name: str, value: object) -> None:
-        """Put a value into its file."""
-        await asyncio.to_thread((self._folder / name).write_bytes, pickle.dumps(value))
+        """Put a value into its file, whole: who reads meanwhile, or after a kill, finds the one or the other."""
+        await asyncio.to_thread(self._replace, name, pickle.dumps(value))
+
+    def _replace(self, name: str, data: bytes) -> None:
+        fresh = self._folder.parent / f"{self._folder.name}-{name}-{uuid4().hex}"
+        fresh.write_bytes(data)
+        fresh.replace(self._folder / name)
 
     async def read(self, name: str) -> object:
         """What is in a file, None when it is not there."""

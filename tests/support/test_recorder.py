@@ -247,7 +247,8 @@ SPEAKING = re.compile(r"""["'](initialize|server/discover)["']|io\.modelcontextp
 """What every client says first, in one era or the other."""
 RECORDED_BY = re.compile(r"from tests\.(asking\.conftest|support\.(http_mcp|peer|pool|recorder|rules|sdk|wire)) import")
 TESTS = Path(__file__).parent.parent
-EXEMPT = (TESTS / "support", TESTS / "clients" / "scripts")  # the recorder itself; and what runs behind the tee
+EXEMPT = (TESTS / "support", TESTS / "clients" / "scripts", TESTS / "testing")
+"""The recorder itself; what runs behind the tee; and the client of `pegboard.testing`, which is what is tried there."""
 
 
 @pytest.mark.requirement("MSG-01")
