@@ -205,9 +205,14 @@ class Toolkit:
         """Run a function around the life of a host: an async generator that yields once, given `context.config`.
 
         What it yields is the `context.state` of the tools. A function that returns an async context manager does too.
-        """
-        from inspect import isasyncgenfunction
 
+        Raises:
+            TypeError: it is a generator that is not async.
+        """
+        from inspect import isasyncgenfunction, isgeneratorfunction
+
+        if isgeneratorfunction(function):
+            raise TypeError(f"a lifespan is an async generator: write `async def {function.__name__}`")
         self._lifespan = asynccontextmanager(function) if isasyncgenfunction(function) else function
         return function
 

@@ -202,3 +202,10 @@ async def test_run_within_a_loop_says_what_serves_there() -> None:
 def test_what_to_look_at_after_a_wrong_call_is_a_command_that_works(bare: Command, demo: Path) -> None:
     (hint,) = re.findall(r"`pegboard (.*)`", bare("call", "--file", "demo.py", "demo_add", "c=1").err)
     assert bare(*hint.split()).out.startswith("demo_add\n")
+
+
+def test_a_file_without_tools_that_can_be_served_is_not_advised_to_install_some(bare: Command) -> None:
+    write(bare.folder / "odd.py", "from pegboard import Toolkit\nkit = Toolkit('odd')\nkit.tool(lambda a: a)\n")
+    first, *_, last = bare("list", "--file", "odd.py").err.splitlines()
+    assert first.startswith("pegboard: error: toolkit 'odd', assemble: ")
+    assert last == "pegboard: there are no tools"

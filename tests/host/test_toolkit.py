@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
@@ -246,3 +246,11 @@ def test_a_decorator_that_is_written_wrong_says_how_to_write_it(decorate: Any, m
 def test_a_toolkit_has_a_name(name: Any) -> None:
     with pytest.raises(TypeError, match=r'is no name for a toolkit; write one: Toolkit\("files"\)'):
         Toolkit(name)
+
+
+def test_a_lifespan_that_is_not_async_is_refused_where_it_is_written() -> None:
+    def opened(config: object) -> Iterator[int]:
+        yield 1
+
+    with pytest.raises(TypeError, match="write `async def opened`"):
+        Toolkit("demo").lifespan(opened)

@@ -45,7 +45,8 @@ def run_list(options: Namespace) -> int:
         more = "1 more is" if len(assembly.withheld) == 1 else f"{len(assembly.withheld)} more are"
         say(f"{more} not served, and `pegboard why NAME` tells why: {names}")
     if not tools:
-        say("there are no tools; install a toolkit, name a file with --file, or see `pegboard plugins` for what is off")
+        ways = "; install a toolkit, name a file with --file, or see `pegboard plugins` for what is off"
+        say("there are no tools" + ("" if options.file else ways))
     return OK
 
 

@@ -104,7 +104,9 @@ class Problem(NamedTuple):
     def __str__(self) -> str:
         if self.origin is None:
             return self.message
-        return f"{self.origin} ({self.origin.target}), {self.stage}: {self.message}"
+        target = self.origin.target
+        where = "" if target == f"Toolkit({self.origin.name!r})" else f" ({target})"  # which says nothing new
+        return f"{self.origin}{where}, {self.stage}: {self.message}"
 
 
 def without_secrets(problem: Problem, redactor: Redactor) -> Problem:

@@ -113,7 +113,7 @@ async def test_a_secret_that_is_not_set_is_named_when_the_host_starts_and_to_thi
         told += [str((await failure(host, "intranet", caller=caller)).error) for caller in others]
     assert UNSET not in caplog.text
     assert [text for text in told if "INTRANET" in text] == [
-        f"toolkit 't' (Toolkit('t')), assemble: {UNSET}; it is the token that is needed by 'intranet'"
+        f"toolkit 't', assemble: {UNSET}; it is the token that is needed by 'intranet'"
     ]
     assert isinstance(error, AuthorizationRequiredError)
     assert error.status == "not_started"
