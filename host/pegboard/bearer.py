@@ -38,25 +38,41 @@ class BearerScheme:
         """401 for a token that is no good; the description is for the client's developer."""
         return self.refusal(401, "invalid_token", description)
 
-    def refusal(self, status: int, error: str | None = None, description: str | None = None) -> Response:
+    def insufficient(self, scopes: Iterable[str], description: str) -> Response:
+        """403 for a token that does not allow enough; the scopes are all that the request needs."""
+        return self.refusal(403, "insufficient_scope", description, scopes)
+
+    def refusal(
+        self, status: int, error: str | None = None, description: str | None = None, scopes: Iterable[str] = ()
+    ) -> Response:
         """A response that refuses a request.
 
         Args:
             status: 400, 401 or 403.
             error: the code, None where the request has brought no token at all (RFC 6750, section 3.1).
             description: in words.
+            scopes: what a token has to allow, in the place of what the parameters say.
         """
-        told = {} if error is None else {"error": error}
-        if description is not None:
-            told["error_description"] = description
+        given = {"error": error, "error_description": description, "scope": " ".join(scopes)}
+        told = {name: text for name, text in given.items() if text}
         body = f"{description or 'A bearer token is needed here.'}\n".encode()
-        fields = {"WWW-Authenticate": challenge({**told, **self._parameters})}
-        return Response(status, body, "text/plain", fields)
+        return Response(status, body, "text/plain", {"WWW-Authenticate": challenge({**self._parameters, **told})})
+
+    def complete(self, response: Response) -> Response:
+        """A response whose challenge, if it has one of this scheme, says what the parameters say besides."""
+        given = response.headers.get("WWW-Authenticate", "")
+        more = {name: text for name, text in self._parameters.items() if f'{name}="' not in given}
+        if not more or not given.startswith("Bearer "):
+            return response
+        added = ", ".join((given, challenge(more).removeprefix("Bearer ")))
+        return response._replace(headers={**response.headers, "WWW-Authenticate": added})
 
 
 def challenge(parameters: Mapping[str, str]) -> str:
     """The value of `WWW-Authenticate`; what a quoted text of it cannot hold is left out (RFC 6750, section 3)."""
-    told = [f'{name}="{_quotable(value)}"' for name, value in parameters.items()]
+    first = ("error", "error_description")
+    names = sorted(parameters, key=lambda name: first.index(name) if name in first else len(first))
+    told = [f'{name}="{_quotable(parameters[name])}"' for name in names]
     return " ".join(("Bearer", ", ".join(told))) if told else "Bearer"
 
 

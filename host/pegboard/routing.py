@@ -81,7 +81,16 @@ class _Guarded:
         for authenticator in self._authenticators:
             found = await authenticator.authenticate(request)
             if isinstance(found, Caller):
-                return await self._handler(request._replace(caller=found), host)
+                answer = await self._handler(request._replace(caller=found), host)
+                return _completed(answer, authenticator)
             refusal = refusal or found
         assert refusal is not None  # there is at least one authenticator
         return refusal
+
+
+def _completed(answer: Response | EventStream, authenticator: Authenticator) -> Response | EventStream:
+    """What a route refuses, with what only the authenticator knows of how to be admitted."""
+    if not isinstance(answer, Response) or answer.status not in (401, 403):
+        return answer
+    complete = getattr(authenticator, "complete", None)
+    return answer if complete is None else complete(answer)

@@ -117,7 +117,7 @@ class RateLimit(Middleware):
         name = call.params.get("name")
         if not isinstance(name, str) or len(name) > LONGEST_NAME:
             name = ""
-        wait = self._buckets.take((call.caller.subject, name), self._rate_of(name))
+        wait = self._buckets.take((_whose(call), name), self._rate_of(name))
         if wait:
             seconds = ceil(wait)
             raise TooManyCallsError(
@@ -128,7 +128,7 @@ class RateLimit(Middleware):
 
     async def on_complete(self, call: Call, call_next: CallNext) -> Outcome:
         """Count it, or refuse it."""
-        wait = self._buckets.take((call.caller.subject, None), self._completions)
+        wait = self._buckets.take((_whose(call), None), self._completions)
         if wait:
             raise ProtocolError(INTERNAL_ERROR, "Too many requests for completion", {"retryAfterMs": ceil(wait * 1000)})
         return await call_next(call)
@@ -178,3 +178,7 @@ class Buckets:
 
 def _rate(per_minute: float, burst: int) -> Rate:
     return Rate(60 / per_minute, burst)
+
+
+def _whose(call: Call) -> Hashable:
+    return call.caller.issuer, call.caller.subject

@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 from pegboard_plugins.auth_token import SHORTEST, AuthTokenConfig
+from pegboard_plugins.resource_server import AuthorizationServer, ResourceServerConfig
 from tests.support.environments import run
 from tools.install import ROOT
 
@@ -44,5 +45,18 @@ def test_a_caller_may_have_two_tokens() -> None:
     assert {one.subject for one in config.named.values()} == {"ada"}
 
 
-def test_the_number_of_the_page() -> None:
+def test_the_settings_of_the_resource_server_are_whole() -> None:
+    config = ResourceServerConfig.model_validate(tomllib.loads(BLOCKS["toml resource"])["plugins"]["resource_server"])
+    assert config.metadata_url == "https://tools.example.com/.well-known/oauth-protected-resource/mcp"
+    keys = re.findall(r"^\| `(\w+)` \|", PAGE, re.M)
+    assert sorted([*keys, "issuer"]) == sorted(AuthorizationServer.model_fields)
+
+
+def test_the_numbers_of_the_page() -> None:
     assert f"shorter than {SHORTEST} characters" in PAGE
+    default = {name: field.default for name, field in ResourceServerConfig.model_fields.items()}
+    for name in ("refresh_seconds", "refresh_interval_seconds", "verified_seconds"):
+        assert f"`{name}` ({default[name]})" in PAGE
+    assert (default["max_age_seconds"], default["leeway_seconds"]) == (24 * 3600, 30)
+    assert "known keys serve until they are `max_age_seconds` (a day) old" in PAGE
+    assert "more than the 30 seconds of" in PAGE

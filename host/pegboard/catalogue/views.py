@@ -91,7 +91,7 @@ class View:
 def _key(caller: Caller) -> Hashable:
     """All that is known of a caller, but for when their token ends, which no list can depend on."""
     extra = repr(dict(caller.extra)) if caller.extra else ""  # of any values
-    return caller.subject, caller.trusted, caller.scopes, caller.client_id, caller.resource, extra
+    return (*caller._replace(expires_at=None, extra=None), extra)
 
 
 def _giving(listing: Listing) -> CallNext:

@@ -20,6 +20,10 @@ ALIASES: Mapping[str, KeyPath] = {
     "MCP_SERVER_TITLE": ("host", "title"),
     "MCP_SERVER_INSTRUCTIONS": ("host", "instructions"),
     "ARCADE_USER_ID": ("host", "user"),
+    "MCP_RESOURCE_SERVER_CANONICAL_URL": ("plugins", "resource_server", "resource"),
+    "MCP_RESOURCE_SERVER_AUTHORIZATION_SERVERS": ("plugins", "resource_server", "authorization_servers"),
+    "MCP_RESOURCE_SERVER_SCOPES_SUPPORTED": ("plugins", "resource_server", "scopes_supported"),
+    "MCP_RESOURCE_SERVER_DEFAULT_CHALLENGE_SCOPES": ("plugins", "resource_server", "challenge_scopes"),
     "ARCADE_DEBUG_EXPOSE_DEVELOPER_MESSAGE_IN_TOOL_ERROR_RESPONSES": ("host", "debug_developer_message"),
     "ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES": ("host", "debug_stacktrace"),
 }

@@ -19,6 +19,7 @@ class Caller(NamedTuple):
         expires_at: when the token ends, in seconds since 1970.
         resource: for which address the token was given.
         extra: what else the token says of them, None for nothing.
+        issuer: who vouches for the subject, None where only one can; by one subject two issuers may mean two people.
     """
 
     subject: str | None = None
@@ -28,11 +29,12 @@ class Caller(NamedTuple):
     expires_at: float | None = None
     resource: str | None = None
     extra: Mapping[str, Any] | None = None
+    issuer: str | None = None
 
     @property
     def identity(self) -> "Caller":
         """Who it is, whatever token they came with this time: what belongs to somebody is bound to this."""
-        return Caller(self.subject, self.trusted)
+        return Caller(self.subject, self.trusted, issuer=self.issuer)
 
     @property
     def is_known(self) -> bool:

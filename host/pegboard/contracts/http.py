@@ -99,7 +99,8 @@ class Authenticator(Protocol):
     """Says who sends the requests to the routes of one policy.
 
     One whose attribute `only_local` is a text, the reason, is good for this machine's user alone: a transport that
-    others can reach does not start with it.
+    others can reach does not start with it. One with a method `complete(response)` is given what a route answers with
+    401 or 403 to those whom it let in, and gives the response that goes out, with more in its challenge.
 
     Attributes:
         policy: what routes name as their `auth`.

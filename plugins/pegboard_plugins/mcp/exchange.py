@@ -16,17 +16,17 @@ class Exchange:
     """A call that runs, and its messages on their way to the peer. The end of the peer is the end of the call.
 
     Attributes:
-        status: the status that its response goes out with, while there is still one to choose.
+        head: the status and the fields that its response goes out with, while there are still some to choose.
     """
 
-    __slots__ = ("_answered", "_outbox", "_task", "status")
+    __slots__ = ("_answered", "_outbox", "_task", "head")
 
     _task: asyncio.Task[bytes]
 
     def __init__(self) -> None:
         self._outbox = Outbox()
         self._answered = False
-        self.status = 200
+        self.head = Response()
 
     @property
     def open(self) -> bool:
@@ -53,7 +53,7 @@ class Exchange:
                 self._task.cancel()
                 raise
             if self._outbox.empty:
-                return Response(self.status, self._task.result())
+                return self.head._replace(body=self._task.result())
         return EventStream(self, STREAM_HEADERS)
 
     # --- the stream

@@ -83,4 +83,5 @@ class RoundTrips:
 
 def _bound_to(method: str, params: Mapping[str, Any], caller: Caller) -> list[Any]:
     """What a retry must have in common with the request that it repeats: caller, method, and what was asked for."""
-    return [caller.subject, method, params.get("name"), params.get("uri"), params.get("arguments") or {}]
+    whose = [caller.issuer, caller.subject]
+    return [whose, method, params.get("name"), params.get("uri"), params.get("arguments") or {}]

@@ -109,10 +109,6 @@ class Service:
         """The member of `_meta` that says who answers (2026-07-28)."""
         return {SERVER_INFO: implementation(self.host.identity, MODERN[0])}
 
-    async def answer(self, call: Call) -> bytes:
-        """Run a call; the response to it."""
-        return self.response(call, await self.host.dispatch(call))
-
     def response(self, call: Call, outcome: Outcome) -> bytes:
         """The response to a call. Never raises: what cannot be encoded is an error, and logged."""
         assert call.request_id is not None

@@ -32,7 +32,7 @@ from pegboard_plugins.mcp.envelope import (
 from pegboard_plugins.mcp.exchange import STREAM_HEADERS, Exchange
 from pegboard_plugins.mcp.headers import check_mirrored, check_revision, named_revision
 from pegboard_plugins.mcp.http.calls import ACCEPTED
-from pegboard_plugins.mcp.http.refusals import failure, refusal, sessions_alone, unknown_revision
+from pegboard_plugins.mcp.http.refusals import failure, head_of, refusal, sessions_alone, unknown_revision
 from pegboard_plugins.mcp.http.sessions import SessionRequests
 from pegboard_plugins.mcp.listening import Listening, ListenStream
 from pegboard_plugins.mcp.media import NOT_ACCEPTABLE, Accepted, accepted, unsupported
@@ -134,7 +134,7 @@ class StreamableHttp:
         check_parameters(request.headers, call, service.host)
         if exchange is None:
             outcome = await service.host.dispatch(call)
-            return Response(_status(outcome), service.response(call, outcome))
+            return _head(call, outcome)._replace(body=service.response(call, outcome))
         return await exchange.respond(_modern_answer(service, call, exchange), streamed=not takes.json)
 
     def _listen(self, listening: Listening, service: Service) -> Response | EventStream:
@@ -147,17 +147,18 @@ class StreamableHttp:
 
 async def _modern_answer(service: Service, call: Call, exchange: Exchange) -> bytes:
     outcome = await service.host.dispatch(call)
-    exchange.status = _status(outcome)
+    exchange.head = _head(call, outcome)
     return service.response(call, outcome)
 
 
-def _status(outcome: Outcome) -> int:
-    """400 where a call ends for want of what its client declared, which the client must learn (2026-07-28)."""
-    if not isinstance(outcome, Failure):
-        return 200
-    error = outcome.error
-    missing = isinstance(error, ClientCapabilityError)
-    return 400 if missing or (isinstance(error, ProtocolError) and error.code == MISSING_CLIENT_CAPABILITY) else 200
+def _head(call: Call, outcome: Outcome) -> Response:
+    """403 where a token does not allow enough, 400 where a call ends for want of what its client declared (2026-07-28).
+
+    The client must learn of both.
+    """
+    error = outcome.error if isinstance(outcome, Failure) else None
+    missing = isinstance(error, ProtocolError) and error.code == MISSING_CLIENT_CAPABILITY
+    return Response(400) if missing or isinstance(error, ClientCapabilityError) else head_of(call, outcome)
 
 
 def _without_answer(kind: str, revision: str | None) -> Response:

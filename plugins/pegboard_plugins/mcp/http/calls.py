@@ -26,7 +26,11 @@ OF_A_CALL: Final = "c"
 
 
 class SessionCall:
-    """A call that runs, and its outlet."""
+    """A call that runs, and its outlet.
+
+    Attributes:
+        head: the status and the fields that its response goes out with, where it goes out alone.
+    """
 
     __slots__ = (
         "_cancelled",
@@ -37,6 +41,7 @@ class SessionCall:
         "_stream",
         "_streamed",
         "_task",
+        "head",
         "request_id",
     )
 
@@ -44,6 +49,7 @@ class SessionCall:
 
     def __init__(self, request_id: RequestId, session: HttpSession, sessions: Sessions) -> None:
         self.request_id = request_id
+        self.head = Response()
         self._session = session
         self._sessions = sessions
         self._outbox = Outbox()
@@ -147,7 +153,7 @@ class SessionCall:
 
     def _alone(self) -> Response:
         if self._response is not None:
-            return Response(body=self._response)
+            return self.head._replace(body=self._response)
         if self._cancelled:
             return ACCEPTED
         return Response(500, jsonrpc_error(INTERNAL_ERROR, "Internal error", self.request_id))

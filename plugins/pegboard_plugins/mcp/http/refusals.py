@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegboard import MCPError, ProtocolError, Request, RequestId, Response, jsonrpc_error
+from pegboard import (
+    BearerScheme,
+    Call,
+    Failure,
+    InsufficientScopeError,
+    MCPError,
+    Outcome,
+    ProtocolError,
+    Request,
+    RequestId,
+    Response,
+    jsonrpc_error,
+)
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
 from pegboard_plugins.mcp.headers import PROTOCOL_VERSION_HEADER, named_revision
 from pegboard_plugins.mcp.revisions import LEGACY, MODERN, SUPPORTED
@@ -19,6 +31,16 @@ def refusal(error: MCPError, request_id: RequestId | None) -> Response:
     """What is refused before anything runs: 404 for a method that is not there, 400 for all else."""
     code, data = (error.code, error.data) if isinstance(error, ProtocolError) else (INTERNAL_ERROR, None)
     return failure(404 if code == METHOD_NOT_FOUND else 400, request_id, code, error.message, data)
+
+
+def head_of(call: Call, outcome: Outcome) -> Response:
+    """What the response to a call goes out with: 403 and a challenge where the caller's token does not allow it."""
+    if not (isinstance(outcome, Failure) and isinstance(outcome.error, InsufficientScopeError)):
+        return Response()
+    if call.caller.trusted or not call.caller.is_known:
+        return Response()  # there is no token that a better one could take the place of
+    challenge = BearerScheme().insufficient(outcome.error.scopes, outcome.error.message).headers
+    return Response(403, headers=challenge)
 
 
 def unknown_revision(revision: str) -> Response:

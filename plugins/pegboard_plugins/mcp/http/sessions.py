@@ -6,12 +6,12 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
-from pegboard import EventStream, MCPError, ProtocolError, Request, RequestId, Response
+from pegboard import Call, EventStream, MCPError, ProtocolError, Request, RequestId, Response
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, is_request_id, params_of, readable_id, shape
 from pegboard_plugins.mcp.exchange import STREAM_HEADERS
 from pegboard_plugins.mcp.headers import SESSION_HEADER, named_revision
 from pegboard_plugins.mcp.http.calls import ACCEPTED, SessionCall
-from pegboard_plugins.mcp.http.refusals import failure, refusal
+from pegboard_plugins.mcp.http.refusals import failure, head_of, refusal
 from pegboard_plugins.mcp.http.stream import EventId, Stream
 from pegboard_plugins.mcp.http.table import APART, HttpSession, Sessions
 from pegboard_plugins.mcp.media import NOT_ACCEPTABLE, Accepted, accepted
@@ -117,7 +117,7 @@ class SessionRequests:
         call = service.call(
             request_id, method, params, session.client, request.caller, outlet, session, request.headers
         )
-        running.start(service.answer(call))
+        running.start(_answer(service, call, running))
         return running
 
     # --- batches (2025-03-26, basic) ---
@@ -220,3 +220,9 @@ def _notification(session: HttpSession, method: str, params: Any, service: Servi
     elif method == "notifications/progress":
         session.requests.progressed(params)
     service.hear(method, params, session.caller, session)
+
+
+async def _answer(service: Service, call: Call, running: SessionCall) -> bytes:
+    outcome = await service.host.dispatch(call)
+    running.head = head_of(call, outcome)
+    return service.response(call, outcome)

@@ -1,0 +1,177 @@
+"""An OAuth 2.1 resource server at the MCP endpoint: JWT access tokens of the authorization servers that are named.
+
+This module describes the plugin; what checks tokens is imported when it runs. It issues no tokens and knows no server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from pegboard import Authenticator, Lifespan, Plugin, PluginConfig, ProtocolHost, Request, Response, Route, hookimpl
+from pegboard_plugins.resource_server.settings import as_list, as_server, as_servers, checked_url, path_of
+
+if TYPE_CHECKING:
+    from pegboard_plugins.resource_server.tokens import JwtBearer
+
+ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "EdDSA")
+"""What tokens may be signed with: asymmetric algorithms alone."""
+WELL_KNOWN = "/.well-known/oauth-protected-resource"
+
+
+class AuthorizationServer(PluginConfig):
+    """One of `[[plugins.resource_server.authorization_servers]]`.
+
+    Attributes:
+        issuer: what its tokens say as `iss`, to the letter.
+        url: what clients are told to go to; the issuer unless given.
+        jwks_uri: where its keys are; found by its metadata unless given (RFC 8414, OpenID Connect Discovery).
+        audiences: what its tokens must name one of as `aud`; the resource unless given.
+        algorithms: what it signs with.
+        leeway_seconds: how far its clock may be off; the plugin's own unless given.
+    """
+
+    issuer: str
+    url: str | None = None
+    jwks_uri: str | None = None
+    audiences: tuple[str, ...] = ()
+    algorithms: tuple[str, ...] = ("RS256", "PS256", "ES256", "EdDSA")
+    leeway_seconds: float | None = Field(None, ge=0, le=300)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_other_words(cls, given: Any) -> Any:
+        return as_server(given)
+
+    @field_validator("issuer", "url", "jwks_uri")
+    @classmethod
+    def _is_safe(cls, url: str | None) -> str | None:
+        return None if url is None else checked_url(url)
+
+    @field_validator("algorithms")
+    @classmethod
+    def _are_asymmetric(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        if not given or (wrong := set(given) - set(ALGORITHMS)):
+            raise ValueError(f"expected some of {', '.join(ALGORITHMS)}{f', not {min(wrong)}' if given else ''}")
+        return given
+
+
+class ResourceServerConfig(PluginConfig):
+    """`[plugins.resource_server]`.
+
+    Attributes:
+        resource: the URL of the MCP endpoint as clients know it, which tokens must be meant for; also
+            MCP_RESOURCE_SERVER_CANONICAL_URL.
+        authorization_servers: whose tokens are good, each a table with `issuer` and, if need be, `url`, `jwks_uri`,
+            `audiences`, `algorithms`, `leeway_seconds`; also MCP_RESOURCE_SERVER_AUTHORIZATION_SERVERS, as JSON.
+        scopes_supported: what clients are told that there is to ask for; also MCP_RESOURCE_SERVER_SCOPES_SUPPORTED.
+        challenge_scopes: what clients without a token are told to ask for; also
+            MCP_RESOURCE_SERVER_DEFAULT_CHALLENGE_SCOPES.
+        required_scopes: what every token must allow.
+        token_types: what tokens may say as `typ`; "" for nothing.
+        leeway_seconds: how far the clocks of authorization servers may be off.
+        fetch_seconds: how long fetching keys may take.
+        refresh_seconds: from which age on keys are fetched anew, while the old ones serve.
+        refresh_interval_seconds: how long to wait between two attempts at fetching keys, whatever tokens come.
+        max_age_seconds: how old keys may become while their server is out of order.
+        verified_seconds: for how long, at most, a token that was found good is not checked again.
+        max_verified: how many of those are remembered.
+    """
+
+    resource: str
+    authorization_servers: tuple[AuthorizationServer, ...] = Field(min_length=1)
+    scopes_supported: tuple[str, ...] = ()
+    challenge_scopes: tuple[str, ...] = ()
+    required_scopes: tuple[str, ...] = ()
+    token_types: tuple[str, ...] = ("at+jwt", "JWT", "")
+    leeway_seconds: float = Field(30, ge=0, le=300)
+    fetch_seconds: float = Field(5, gt=0)
+    refresh_seconds: float = Field(300, gt=0)
+    refresh_interval_seconds: float = Field(10, gt=0)
+    max_age_seconds: float = Field(24 * 3600, gt=0)
+    verified_seconds: float = Field(300, ge=0)
+    max_verified: int = Field(10_000, ge=0)
+
+    @field_validator("authorization_servers", mode="before")
+    @classmethod
+    def _are_servers(cls, given: Any) -> Any:
+        return as_servers(given)
+
+    @field_validator("scopes_supported", "challenge_scopes", "required_scopes", mode="before")
+    @classmethod
+    def _are_listed(cls, given: Any) -> Any:
+        return as_list(given)
+
+    @field_validator("resource")
+    @classmethod
+    def _is_safe(cls, url: str) -> str:
+        return checked_url(url)
+
+    @model_validator(mode="after")
+    def _are_different(self) -> Self:
+        issuers = [server.issuer for server in self.authorization_servers]
+        if len(set(issuers)) < len(issuers):
+            raise ValueError("two authorization servers have one issuer")
+        return self
+
+    @property
+    def metadata_url(self) -> str:
+        """Where clients find what this resource asks for (RFC 9728, section 3.1)."""
+        path = path_of(self.resource)
+        return self.resource.removesuffix(path) + WELL_KNOWN + path.rstrip("/")
+
+
+class ResourceServerPlugin(Plugin):
+    """One authenticator, of the MCP endpoint, and the metadata that leads clients to a token."""
+
+    Config = ResourceServerConfig
+
+    @cached_property
+    def _bearer(self) -> JwtBearer:
+        from pegboard_plugins.resource_server.tokens import JwtBearer
+
+        return JwtBearer(self.config)
+
+    @hookimpl
+    def register_authenticators(self) -> Iterable[Authenticator]:
+        """Callers with a token of the authorization servers."""
+        return [self._bearer]
+
+    @hookimpl
+    def lifespan(self) -> Lifespan:
+        """Ends what fetches keys."""
+        return self._live()
+
+    @asynccontextmanager
+    async def _live(self) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await self._bearer.close()
+
+    @hookimpl
+    def register_routes(self) -> Iterable[Route]:
+        """The metadata, below the path of the resource and without it."""
+        paths = {WELL_KNOWN, WELL_KNOWN + path_of(self.config.resource).rstrip("/")}
+        return [Route("GET", path, self._tell, auth="public") for path in sorted(paths)]
+
+    async def _tell(self, request: Request, host: ProtocolHost) -> Response:
+        from pegboard import encode
+
+        return Response(body=encode(metadata(self.config, host.identity.title or host.identity.name)))
+
+
+def metadata(config: ResourceServerConfig, name: str) -> dict[str, Any]:
+    """What clients may know of the resource (RFC 9728, section 2)."""
+    servers: Sequence[str] = [server.url or server.issuer for server in config.authorization_servers]
+    told: dict[str, Any] = {
+        "resource": config.resource,
+        "authorization_servers": list(dict.fromkeys(servers)),
+        "bearer_methods_supported": ["header"],
+        "resource_name": name,
+    }
+    return {**told, "scopes_supported": list(config.scopes_supported)} if config.scopes_supported else told

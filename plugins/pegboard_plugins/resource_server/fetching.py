@@ -1,0 +1,100 @@
+"""The keys of an authorization server, fetched: bounded in size and time, and from nowhere but where it says.
+
+It keeps nothing; `keys.py` does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pegboard_plugins.resource_server.settings import is_loopback, problem_of
+
+if TYPE_CHECKING:
+    from pegboard_plugins.resource_server import AuthorizationServer
+
+LARGEST = 256 * 1024
+"""How many bytes a document may have."""
+
+
+class FetchError(Exception):
+    """What was fetched cannot be had, or cannot be used; the message is for the operator."""
+
+
+async def fetch_keys(server: AuthorizationServer, seconds: float) -> list[Any]:
+    """The members of a server's key set (RFC 7517, section 5), whatever they are.
+
+    Args:
+        server: whose.
+        seconds: how long it may take altogether.
+
+    Raises:
+        FetchError: there is none.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            uri = server.jwks_uri or await _discover(server)
+            document = await _get(uri)
+    except TimeoutError:
+        raise FetchError(f"it took longer than {seconds:g} seconds") from None
+    keys = document.get("keys") if isinstance(document, dict) else None
+    if not isinstance(keys, list):
+        raise FetchError(f"{uri} is no key set")
+    return keys
+
+
+async def _discover(server: AuthorizationServer) -> str:
+    """Where a server's keys are, as its metadata says (RFC 8414, section 3; OpenID Connect Discovery, section 4)."""
+    problems = []
+    for url in _places(server.issuer):
+        try:
+            document = await _get(url)
+        except FetchError as error:
+            problems.append(str(error))
+            continue
+        if not isinstance(document, dict) or document.get("issuer") != server.issuer:
+            problems.append(f"{url} is the metadata of another issuer")
+            continue
+        uri = document.get("jwks_uri")
+        if isinstance(uri, str) and _may_lead_to(server.issuer, uri):
+            return uri
+        problems.append(f"{url} leads to no keys that are safe to fetch")
+    raise FetchError("; ".join(problems))
+
+
+def _places(issuer: str) -> list[str]:
+    parts = urlsplit(issuer)
+    origin, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
+    places = [f"{origin}/.well-known/{name}{path}" for name in ("oauth-authorization-server", "openid-configuration")]
+    return [*places, f"{origin}{path}/.well-known/openid-configuration"] if path else places
+
+
+def _may_lead_to(issuer: str, uri: str) -> bool:
+    """Whether a server may have us ask there: this machine is asked for servers on it alone."""
+    return problem_of(uri.partition("?")[0]) is None and (is_loopback(issuer) or not is_loopback(uri))
+
+
+async def _get(url: str) -> Any:
+    """A JSON document; a redirect is not followed, wherever it leads."""
+    import aiohttp
+
+    plain = {"Accept": "application/json", "Accept-Encoding": "identity"}
+    try:
+        async with (
+            aiohttp.ClientSession(headers=plain, auto_decompress=False) as session,
+            session.get(url, allow_redirects=False) as response,
+        ):
+            if response.status != 200:
+                raise FetchError(f"{url} answers with {response.status}")
+            body = b""
+            async for chunk in response.content.iter_chunked(LARGEST):
+                body += chunk
+                if len(body) > LARGEST:
+                    raise FetchError(f"{url} is larger than {LARGEST // 1024} KiB")
+        return json.loads(body)
+    except (aiohttp.ClientError, OSError) as error:
+        raise FetchError(f"{url} cannot be reached: {type(error).__name__}") from None
+    except (ValueError, RecursionError):
+        raise FetchError(f"{url} is no JSON") from None

@@ -1,0 +1,170 @@
+"""The keys of one authorization server, kept: fetched when needed, seldom enough, and used while they are young.
+
+It knows neither tokens nor HTTP.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pegboard_plugins.resource_server.fetching import FetchError
+
+if TYPE_CHECKING:
+    from jwt import PyJWK
+
+    from pegboard_plugins.resource_server import ResourceServerConfig
+
+logger = logging.getLogger("pegboard.plugins.resource_server")
+
+MOST = 100
+"""How many keys of a set are used."""
+SHORTEST_RSA = 2048
+"""Bits of an RSA key (RFC 7518, section 3.3)."""
+
+_CURVES = {"ES256": "P-256", "ES384": "P-384", "ES512": "P-521", "EdDSA": "Ed25519"}
+
+
+class KeysUnavailable(Exception):
+    """Whether a token is good cannot be said at present."""
+
+
+class KeySet:
+    """The keys of one server.
+
+    Args:
+        issuer: whose, for the log.
+        fetch: fetches the members of the key set; raises FetchError.
+        config: how often, and how old they may be.
+        clock: seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        issuer: str,
+        fetch: Callable[[], Awaitable[list[Any]]],
+        config: ResourceServerConfig,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._issuer = issuer
+        self._fetch = fetch
+        self._config = config
+        self._clock = clock
+        self._keys: Sequence[Mapping[str, Any]] = ()
+        self._made: dict[tuple[int, str], PyJWK | None] = {}
+        self._fetched: float | None = None
+        self._tried: float | None = None
+        self._failing = False
+        self._task: asyncio.Task[None] | None = None
+        self.generation = 0
+        """Changes when the keys do."""
+
+    def usable(self) -> bool:
+        """Whether there are keys that are young enough; those that are no longer fresh are fetched meanwhile."""
+        age = self._age()
+        if age is None or age > self._config.max_age_seconds:
+            return False
+        if age > self._config.refresh_seconds:
+            self._begin()
+        return True
+
+    async def find(self, kid: str | None, algorithm: str) -> PyJWK | None:
+        """The key of that id for an algorithm; None where the server has none.
+
+        A key that is not known is looked for at the server, once in a while. Without an id it is the only key for it.
+
+        Raises:
+            KeysUnavailable: the server cannot be asked.
+        """
+        if not self.usable():
+            await self._refresh()
+            if not self.usable():
+                raise KeysUnavailable
+        found = self._pick(kid, algorithm)
+        if found is None:
+            await self._refresh()
+            found = self._pick(kid, algorithm)
+        if found is None and self._failing:
+            raise KeysUnavailable
+        return found
+
+    async def close(self) -> None:
+        """End what is being fetched."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait((self._task,))
+
+    def _age(self) -> float | None:
+        return None if self._fetched is None else self._clock() - self._fetched
+
+    async def _refresh(self) -> None:
+        """Fetch them, if that has not been tried a moment ago; everybody waits for the same attempt."""
+        if (task := self._begin()) is not None:
+            await asyncio.shield(task)
+
+    def _begin(self) -> asyncio.Task[None] | None:
+        if self._task is None or self._task.done():
+            now = self._clock()
+            if self._tried is not None and now - self._tried < self._config.refresh_interval_seconds:
+                return None
+            self._tried = now
+            self._task = asyncio.get_running_loop().create_task(self._fetch_once())
+        return self._task
+
+    async def _fetch_once(self) -> None:
+        try:
+            keys = [key for key in (await self._fetch())[:MOST] if _may_sign(key)]
+            if not keys:
+                raise FetchError("there is no key in it that signs tokens")
+        except FetchError as error:
+            self._failing = True
+            logger.warning("the keys of %s cannot be fetched: %s", self._issuer, error)
+            return
+        self._failing = False
+        self._fetched = self._clock()
+        if keys != self._keys:
+            self._keys, self._made = keys, {}
+            self.generation += 1
+
+    def _pick(self, kid: str | None, algorithm: str) -> PyJWK | None:
+        fitting = [
+            place
+            for place, key in enumerate(self._keys)
+            if _fits(key, algorithm) and (kid is None or key.get("kid") == kid)
+        ]
+        if not fitting or (kid is None and len(fitting) > 1):
+            return None
+        made = (fitting[0], algorithm)
+        if made not in self._made:
+            self._made[made] = _made_of(self._keys[fitting[0]], algorithm)
+        return self._made[made]
+
+
+def _may_sign(key: Any) -> bool:
+    """Whether a member of a key set is a public key that checks signatures (RFC 7517, section 4)."""
+    if not isinstance(key, dict) or key.get("kty") not in ("RSA", "EC", "OKP"):
+        return False
+    operations = key.get("key_ops")
+    return key.get("use") in (None, "sig") and (operations is None or "verify" in operations)
+
+
+def _fits(key: Mapping[str, Any], algorithm: str) -> bool:
+    if key.get("alg") not in (None, algorithm):
+        return algorithm == "EdDSA" and key.get("alg") == "Ed25519" and key.get("crv") == "Ed25519"
+    curve = _CURVES.get(algorithm)
+    return key["kty"] == "RSA" if curve is None else key["kty"] != "RSA" and key.get("crv") == curve
+
+
+def _made_of(key: Mapping[str, Any], algorithm: str) -> PyJWK | None:
+    """A key that the library takes; None for one that is broken or weak."""
+    import jwt
+
+    public = {name: value for name, value in key.items() if name not in ("d", "p", "q", "dp", "dq", "qi", "oth")}
+    try:
+        made = jwt.PyJWK(public, algorithm)
+    except (jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+    return None if key["kty"] == "RSA" and made.key.key_size < SHORTEST_RSA else made

@@ -1,0 +1,102 @@
+"""Settings as people and the existing system write them, made into ours. It knows no tokens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+_VERIFIED = ("verify_exp", "verify_iat", "verify_iss", "verify_nbf")
+
+
+def as_list(given: Any) -> Any:
+    """Names in a list, or in one text with spaces between."""
+    return given.split() if isinstance(given, str) else given
+
+
+def as_servers(given: Any) -> Any:
+    """A list, or the JSON of one."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return json.loads(given)
+    except ValueError:
+        raise ValueError("expected a list of tables, or the JSON of one") from None
+
+
+def as_server(given: Any) -> Any:
+    """A server with the names that the existing system has for its settings, in our names.
+
+    Raises:
+        ValueError: a check is to be left out, which cannot be done here.
+    """
+    if not isinstance(given, Mapping):
+        return given
+    told = dict(given)
+    for theirs, ours in (("authorization_server_url", "url"), ("expected_audiences", "audiences")):
+        if theirs in told:
+            value = told.pop(theirs)
+            told.setdefault(ours, value if value is not None else ())
+    if "algorithm" in told:
+        told.setdefault("algorithms", [told.pop("algorithm")])
+    if isinstance(algorithms := told.get("algorithms"), list | tuple):
+        told["algorithms"] = ["EdDSA" if one == "Ed25519" else one for one in algorithms]
+    options = told.pop("validation_options", None) or {}
+    for name in _VERIFIED:
+        if options.get(name) is False:
+            raise ValueError(f"{name} = false is not offered: tokens are always checked")
+    if "leeway" in options:
+        told.setdefault("leeway_seconds", options["leeway"])
+    return told
+
+
+def checked_url(url: str) -> str:
+    """A URL that tokens and keys may be sent by.
+
+    Raises:
+        ValueError: it is none, or neither https nor of this machine.
+    """
+    problem = problem_of(url)
+    if problem is not None:
+        raise ValueError(problem)
+    return url
+
+
+def problem_of(url: str) -> str | None:
+    """What is wrong with a URL that tokens or keys depend on, None for nothing."""
+    try:
+        parts = urlsplit(url)
+        name = parts.hostname
+        _ = parts.port
+    except ValueError:
+        return "it is no URL"
+    if not name or not url.isascii() or not url.isprintable() or any(one in url for one in ' "\\<>'):
+        return "it is no URL such as https://tools.example.com/mcp"
+    if "@" in parts.netloc or "#" in url or "?" in url:
+        return "it has a user, a query or a fragment"
+    if parts.scheme == "https" or (parts.scheme == "http" and is_loopback(url)):
+        return None
+    return "it is not https, which only a server on this machine may do without"
+
+
+def is_loopback(url: str) -> bool:
+    """Whether a URL names this machine."""
+    name = urlsplit(url).hostname or ""
+    try:
+        return name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def path_of(url: str) -> str:
+    """The path of a URL, "" for none."""
+    return urlsplit(url).path
+
+
+def canonical(url: str) -> str:
+    """A URL with its scheme and host in small letters, as far as it is one (RFC 3986, section 6.2.2.1)."""
+    scheme, separator, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme.lower()}://{host.lower()}{slash}{path}" if separator else url

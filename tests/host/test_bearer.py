@@ -1,0 +1,83 @@
+"""What is read from `Authorization`, and how a challenge is written (RFC 6750)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pegboard import BearerScheme, Request, Response
+
+METADATA = {"resource_metadata": "https://a.example/m"}
+
+
+class Fields(list[tuple[str, str]]):
+    """Header fields, in order."""
+
+    def get(self, key: str) -> str | None:
+        return next(iter(self.getall(key, ())), None)
+
+    def getall(self, key: str, default: Any) -> Any:
+        return [value for name, value in self if name == key] or default
+
+
+def asked(*values: str, **query: str) -> Request:
+    return Request("GET", "/mcp", query, Fields(("Authorization", value) for value in values))
+
+
+@pytest.mark.parametrize("value", ["Bearer t", "bearer  t ", " BEARER t"])
+def test_a_token_is_read(value: str) -> None:
+    assert BearerScheme().token(asked(value)) == "t"
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (asked(), 401),
+        (asked(""), 401),
+        (asked("Bearer"), 401),
+        (asked("Basic x"), 401),
+        (asked("Bearer\tx"), 401),
+        (asked("Bearer a", "Bearer a"), 400),
+        (asked("Bearer a", access_token="a"), 400),
+        (asked(access_token=""), 400),
+    ],
+)
+def test_a_request_without_one_is_refused(request_: Request, status: int) -> None:
+    refusal = BearerScheme(METADATA).token(request_)
+    assert isinstance(refusal, Response)
+    assert refusal.status == status
+    challenge = refusal.headers["WWW-Authenticate"]
+    assert challenge.endswith('resource_metadata="https://a.example/m"')
+    assert ("error=" in challenge) is (status == 400)
+
+
+def test_a_challenge_says_first_what_is_wrong() -> None:
+    scheme = BearerScheme({**METADATA, "scope": "usual"})
+    assert scheme.invalid("old").headers["WWW-Authenticate"] == (
+        'Bearer error="invalid_token", error_description="old", resource_metadata="https://a.example/m", scope="usual"'
+    )
+    refusal = scheme.insufficient(["a", "b"], "more")
+    assert refusal.status == 403
+    assert refusal.headers["WWW-Authenticate"] == (
+        'Bearer error="insufficient_scope", error_description="more", resource_metadata="https://a.example/m", '
+        'scope="a b"'
+    )
+
+
+def test_a_challenge_holds_nothing_that_would_break_it() -> None:
+    refusal = BearerScheme().invalid('a"b\\c\r\nSet-Cookie: d\u00e9\x7f')
+    told = refusal.headers["WWW-Authenticate"]
+    assert told == 'Bearer error="invalid_token", error_description="abcSet-Cookie: d"'
+
+
+def test_a_refusal_of_somebody_else_is_completed() -> None:
+    scheme = BearerScheme({**METADATA, "scope": "usual"})
+    own = BearerScheme().insufficient(["a"], "more")
+    assert scheme.complete(own).headers["WWW-Authenticate"] == (
+        'Bearer error="insufficient_scope", error_description="more", scope="a", '
+        'resource_metadata="https://a.example/m"'
+    )
+    assert scheme.complete(own).body == own.body
+    for other in (Response(403), Response(403, headers={"WWW-Authenticate": "Basic"}), scheme.complete(own)):
+        assert scheme.complete(other) is other

@@ -1,0 +1,63 @@
+"""A server that takes the tokens of an authorization server on this machine."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.plugins.auth_token import door_kit
+from tests.support.distributions import make_distribution
+from tests.support.http import Answer, Served, http_config
+from tests.support.http_mcp import message, mirrored, modern
+from tests.support.issuer import RESOURCE, Issuer
+
+METADATA = "https://tools.example.com/.well-known/oauth-protected-resource/mcp"
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    site = tmp_path_factory.mktemp("guarded")
+    files = {"door_kit.py": inspect.getsource(door_kit)}
+    make_distribution(site, "door-kit", "1", {"pegboard.toolkits": {"door": "door_kit:kit"}}, files)
+    return site
+
+
+def serve(
+    site: Path,
+    *issuers: Issuer,
+    settings: str = "",
+    server: str = "",
+    env: Mapping[str, str] | None = None,
+    ready: bool = True,
+) -> Served:
+    """A server that others can reach; lines of the plugin's section, and of each of its authorization servers."""
+    own = f'\n[plugins.resource_server]\nresource = "{RESOURCE}"\n{settings}\n'
+    for issuer in issuers:
+        own += f'[[plugins.resource_server.authorization_servers]]\nissuer = "{issuer.url}"\n{server}\n'
+    http = 'host = "0.0.0.0"\nport = 0'
+    return Served(site, http_config(http, more=own), env={"DOOR_SECRET": "hunter2", **(env or {})}, ready=ready)
+
+
+async def listed(served: Served, token: str | None) -> Answer:
+    """The answer to a request for the tools."""
+    one = modern(message("tools/list"))
+    bearer = None if token is None else f"Bearer {token}"
+    return await served.request("POST", "/mcp", mirrored(one, Authorization=bearer), json.dumps(one).encode())
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def issuer() -> AsyncIterator[Issuer]:
+    async with Issuer() as issuer:
+        yield issuer
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def served(site: Path, issuer: Issuer) -> AsyncIterator[Served]:
+    settings = 'challenge_scopes = ["work"]\nscopes_supported = "work other"\nleeway_seconds = 60'
+    async with serve(site, issuer, settings=settings) as served:
+        yield served

@@ -1,0 +1,137 @@
+"""The settings: ours, and those of the existing system; what would make tokens worthless is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from pegboard_plugins.resource_server import WELL_KNOWN, ResourceServerConfig, metadata
+from pegboard_plugins.resource_server.fetching import _may_lead_to
+from tests.plugins.resource_server.conftest import listed
+from tests.support.http import Served, http_config
+from tests.support.issuer import RESOURCE, Issuer
+
+SERVER = {"issuer": "https://auth.example"}
+
+
+def config(**changes: Any) -> ResourceServerConfig:
+    given = {"resource": RESOURCE, "authorization_servers": [SERVER], **changes}
+    return ResourceServerConfig.model_validate(given)
+
+
+BAD_URLS = [
+    "http://tools.example.com/mcp",
+    "tools.example.com/mcp",
+    "https://tools.example.com/mcp#part",
+    "https://tools.example.com/mcp?x=1",
+    "https://me:pw@tools.example.com/mcp",
+    "https://tools.example.com/a b",
+    'https://tools.example.com/"',
+    "https:///mcp",
+    "https://tools.example.com:port/",
+    "ftp://127.0.0.1/",
+    "",
+]
+
+
+@pytest.mark.parametrize("url", BAD_URLS)
+def test_urls_that_tokens_cannot_depend_on(url: str) -> None:
+    with pytest.raises(ValidationError):
+        config(resource=url)
+    for key in ("issuer", "url", "jwks_uri"):
+        with pytest.raises(ValidationError):
+            config(authorization_servers=[SERVER | {key: url}])
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8000/mcp", "http://localhost/mcp", "http://[::1]:1/mcp"])
+def test_this_machine_may_do_without_tls(url: str) -> None:
+    assert config(resource=url).resource == url
+
+
+@pytest.mark.parametrize(
+    ("resource", "told"),
+    [
+        ("https://a.example/mcp", f"https://a.example{WELL_KNOWN}/mcp"),
+        ("https://a.example:8443/x/mcp", f"https://a.example:8443{WELL_KNOWN}/x/mcp"),
+        ("https://a.example", f"https://a.example{WELL_KNOWN}"),
+        ("https://a.example/", f"https://a.example{WELL_KNOWN}"),
+    ],
+)
+def test_the_metadata_has_its_place(resource: str, told: str) -> None:
+    assert config(resource=resource).metadata_url == told
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"authorization_servers": []},
+        {"authorization_servers": [SERVER, SERVER]},
+        {"authorization_servers": "nonsense"},
+        {"authorization_servers": [SERVER | {"algorithms": []}]},
+        {"authorization_servers": [SERVER | {"algorithms": ["HS256"]}]},
+        {"authorization_servers": [SERVER | {"algorithms": ["RS256", "none"]}]},
+        {"authorization_servers": [SERVER | {"validation_options": {"verify_exp": False}}]},
+        {"authorization_servers": [SERVER | {"leeway_seconds": -1}]},
+        {"leeway_seconds": 301},
+    ],
+)
+def test_settings_that_would_let_in_the_wrong_people(changes: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        config(**changes)
+
+
+def test_a_server_in_the_words_of_the_existing_system() -> None:
+    theirs = {
+        "authorization_server_url": "https://login.example",
+        "issuer": "https://auth.example",
+        "jwks_uri": "https://auth.example/jwks",
+        "algorithm": "Ed25519",
+        "expected_audiences": ["tools"],
+        "validation_options": {"verify_exp": True, "leeway": 5},
+    }
+    made = config(authorization_servers=json.dumps([theirs]), challenge_scopes="a b")
+    (server,) = made.authorization_servers
+    assert (server.url, server.algorithms, server.audiences) == ("https://login.example", ("EdDSA",), ("tools",))
+    assert (server.leeway_seconds, made.challenge_scopes) == (5, ("a", "b"))
+    assert metadata(made, "x")["authorization_servers"] == ["https://login.example"]
+    none = config(authorization_servers=[{**theirs, "expected_audiences": None}])
+    assert none.authorization_servers[0].audiences == ()
+
+
+def test_a_server_elsewhere_does_not_have_us_ask_this_machine() -> None:
+    assert _may_lead_to("https://auth.example", "https://keys.example/jwks?x=1")
+    assert _may_lead_to("http://127.0.0.1:1", "http://127.0.0.1:2/keys")
+    assert not _may_lead_to("https://auth.example", "http://127.0.0.1:2/keys")
+    assert not _may_lead_to("https://auth.example", "https://localhost/keys")
+    assert not _may_lead_to("https://auth.example", "http://keys.example/jwks")
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_the_variables_alone_switch_it_on(site: Path) -> None:
+    async with Issuer() as issuer:
+        servers = [{"issuer": issuer.url, "jwks_uri": f"{issuer.origin}/keys", "algorithm": "RS256"}]
+        env = {
+            "MCP_RESOURCE_SERVER_CANONICAL_URL": RESOURCE,
+            "MCP_RESOURCE_SERVER_AUTHORIZATION_SERVERS": json.dumps(servers),
+            "MCP_RESOURCE_SERVER_SCOPES_SUPPORTED": "a b",
+            "MCP_RESOURCE_SERVER_DEFAULT_CHALLENGE_SCOPES": "a",
+        }
+        async with Served(site, http_config(), env=env) as served:
+            refused = await listed(served, None)
+            assert refused.status == 401
+            assert (refused.get("WWW-Authenticate") or "").endswith('scope="a"')
+            assert (await listed(served, issuer.token())).status == 200
+            assert (await served.request("GET", WELL_KNOWN)).json["scopes_supported"] == ["a", "b"]
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_part_of_the_variables_is_not_enough(site: Path) -> None:
+    """The door is not left open where its settings are not whole."""
+    env = {"MCP_RESOURCE_SERVER_CANONICAL_URL": RESOURCE}
+    async with Served(site, http_config(), env=env, ready=False) as refused:
+        assert await refused.wait() == 3
+        assert "authorization_servers" in refused.stderr

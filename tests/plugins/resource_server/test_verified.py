@@ -1,0 +1,121 @@
+"""Tokens that were found good are remembered, a bounded number of them, and not for long."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from time import time
+from typing import Any
+
+import jwt
+import pytest
+import pytest_asyncio
+
+from pegboard import Caller, Request
+from pegboard_plugins.resource_server import ResourceServerConfig, tokens
+from pegboard_plugins.resource_server.tokens import JwtBearer
+from tests.host.test_bearer import Fields
+from tests.support.issuer import OTHER_RSA_KEY, RESOURCE, RSA_KEY, Issuer, public
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+class Door:
+    """An authenticator, and how often it has checked a signature."""
+
+    def __init__(self, issuer: Issuer, **settings: Any) -> None:
+        servers = [{"issuer": issuer.url, "jwks_uri": f"{issuer.origin}/keys"}]
+        given = {"resource": RESOURCE, "authorization_servers": servers, **settings}
+        self.bearer = JwtBearer(ResourceServerConfig.model_validate(given))
+        self.checked = 0
+
+    async def ask(self, token: str) -> int:
+        """200 where it opens, else the status of the refusal."""
+        found = await self.bearer.authenticate(
+            Request("POST", "/mcp", {}, Fields([("Authorization", f"Bearer {token}")]))
+        )
+        return 200 if isinstance(found, Caller) else found.status
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def issuer() -> AsyncIterator[Issuer]:
+    async with Issuer() as issuer:
+        yield issuer
+
+
+@pytest.fixture
+def make(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Door]:
+    decode = jwt.decode
+
+    def make(**settings: Any) -> Door:
+        door = Door(issuer, **settings)
+
+        def counted(*given: Any, **more: Any) -> Any:
+            door.checked += 1
+            return decode(*given, **more)
+
+        monkeypatch.setattr(jwt, "decode", counted)
+        return door
+
+    return make
+
+
+async def test_a_good_token_is_checked_once(issuer: Issuer, make: Callable[..., Door]) -> None:
+    door = make()
+    token, other = issuer.token(), issuer.token(sub="ben")
+    assert [await door.ask(one) for one in (token, token, other, token, other)] == [200] * 5
+    assert door.checked == 2
+
+
+async def test_a_bad_one_is_not_remembered(issuer: Issuer, make: Callable[..., Door]) -> None:
+    door = make()
+    bad = issuer.token(key=OTHER_RSA_KEY)
+    assert [await door.ask(bad) for _ in range(3)] == [401] * 3
+    assert door.checked == 3
+
+
+async def test_no_more_are_remembered_than_may_be(issuer: Issuer, make: Callable[..., Door]) -> None:
+    door = make(max_verified=2)
+    some = [issuer.token(jti=str(number)) for number in range(3)]
+    assert [await door.ask(token) for token in (*some, some[2], some[1], some[0])] == [200] * 6
+    assert door.checked == 4
+    none = make(max_verified=0)
+    assert [await none.ask(some[0]) for _ in range(2)] == [200] * 2
+    assert none.checked == 2
+
+
+async def test_a_token_ends_though_it_was_good(
+    issuer: Issuer, make: Callable[..., Door], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    door = make(leeway_seconds=0)
+    token = issuer.token(exp=int(time()) + 100)
+    assert await door.ask(token) == 200
+    now = time() + 101
+    monkeypatch.setattr(tokens, "time", lambda: now)
+    assert door.checked == 1
+    await door.ask(token)
+    assert door.checked == 2
+
+
+async def test_a_token_is_checked_again_after_a_while(
+    issuer: Issuer, make: Callable[..., Door], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    door = make(verified_seconds=60)
+    token = issuer.token()
+    assert await door.ask(token) == 200
+    now = time()
+    for later, checked in ((58, 1), (61, 2)):
+        monkeypatch.setattr(tokens, "time", lambda later=later: now + later)
+        assert await door.ask(token) == 200
+        assert door.checked == checked
+
+
+async def test_a_token_is_checked_again_once_keys_change(issuer: Issuer, make: Callable[..., Door]) -> None:
+    door = make(refresh_interval_seconds=0.001)
+    token = issuer.token()
+    assert await door.ask(token) == 200
+    issuer.keys = [public(OTHER_RSA_KEY, "two", "RS256")]
+    while await door.ask(issuer.token(key=OTHER_RSA_KEY, header={"kid": "two"})) != 200:
+        pass
+    assert await door.ask(token) == 401
+    issuer.keys = [public(RSA_KEY, "one", "RS256")]
+    await door.bearer.close()
