@@ -168,7 +168,10 @@ def description_of(definition: ToolDefinition | ResourceDefinition | PromptDefin
     if given is not None:
         return given.strip()
     function = _innermost(definition.function)
-    text = inspect.getdoc(function if inspect.isroutine(function) else type(function))
+    if inspect.isroutine(function):
+        text = inspect.getdoc(function)
+    else:
+        text = inspect.getdoc(type(function)) or inspect.getdoc(type(function).__call__)
     if text:
         check_text("description", text, MAX_DESCRIPTION)
     return text

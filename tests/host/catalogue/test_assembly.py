@@ -317,14 +317,21 @@ class Adder:
         return a
 
 
+class Doubler:
+    def __call__(self, a: int) -> int:
+        """Double a number."""
+        return a * 2
+
+
 @pytest.mark.parametrize(
     ("function", "name", "description"),
     [
         (documented, "x_documented", "Add two numbers."),
         (functools.partial(documented, b=2), "x_documented", "Add two numbers."),
         (Adder(), "x_adder", "Add one number to another."),
+        (Doubler(), "x_doubler", "Double a number."),
     ],
-    ids=["function", "partial", "object"],
+    ids=["function", "partial", "object", "object of a class that says nothing"],
 )
 def test_whatever_can_be_called_has_its_own_name_and_description(function: Any, name: str, description: str) -> None:
     kit = Toolkit("x")
