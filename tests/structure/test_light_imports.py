@@ -116,6 +116,13 @@ def test_settings_need_pydantic_and_no_host() -> None:
     assert loaded & {"asyncio", "logging", "importlib_metadata", "tomli", "pluggy", "pegboard.config.explain"} == set()
 
 
+def test_lists_of_names_are_all_that_a_host_is_told_without_building_what_validates() -> None:
+    code = "from pegboard.config import HostConfig"
+    plain = loaded_by(code + "; HostConfig.of({'host': {'transports': ['stdio'], 'secret_stores': ['a', 'b']}})")
+    assert "pydantic.plugin._loader" not in plain
+    assert "pydantic.plugin._loader" in loaded_by(code + "; HostConfig.of({'host': {'name': 'mine'}})")
+
+
 MIDDLEWARE = ["logging", "rate_limit", "response_size", "timing"]
 SECRETS = ["secrets_dotenv", "secrets_env", "secrets_files", "secrets_keyring"]
 TOKENS = ["auth_providers", "static_tokens"]

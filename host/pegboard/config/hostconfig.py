@@ -186,6 +186,9 @@ class _Builder:
             del tree[key]
 
     def host(self, given: dict[str, Any]) -> HostSection:
+        if _is_plain(given):
+            lists: dict[str, Any] = {key: tuple(names) for key, names in given.items()}
+            return HostSection.model_construct(**lists)
         checked = check(HostSection, given, self.sources, ("host",), {})
         if isinstance(checked, HostSection):
             return checked
@@ -205,3 +208,17 @@ class _Builder:
 
     def wrong(self, message: str, path: KeyPath, suggestion: str | None = None) -> None:
         self.problems.append(locate(self.sources, message, path, suggestion))
+
+
+def _is_plain(given: Mapping[str, Any]) -> bool:
+    """Whether `[host]` holds lists of names and nothing else, as it mostly does: no need to build what validates it."""
+    fields = HostSection.model_fields
+    return all(
+        key in fields and fields[key].annotation == tuple[str, ...] and _is_list_of_names(names)
+        for key, names in given.items()
+    )
+
+
+def _is_list_of_names(names: object) -> bool:
+    """Whether it is a list of names, each there once."""
+    return isinstance(names, list) and all(type(name) is str for name in names) and len(set(names)) == len(names)

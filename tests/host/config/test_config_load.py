@@ -13,6 +13,7 @@ import pytest
 from pydantic import ValidationError
 
 from pegboard.config import HostConfig
+from pegboard.config.models import HostSection
 from pegboard.errors import ConfigError
 from pegboard.host import Host
 
@@ -233,6 +234,22 @@ def test_sections_that_are_no_tables(tmp_path: Path) -> None:
         "hostconfig.toml:1: host: expected a table, such as [host]",
         "hostconfig.toml:2: plugins: expected a table, such as [plugins.NAME]",
     ]
+
+
+LISTS = [name for name, field in HostSection.model_fields.items() if field.annotation == tuple[str, ...]]
+
+
+@pytest.mark.parametrize("given", [{}, {key: ["a", "b"] for key in LISTS}, {"plugins": ["a", "a"]}])
+def test_lists_of_names_come_out_as_validation_has_them(given: dict[str, Any]) -> None:
+    host = HostConfig.of({"host": given}).host
+    assert host == HostSection.model_validate(given)
+    assert host.model_fields_set == given.keys()
+
+
+@pytest.mark.parametrize("names", [[1], [None], [["a"]], "a", {"a": 1}])
+def test_what_is_no_list_of_names(names: Any) -> None:
+    with pytest.raises(ConfigError, match=r"^given by the program: host\.plugins"):
+        HostConfig.of({"host": {"plugins": names}})
 
 
 def test_a_name_twice_in_a_list_where_order_is_meaning(tmp_path: Path) -> None:
