@@ -15,6 +15,10 @@ from toolkits.github.tests.support.server import TOKEN, GithubServer, Reply, Rog
 from toolkits.github.tests.support.world import REPO, invalid
 
 ISSUE = f"Issue 1347 of '{REPO}'"
+WRONG = (
+    "GitHub does not accept the token: it is wrong or has expired. Whoever gives it must renew it, "
+    "as the operator does GITHUB_TOKEN."
+)
 FORBIDDEN = "GitHub forbids this: the token may not do it, or the repository does not allow it."
 
 
@@ -31,7 +35,7 @@ def offered() -> set[str]:
             401,
             ErrorKind.UPSTREAM_RUNTIME_AUTH_ERROR,
             False,
-            "GitHub does not accept the token: it is wrong or has expired. The operator must renew GITHUB_TOKEN.",
+            WRONG,
         ),
         (error(403, "Forbidden"), 403, ErrorKind.UPSTREAM_RUNTIME_AUTH_ERROR, False, FORBIDDEN),
         (
@@ -53,7 +57,7 @@ def offered() -> set[str]:
             403,
             ErrorKind.UPSTREAM_RUNTIME_AUTH_ERROR,
             False,
-            "The organization asks for single sign-on: the operator must authorize GITHUB_TOKEN for it.",
+            "The organization asks for single sign-on: whoever gives the token must authorize it for that.",
         ),
         (
             error(404, "Not Found"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
 import subprocess
 import sys
@@ -11,11 +13,22 @@ from typing import Any
 
 import pytest
 
-from pegboard import Host, Tool
+from pegboard import (
+    Authorization,
+    AuthorizationRequiredError,
+    Call,
+    Classification,
+    Failure,
+    Host,
+    Supplied,
+    Tool,
+    ToolResult,
+)
+from pegboard_plugins.auth_providers import GitHub
 from toolkit_github import GithubConfig
 from toolkits.github.tests.support.description import operations
 from toolkits.github.tests.support.hosting import Serve, Served
-from toolkits.github.tests.support.server import GithubServer
+from toolkits.github.tests.support.server import TOKEN, GithubServer
 from toolkits.github.tests.support.storage import Storage
 
 REPO = "octocat/Hello-World"
@@ -124,6 +137,36 @@ async def test_annotations_say_what_a_tool_may_do(
         assert annotations.open_world is True
 
 
+async def test_each_tool_requires_a_token_that_allows_what_it_does_and_no_more(tools: Served) -> None:
+    others = {
+        "whoami": (),
+        "list_notifications": ("notifications",),
+        "write_file": ("repo", "workflow"),
+        "delete_file": ("repo", "workflow"),
+    }
+    for name in ALL:
+        required = offered(tools)[f"github_{name}"].requires
+        assert required is not None
+        assert required.authorization == GitHub(scopes=others.get(name, ("repo",)))
+        assert (required.secrets, required.scopes) == ((), ())
+
+
+async def test_metadata_says_what_a_tool_works_on_and_does(tools: Served) -> None:
+    done: dict[str, set[str]] = {}
+    for name in ALL:
+        metadata = offered(tools)[f"github_{name}"].metadata
+        assert metadata is not None
+        assert metadata.classification == Classification(("source_code",))
+        assert metadata.behavior is not None
+        for operation in metadata.behavior.operations:
+            done.setdefault(operation, set()).add(name)
+    assert done["read"] == set(READING)
+    assert done["delete"] == {"delete_file"}
+    updating = {"merge_pull_request", "request_reviewers", "rerun_workflow", "update_issue"}
+    assert done["update"] == {"write_file", *updating}
+    assert done["create"] == {*ADDING, *CHANGING} - updating - {"delete_file"}
+
+
 async def test_every_tool_and_parameter_is_described_and_every_result_has_a_schema(tools: Served) -> None:
     clear = {"repo", "title", "body", "draft", "prerelease", "name", "labels", "state", "event", "branch", "sort"}
     clear |= {"direction", "method", "commit_title", "commit_message", "maintainer_can_modify", "all", "participating"}
@@ -138,9 +181,50 @@ async def test_every_tool_and_parameter_is_described_and_every_result_has_a_sche
 
 async def test_without_a_token_the_tools_say_what_is_missing(serve: Serve, github: GithubServer) -> None:
     served = await serve(token="")
+    unset = "the secret GITHUB_TOKEN is not set; set it in the environment"
+    (problem,) = served.host.problems  # one for all tools
+    assert unset in str(problem)
     error = await served.fail("whoami")
-    assert "GITHUB_TOKEN" in error.message
+    assert error.message == f"Authorization required: this tool needs a token of GitHub, and there is none: {unset}."
     assert github.seen == []
+
+
+async def test_a_request_may_bring_the_token_of_its_own_user(github: GithubServer, serve: Serve) -> None:
+    served = await serve(token="ghp_wrong")
+    own = Call("tools/call", {"name": "github_whoami"}, supplied=Supplied(Authorization(TOKEN), user_id="ann"))
+    assert isinstance(await served.host.dispatch(own), ToolResult)
+    assert github.operations() == ["users/get-authenticated"]
+
+
+async def test_without_a_token_nothing_is_asked_even_where_tools_run_all_the_same(
+    github: GithubServer, serve: Serve
+) -> None:
+    served = await serve(token="")
+    lenient = Call("tools/call", {"name": "github_whoami"}, supplied=Supplied(lenient=True))
+    outcome = await served.host.dispatch(lenient)
+    assert isinstance(outcome, Failure)
+    assert isinstance(outcome.error, AuthorizationRequiredError)
+    assert github.seen == []
+
+
+@pytest.mark.parametrize("place", ["environment", ".env"])
+async def test_the_first_command_needs_a_token_and_no_configuration(
+    place: str, github: GithubServer, tmp_path: Path
+) -> None:
+    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+    variables = {**kept, "HOME": str(tmp_path), "PEGBOARD__TOOLKITS__GITHUB__BASE_URL": github.url}
+    if place == "environment":
+        variables["GITHUB_TOKEN"] = TOKEN
+    else:
+        (tmp_path / ".env").write_text(f"GITHUB_TOKEN={TOKEN}\n", "utf-8")
+    command = [sys.executable, "-m", "pegboard", "call", "github_whoami"]
+    process = await asyncio.create_subprocess_exec(
+        *command, cwd=tmp_path, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    out, talk = await process.communicate()
+    assert process.returncode == 0, talk
+    assert b"octocat" in out
+    assert b"TOKEN" not in talk
 
 
 SCRIPT = """

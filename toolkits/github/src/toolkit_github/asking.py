@@ -7,7 +7,6 @@ from pydantic import Field
 
 from pegboard import Context
 from toolkit_github.client import JSON, Answer, Ask, Client
-from toolkit_github.kit import TOKEN
 from toolkit_github.paths import Query, shown
 
 __all__ = ["Chars", "Number", "PageNumber", "PerPage", "Repo", "client", "get", "numbered", "send"]
@@ -25,7 +24,7 @@ async def get(
     context: Context, what: str, path: str, query: Query = _NOTHING, *, accept: str = JSON, limit: int = 0
 ) -> Answer:
     """Ask for something; `what` is the beginning of the sentence that says it was not found."""
-    return await client(context).ask(Ask(what, path, query, accept=accept, limit=limit), context.get_secret(TOKEN))
+    return await _ask(context, Ask(what, path, query, accept=accept, limit=limit))
 
 
 async def send(
@@ -33,7 +32,11 @@ async def send(
 ) -> Answer:
     """Change something; members of `body` that are None are left out."""
     given = None if body is None else {key: value for key, value in body.items() if value is not None}
-    return await client(context).ask(Ask(what, path, method=method, body=given), context.get_secret(TOKEN))
+    return await _ask(context, Ask(what, path, method=method, body=given))
+
+
+async def _ask(context: Context, ask: Ask) -> Answer:
+    return await client(context).ask(ask, context.get_auth_token_or_empty())
 
 
 def numbered(kind: str, number: int, repo: str) -> str:

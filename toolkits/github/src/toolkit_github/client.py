@@ -9,7 +9,14 @@ from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pegboard import FatalToolError, NetworkTransportError, ToolExecutionError, decode, encode
+from pegboard import (
+    AuthorizationRequiredError,
+    FatalToolError,
+    NetworkTransportError,
+    ToolExecutionError,
+    decode,
+    encode,
+)
 from toolkit_github.cache import Cache, Kept
 from toolkit_github.config import GithubConfig
 from toolkit_github.pages import next_page
@@ -239,6 +246,8 @@ def _decoded(ask: Ask, body: bytes) -> Any:
 
 def _checked(token: str) -> str:
     token = token.strip()
-    if not token.isascii() or not token.isprintable() or " " in token or not token:
-        raise FatalToolError("The secret GITHUB_TOKEN is not a token: it holds characters that none has.")
+    if not token:
+        raise AuthorizationRequiredError("github", title="GitHub")
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise FatalToolError("What GitHub is to know the caller by is not a token: it holds characters that none has.")
     return token

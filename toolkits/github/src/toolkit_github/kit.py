@@ -1,18 +1,24 @@
-"""The toolkit itself, and how its tools are declared: all need the token, those that change things a setting too."""
+"""The toolkit itself, and how its tools are declared: all need a token, those that change things a setting too."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, TypeVar
 
-from pegboard import ToolAnnotations, Toolkit
+from pegboard import Behavior, Classification, Operation, ServiceDomain, Toolkit, ToolMetadata
+from pegboard_plugins.auth_providers import GitHub
 from toolkit_github.client import Client
 from toolkit_github.config import GithubConfig
 
-__all__ = ["TOKEN", "adds", "changes", "kit", "reads"]
+__all__ = ["NOTIFICATIONS", "PUBLIC", "REPOSITORIES", "WORKFLOWS", "adds", "changes", "kit", "reads"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-TOKEN = "GITHUB_TOKEN"  # noqa: S105 - the secret's name
-"""The name of the secret that every tool needs."""
+PUBLIC: Sequence[str] = ()
+"""The scopes for what everybody may see."""
+NOTIFICATIONS = ("notifications",)
+REPOSITORIES = ("repo",)
+"""GitHub has no smaller scope that lets private repositories be read."""
+WORKFLOWS = ("repo", "workflow")
+"""The files in .github/workflows are a matter of their own."""
 
 kit = Toolkit(
     "github",
@@ -32,22 +38,31 @@ async def _client(config: GithubConfig) -> AsyncIterator[Client]:
         await client.close()
 
 
-def reads(title: str) -> Callable[[F], F]:
+def reads(title: str, scopes: Sequence[str] = REPOSITORIES) -> Callable[[F], F]:
     """Make a tool of a function that only looks."""
-    annotations = ToolAnnotations(read_only=True, open_world=True)
-    return kit.tool(title=title, annotations=annotations, requires_secrets=[TOKEN])
+    behavior = Behavior([Operation.READ], read_only=True, open_world=True)
+    return kit.tool(title=title, metadata=_metadata(behavior), requires_auth=GitHub(scopes=scopes))
 
 
-def adds(title: str) -> Callable[[F], F]:
+def adds(title: str, operation: Operation = Operation.CREATE) -> Callable[[F], F]:
     """Make a tool of a function that adds something and replaces nothing; offered once writing is allowed."""
-    annotations = ToolAnnotations(read_only=False, destructive=False, idempotent=False, open_world=True)
-    return kit.tool(title=title, annotations=annotations, requires_secrets=[TOKEN], enabled=_may_write)
+    return _writes(title, Behavior([operation], destructive=False, idempotent=False), REPOSITORIES)
 
 
-def changes(title: str, *, idempotent: bool = False) -> Callable[[F], F]:
+def changes(
+    title: str, *operations: Operation, scopes: Sequence[str] = REPOSITORIES, idempotent: bool = False
+) -> Callable[[F], F]:
     """Make a tool of a function that replaces, merges or deletes something; offered once writing is allowed."""
-    annotations = ToolAnnotations(read_only=False, destructive=True, idempotent=idempotent, open_world=True)
-    return kit.tool(title=title, annotations=annotations, requires_secrets=[TOKEN], enabled=_may_write)
+    return _writes(title, Behavior(operations, destructive=True, idempotent=idempotent), scopes)
+
+
+def _writes(title: str, behavior: Behavior, scopes: Sequence[str]) -> Callable[[F], F]:
+    metadata = _metadata(behavior._replace(read_only=False, open_world=True))
+    return kit.tool(title=title, metadata=metadata, requires_auth=GitHub(scopes=scopes), enabled=_may_write)
+
+
+def _metadata(behavior: Behavior) -> ToolMetadata:
+    return ToolMetadata(Classification([ServiceDomain.SOURCE_CODE]), behavior)
 
 
 def _may_write(config: GithubConfig) -> bool:

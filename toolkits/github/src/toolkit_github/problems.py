@@ -66,9 +66,12 @@ def refusal(refused: Refused) -> ToolRuntimeError:
 def _sentence(refused: Refused) -> str:
     status = refused.status
     if status == 401:
-        return "GitHub does not accept the token: it is wrong or has expired. The operator must renew GITHUB_TOKEN."
+        return (
+            "GitHub does not accept the token: it is wrong or has expired. Whoever gives it must renew it, "
+            "as the operator does GITHUB_TOKEN."
+        )
     if status == 403 and refused.headers.get("x-github-sso", "").startswith("required"):
-        return "The organization asks for single sign-on: the operator must authorize GITHUB_TOKEN for it."
+        return "The organization asks for single sign-on: whoever gives the token must authorize it for that."
     if status == 403:
         needed = refused.headers.get("x-accepted-github-permissions", "")
         needs = f" It needs {needed}." if _PERMISSIONS.fullmatch(needed) else ""

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from pegboard import Context
 from toolkit_github.asking import PageNumber, PerPage, get
-from toolkit_github.kit import reads
+from toolkit_github.kit import NOTIFICATIONS, PUBLIC, reads
 from toolkit_github.shapes import Page, Raw, lean, listed, one
 
 __all__ = ["Account", "Notification", "list_notifications", "whoami"]
@@ -37,7 +37,7 @@ class Notification(TypedDict):
     updated_at: str
 
 
-@reads("Show whose token it is")
+@reads("Show whose token it is", PUBLIC)
 async def whoami(context: Context) -> Account:
     """Show which GitHub user the tools act as."""
     return one(await get(context, "The user of the token", "/user"), _account)
@@ -53,7 +53,7 @@ def _account(raw: Raw) -> Account:
     )
 
 
-@reads("List notifications")
+@reads("List notifications", NOTIFICATIONS)
 async def list_notifications(
     context: Context,
     all: bool = False,

@@ -5,11 +5,11 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from pegboard import Context
+from pegboard import Context, Operation
 from toolkit_github.asking import PageNumber, PerPage, Repo, client, get, send
 from toolkit_github.client import Ask
 from toolkit_github.config import GithubConfig
-from toolkit_github.kit import TOKEN, adds, reads
+from toolkit_github.kit import adds, reads
 from toolkit_github.logs import Tail
 from toolkit_github.paths import Query, in_repository, shown
 from toolkit_github.shapes import Page, Raw, lean, listed, part
@@ -123,7 +123,7 @@ async def get_job_log(
     config: GithubConfig = context.config
     what = f"The log of job {job_id} of {shown(repo)}"
     ask = Ask(what, in_repository(repo, "actions", "jobs", job_id, "logs"))
-    place = await client(context).location(ask, context.get_secret(TOKEN))
+    place = await client(context).location(ask, context.get_auth_token_or_empty())
     tail = Tail(lines, contains, around, max_chars)
     incomplete = False
     async with client(context).read_elsewhere(place, what) as chunks:
@@ -139,7 +139,7 @@ async def get_job_log(
     return log
 
 
-@adds("Run a workflow again")
+@adds("Run a workflow again", Operation.UPDATE)
 async def rerun_workflow(
     context: Context,
     repo: Repo,

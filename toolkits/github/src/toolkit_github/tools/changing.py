@@ -6,9 +6,9 @@ from typing import Annotated, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from pegboard import Context, RetryableToolError
+from pegboard import Context, Operation, RetryableToolError
 from toolkit_github.asking import Repo, get, send
-from toolkit_github.kit import adds, changes
+from toolkit_github.kit import WORKFLOWS, adds, changes
 from toolkit_github.paths import in_repository, repository_path, revision, shown
 from toolkit_github.shapes import Raw, lean, one, part
 from toolkit_github.tools.repositories import Branch
@@ -29,7 +29,7 @@ class Written(TypedDict):
     url: NotRequired[str]
 
 
-@changes("Write a file")
+@changes("Write a file", Operation.CREATE, Operation.UPDATE, scopes=WORKFLOWS)
 async def write_file(
     context: Context,
     repo: Repo,
@@ -49,7 +49,7 @@ async def write_file(
     return one(answer, lambda raw: _written(raw, path), changes=True)
 
 
-@changes("Delete a file")
+@changes("Delete a file", Operation.DELETE, scopes=WORKFLOWS)
 async def delete_file(
     context: Context,
     repo: Repo,

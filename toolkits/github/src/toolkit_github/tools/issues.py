@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from pegboard import Context, RetryableToolError
+from pegboard import Context, Operation, RetryableToolError
 from toolkit_github.asking import Chars, Number, PageNumber, PerPage, Repo, get, numbered, send
 from toolkit_github.kit import adds, changes, reads
 from toolkit_github.paths import Query, in_repository, shown
@@ -170,7 +170,7 @@ async def create_issue(
     )
 
 
-@changes("Change an issue", idempotent=True)
+@changes("Change an issue", Operation.UPDATE, idempotent=True)
 async def update_issue(
     context: Context,
     repo: Repo,

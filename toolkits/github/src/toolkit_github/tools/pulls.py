@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from pegboard import Context
+from pegboard import Context, Operation
 from toolkit_github.asking import Chars, Number, PageNumber, PerPage, Repo, get, numbered, send
 from toolkit_github.kit import adds, changes, reads
 from toolkit_github.paths import Query, in_repository, revision, shown
@@ -170,7 +170,7 @@ async def create_pull_request(
     return one(answer, made, changes=True)
 
 
-@changes("Merge a pull request")
+@changes("Merge a pull request", Operation.UPDATE)
 async def merge_pull_request(
     context: Context,
     repo: Repo,

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from pegboard import Context, RetryableToolError
+from pegboard import Context, Operation, RetryableToolError
 from toolkit_github.asking import Chars, Number, PageNumber, PerPage, Repo, get, numbered, send
 from toolkit_github.kit import adds, reads
 from toolkit_github.paths import in_repository
@@ -112,7 +112,7 @@ async def review_pull_request(
     return one(answer, lambda raw: _review(raw, 0), changes=True)
 
 
-@adds("Ask for a review")
+@adds("Ask for a review", Operation.UPDATE)
 async def request_reviewers(
     context: Context,
     repo: Repo,
