@@ -15,6 +15,7 @@ from tests.support.distributions import make_distribution
 from tests.support.http import Answer, Served, http_config
 from tests.support.http_mcp import message, mirrored, modern
 from tests.support.issuer import RESOURCE, Issuer
+from tests.support.oidc import OidcProvider
 
 METADATA = "https://tools.example.com/.well-known/oauth-protected-resource/mcp"
 
@@ -29,7 +30,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def serve(
     site: Path,
-    *issuers: Issuer,
+    *issuers: Issuer | OidcProvider,
     settings: str = "",
     server: str = "",
     env: Mapping[str, str] | None = None,

@@ -1,0 +1,92 @@
+"""An authorization server that we did not write, on loopback: the npm package oidc-provider, as it is."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import fcntl
+import json
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import aiohttp
+
+from tests.support.issuer import RESOURCE
+from tools.install import ROOT
+
+VERSION = "9.13.3"
+PLACE = ROOT / ".cache" / "oidc-provider"
+SCRIPT = Path(__file__).with_name("oidc_provider.mjs")
+WAIT = 60.0
+
+
+def installed(place: Path = PLACE) -> Path:
+    """The script in a folder where it finds the package, which npm has put there for the first who asks."""
+    npm = shutil.which("npm")
+    assert npm, "npm is not on the path: the authorization server is an npm package; install Node.js with npm"
+    place.mkdir(parents=True, exist_ok=True)
+    with (place / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        manifest = place / "node_modules" / "oidc-provider" / "package.json"
+        if not manifest.exists() or json.loads(manifest.read_text("utf-8"))["version"] != VERSION:
+            (place / "package.json").write_text('{"private": true, "type": "module"}\n', "utf-8")
+            options = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
+            command = [npm, "install", "--prefix", str(place), *options, f"oidc-provider@{VERSION}"]
+            subprocess.run(command, capture_output=True, check=True)
+        return Path(shutil.copy(SCRIPT, place))
+
+
+class OidcProvider:
+    """The server; `async with OidcProvider() as provider`. Each time it starts it has other keys, at the same port.
+
+    Args:
+        algorithm: what it signs access tokens with.
+    """
+
+    def __init__(self, algorithm: str = "RS256") -> None:
+        self.algorithm = algorithm
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    async def __aenter__(self) -> Self:
+        script = await asyncio.to_thread(installed)
+        node = shutil.which("node")
+        assert node
+        self._process = await asyncio.create_subprocess_exec(
+            node,
+            script,
+            str(self.port),
+            RESOURCE,
+            self.algorithm,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        assert self._process.stdout is not None
+        async with asyncio.timeout(WAIT):
+            while b"listening" not in (line := await self._process.stdout.readline()):
+                assert line, "it has ended"
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._process.kill()
+        await self._process.communicate()
+
+    async def token(self, scope: str = "work", resource: str = RESOURCE) -> str:
+        """An access token for a program of its own, by its client credentials (RFC 6749, section 4.4; RFC 8707)."""
+        asked = {"grant_type": "client_credentials", "scope": scope, "resource": resource}
+        login = {"Authorization": f"Basic {base64.b64encode(b'machine:machine-secret-0123456789').decode()}"}
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(f"{self.url}/token", data=asked, headers=login) as response,
+        ):
+            given: dict[str, Any] = await response.json()
+        assert response.status == 200, given
+        return str(given["access_token"])

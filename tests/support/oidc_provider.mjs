@@ -1,0 +1,36 @@
+// A whole authorization server, the npm package oidc-provider as it is, with fresh keys each time it starts.
+// node oidc_provider.mjs PORT RESOURCE ALGORITHM
+import { generateKeyPairSync } from 'node:crypto';
+import { Provider } from 'oidc-provider';
+
+const [port, resource, algorithm] = process.argv.slice(2);
+const kinds = { RS256: ['rsa', { modulusLength: 2048 }], ES256: ['ec', { namedCurve: 'P-256' }], EdDSA: ['ed25519', {}] };
+const made = (name) => generateKeyPairSync(...kinds[name]).privateKey.export({ format: 'jwk' });
+const provider = new Provider(`http://127.0.0.1:${port}`, {
+  clients: [
+    {
+      client_id: 'machine',
+      client_secret: 'machine-secret-0123456789',
+      grant_types: ['client_credentials'],
+      redirect_uris: [],
+      response_types: [],
+    },
+  ],
+  scopes: ['openid', 'work', 'other'],
+  jwks: { keys: [...new Set(['RS256', algorithm])].map((name) => ({ ...made(name), use: 'sig', alg: name })) },
+  features: {
+    clientCredentials: { enabled: true },
+    devInteractions: { enabled: false },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => resource,
+      getResourceServerInfo: (context, audience) => ({
+        audience,
+        scope: 'work other',
+        accessTokenFormat: 'jwt',
+        jwt: { sign: { alg: algorithm } },
+      }),
+    },
+  },
+});
+provider.listen(Number(port), '127.0.0.1', () => console.log('listening'));
