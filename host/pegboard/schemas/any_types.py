@@ -25,7 +25,7 @@ from typing_extensions import TypedDict
 
 from pegboard.codec import is_finite
 from pegboard.errors import ToolInputSchemaError, ToolOutputSchemaError
-from pegboard.schemas.plain_types import Parameter
+from pegboard.schemas.plain_types import Parameter, is_told
 from pegboard.schemas.subschemas import Path, subschemas
 
 Json = dict[str, Any]
@@ -117,7 +117,9 @@ def arguments(given: Mapping[str, Parameter]) -> tuple[Any, Json]:
         raise ToolInputSchemaError(_culprit(fields, given) or _in_one_line(error)) from None
     _check_unions(schema)
     schema.pop("title", None)
-    schema.setdefault("properties", {})
+    for one in schema.setdefault("properties", {}).values():
+        if not is_told(one.get("default", ...), one):
+            del one["default"]
     return adapter.validator, schema
 
 

@@ -97,13 +97,18 @@ def arguments(parameters: Iterable[Parameter], title: str) -> Plain:
             if one.default is not None and type(one.default) not in (bool, int, float, str) and not is_empty:
                 raise NotPlainError
             core = core_schema.with_default_schema(core, default=one.default)
-            if type(one.default) is not float or isfinite(one.default):
+            if is_told(one.default, json) and (type(one.default) is not float or isfinite(one.default)):
                 json = _sorted(json, default=one.default)
         fields[one.name] = core_schema.typed_dict_field(core, required=required)
         properties[one.name] = json
     config = core_schema.CoreConfig(title=title, hide_input_in_errors=True, allow_inf_nan=False)
     core = core_schema.typed_dict_schema(fields, extra_behavior="forbid", config=config)
     return Plain(core, {"additionalProperties": False, **_object(fields, properties)})
+
+
+def is_told(default: object, json: Json) -> bool:
+    """Whether clients are told a default: not None where it stands for "nothing given" and is no value of the type."""
+    return default is not None or "null" in json.get("type", "null")
 
 
 def result(annotation: Any) -> Plain:

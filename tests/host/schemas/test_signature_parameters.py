@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
+from uuid import UUID
 
 import pytest
 from pydantic import Field
@@ -60,6 +61,9 @@ def test_no_parameters_are_an_object_that_takes_none() -> None:
 
 # --- defaults
 
+NONE: Any = None
+"""For what type checkers refuse."""
+
 
 def test_an_absent_argument_takes_the_functions_default() -> None:
     def function(a: int = 3, b: str | None = None, c: Color = Color.RED, d: Point = Point(x=1)) -> None: ...  # noqa: B008
@@ -80,6 +84,18 @@ def test_a_default_is_not_shared_between_calls() -> None:
     first["items"].append(1)
     first["table"]["a"] = 1
     assert signature.bind({}) == {"items": [], "table": {}}
+
+
+def test_none_is_told_as_a_default_only_where_callers_may_send_it() -> None:
+    def plain(a: str = NONE, b: str | None = None, c: list[int] = NONE, d: Any = None) -> None: ...
+
+    def other(a: UUID = NONE, b: UUID | None = None, c: list[UUID] = NONE, d: Any = None) -> None: ...
+
+    for function in (plain, other):
+        signature = compile_signature(function)
+        properties = signature.input_schema["properties"]
+        assert [name for name, one in properties.items() if "default" in one] == ["b", "d"]
+        assert signature.bind({}) == {"a": None, "b": None, "c": None, "d": None}
 
 
 def test_a_default_is_taken_as_it_is() -> None:
