@@ -90,7 +90,7 @@ def redacted(text: str, *more: Redactor) -> str:
         more: redactors that are looked through though they are closed.
     """
     known = [*_known(), *(forms for redactor in more for forms in redactor.forms())]
-    found = set(_CUT_SHORT.findall(text)) if known and "input_value=" in text else set()
+    found = set(re.findall(_CUT_SHORT, text)) if known and "input_value=" in text else set()
     for texts, pattern in known:
         found.update(form for form in texts if form in text)
         if pattern is not None:
@@ -104,7 +104,7 @@ def redacted(text: str, *more: Redactor) -> str:
     return text
 
 
-_CUT_SHORT = re.compile(r"(?<=input_value=).*\.\.\..*(?=, input_type=)")
+_CUT_SHORT = r"(?<=input_value=).*\.\.\..*(?=, input_type=)"
 """How pydantic shows a long value: its beginning and its end, which may be parts of a secret."""
 
 
@@ -208,18 +208,18 @@ def forms_of(value: str) -> Forms:
         return Forms()
     texts = {value.strip(), *_in_base64(value)}
     texts |= {line for line in value.splitlines() if len(line) >= LONGEST_LINE and not line.startswith("-----")}
-    pattern = None if _PLAIN.fullmatch(value) else re.compile("".join(map(_written, value.strip())))
+    pattern = None if re.fullmatch(_PLAIN, value) else re.compile("".join(map(_written, value.strip())))
     return Forms(tuple(text for text in texts if len(text) >= SHORTEST), pattern)
 
 
-_PLAIN = re.compile(r"[A-Za-z0-9_.~-]*")
+_PLAIN = r"[A-Za-z0-9_.~-]*"
 """What is written in one way alone (RFC 3986, unreserved)."""
 
 
 @lru_cache(256)
 def _written(char: str) -> str:
     """Every way in which a character is written, as a pattern: libraries of URLs differ in what they quote."""
-    if _PLAIN.fullmatch(char):
+    if re.fullmatch(_PLAIN, char):
         return re.escape(char)
     import json
 

@@ -6,9 +6,8 @@ import re
 
 _NUMBER = r"(0|[1-9][0-9]*)"
 _PART = r"[0-9A-Za-z-]+"
-_VERSION = re.compile(
-    rf"v?{_NUMBER}(?:\.{_NUMBER})?(?:\.{_NUMBER})?(-{_PART}(?:\.{_PART})*)?(\+{_PART}(?:\.{_PART})*)?", re.ASCII
-)
+_VERSION = rf"v?{_NUMBER}(?:\.{_NUMBER})?(?:\.{_NUMBER})?(-{_PART}(?:\.{_PART})*)?(\+{_PART}(?:\.{_PART})*)?"
+"""Compiled by the first version there is, which most hosts do without."""
 
 
 def normal_version(given: object) -> str:
@@ -17,7 +16,7 @@ def normal_version(given: object) -> str:
     Raises:
         ValueError: it is none.
     """
-    found = _VERSION.fullmatch(given) if isinstance(given, str) else None
+    found = re.fullmatch(_VERSION, given) if isinstance(given, str) else None
     if found is None:
         raise ValueError(f"{given!r} is no version; write it like 1.2.3 or 1.2.3-rc.1 (semver.org)")
     numbers = [number or "0" for number in found.groups()[:3]]

@@ -34,7 +34,7 @@ from pegboard import (
 PERMISSIONS = ("camera", "microphone", "geolocation", "clipboardWrite")
 AUDIENCES = ("model", "app")
 
-_ORIGIN = re.compile(r"(?:https?|wss?)://(?:\*\.)?[A-Za-z0-9.-]+(?::\d{1,5})?")
+_ORIGIN = r"(?:https?|wss?)://(?:\*\.)?[A-Za-z0-9.-]+(?::\d{1,5})?"
 _DOMAINS = {
     "connect_domains": "connectDomains",
     "resource_domains": "resourceDomains",
@@ -136,7 +136,7 @@ def _origins(field: str, origins: Sequence[str]) -> list[str]:
     if isinstance(origins, str):
         raise ToolDefinitionError(f"the {field} of its ui is one text, not a list")
     for origin in map(str, origins):
-        if not _ORIGIN.fullmatch(origin):
+        if not re.fullmatch(_ORIGIN, origin):
             raise ToolDefinitionError(f"the {field} of its ui name {origin!r}, no origin such as https://example.com")
     return list(origins)
 

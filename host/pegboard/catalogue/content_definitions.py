@@ -28,7 +28,7 @@ from pegboard.schemas.signature import Signature, compile_signature
 if TYPE_CHECKING:
     from pegboard.uris.matching import Matcher
 
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+")
+_URI = r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+"
 
 
 def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resource | ResourceTemplate, BoundResource]:
@@ -38,7 +38,7 @@ def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resour
         ToolDefinitionError: something about it cannot be served.
     """
     uri = definition.uri
-    if not _URI.fullmatch(str(uri)):
+    if not re.fullmatch(_URI, str(uri)):
         raise ToolDefinitionError("its URI is not absolute, such as docs://readme (RFC 3986)")
     name = own_name(definition)
     matcher = _matcher(uri) if "{" in uri or "}" in uri else None
