@@ -6,13 +6,13 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from pegboard import Context, Operation
-from toolkit_github.asking import PageNumber, PerPage, Repo, client, get, send
+from toolkit_github.asking import PageNumber, PerPage, Repo, client, page_of, repository, send
 from toolkit_github.client import Ask
 from toolkit_github.config import GithubConfig
 from toolkit_github.kit import adds, reads
 from toolkit_github.logs import Tail
 from toolkit_github.paths import Query, in_repository, shown
-from toolkit_github.shapes import Page, Raw, lean, listed, part
+from toolkit_github.shapes import Page, Raw, lean, part
 
 __all__ = ["Job", "Log", "Rerun", "Run", "get_job_log", "list_workflow_jobs", "list_workflow_runs", "rerun_workflow"]
 
@@ -87,11 +87,10 @@ async def list_workflow_runs(
         "actor": actor,
         "head_sha": head_sha,
         "exclude_pull_requests": True,
-        "per_page": per_page,
-        "page": page,
     }
-    answer = await get(context, f"The repository {shown(repo)}", in_repository(repo, "actions", "runs"), asked)
-    return listed(answer, _run, "workflow_runs")
+    return await page_of(
+        context, repository(repo), in_repository(repo, "actions", "runs"), _run, per_page, page, asked, "workflow_runs"
+    )
 
 
 @reads("List the jobs of a workflow run")
@@ -104,9 +103,9 @@ async def list_workflow_jobs(
     page: PageNumber = 1,
 ) -> Page[Job]:
     """List the jobs of a workflow run, and which steps failed."""
-    asked: Query = {"filter": "all" if all_attempts else "latest", "per_page": per_page, "page": page}
     path = in_repository(repo, "actions", "runs", run_id, "jobs")
-    return listed(await get(context, f"Workflow run {run_id} of {shown(repo)}", path, asked), _job, "jobs")
+    asked: Query = {"filter": "all" if all_attempts else "latest"}
+    return await page_of(context, f"Workflow run {run_id} of {shown(repo)}", path, _job, per_page, page, asked, "jobs")
 
 
 @reads("Get the log of a job")

@@ -7,7 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from pegboard import Context, Operation, RetryableToolError
-from toolkit_github.asking import Repo, get, send
+from toolkit_github.asking import Repo, get, repository, send
 from toolkit_github.kit import WORKFLOWS, adds, changes
 from toolkit_github.paths import in_repository, repository_path, revision, shown
 from toolkit_github.shapes import Raw, lean, one, part
@@ -73,10 +73,10 @@ async def create_branch(
 ) -> Branch:
     """Create a branch."""
     begin = in_repository(repo, "commits", revision(source or "HEAD"))
-    what = f"{shown(source)} of {shown(repo)}" if source else f"The repository {shown(repo)}"
+    what = f"{shown(source)} of {shown(repo)}" if source else repository(repo)
     sha = one(await get(context, what, begin, {"per_page": 1}), lambda raw: str(raw["sha"]))
     given = {"ref": f"refs/heads/{revision(name)}", "sha": sha}
-    answer = await send(context, f"The repository {shown(repo)}", in_repository(repo, "git", "refs"), given)
+    answer = await send(context, repository(repo), in_repository(repo, "git", "refs"), given)
     return one(answer, lambda raw: Branch(name=name, sha=raw["object"]["sha"]), changes=True)
 
 

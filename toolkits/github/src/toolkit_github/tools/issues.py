@@ -6,9 +6,9 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from pegboard import Context, Operation, RetryableToolError
-from toolkit_github.asking import Chars, Number, PageNumber, PerPage, Repo, get, numbered, send
+from toolkit_github.asking import Chars, Number, PageNumber, PerPage, Repo, get, numbered, page_of, repository, send
 from toolkit_github.kit import adds, changes, reads
-from toolkit_github.paths import Query, in_repository, shown
+from toolkit_github.paths import Query, in_repository
 from toolkit_github.shapes import Page, Raw, clip, lean, listed, names, one, part, who
 
 __all__ = [
@@ -98,11 +98,8 @@ async def list_issues(
         "since": since,
         "sort": sort,
         "direction": direction,
-        "per_page": per_page,
-        "page": page,
     }
-    answer = await get(context, f"The repository {shown(repo)}", in_repository(repo, "issues"), asked)
-    return listed(answer, _issue_line)
+    return await page_of(context, repository(repo), in_repository(repo, "issues"), _issue_line, per_page, page, asked)
 
 
 @reads("Search issues and pull requests")
@@ -119,14 +116,8 @@ async def search_issues(
     page: PageNumber = 1,
 ) -> Page[IssueLine]:
     """Search issues and pull requests in every repository that the token can see; the first 1000 can be listed."""
-    asked: Query = {
-        "q": query,
-        "sort": None if sort == "best" else sort,
-        "order": direction,
-        "per_page": per_page,
-        "page": page,
-    }
-    return listed(await get(context, "The search", "/search/issues", asked), _found_issue, "items")
+    asked: Query = {"q": query, "sort": None if sort == "best" else sort, "order": direction}
+    return await page_of(context, "The search", "/search/issues", _found_issue, per_page, page, asked, "items")
 
 
 @reads("Get an issue")
@@ -165,9 +156,7 @@ async def create_issue(
 ) -> Made:
     """Create an issue."""
     given = {"title": title, "body": body or None, "labels": labels or None, "assignees": assignees or None}
-    return one(
-        await send(context, f"The repository {shown(repo)}", in_repository(repo, "issues"), given), made, changes=True
-    )
+    return one(await send(context, repository(repo), in_repository(repo, "issues"), given), made, changes=True)
 
 
 @changes("Change an issue", Operation.UPDATE, idempotent=True)

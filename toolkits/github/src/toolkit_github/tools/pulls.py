@@ -6,7 +6,19 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from pegboard import Context, Operation
-from toolkit_github.asking import Chars, Number, PageNumber, PerPage, Repo, get, numbered, send
+from toolkit_github.asking import (
+    Chars,
+    Number,
+    PageNumber,
+    PerPage,
+    Repo,
+    get,
+    numbered,
+    page_of,
+    page_of_pull,
+    repository,
+    send,
+)
 from toolkit_github.kit import adds, changes, reads
 from toolkit_github.paths import Query, in_repository, revision, shown
 from toolkit_github.shapes import Page, Raw, clip, lean, listed, names, one, part, who
@@ -95,16 +107,8 @@ async def list_pull_requests(
     page: PageNumber = 1,
 ) -> Page[PullLine]:
     """List a repository's pull requests without their text."""
-    asked: Query = {
-        "state": state,
-        "head": head,
-        "base": base,
-        "sort": sort,
-        "direction": direction,
-        "per_page": per_page,
-        "page": page,
-    }
-    return listed(await get(context, f"The repository {shown(repo)}", in_repository(repo, "pulls"), asked), _pull_line)
+    asked: Query = {"state": state, "head": head, "base": base, "sort": sort, "direction": direction}
+    return await page_of(context, repository(repo), in_repository(repo, "pulls"), _pull_line, per_page, page, asked)
 
 
 @reads("Get a pull request")
@@ -124,9 +128,7 @@ async def list_pull_request_files(
     page: PageNumber = 1,
 ) -> Page[ChangedFile]:
     """List the files that a pull request changes, with the diff of each as its patch; max_chars=0 leaves diffs out."""
-    path = in_repository(repo, "pulls", number, "files")
-    answer = await get(context, numbered("Pull request", number, repo), path, {"per_page": per_page, "page": page})
-    return listed(answer, lambda raw: changed_file(raw, max_chars))
+    return await page_of_pull(context, repo, number, "files", lambda raw: changed_file(raw, max_chars), per_page, page)
 
 
 @reads("List checks")
@@ -166,7 +168,7 @@ async def create_pull_request(
         "draft": draft,
         "maintainer_can_modify": maintainer_can_modify,
     }
-    answer = await send(context, f"The repository {shown(repo)}", in_repository(repo, "pulls"), given)
+    answer = await send(context, repository(repo), in_repository(repo, "pulls"), given)
     return one(answer, made, changes=True)
 
 

@@ -6,10 +6,10 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from pegboard import Context
-from toolkit_github.asking import Chars, PageNumber, PerPage, Repo, get, send
+from toolkit_github.asking import Chars, PageNumber, PerPage, Repo, get, page_of, repository, send
 from toolkit_github.kit import adds, reads
-from toolkit_github.paths import Query, in_repository, revision, shown
-from toolkit_github.shapes import Page, Raw, clip, lean, listed, one, who
+from toolkit_github.paths import in_repository, revision, shown
+from toolkit_github.shapes import Page, Raw, clip, lean, one, who
 
 __all__ = ["Asset", "Release", "ReleaseLine", "create_release", "get_release", "list_releases"]
 
@@ -47,9 +47,7 @@ async def list_releases(
     context: Context, repo: Repo, per_page: PerPage = 20, page: PageNumber = 1
 ) -> Page[ReleaseLine]:
     """List the releases of a repository without their notes, newest first."""
-    asked: Query = {"per_page": per_page, "page": page}
-    answer = await get(context, f"The repository {shown(repo)}", in_repository(repo, "releases"), asked)
-    return listed(answer, _release_line)
+    return await page_of(context, repository(repo), in_repository(repo, "releases"), _release_line, per_page, page)
 
 
 @reads("Get a release")
@@ -87,7 +85,7 @@ async def create_release(
         "draft": draft,
         "prerelease": prerelease,
     }
-    answer = await send(context, f"The repository {shown(repo)}", in_repository(repo, "releases"), given)
+    answer = await send(context, repository(repo), in_repository(repo, "releases"), given)
     return one(answer, lambda raw: _release(raw, 4000), changes=True)
 
 

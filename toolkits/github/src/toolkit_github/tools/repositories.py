@@ -6,10 +6,10 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from pegboard import Context
-from toolkit_github.asking import Chars, PageNumber, PerPage, Repo, get
+from toolkit_github.asking import Chars, PageNumber, PerPage, Repo, get, page_of, repository
 from toolkit_github.kit import reads
 from toolkit_github.paths import Query, below, in_repository, login, revision, shown
-from toolkit_github.shapes import Page, Raw, clip, first_line, lean, listed, names, one, part, who
+from toolkit_github.shapes import Page, Raw, clip, first_line, lean, names, one, part, who
 
 __all__ = [
     "Branch",
@@ -108,8 +108,10 @@ async def search_repositories(
     page: PageNumber = 1,
 ) -> Page[RepositoryLine]:
     """Search repositories on all of GitHub; the first 1000 found can be listed."""
-    asked: Query = {"q": query, "sort": None if sort == "best" else sort, "per_page": per_page, "page": page}
-    return listed(await get(context, "The search", "/search/repositories", asked), _repository_line, "items")
+    asked: Query = {"q": query, "sort": None if sort == "best" else sort}
+    return await page_of(
+        context, "The search", "/search/repositories", _repository_line, per_page, page, asked, "items"
+    )
 
 
 @reads("List repositories")
@@ -123,14 +125,16 @@ async def list_repositories(
     """List repositories, those pushed to last first."""
     path = below("users", login(owner), "repos") if owner else "/user/repos"
     direction = "asc" if sort == "full_name" else "desc"
-    asked: Query = {"sort": sort, "direction": direction, "per_page": per_page, "page": page}
-    return listed(await get(context, f"The user or organization {shown(owner)}", path, asked), _repository_line)
+    asked: Query = {"sort": sort, "direction": direction}
+    return await page_of(
+        context, f"The user or organization {shown(owner)}", path, _repository_line, per_page, page, asked
+    )
 
 
 @reads("Get a repository")
 async def get_repository(context: Context, repo: Repo) -> Repository:
     """Describe a repository: default branch, topics, license, counts, and what the token may do there."""
-    return one(await get(context, f"The repository {shown(repo)}", in_repository(repo)), _repository)
+    return one(await get(context, repository(repo), in_repository(repo)), _repository)
 
 
 def _repository_line(raw: Raw) -> RepositoryLine:
@@ -176,8 +180,8 @@ async def list_branches(
     page: PageNumber = 1,
 ) -> Page[Branch]:
     """List the branches of a repository, each with its last commit."""
-    asked: Query = {"protected": protected or None, "per_page": per_page, "page": page}
-    return listed(await get(context, f"The repository {shown(repo)}", in_repository(repo, "branches"), asked), _branch)
+    asked: Query = {"protected": protected or None}
+    return await page_of(context, repository(repo), in_repository(repo, "branches"), _branch, per_page, page, asked)
 
 
 def _branch(raw: Raw) -> Branch:
@@ -197,17 +201,9 @@ async def list_commits(
     page: PageNumber = 1,
 ) -> Page[CommitLine]:
     """List commits, newest first."""
-    asked: Query = {
-        "sha": ref,
-        "path": path,
-        "author": author,
-        "since": since,
-        "until": until,
-        "per_page": per_page,
-        "page": page,
-    }
-    what = f"{shown(ref)} of {shown(repo)}" if ref else f"The repository {shown(repo)}"
-    return listed(await get(context, what, in_repository(repo, "commits"), asked), _commit_line)
+    what = f"{shown(ref)} of {shown(repo)}" if ref else repository(repo)
+    asked: Query = {"sha": ref, "path": path, "author": author, "since": since, "until": until}
+    return await page_of(context, what, in_repository(repo, "commits"), _commit_line, per_page, page, asked)
 
 
 def _commit_line(raw: Raw) -> CommitLine:

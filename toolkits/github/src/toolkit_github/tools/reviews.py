@@ -6,10 +6,10 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from pegboard import Context, Operation, RetryableToolError
-from toolkit_github.asking import Chars, Number, PageNumber, PerPage, Repo, get, numbered, send
+from toolkit_github.asking import Chars, Number, PageNumber, PerPage, Repo, numbered, page_of_pull, send
 from toolkit_github.kit import adds, reads
 from toolkit_github.paths import in_repository
-from toolkit_github.shapes import Page, Raw, clip, lean, listed, one, who
+from toolkit_github.shapes import Page, Raw, clip, lean, one, who
 from toolkit_github.tools.issues import Made, made
 
 __all__ = [
@@ -68,9 +68,7 @@ async def list_reviews(
     page: PageNumber = 1,
 ) -> Page[Review]:
     """List the reviews of a pull request, oldest first: who approved or asked for changes."""
-    path = in_repository(repo, "pulls", number, "reviews")
-    answer = await get(context, numbered("Pull request", number, repo), path, {"per_page": per_page, "page": page})
-    return listed(answer, lambda raw: _review(raw, max_chars))
+    return await page_of_pull(context, repo, number, "reviews", lambda raw: _review(raw, max_chars), per_page, page)
 
 
 @reads("List review comments")
@@ -83,9 +81,9 @@ async def list_review_comments(
     page: PageNumber = 1,
 ) -> Page[ReviewComment]:
     """List the comments on lines of a pull request, oldest first."""
-    path = in_repository(repo, "pulls", number, "comments")
-    answer = await get(context, numbered("Pull request", number, repo), path, {"per_page": per_page, "page": page})
-    return listed(answer, lambda raw: _review_comment(raw, max_chars))
+    return await page_of_pull(
+        context, repo, number, "comments", lambda raw: _review_comment(raw, max_chars), per_page, page
+    )
 
 
 @adds("Review a pull request")
