@@ -40,18 +40,26 @@ def installed(place: Path = PLACE) -> Path:
         return Path(shutil.copy(SCRIPT, place))
 
 
+def free_port() -> int:
+    """A port that nobody listens at now."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
 class OidcProvider:
     """The server; `async with OidcProvider() as provider`. Each time it starts it has other keys, at the same port.
 
     Args:
         algorithm: what it signs access tokens with.
+        resource: what they are for where nothing else is asked for.
     """
 
-    def __init__(self, algorithm: str = "RS256") -> None:
+    def __init__(self, algorithm: str = "RS256", resource: str = RESOURCE) -> None:
         self.algorithm = algorithm
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.resource = resource
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
 
     async def __aenter__(self) -> Self:
@@ -62,7 +70,7 @@ class OidcProvider:
             node,
             script,
             str(self.port),
-            RESOURCE,
+            self.resource,
             self.algorithm,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,

@@ -6,6 +6,7 @@ import { Provider } from 'oidc-provider';
 const [port, resource, algorithm] = process.argv.slice(2);
 const kinds = { RS256: ['rsa', { modulusLength: 2048 }], ES256: ['ec', { namedCurve: 'P-256' }], EdDSA: ['ed25519', {}] };
 const made = (name) => generateKeyPairSync(...kinds[name]).privateKey.export({ format: 'jwk' });
+// people log in by a form of its own, whatever they say
 const provider = new Provider(`http://127.0.0.1:${port}`, {
   clients: [
     {
@@ -18,12 +19,15 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
   ],
   scopes: ['openid', 'work', 'other'],
   jwks: { keys: [...new Set(['RS256', algorithm])].map((name) => ({ ...made(name), use: 'sig', alg: name })) },
+  pkce: { required: () => true },
   features: {
     clientCredentials: { enabled: true },
-    devInteractions: { enabled: false },
+    devInteractions: { enabled: true },
+    registration: { enabled: true },
     resourceIndicators: {
       enabled: true,
       defaultResource: () => resource,
+      useGrantedResource: () => true,
       getResourceServerInfo: (context, audience) => ({
         audience,
         scope: 'work other',

@@ -1,0 +1,61 @@
+"""The official SDK's client at a guarded endpoint: it is led to an authorization server, where a person logs in."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.plugins.auth_token import door_kit
+from tests.support.distributions import make_distribution
+from tests.support.http import Served, http_config
+from tests.support.oidc import OidcProvider, free_port
+from tests.support.sdk import SCRIPTS, WAIT, sdk_python
+
+pytestmark = pytest.mark.timeout(600)  # the first run makes an environment
+
+CONFIG = """
+[plugins.resource_server]
+resource = "{resource}"
+challenge_scopes = ["openid", "work"]
+
+[[plugins.resource_server.authorization_servers]]
+issuer = "{issuer}"
+"""
+
+
+async def test_the_whole_dance(tmp_path: Path) -> None:
+    """Metadata, registration, authorization code with PKCE for this resource, and the tool that needs its scope."""
+    python = await asyncio.to_thread(sdk_python, "2")
+    files = {"door_kit.py": inspect.getsource(door_kit)}
+    make_distribution(tmp_path, "door-kit", "1", {"pegboard.toolkits": {"door": "door_kit:kit"}}, files)
+    port = free_port()
+    resource = f"http://127.0.0.1:{port}/mcp"
+    provider = OidcProvider("ES256", resource)
+    config = http_config(f"port = {port}", more=CONFIG.format(resource=resource, issuer=provider.url))
+    async with provider, Served(tmp_path, config) as served:
+        for tool, text in (("door_who", "ann ['work']"), ("door_guarded", "done")):
+            client = await asyncio.create_subprocess_exec(
+                python,
+                SCRIPTS / "login.py",
+                f"{served.url.removesuffix('/mcp')}/mcp",
+                tool,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+            async with asyncio.timeout(WAIT):
+                said, wrong = await client.communicate()
+            assert client.returncode == 0, wrong.decode()
+            told = json.loads(said)
+            assert told["text"] == text
+            assert told["asked"][:5] == [
+                "POST /mcp 401",
+                "GET /.well-known/oauth-protected-resource/mcp 200",
+                "GET /.well-known/oauth-authorization-server 200",
+                "POST /reg 201",
+                "POST /token 200",
+            ]
+            assert set(told["asked"][5:]) == {"POST /mcp 200"}
