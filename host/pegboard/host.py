@@ -131,8 +131,10 @@ class Host:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """Everything that went wrong while loading and assembling."""
-        problems = (*self.report.problems, *(self._assembly.problems if self._assembly else ()))
-        return tuple(without_secrets(problem, self._redactor) for problem in problems)
+        assembling = self._assembly.problems if self._assembly else ()
+        if self._selection.strict:
+            assembling = tuple(one._replace(fatal=one.level == "error") for one in assembling)
+        return tuple(without_secrets(problem, self._redactor) for problem in (*self.report.problems, *assembling))
 
     @property
     def busy_threads(self) -> int:
@@ -233,9 +235,7 @@ class Host:
             started = [plugin for plugin in self.report.plugins if await self._enter(plugin)]
             self._refuse_fatal(self.report.problems)
             assembly = self._use(started)
-            self._refuse_fatal(assembly.problems)
-            if self._selection.strict:
-                self._refuse_fatal(one._replace(fatal=one.level == "error") for one in assembly.problems)
+            self._refuse_fatal(self.problems)
         except BaseException:
             await self.stop()
             raise

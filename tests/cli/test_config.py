@@ -90,6 +90,13 @@ def test_a_file_that_is_named_must_be_there(pegboard: Command) -> None:
     assert "prod.toml: cannot be read: there is no such file (named by --config)" in done.err
 
 
+def test_what_is_wrong_with_a_tool_is_fatal_where_that_is_asked_for(pegboard: Command) -> None:
+    pegboard.install("odd", "from pegboard import Toolkit\nkit = Toolkit('odd')\nkit.tool(print)\n")
+    assert pegboard("config", "check").code == 0
+    done = pegboard("config", "check", "--strict")
+    assert (done.code, "tool 'print'" in done.err) == (3, True)
+
+
 def test_check_as_json(pegboard: Command) -> None:
     found = pegboard("config", "check", "--json").data
     assert (found["ok"], found["problems"], found["toolkits"]) == (True, [], ["demo"])
