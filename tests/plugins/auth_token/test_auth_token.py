@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from pegboard import Caller, Request, Response
 from pegboard_plugins.auth_token import AuthTokenConfig, StaticBearer
+from pegboard_plugins.worker.tokens import mint
 from tests.plugins.auth_token.conftest import ADA, ADA_HOME, BEN, CALLERS, ENV, serve
 from tests.support.http import Answer, Served
 from tests.support.http_mcp import Session, ask, call, message, mirrored, modern
@@ -115,6 +116,17 @@ async def test_from_loopback_a_token_is_needed_too(site: Path) -> None:
         assert (await listed(served, f"Bearer {ADA}")).status == 200
         refused = (await ask(served, call("door_guarded"), Authorization=f"Bearer {BEN}")).last
         assert refused["error"]["data"] == {"requiredScopes": ["work"]}
+
+
+async def test_the_worker_has_a_door_of_its_own(site: Path) -> None:
+    """Neither's tokens open the other's."""
+    secret = "0123456789abcdef-a-secret-that-is-long-enough"
+    async with serve(site, env={**ENV, "ARCADE_WORKER_SECRET": secret}) as served:
+        workers = f"Bearer {mint(secret, 60)}"
+        assert (await served.request("GET", "/worker/tools", [("Authorization", workers)])).status == 200
+        assert (await served.request("GET", "/worker/tools", [DOOR])).status == 401
+        assert (await listed(served, workers)).status == 401
+        assert (await listed(served, f"Bearer {ADA}")).status == 200
 
 
 async def test_every_token_is_compared_as_a_digest_in_steady_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,6 +45,11 @@ def tampered(issuer: Issuer) -> str:
     return f"{head}.{claims}.{signature}"
 
 
+def deep(issuer: Issuer) -> str:
+    claims = base64.urlsafe_b64encode(b"[" * 4000).rstrip(b"=").decode()
+    return f"{issuer.token().partition('.')[0]}.{claims}.AAAA"
+
+
 def now() -> int:
     return int(time())
 
@@ -65,6 +70,8 @@ GOOD: dict[str, Made] = {
 BAD: dict[str, tuple[Made, str]] = {
     "no JWT": (lambda one: "x", "The token is no JWT."),
     "nonsense": (lambda one: "a.b.c", "The token is no JWT."),
+    "no text": (lambda one: "\x80\xff.\xe9.x", "The token is no JWT."),
+    "too deep": (deep, "The token is no JWT."),
     "no signature": (lambda one: unsigned(one, "none"), "an algorithm that is not allowed"),
     "no signature, capital": (lambda one: unsigned(one, "None"), "an algorithm that is not allowed"),
     "no signature, capitals": (lambda one: unsigned(one, "nOnE"), "an algorithm that is not allowed"),
