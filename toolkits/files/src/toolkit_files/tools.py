@@ -1,36 +1,18 @@
 """The tools as models see them: parameters, limits and errors. What they do to files is in the other modules."""
 
-from collections.abc import AsyncIterator, Callable
-from functools import wraps
-from typing import Annotated, Any, Literal, NamedTuple, ParamSpec, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from pegboard import Context, RetryableToolError, ToolAnnotations, ToolExecutionError, Toolkit
+from pegboard import Context
 from toolkit_files import listing, moving, reading, searching, writing
 from toolkit_files.config import FilesConfig
-from toolkit_files.patterns import Globs
-from toolkit_files.problems import FileProblem, printable
-from toolkit_files.roots import Place, Roots, kind_of, look, parent
+from toolkit_files.kit import Files, adds, changes, reads
+from toolkit_files.problems import printable
+from toolkit_files.roots import Place, kind_of, look, parent
 from toolkit_files.walking import Entry, Walk
 from toolkit_files.watch import Watch
-
-__all__ = ["kit"]
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-kit = Toolkit(
-    "files",
-    config=FilesConfig,
-    title="Files",
-    description="List, read and search files below configured directories; change them once that is allowed.",
-)
-
-_READS = ToolAnnotations(read_only=True, open_world=False)
-_ADDS = ToolAnnotations(read_only=False, destructive=False, idempotent=True, open_world=False)
-_CHANGES = ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=False)
 
 FilePath = Annotated[str, "path of the file, relative to the root"]
 DirectoryPath = Annotated[str, "directory, relative to the root"]
@@ -39,38 +21,8 @@ Resume = Annotated[str, "what the last answer gave as resume, to go on from ther
 EncodingName = Annotated[str, "such as latin-1 or utf-16; found by the file's mark, else utf-8, when left out"]
 
 
-def _may_write(config: FilesConfig) -> bool:
-    return config.write
-
-
-def _answers(function: Callable[P, R]) -> Callable[P, R]:
-    """Give the problems of a tool the host's own types: what the model can mend, and what it cannot."""
-
-    @wraps(function)
-    def answering(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return function(*args, **kwargs)
-        except FileProblem as problem:
-            kind = RetryableToolError if problem.mendable else ToolExecutionError
-            raise kind(problem.message) from None
-
-    return answering
-
-
-class _Files(NamedTuple):
-    """What one host's tools share: its roots, and what searches pass over."""
-
-    roots: Roots
-    ignore: Globs
-
-
-@kit.lifespan
-async def _open_roots(config: FilesConfig) -> AsyncIterator[_Files]:
-    yield _Files(Roots(config.roots, deny=config.deny, protect=config.protect), Globs(config.ignore))
-
-
-def _files(context: Context) -> _Files:
-    files: _Files = context.state
+def _files(context: Context) -> Files:
+    files: Files = context.state
     return files
 
 
@@ -100,16 +52,14 @@ class RootsAnswer(TypedDict):
     writable: bool
 
 
-@kit.tool(name="roots", title="Show the roots", annotations=_READS)
-@_answers
+@reads("Show the roots", "roots")
 def show_roots(context: Context) -> RootsAnswer:
     """Show which directories the files tools may use, and whether they may write. Relative paths begin at the first."""
     roots = [printable(root.path) for root in _files(context).roots.all]
     return RootsAnswer(roots=roots, writable=_config(context).write)
 
 
-@kit.tool(name="list", title="List a directory", annotations=_READS)
-@_answers
+@reads("List a directory", "list")
 def list_directory(
     context: Context,
     path: DirectoryPath = ".",
@@ -128,15 +78,13 @@ def _names(resume: str) -> tuple[str, ...]:
     return tuple(resume.split("/")) if resume else ()
 
 
-@kit.tool(title="Describe a file", annotations=_READS)
-@_answers
+@reads("Describe a file")
 def info(context: Context, path: Annotated[str, "file or directory, relative to the root"]) -> listing.Details:
     """Say what a file or directory is: type, size, time of change (UTC), permissions; of text also encoding."""
     return listing.details(_files(context).roots.locate(path))
 
 
-@kit.tool(title="Find files by name", annotations=_READS)
-@_answers
+@reads("Find files by name")
 def find(
     context: Context,
     pattern: Annotated[str, "glob for names, such as *.{ts,tsx}; one with a / is for paths, such as src/**/test_*.py"],
@@ -153,8 +101,7 @@ def find(
     return listing.find(walk, fits, _config(context).max_entries)
 
 
-@kit.tool(title="Search in files", annotations=_READS)
-@_answers
+@reads("Search in files")
 def search(
     context: Context,
     text: Annotated[
@@ -187,8 +134,7 @@ def search(
     return result
 
 
-@kit.tool(title="Read a text file", annotations=_READS)
-@_answers
+@reads("Read a text file")
 def read(
     context: Context,
     path: FilePath,
@@ -210,8 +156,7 @@ def read(
     )
 
 
-@kit.tool(title="Read bytes", annotations=_READS)
-@_answers
+@reads("Read bytes")
 def read_binary(
     context: Context,
     path: FilePath,
@@ -223,8 +168,7 @@ def read_binary(
     return reading.read_bytes(_files(context).roots.locate(path), offset, min(length or budget, budget))
 
 
-@kit.tool(title="Write a file", annotations=_CHANGES, enabled=_may_write)
-@_answers
+@changes("Write a file")
 def write(
     context: Context,
     path: FilePath,
@@ -240,8 +184,7 @@ def write(
     return writing.write(place, content, mode, encoding, parents=parents)
 
 
-@kit.tool(title="Edit a file", annotations=_CHANGES, enabled=_may_write)
-@_answers
+@changes("Edit a file")
 def edit(
     context: Context,
     path: FilePath,
@@ -262,16 +205,14 @@ class MadeDirectory(TypedDict):
     created: bool
 
 
-@kit.tool(title="Make a directory", annotations=_ADDS, enabled=_may_write)
-@_answers
+@adds("Make a directory")
 def make_directory(context: Context, path: DirectoryPath) -> MadeDirectory:
     """Make a directory, and those above it that are missing. One that exists is left as it is."""
     place = _files(context).roots.locate_for_change(path)
     return MadeDirectory(path=place.shown, created=writing.make_directories(place))
 
 
-@kit.tool(title="Move or rename", annotations=_CHANGES, enabled=_may_write)
-@_answers
+@changes("Move or rename")
 def move(
     context: Context,
     source: Annotated[str, "file or directory, relative to the root"],
@@ -284,8 +225,7 @@ def move(
     return moving.move(roots, *places, _watch(context), overwrite=overwrite)
 
 
-@kit.tool(title="Delete", annotations=_CHANGES, enabled=_may_write)
-@_answers
+@changes("Delete")
 def delete(
     context: Context,
     path: Annotated[str, "file or directory, relative to the root"],
