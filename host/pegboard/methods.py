@@ -43,7 +43,10 @@ def method_table(assembly: Assembly, lists: Lists, runtime: Runtime) -> dict[str
         table[listener.name] = _heard(listener)
     for name in HEARD:
         table[name] = _nobody
-    chains = {method: chain(method, handler, assembly.middleware) for method, handler in table.items()}
+    promises = {"tools/call": methods.promises_structured}
+    chains = {
+        method: chain(method, handler, assembly.middleware, promises.get(method)) for method, handler in table.items()
+    }
     return {method: handler for method, handler in chains.items() if handler is not _nobody}
 
 
@@ -94,6 +97,11 @@ class _Methods:
         if arguments is not None and not isinstance(arguments, dict):
             raise ProtocolError(INVALID_PARAMS, "params.arguments must be an object")
         return call_tool(bound, call, self._runtime)
+
+    def promises_structured(self, call: Call) -> bool:
+        """Whether a tool's clients are promised structured content (server/tools, output schema)."""
+        bound = self._tools.get(str(call.params.get("name")))
+        return bound is not None and bound.tool.output_schema is not None
 
     async def read_resource(self, call: Call) -> Outcome:
         uri = _text_parameter(call.params, "uri")

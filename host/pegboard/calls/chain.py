@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import logging
 from asyncio import CancelledError, current_task
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from pegboard.calls.failures import described, is_cancelled
 from pegboard.contracts import (
@@ -61,6 +61,9 @@ _OUTCOMES: Mapping[str, frozenset[type[Any]]] = {
 _EVERY = _ANY.union(*_OUTCOMES.values())
 
 
+Promises: TypeAlias = Callable[[Call], bool]
+
+
 class Link(NamedTuple):
     """One middleware in its place.
 
@@ -109,13 +112,20 @@ class Fault(Exception):
         self.developer_message = developer_message
 
 
-def chain(method: str, handler: CallNext, links: Sequence[Link]) -> CallNext:
-    """A method's handler with all that stands around it, outermost first; the handler itself where nothing does."""
+def chain(method: str, handler: CallNext, links: Sequence[Link], promises: Promises | None = None) -> CallNext:
+    """A method's handler with all that stands around it, outermost first; the handler itself where nothing does.
+
+    Args:
+        method: the method.
+        handler: what runs it.
+        links: all middleware, outermost first.
+        promises: whether what a call comes to must be structured content.
+    """
     for link in reversed(links):
         found = list(link.around(method))
         inner = handler
         for hook, handle in reversed(found):
-            handler = guarded(link.blame(hook), handle, handler, method)
+            handler = guarded(link.blame(hook), handle, handler, method, promises)
         if found and link.overrides("wants"):
             handler = _where_wanted(link, handler, inner)
     return handler
@@ -134,7 +144,9 @@ def _where_wanted(link: Link, around: CallNext, inner: CallNext) -> CallNext:
     return choose
 
 
-def guarded(blame: str, handle: MiddlewareFunction, call_next: CallNext, method: str) -> CallNext:
+def guarded(
+    blame: str, handle: MiddlewareFunction, call_next: CallNext, method: str, promises: Promises | None = None
+) -> CallNext:
     """One link, whose misuse is found: it costs its call, and the log says whose it was."""
     # nothing waits for what comes of a notification
     kinds = None if method.startswith("notifications/") else _OUTCOMES.get(method, _EVERY)
@@ -152,6 +164,8 @@ def guarded(blame: str, handle: MiddlewareFunction, call_next: CallNext, method:
         if kinds is not None and type(outcome) not in kinds:
             given = type(outcome).__name__
             raise Fault(f"{blame} gave {given} for {method}; it gives what call_next gave, or an outcome of its own")
+        if promises is not None and outcome is not following.given and _is_plain(outcome) and promises(call):
+            raise Fault(f"{blame} gave a ToolResult that is not structured for a tool with an output schema")
         if (following.raised is not None or following.given is None) and _cancelled():
             logger.error("%s answered a cancelled call; CancelledError is for it to pass on", blame)
             raise CancelledError
@@ -194,6 +208,10 @@ class _Following:
     def _refuse_again(self) -> None:
         if not _failed(self.given):
             raise Fault(f"{self._blame} called call_next again, after it went well; only what failed may be repeated")
+
+
+def _is_plain(outcome: Outcome) -> bool:
+    return isinstance(outcome, ToolResult) and not (outcome.structured or outcome.is_error)
 
 
 def _failed(outcome: Outcome | None) -> bool:

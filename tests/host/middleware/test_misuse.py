@@ -176,6 +176,30 @@ async def test_each_method_has_outcomes_of_its_own(method: str, caplog: pytest.L
                 assert f"gave {type(one).__name__} for {method}" in caplog.text
 
 
+async def test_what_clients_are_promised_is_given(caplog: pytest.LogCaptureFixture) -> None:
+    async def caches(call: Call, call_next: CallNext) -> Outcome:
+        return ToolResult(7, structured=call.params["arguments"]["structured"])
+
+    kit = Toolkit("kit")
+
+    @kit.tool
+    def number(structured: bool) -> int:
+        """Give a number."""
+        return 1
+
+    @kit.tool
+    def text(structured: bool) -> str:
+        """Give a text."""
+        return ""
+
+    async with make_host(kit, plugins={"p": plugin_of(middleware=[caches])}) as host:
+        assert await value(host, "kit_number", {"structured": True}) == 7
+        assert await value(host, "kit_text", {"structured": False}) == 7
+        lost = await call(host, "kit_number", {"structured": False})
+    assert isinstance(lost, Failure)
+    assert "not structured for a tool with an output schema" in caplog.text
+
+
 async def test_no_other_middleware_is_blamed(caplog: pytest.LogCaptureFixture) -> None:
     seen: list[BaseException] = []
 
