@@ -99,44 +99,14 @@ def test_no_package_named_after_a_folder_of_the_checkout(name: str, tmp_path: Pa
         assert {path.split("/")[0] for path in contents(file)} & OF_THE_CHECKOUT == set()
 
 
-def test_entry_points_are_those_of_the_projects() -> None:
-    points = {}
-    for name in FOLDERS:
-        parser = configparser.ConfigParser()
-        parser.optionxform = str  # type: ignore[assignment,method-assign]  # the documented way to keep the case
-        parser.read_string(metadata(name, "entry_points.txt"))
-        points[name] = {section: dict(parser[section]) for section in parser.sections()}
-    assert points == {
-        "pegboard": {
-            "console_scripts": {"pegboard": "pegboard.cli:main"},
-            "pegboard.plugins": {
-                "apps": "pegboard_plugins.apps:AppsPlugin",
-                "auth_providers": "pegboard_plugins.auth_providers:AuthProvidersPlugin",
-                "errors_google": "pegboard_plugins.errors_google:GoogleErrorsPlugin",
-                "errors_graphql": "pegboard_plugins.errors_graphql:GraphQLErrorsPlugin",
-                "errors_http": "pegboard_plugins.errors_http:HttpErrorsPlugin",
-                "errors_microsoft": "pegboard_plugins.errors_microsoft:MicrosoftErrorsPlugin",
-                "errors_slack": "pegboard_plugins.errors_slack:SlackErrorsPlugin",
-                "http": "pegboard_plugins.http:HttpPlugin",
-                "logging": "pegboard_plugins.logging:LoggingPlugin",
-                "mcp": "pegboard_plugins.mcp:McpPlugin",
-                "rate_limit": "pegboard_plugins.rate_limit:RateLimitPlugin",
-                "response_size": "pegboard_plugins.response_size:ResponseSizePlugin",
-                "secrets_dotenv": "pegboard_plugins.secrets_dotenv:SecretsDotenvPlugin",
-                "secrets_env": "pegboard_plugins.secrets_env:SecretsEnvPlugin",
-                "secrets_files": "pegboard_plugins.secrets_files:SecretsFilesPlugin",
-                "secrets_keyring": "pegboard_plugins.secrets_keyring:SecretsKeyringPlugin",
-                "static_tokens": "pegboard_plugins.static_tokens:StaticTokensPlugin",
-                "stdio": "pegboard_plugins.stdio:StdioPlugin",
-                "timing": "pegboard_plugins.timing:TimingPlugin",
-                "worker": "pegboard_plugins.worker:WorkerPlugin",
-            },
-            "pytest11": {"pegboard": "pegboard.testing.pytest_plugin"},
-        },
-        "toolkit_files": {"pegboard.toolkits": {"files": "toolkit_files:kit"}},
-        "toolkit_github": {"pegboard.toolkits": {"github": "toolkit_github:kit"}},
-        "toolkit_math": {"pegboard.toolkits": {"math": "toolkit_math:kit"}},
-    }
+@pytest.mark.parametrize("name", FOLDERS)
+def test_entry_points_are_those_of_the_project(name: str) -> None:
+    parser = configparser.ConfigParser()
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # the documented way to keep the case
+    parser.read_string(metadata(name, "entry_points.txt"))
+    project = tomllib.loads((FOLDERS[name] / "pyproject.toml").read_text("utf-8"))["project"]
+    scripts = {"console_scripts": project["scripts"]} if "scripts" in project else {}
+    assert {section: dict(parser[section]) for section in parser.sections()} == {**scripts, **project["entry-points"]}
 
 
 @pytest.mark.parametrize("name", PACKAGES)
