@@ -41,6 +41,15 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
     "views": ("host/pegboard/catalogue/views.py", ["host/middleware/test_views"]),
     "middleware": ("host/pegboard/middleware.py", ["host/middleware/test_views", "host/middleware/test_hooks"]),
     "rate_limit": ("plugins/pegboard_plugins/rate_limit.py", ["plugins/rate_limit/test_limits"]),
+    "bearer": ("host/pegboard/bearer.py", ["host/test_bearer"]),
+    "auth_token": ("plugins/pegboard_plugins/auth_token.py", ["plugins/auth_token/test_auth_token"]),
+    **{
+        f"resource_server.{name}": (
+            f"plugins/pegboard_plugins/resource_server/{name}.py",
+            [f"plugins/resource_server/test_{tests}" for tests in ("verified", "settings", "keys", "tokens")],
+        )
+        for name in ("fetching", "keys", "settings", "tokens")
+    },
     "envelope": (
         f"{MCP}/envelope.py",
         ["wire/test_ids", "wire/test_batches", "http/test_no_messages", "wire/test_json"],

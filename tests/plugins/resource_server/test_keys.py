@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ async def test_metadata_that_leads_astray_is_not_followed(site: Path, changed: d
 ANSWERS = {
     "an error": lambda issuer: web.Response(status=500),
     "a redirect": lambda issuer: web.Response(status=302, headers={"Location": f"{issuer.origin}/elsewhere"}),
-    "too much": lambda issuer: web.Response(body=b'{"keys": [' + b" " * LARGEST + b"]}"),
+    "too much": lambda issuer: web.Response(body=json.dumps({"keys": issuer.keys}).encode() + b" " * LARGEST),
     "no JSON": lambda issuer: web.Response(body=b"<html>"),
     "too deep": lambda issuer: web.Response(body=b"[" * 100_000),
     "a list": lambda issuer: web.Response(body=b"[]"),
