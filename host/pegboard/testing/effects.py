@@ -167,6 +167,10 @@ def _heard(event: str, arguments: tuple[Any, ...]) -> None:
 # --- whose line it was
 
 
+_STEP = asyncio.Handle._run.__code__
+"""Beyond it are the lines of whoever runs the event loop."""
+
+
 @cache
 def _folders() -> tuple[tuple[str, ...], tuple[str, ...], str]:
     """Where Python's own code is, where libraries are, and where the host is."""
@@ -183,6 +187,8 @@ def _lines(frame: FrameType | None) -> list[Place] | None:
     found: list[Place] = []
     foreign = False
     while frame is not None:
+        if frame.f_code is _STEP:
+            break
         file = frame.f_code.co_filename
         if file.startswith("<frozen importlib"):
             return None
