@@ -40,7 +40,9 @@ def spoiler(**changes: Any) -> type[Plugin]:
 
 
 @pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
-@pytest.mark.parametrize("changes", [{"value": object()}, {"meta": {"x": object()}}, {"meta": 5}], ids=["value", "x", "5"])
+@pytest.mark.parametrize(
+    "changes", [{"value": object()}, {"meta": {"x": object()}}, {"meta": 5}], ids=["value", "x", "5"]
+)
 async def test_the_caller_gets_an_id_and_the_log_tells_which_call(
     changes: dict[str, Any], revision: str, caplog: pytest.LogCaptureFixture
 ) -> None:
