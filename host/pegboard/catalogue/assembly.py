@@ -99,6 +99,7 @@ def assemble(
     contributed = binder.contributed()
     assembler.report_misplaced(contributed)
     binder.known_forms = None
+    transports, routes = assembler.transports(), assembler.routes()  # each may have something to report
     problems, binder.problems[:] = tuple(assembler.problems), ()
     return Assembly(
         tools={name: one.item for name, one in served["tools"].items()},
@@ -108,9 +109,9 @@ def assemble(
         adapters=binder.errors.common,
         token_sources=assembler.token_sources(),
         middleware=assembler.middleware(),
-        transports=assembler.transports(),
+        transports=transports,
         protocols=tuple(protocol for plugin in plugins for protocol in plugin.protocols),
-        routes=assembler.routes(),
+        routes=routes,
         authenticators=assembler.authenticators(),
         contributed=contributed,
         withheld=tuple(assembler.withheld),
