@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pegboard.authoring import ToolFunction, tool
-    from pegboard.bearer import BearerScheme
+    from pegboard.bearer import BearerScheme, is_scope
     from pegboard.calls.failures import as_failure
     from pegboard.codec import decode, decode_message, encode
     from pegboard.config import HostConfig, PluginConfig
@@ -212,6 +212,7 @@ __all__ = [
     "error_code",
     "hookimpl",
     "instance_of",
+    "is_scope",
     "jsonrpc_error",
     "jsonrpc_notification",
     "jsonrpc_result",
@@ -223,7 +224,7 @@ __all__ = [
 
 _NAMES = {
     "authoring": "ToolFunction tool",
-    "bearer": "BearerScheme",
+    "bearer": "BearerScheme is_scope",
     "codec": "decode decode_message encode",
     "config": "HostConfig PluginConfig",
     "context": "Context Progress current_context",

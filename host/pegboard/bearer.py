@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from pegboard.contracts import Request, Response
 
+_SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
 _SAFE = frozenset(chr(code) for code in range(0x20, 0x7F)) - set('"\\')
 
 
@@ -66,6 +68,11 @@ class BearerScheme:
             return response
         added = ", ".join((given, challenge(more).removeprefix("Bearer ")))
         return response._replace(headers={**response.headers, "WWW-Authenticate": added})
+
+
+def is_scope(given: object) -> bool:
+    """Whether it is the name of one scope (RFC 6749, section 3.3)."""
+    return isinstance(given, str) and _SCOPE.fullmatch(given) is not None
 
 
 def challenge(parameters: Mapping[str, str]) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pegboard_plugins.auth_token import SHORTEST, AuthTokenConfig
 from pegboard_plugins.resource_server import AuthorizationServer, ResourceServerConfig
+from pegboard_plugins.resource_server.settings import with_implied
 from tests.support.environments import run
 from tools.install import ROOT
 
@@ -50,6 +51,13 @@ def test_the_settings_of_the_resource_server_are_whole() -> None:
     assert config.metadata_url == "https://tools.example.com/.well-known/oauth-protected-resource/mcp"
     keys = re.findall(r"^\| `(\w+)` \|", PAGE, re.M)
     assert sorted([*keys, "issuer"]) == sorted(AuthorizationServer.model_fields)
+
+
+def test_scopes_hold_others_as_the_page_says() -> None:
+    given = tomllib.loads(BLOCKS["toml resource"])["plugins"]["resource_server"]
+    given |= tomllib.loads(BLOCKS["toml implied"])["plugins"]["resource_server"]
+    implied = ResourceServerConfig.model_validate(given).implied_scopes
+    assert with_implied(["admin"], implied) == {"admin", "write", "read"}
 
 
 def test_the_numbers_of_the_page() -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from pegboard.bearer import is_scope
 from pegboard.catalogue.definitions import attempt
 from pegboard.catalogue.secret_stores import SecretStores, is_reserved
 from pegboard.contracts import AuthProvider, TokenSource, ToolAuthorization, ToolDefinition
@@ -15,9 +15,6 @@ from pegboard.names import nearest
 
 REQUIREMENTS = "pegboard/requirements"
 """The key of a tool's `_meta` under which clients find what it requires."""
-
-_SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
-"""One scope (RFC 6749 section 3.3)."""
 
 Report = Callable[[Origin, str], None]
 
@@ -49,7 +46,7 @@ def _is_of_provider(required: object) -> bool:
 
 def _check_scopes(scopes: Iterable[object], whose: str) -> None:
     for scope in scopes:
-        if not isinstance(scope, str) or not _SCOPE.fullmatch(scope):
+        if not is_scope(scope):
             advice = "; write each by itself" if isinstance(scope, str) and len(scope.split()) > 1 else ""
             raise ToolDefinitionError(f"{whose} the scope {scope!r}, which is none (RFC 6749){advice}")
 

@@ -5,7 +5,7 @@ This module describes the plugin; what checks tokens is imported when it runs. I
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import Field, field_validator, model_validator
 
 from pegboard import Authenticator, Lifespan, Plugin, PluginConfig, ProtocolHost, Request, Response, Route, hookimpl
-from pegboard_plugins.resource_server.settings import as_list, as_server, as_servers, checked_url, path_of
+from pegboard_plugins.resource_server.settings import (
+    as_list,
+    as_server,
+    as_servers,
+    checked_implied,
+    checked_url,
+    path_of,
+)
 
 if TYPE_CHECKING:
     from pegboard_plugins.resource_server.tokens import JwtBearer
@@ -72,6 +79,7 @@ class ResourceServerConfig(PluginConfig):
         challenge_scopes: what clients without a token are told to ask for; also
             MCP_RESOURCE_SERVER_DEFAULT_CHALLENGE_SCOPES.
         required_scopes: what every token must allow.
+        implied_scopes: what a scope allows beside itself, such as `{ admin = ["write"], write = ["read"] }`.
         token_types: what tokens may say as `typ`; "" for nothing.
         leeway_seconds: how far the clocks of authorization servers may be off.
         fetch_seconds: how long fetching keys may take.
@@ -87,6 +95,7 @@ class ResourceServerConfig(PluginConfig):
     scopes_supported: tuple[str, ...] = ()
     challenge_scopes: tuple[str, ...] = ()
     required_scopes: tuple[str, ...] = ()
+    implied_scopes: Mapping[str, tuple[str, ...]] = {}
     token_types: tuple[str, ...] = ("at+jwt", "JWT", "")
     leeway_seconds: float = Field(30, ge=0, le=300)
     fetch_seconds: float = Field(5, gt=0)
@@ -105,6 +114,11 @@ class ResourceServerConfig(PluginConfig):
     @classmethod
     def _are_listed(cls, given: Any) -> Any:
         return as_list(given)
+
+    @field_validator("implied_scopes")
+    @classmethod
+    def _are_scopes(cls, given: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+        return checked_implied(given)
 
     @field_validator("resource")
     @classmethod

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
+
+from pegboard import is_scope
 
 _VERIFIED = ("verify_exp", "verify_iat", "verify_iss", "verify_nbf")
 
@@ -14,6 +16,30 @@ _VERIFIED = ("verify_exp", "verify_iat", "verify_iss", "verify_nbf")
 def as_list(given: Any) -> Any:
     """Names in a list, or in one text with spaces between."""
     return given.split() if isinstance(given, str) else given
+
+
+def checked_implied(implied: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+    """Scopes by the scope that implies them.
+
+    Raises:
+        ValueError: one is none (RFC 6749, section 3.3).
+    """
+    for scope in (*implied, *(one for told in implied.values() for one in told)):
+        if not is_scope(scope):
+            raise ValueError(f"{scope!r} is no scope (RFC 6749)")
+    return implied
+
+
+def with_implied(scopes: Iterable[str], implied: Mapping[str, Iterable[str]]) -> frozenset[str]:
+    """Scopes, with all that they imply, and all that those imply."""
+    found: set[str] = set()
+    following = list(scopes)
+    while following:
+        scope = following.pop()
+        if scope not in found:
+            found.add(scope)
+            following += implied.get(scope, ())
+    return frozenset(found)
 
 
 def as_servers(given: Any) -> Any:

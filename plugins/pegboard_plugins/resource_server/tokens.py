@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pegboard import BearerScheme, Caller, Request, Response
 from pegboard_plugins.resource_server.fetching import fetch_keys
 from pegboard_plugins.resource_server.keys import KeySet, KeysUnavailable
-from pegboard_plugins.resource_server.settings import canonical
+from pegboard_plugins.resource_server.settings import canonical, with_implied
 
 if TYPE_CHECKING:
     from pegboard_plugins.resource_server import AuthorizationServer, ResourceServerConfig
@@ -118,7 +118,7 @@ class JwtBearer:
             raise _BadToken("The token is signed with a key that its issuer does not have.")
         claims = _checked(token, key, server)
         until = min(float(claims["exp"]) + server.leeway, time() + self._config.verified_seconds)
-        return _Verified(_caller_of(claims, self._config.resource), server.keys, server.keys.generation, until)
+        return _Verified(_caller_of(claims, self._config), server.keys, server.keys.generation, until)
 
     def _check_header(self, header: Mapping[str, Any], server: _Server) -> None:
         if header.get("alg") not in server.config.algorithms:
@@ -176,16 +176,16 @@ def _audiences(given: Any) -> frozenset[str]:
     return frozenset(map(canonical, listed))
 
 
-def _caller_of(claims: Mapping[str, Any], resource: str) -> Caller:
+def _caller_of(claims: Mapping[str, Any], config: ResourceServerConfig) -> Caller:
     given = claims.get("scope", claims.get("scp"))
     scopes = given.split() if isinstance(given, str) else given if isinstance(given, list) else ()
     client = claims.get("client_id", claims.get("azp"))
     return Caller(
         claims["sub"],
-        scopes=frozenset(one for one in scopes if isinstance(one, str)),
+        scopes=with_implied((one for one in scopes if isinstance(one, str)), config.implied_scopes),
         client_id=client if isinstance(client, str) else None,
         expires_at=float(claims["exp"]),
-        resource=resource,
+        resource=config.resource,
         extra=MappingProxyType({name: value for name, value in claims.items() if name not in _TOLD}),
         issuer=claims["iss"],
     )

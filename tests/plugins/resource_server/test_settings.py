@@ -47,6 +47,12 @@ def test_urls_that_tokens_cannot_depend_on(url: str) -> None:
             config(authorization_servers=[SERVER | {key: url}])
 
 
+@pytest.mark.parametrize("implied", [{"a b": ["c"]}, {"a": ["b", "c d"]}, {"": ["a"]}, {"a": ['"']}])
+def test_what_implies_and_is_implied_are_scopes(implied: dict[str, list[str]]) -> None:
+    with pytest.raises(ValidationError, match="is no scope"):
+        config(implied_scopes=implied)
+
+
 @pytest.mark.parametrize("url", ["http://127.0.0.1:8000/mcp", "http://localhost/mcp", "http://[::1]:1/mcp"])
 def test_this_machine_may_do_without_tls(url: str) -> None:
     assert config(resource=url).resource == url

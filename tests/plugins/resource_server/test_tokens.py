@@ -214,6 +214,25 @@ async def test_scopes_are_read_as_servers_write_them(
     assert done.result["content"][0]["text"] == f"ann {told}"
 
 
+async def test_scopes_that_hold_others(site: Path, issuer: Issuer) -> None:
+    """Row C-15, hierarchies: of as many steps as are written, with circles in them, for what every token needs too."""
+    implied = 'implied_scopes = { "files:admin" = ["write"], write = ["read", "work"], read = ["write"] }'
+    told = {
+        "files:admin": "['files:admin', 'read', 'work', 'write']",
+        "write": "['read', 'work', 'write']",
+        "work": None,
+        "files": None,
+    }
+    async with serve(site, issuer, settings=f'required_scopes = ["read"]\n{implied}') as served:
+        for scope, scopes in told.items():
+            done = await ask(served, call("door_who"), Authorization=f"Bearer {issuer.token(scope=scope)}")
+            assert done.status == (403 if scopes is None else 200)
+            if scopes is not None:
+                assert done.result["content"][0]["text"] == f"ann {scopes}"
+        done = await ask(served, call("door_guarded"), Authorization=f"Bearer {issuer.token(scope='files:admin')}")
+        assert done.result["content"][0]["text"] == "done"
+
+
 async def test_what_a_token_does_not_allow_is_a_challenge(served: Served, issuer: Issuer) -> None:
     """Row C-15: both eras, with progress asked for or not; the scope is what the operation needs."""
     bearer = f"Bearer {issuer.token(scope='other')}"
