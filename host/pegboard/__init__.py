@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pegboard.authoring import ToolFunction, tool
-    from pegboard.bearer import BearerScheme, is_scope
+    from pegboard.bearer import SECRET_BYTES, BearerScheme, is_scope, is_weak_secret
     from pegboard.calls.failures import as_failure
     from pegboard.codec import decode, decode_message, encode
     from pegboard.config import HostConfig, PluginConfig
@@ -49,6 +49,7 @@ __all__ = [
     "HOST_API",
     "LOCAL",
     "NOTHING",
+    "SECRET_BYTES",
     "UI_EXTENSION",
     "UI_MIME_TYPE",
     "UI_SCHEME",
@@ -213,6 +214,7 @@ __all__ = [
     "hookimpl",
     "instance_of",
     "is_scope",
+    "is_weak_secret",
     "jsonrpc_error",
     "jsonrpc_notification",
     "jsonrpc_result",
@@ -224,7 +226,7 @@ __all__ = [
 
 _NAMES = {
     "authoring": "ToolFunction tool",
-    "bearer": "BearerScheme is_scope",
+    "bearer": "BearerScheme SECRET_BYTES is_scope is_weak_secret",
     "codec": "decode decode_message encode",
     "config": "HostConfig PluginConfig",
     "context": "Context Progress current_context",

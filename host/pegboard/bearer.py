@@ -1,4 +1,7 @@
-"""Bearer tokens in HTTP requests, and the responses that ask for one (RFC 6750). It knows no tokens that are good."""
+"""Bearer tokens in HTTP requests, and the responses that ask for one (RFC 6750). It knows no tokens that are good.
+
+And what a secret needs before strangers may try to guess it.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,17 @@ from collections.abc import Iterable, Mapping
 
 from pegboard.contracts import Request, Response
 
+SECRET_BYTES = 32
+"""How many bytes a secret needs that strangers may try (RFC 7518, section 3.2, for HS256)."""
+_LEAST_VARIED = 8
+"""How many different characters are in a secret of random ones, whatever its alphabet."""
 _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
 _SAFE = frozenset(chr(code) for code in range(0x20, 0x7F)) - set('"\\')
+
+
+def is_weak_secret(secret: str) -> bool:
+    """Whether a token or key is too short, or too much of the same, for strangers to be let near it."""
+    return len(secret.encode("utf-8", "surrogatepass")) < SECRET_BYTES or len(set(secret)) < _LEAST_VARIED
 
 
 class BearerScheme:

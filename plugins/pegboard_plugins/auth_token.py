@@ -10,12 +10,19 @@ from typing import NamedTuple, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
-from pegboard import Authenticator, BearerScheme, Caller, Plugin, PluginConfig, Request, Response, hookimpl
+from pegboard import (
+    SECRET_BYTES,
+    Authenticator,
+    BearerScheme,
+    Caller,
+    Plugin,
+    PluginConfig,
+    Request,
+    Response,
+    hookimpl,
+    is_weak_secret,
+)
 
-SHORTEST = 32
-"""How many characters a token needs that strangers may try."""
-_LEAST_VARIED = 8
-"""How many different characters are in a token of random ones, whatever its alphabet."""
 _TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 """What a header can carry (RFC 6750, section 2.1)."""
 
@@ -136,14 +143,10 @@ def _digest(token: str) -> bytes:
 
 
 def _only_local(config: AuthTokenConfig) -> str | None:
-    weak = [name for name, one in config.named.items() if _is_weak(one.token.get_secret_value())]
+    weak = [name for name, one in config.named.items() if is_weak_secret(one.token.get_secret_value())]
     if not weak:
         return None
     return (
-        f"tokens of [plugins.auth_token] are weak: {', '.join(weak)}; take {SHORTEST} random characters or more, "
+        f"tokens of [plugins.auth_token] are weak: {', '.join(weak)}; take {SECRET_BYTES} random characters or more, "
         "such as those of `openssl rand -hex 32`"
     )
-
-
-def _is_weak(token: str) -> bool:
-    return len(token) < SHORTEST or len(set(token)) < _LEAST_VARIED

@@ -9,7 +9,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-from pegboard_plugins.auth_token import SHORTEST, AuthTokenConfig
+from pegboard import SECRET_BYTES
+from pegboard_plugins.auth_token import AuthTokenConfig
 from pegboard_plugins.resource_server import AuthorizationServer, ResourceServerConfig
 from pegboard_plugins.resource_server.settings import with_implied
 from tests.support.environments import run
@@ -61,7 +62,7 @@ def test_scopes_hold_others_as_the_page_says() -> None:
 
 
 def test_the_numbers_of_the_page() -> None:
-    assert f"shorter than {SHORTEST} characters" in PAGE
+    assert f"shorter than {SECRET_BYTES} characters" in PAGE
     default = {name: field.default for name, field in ResourceServerConfig.model_fields.items()}
     for name in ("refresh_seconds", "refresh_interval_seconds", "verified_seconds"):
         assert f"`{name}` ({default[name]})" in PAGE

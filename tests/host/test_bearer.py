@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import BearerScheme, Request, Response
+from pegboard import SECRET_BYTES, BearerScheme, Request, Response, is_weak_secret
 
 METADATA = {"resource_metadata": "https://a.example/m"}
 
@@ -81,3 +81,19 @@ def test_a_refusal_of_somebody_else_is_completed() -> None:
     assert scheme.complete(own).body == own.body
     for other in (Response(403), Response(403, headers={"WWW-Authenticate": "Basic"}), scheme.complete(own)):
         assert scheme.complete(other) is other
+
+
+@pytest.mark.parametrize(
+    ("secret", "weak"),
+    [
+        ("0123456789abcdef" * 2, False),
+        (("0123456789abcdef" * 2)[:-1], True),
+        ("01234567" * 4, False),
+        ("0123456" * 40, True),
+        ("äöüßéèêë" * 2, False),
+        ("", True),
+    ],
+)
+def test_a_secret_is_weak_when_it_is_short_or_much_of_the_same(secret: str, *, weak: bool) -> None:
+    assert is_weak_secret(secret) is weak
+    assert SECRET_BYTES == 32

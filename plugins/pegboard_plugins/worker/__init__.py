@@ -12,22 +12,18 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 from pegboard import Authenticator, Command, Plugin, PluginConfig, Route, hookimpl
 
-SHORTEST = 32
-"""How many bytes a secret needs that strangers may try (RFC 7518, section 3.2, for HS256)."""
-WELL_KNOWN = frozenset(("dev", "changeme", "secret", "password", "test", "worker", "arcade", "default"))
-
 
 class WorkerConfig(PluginConfig):
     """`[plugins.worker]`.
 
     Attributes:
         secret: signs the tokens of callers; also ARCADE_WORKER_SECRET. Without one nothing is served. One that is
-            shorter than 32 bytes, or well known, serves this machine alone.
+            shorter than 32 bytes, or of fewer than 8 different characters, serves this machine alone.
         path: where the routes begin.
         auth_disabled: callers need no token, on this machine alone; also ARCADE_AUTH_DISABLED.
         leeway_seconds: how far the clocks of callers may be off.
         require_exp: tokens must say when they end.
-        weak_secrets_anywhere: a secret that is short or well known serves other machines too.
+        weak_secrets_anywhere: such a weak secret serves other machines too.
         unknown_tool: what asking for a tool that is not there comes to: 404 with JSON, or 500 with text.
         check_requirements: what a tool requires is checked before it runs, and told in words.
         expose_internals: errors hold what their authors wrote for developers, and the way through the code.

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from hashlib import sha256
+from math import inf
 from time import time
 from typing import Any
 
-from pegboard import Caller, Request, Response
-from pegboard_plugins.worker import SHORTEST, WELL_KNOWN, WorkerConfig
+from pegboard import SECRET_BYTES, BearerScheme, Caller, Request, Response, is_weak_secret
+from pegboard_plugins.worker import WorkerConfig
 
 AUDIENCE = "worker"
 VERSION = "1"
@@ -33,34 +34,36 @@ class WorkerTokens:
         assert config.secret is not None  # else there is no authenticator
         self._secret = config.secret.get_secret_value()
         self._config = config
-        self._good: dict[bytes, float] = {}
+        self._scheme = BearerScheme()
+        self._ends: dict[bytes, float] = {}
         self.only_local = _only_local(config, self._secret)
 
     async def authenticate(self, request: Request) -> Caller | Response:
         """Let in who brings a token that is in order (RFC 6750, section 2.1)."""
         if self._config.auth_disabled:
             return ENGINE
-        scheme, _, token = (request.headers.get("Authorization") or "").partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
-            return _refused("Not authenticated")
-        complaint = self._complaint(token.strip())
+        token = self._scheme.token(request)
+        if isinstance(token, Response):
+            return _refused("Not authenticated")  # in the protocol's own words
+        complaint = self._complaint(token)
         return ENGINE if complaint is None else _refused(f"Invalid token. Error: {complaint}")
 
     def _complaint(self, token: str) -> str | None:
         """What is wrong with a token; None for one that is in order."""
-        digest = sha256(token.encode("utf-8", "replace")).digest()
-        if self._good.get(digest, 0) > time():
-            return None
-        self._good.pop(digest, None)
+        digest = sha256(token.encode("utf-8", "surrogateescape")).digest()
+        ends = self._ends.get(digest)
+        if ends is not None:
+            if ends > time() - self._config.leeway_seconds:
+                return None
+            del self._ends[digest]
         claims = self._claims(token)
         if isinstance(claims, str):
             return claims
         if claims.get("ver") != VERSION:
             return f"Unsupported token version: {claims.get('ver')}"
-        if len(self._good) >= _KEPT:
-            del self._good[next(iter(self._good))]
-        if "exp" in claims:
-            self._good[digest] = float(claims["exp"]) + self._config.leeway_seconds
+        if len(self._ends) >= _KEPT:
+            del self._ends[next(iter(self._ends))]
+        self._ends[digest] = int(claims["exp"]) if "exp" in claims else inf
         return None
 
     def _claims(self, token: str) -> Mapping[str, Any] | str:
@@ -92,7 +95,7 @@ def mint(secret: str, seconds: int) -> str:
 
 def _key(secret: str) -> bytes:
     # HMAC pads a short key with zeros itself (RFC 2104); the library warns of such keys, and `only_local` has its say
-    return secret.encode().ljust(SHORTEST, b"\0")
+    return secret.encode().ljust(SECRET_BYTES, b"\0")
 
 
 def _refused(detail: str) -> Response:
@@ -103,13 +106,9 @@ def _refused(detail: str) -> Response:
 def _only_local(config: WorkerConfig, secret: str) -> str | None:
     if config.auth_disabled:
         return "the worker lets everybody in: ARCADE_AUTH_DISABLED, or [plugins.worker] auth_disabled, is set"
-    if config.weak_secrets_anywhere or not _is_weak(secret):
+    if config.weak_secrets_anywhere or not is_weak_secret(secret):
         return None
     return (
-        f"the worker's secret is weak; set ARCADE_WORKER_SECRET to {SHORTEST} random bytes or more, "
+        f"the worker's secret is weak; set ARCADE_WORKER_SECRET to {SECRET_BYTES} random bytes or more, "
         "such as those of `openssl rand -hex 32`"
     )
-
-
-def _is_weak(secret: str) -> bool:
-    return len(secret.encode()) < SHORTEST or secret.casefold() in WELL_KNOWN or len(set(secret)) < 8

@@ -6,13 +6,19 @@ import asyncio
 import base64
 import json
 import subprocess
+from collections.abc import AsyncIterator
 from pathlib import Path
 from time import time
 from typing import Any
 
 import jwt
 import pytest
+import pytest_asyncio
+from pydantic import SecretStr
 
+from pegboard import Caller, Request
+from pegboard_plugins.worker import WorkerConfig
+from pegboard_plugins.worker.tokens import WorkerTokens
 from tests.plugins.worker.conftest import SECRET, Engine, claims, reference, serve, token
 from tests.support.http import Served
 from tests.support.http_mcp import ask, call, message, mirrored, modern
@@ -83,17 +89,126 @@ async def test_who_brings_none(engine: Engine, bearer: str | None) -> None:
 
 
 async def test_a_token_in_the_query_opens_nothing(engine: Engine) -> None:
-    assert (await engine.ask("GET", f"tools?access_token={token()}", bearer=None)).status == 401
+    """Row C-14; not beside one in the header, either."""
+    for bearer in (None, f"Bearer {token()}"):
+        reply = await engine.ask("GET", f"tools?access_token={token()}", bearer=bearer)
+        assert (reply.status, reply.body) == (401, {"detail": "Not authenticated"})
+        assert reply.headers["www-authenticate"] == "Bearer"
 
 
-async def test_a_token_that_was_good_ends(site: Path) -> None:
-    async with serve(site, "leeway_seconds = 1") as served:
-        engine = Engine(served)
-        ending = token(exp=int(time()) + 1)
-        assert (await engine.ask("GET", "tools", bearer=f"Bearer {ending}")).status == 200
-        while (await engine.ask("GET", "tools", bearer=f"Bearer {ending}")).status == 200:
-            pass
-        assert (await engine.ask("GET", "tools", bearer=f"Bearer {token(exp=int(time()) - 30)}")).status == 401
+async def test_two_headers_are_none(served: Served) -> None:
+    field = ("Authorization", f"Bearer {token()}")
+    answer = await served.request("GET", "/worker/tools", [field, field])
+    assert (answer.status, answer.json) == (401, {"detail": "Not authenticated"})
+
+
+# --- clocks
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def lenient(site: Path) -> AsyncIterator[Engine]:
+    async with serve(site, "leeway_seconds = 60") as served:
+        yield Engine(served)
+
+
+@pytest.mark.parametrize(
+    ("claim", "sign", "reason"),
+    [
+        ("exp", -1, "Signature has expired"),
+        ("nbf", 1, "The token is not yet valid (nbf)"),
+        ("iat", 1, "The token is not yet valid (iat)"),
+    ],
+)
+async def test_clocks_may_differ_by_the_leeway(
+    engine: Engine, lenient: Engine, claim: str, sign: int, reason: str
+) -> None:
+    for asked, seconds, status in ((engine, 30, 401), (lenient, 30, 200), (lenient, 90, 401)):
+        changed: dict[str, Any] = {claim: int(time()) + sign * seconds}
+        given = token(**changed)
+        for _ in range(2):  # the second time it may be known already
+            reply = await asked.ask("GET", "tools", bearer=f"Bearer {given}")
+            assert reply.status == status
+            assert status == 200 or reply.body == {"detail": f"Invalid token. Error: {reason}"}
+
+
+async def test_a_leeway_is_no_reason_to_do_without_an_end(lenient: Engine) -> None:
+    reply = await lenient.ask("GET", "tools", bearer=f"Bearer {token(exp=None)}")
+    assert (reply.status, reply.body) == (401, {"detail": 'Invalid token. Error: Token is missing the "exp" claim'})
+
+
+# --- tokens that are known already
+
+
+class Fields(dict[str, str]):
+    """Header fields, each once."""
+
+    def getall(self, key: str, default: Any) -> Any:
+        return [self[key]] if key in self else default
+
+
+class Door:
+    """The authenticator, and how often it has had a token checked."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, **settings: Any) -> None:
+        self._tokens = WorkerTokens(WorkerConfig(secret=SecretStr(SECRET), **settings))
+        self._patch = monkeypatch
+        self._decode = jwt.decode
+        self.checked = 0
+        monkeypatch.setattr(jwt, "decode", self._counted)
+
+    def _counted(self, *given: Any, **options: Any) -> Any:
+        self.checked += 1
+        return self._decode(*given, **options)
+
+    def set_clock(self, now: float) -> None:
+        """What time it is for tokens that are known; the library has a clock of its own."""
+        self._patch.setattr("pegboard_plugins.worker.tokens.time", lambda: now)
+
+    async def opens(self, given: str) -> bool:
+        found = await self._tokens.authenticate(
+            Request("GET", "/worker/tools", {}, Fields({"Authorization": f"Bearer {given}"}))
+        )
+        assert isinstance(found, Caller) or found.status == 401
+        return isinstance(found, Caller)
+
+
+@pytest.mark.parametrize("leeway", [0, 60])
+async def test_a_token_that_was_good_is_checked_anew_once_it_has_ended(
+    monkeypatch: pytest.MonkeyPatch, leeway: int
+) -> None:
+    door = Door(monkeypatch, leeway_seconds=leeway)
+    end = int(time()) + 600
+    given = token(exp=end + 0.9)  # ends are whole seconds, as the library has it
+    assert await door.opens(given)
+    for now, checked in ((end + leeway - 0.01, 1), (end + leeway, 2)):
+        door.set_clock(now)
+        assert await door.opens(given)
+        assert door.checked == checked
+
+
+async def test_a_token_that_ends_in_another_age_is_known_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    door = Door(monkeypatch, require_exp=False)
+    for given in (token(exp=10**400), token(exp=None)):
+        door.checked = 0
+        assert [await door.opens(given) for _ in range(2)] == [True, True]
+        assert door.checked == 1
+
+
+async def test_what_was_refused_is_checked_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    door = Door(monkeypatch)
+    for given, _ in BAD.values():
+        door.checked = 0
+        assert [await door.opens(given) for _ in range(2)] == [False, False]
+        assert door.checked == 2
+
+
+async def test_so_many_tokens_are_known_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pegboard_plugins.worker.tokens._KEPT", 2)
+    door = Door(monkeypatch)
+    first, second, third = (token(jti=name) for name in ("1", "2", "3"))
+    for given, checked in ((first, 1), (second, 2), (first, 2), (third, 3), (second, 3), (third, 3), (first, 4)):
+        assert await door.opens(given)
+        assert door.checked == checked
 
 
 async def test_the_endpoint_of_mcp_is_another_door(served: Served) -> None:
