@@ -181,4 +181,8 @@ def _rate(per_minute: float, burst: int) -> Rate:
 
 
 def _whose(call: Call) -> Hashable:
-    return call.caller.issuer, call.caller.subject
+    """Whose call it is: a person's, or that of a program without one; and for whom, where a program says so."""
+    caller = call.caller
+    program = caller.client_id if caller.subject is None else None
+    user = None if call.supplied is None else call.supplied.user_id
+    return caller.issuer, caller.subject, program, user and hash(user)  # of any length, and thousands are kept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from pegboard import (
     Call,
@@ -33,6 +33,18 @@ RESOURCE_NOT_FOUND = -32002
 CLIENT = Client("worker")
 
 
+class Known(NamedTuple):
+    """What there is to call, at one moment.
+
+    Attributes:
+        by_name: the tools by the names of their toolkits and their own, both folded.
+        listed: the definitions of all, as JSON.
+    """
+
+    by_name: dict[tuple[str, str], list[Tool]]
+    listed: bytes
+
+
 class Endpoint:
     """Answers the worker's routes.
 
@@ -43,19 +55,18 @@ class Endpoint:
     def __init__(self, config: WorkerConfig) -> None:
         self._config = config
         self._outputs = Outputs(config)
-        self._tools: dict[tuple[str, str], list[Tool]] | None = None
-        self._listed = b""
+        self._kept: Known | None = None
+        self._changes = 0
         self._watching = False
 
     async def health(self, request: Request, host: ProtocolHost) -> Response:
         """`GET /worker/health`: open to everybody."""
-        count = sum(map(len, (await self._by_name(host)).values()))
+        count = sum(map(len, (await self._known(host)).by_name.values()))
         return _json({"status": "ok", "tool_count": str(count)})
 
     async def tools(self, request: Request, host: ProtocolHost) -> Response:
         """`GET /worker/tools`: every tool."""
-        await self._by_name(host)
-        return Response(200, self._listed)
+        return Response(200, (await self._known(host)).listed)
 
     async def invoke(self, request: Request, host: ProtocolHost) -> Response:
         """`POST /worker/tools/invoke`: call a tool. A tool that fails is answered with 200 as well."""
@@ -114,7 +125,8 @@ class Endpoint:
     async def _find(self, asked: ToolCallRequest, host: ProtocolHost) -> Tool | None:
         """The tool that a caller means; the first of any version where they name none."""
         wanted = asked.tool
-        found = (await self._by_name(host)).get((wanted.toolkit.casefold(), wanted.name.casefold()), ())
+        known = await self._known(host)
+        found = known.by_name.get((wanted.toolkit.casefold(), wanted.name.casefold()), ())
         version = None if wanted.version is None else wanted.version.casefold()
         return next((one for one in found if version is None or (one.version or "").casefold() == version), None)
 
@@ -124,26 +136,34 @@ class Endpoint:
         version = f" in version {asked.tool.version}" if asked.tool.version is not None else ""
         return _error(404, INVALID_PARAMS, f"Unknown tool: {asked.tool.toolkit}.{asked.tool.name}{version}")
 
-    async def _by_name(self, host: ProtocolHost) -> dict[tuple[str, str], list[Tool]]:
-        """The tools by the names of their toolkits and their own, kept until they change."""
+    async def _known(self, host: ProtocolHost) -> Known:
+        """What there is to call, kept until it changes."""
         if not self._watching:
             self._watching = True
             host.watch(self._forget)
-        if self._tools is None:
-            tools: dict[tuple[str, str], list[Tool]] = {}
-            definitions = []
-            for tool in await _all_tools(host):
-                definition = definition_of(tool)
-                key = definition["toolkit"]["name"].casefold(), definition["name"].casefold()
-                tools.setdefault(key, []).append(tool)
-                definitions.append(definition)
-            self._listed = encode(definitions)
-            self._tools = tools
-        return self._tools
+        if self._kept is not None:
+            return self._kept
+        changes = self._changes
+        known = _made(await _all_tools(host))
+        if changes == self._changes:  # else it is of no use to whoever asks next
+            self._kept = known
+        return known
 
     def _forget(self, change: Change) -> None:
         if change.kind == "tools":
-            self._tools = None
+            self._changes += 1
+            self._kept = None
+
+
+def _made(tools: list[Tool]) -> Known:
+    by_name: dict[tuple[str, str], list[Tool]] = {}
+    definitions = []
+    for tool in tools:
+        definition = definition_of(tool)
+        key = definition["toolkit"]["name"].casefold(), definition["name"].casefold()
+        by_name.setdefault(key, []).append(tool)
+        definitions.append(definition)
+    return Known(by_name, encode(definitions))
 
 
 async def _all_tools(host: ProtocolHost) -> list[Tool]:

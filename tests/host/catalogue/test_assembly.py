@@ -17,11 +17,19 @@ from pegboard import (
     Host,
     Middleware,
     Outcome,
+    Plugin,
     PluginError,
+    ProtocolHost,
+    Request,
+    Response,
+    Route,
     ToolAnnotations,
     ToolDefinition,
     Toolkit,
+    Transport,
+    TransportHost,
     around,
+    hookimpl,
 )
 from tests.host.context.test_context import Store
 from tests.host.hosting import failure, make_host, plugin_of, value
@@ -146,6 +154,53 @@ def test_resources_and_prompts_that_two_claim_are_served_by_neither() -> None:
     assert list(host.assembly.prompts) == ["of_a", "of_b"]
     assert len(problems(host)) == 2
     assert all("toolkit 'a'" in told and "toolkit 'b'" in told for told in problems(host))
+
+
+class Line:
+    """A transport that ends at once."""
+
+    name = "line"
+
+    async def run(self, host: TransportHost) -> None:
+        """Do nothing."""
+
+
+class Served(Plugin):
+    """A route and a transport, and others of its own name."""
+
+    @hookimpl
+    def register_routes(self) -> list[Route]:
+        return [Route("GET", "/same", answer), Route("POST", "/same", answer, auth=type(self).__name__)]
+
+    @hookimpl
+    def register_transports(self) -> list[Transport]:
+        return [Line()]
+
+
+class Again(Served):
+    """The same once more."""
+
+
+async def answer(request: Request, host: ProtocolHost) -> Response:
+    return Response()
+
+
+def test_a_route_and_a_transport_that_two_claim_are_served_by_neither_and_both_owners_are_named() -> None:
+    host = loaded(plugins={"first": Served, "second": Again})
+    assert (host.assembly.routes, host.assembly.transports) == ({}, {})
+    assert problems(host) == [
+        "transport 'line' is claimed by plugin 'first' and plugin 'second'; neither is served",
+        "route 'GET /same' is claimed by plugin 'first' and plugin 'second'; neither is served",
+        "route 'POST /same' is claimed by plugin 'first' and plugin 'second'; neither is served",
+    ]
+
+
+def test_a_route_whose_callers_nobody_knows_is_not_served_and_the_owner_is_told() -> None:
+    host = loaded(plugins={"first": Served})
+    assert list(host.assembly.routes["/same"]) == ["GET"]
+    assert problems(host) == [
+        "route 'POST /same' is for callers of the policy 'Served', and no plugin says who they are; it is not served"
+    ]
 
 
 # --- authors' mistakes

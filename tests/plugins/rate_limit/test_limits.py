@@ -17,6 +17,7 @@ from pegboard import (
     Failure,
     Host,
     ProtocolError,
+    Supplied,
     Toolkit,
     ToolResult,
 )
@@ -115,6 +116,34 @@ async def test_each_caller_and_each_tool_has_a_limit_of_its_own() -> None:
         assert await answers(host, "x_a", ANONYMOUS, 2) == [True, False]
 
 
+CALLERS: dict[str, tuple[Caller, Supplied | None]] = {
+    "nobody known": (ANONYMOUS, None),
+    "a subject": (ANN, None),
+    "the subject of an issuer": (Caller("ann", issuer="https://a.example"), None),
+    "the same of another": (Caller("ann", issuer="https://b.example"), None),
+    "a program": (Caller(client_id="ann"), None),
+    "another program": (Caller(client_id="worker"), None),
+    "that program without a person": (Caller(client_id="worker"), Supplied()),
+    "that program for a person": (Caller(client_id="worker"), Supplied(user_id="ann")),
+    "and for another": (Caller(client_id="worker"), Supplied(user_id="ben")),
+}
+ALIKE = {"that program without a person": "another program"}
+
+
+async def test_who_calls_is_a_person_of_an_issuer_a_program_or_whom_it_calls_for() -> None:
+    async with limited(Clock(), calls_per_minute=60, burst=1) as host:
+        for name, (caller, supplied) in CALLERS.items():
+            first = await call(host, "x_a", caller=caller, supplied=supplied)
+            assert isinstance(first, ToolResult) is (name not in ALIKE), name
+            assert isinstance(await call(host, "x_a", caller=caller, supplied=supplied), Failure), name
+
+
+async def test_the_program_that_a_person_uses_makes_no_other_person_of_them() -> None:
+    async with limited(Clock(), calls_per_minute=60, burst=1) as host:
+        assert await answers(host, "x_a", Caller("ann", client_id="one"), 1) == [True]
+        assert await answers(host, "x_a", Caller("ann", client_id="two"), 1) == [False]
+
+
 async def test_tools_may_have_other_limits_and_the_first_that_fits_holds() -> None:
     tools = {"x_b": {"calls_per_minute": 60, "burst": 3}, "x_*": {"calls_per_minute": 1}}
     async with limited(Clock(), tools=tools) as host:
@@ -184,6 +213,15 @@ async def test_names_that_name_nothing_take_no_room() -> None:
             await call(host, "y" * (65 + number), caller=ANN)
             await host.dispatch(Call("tools/call", {"name": number}, ANN))
     assert len(limit._buckets) == 1
+
+
+async def test_names_of_people_take_little_room() -> None:
+    limit = RateLimit(RateLimitConfig(), Clock())
+    async with make_host(make_kit(), plugins={"limit": plugin_of(middleware=[limit])}) as host:
+        for letter in "ab":
+            await call(host, "x_a", caller=ANONYMOUS, supplied=Supplied(user_id=letter * 100_000))
+    assert len(limit._buckets) == 2
+    assert len(repr(limit._buckets._full)) < 1000
 
 
 def test_as_many_buckets_are_kept_as_there_is_room_for() -> None:
