@@ -1,4 +1,8 @@
-"""A call of 2026-07-28 over HTTP: answered with JSON, or with a stream if it says something before it ends."""
+"""A call of 2026-07-28 over HTTP: answered with JSON, or with a stream if it says something before it ends.
+
+A peer that takes nothing but streams gets one, but not before something is said or the call has taken its time: by then
+it would have been refused.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,9 @@ from typing import Any, Final, Self
 
 from pegboard import EventStream, Response
 from pegboard_plugins.mcp.outbox import Outbox
+
+COMMIT_SECONDS: Final = 15.0
+"""After how long a call that has said nothing is answered with a stream, which can be kept alive."""
 
 STREAM_HEADERS: Final = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
 
@@ -46,14 +53,17 @@ class Exchange:
         """
         self._task = asyncio.create_task(answer)
         self._task.add_done_callback(lambda _: self._outbox.close())
-        if not streamed:
-            try:
-                await self._outbox.wait()
-            except asyncio.CancelledError:
-                self._task.cancel()
-                raise
-            if self._outbox.empty:
-                return self.head._replace(body=self._task.result())
+        timer = asyncio.get_running_loop().call_later(COMMIT_SECONDS, self._outbox.wake) if streamed else None
+        try:
+            await self._outbox.wait()
+        except asyncio.CancelledError:
+            self._task.cancel()
+            raise
+        finally:
+            if timer is not None:
+                timer.cancel()
+        if self._task.done() and (self.head.status != 200 or not (streamed or not self._outbox.empty)):
+            return self.head._replace(body=self._task.result())
         return EventStream(self, STREAM_HEADERS)
 
     # --- the stream

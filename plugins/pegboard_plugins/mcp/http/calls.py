@@ -11,15 +11,12 @@ from typing import Any, Final
 
 from pegboard import EventStream, RequestId, Response, jsonrpc_error
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR
-from pegboard_plugins.mcp.exchange import STREAM_HEADERS
+from pegboard_plugins.mcp.exchange import COMMIT_SECONDS, STREAM_HEADERS
 from pegboard_plugins.mcp.http.stream import Stream
 from pegboard_plugins.mcp.http.table import HttpSession, Sessions
 from pegboard_plugins.mcp.outbox import Outbox
 
 ACCEPTED: Final = Response(202)
-
-COMMIT_SECONDS: Final = 15.0
-"""After how long a call that has said nothing is answered with a stream, which can be kept alive."""
 
 OF_A_CALL: Final = "c"
 """The first letter of the ids of the streams of calls."""
@@ -34,6 +31,7 @@ class SessionCall:
 
     __slots__ = (
         "_cancelled",
+        "_in_events",
         "_outbox",
         "_response",
         "_session",
@@ -56,6 +54,7 @@ class SessionCall:
         self._stream: Stream | None = None  # most calls never need one
         self._response: bytes | None = None
         self._streamed = False
+        self._in_events = False
         self._cancelled = False
 
     @property
@@ -78,7 +77,7 @@ class SessionCall:
             if self.open:
                 self._session.withdraw(self)
                 self._response = response
-                if self._streamed or not self._outbox.empty:
+                if self._streamed or self._in_events or not self._outbox.empty:
                     self._outbox.send(response, keep=True)
         finally:
             self._outbox.close()
@@ -121,10 +120,10 @@ class SessionCall:
             json: the peer takes JSON.
             events: it takes an event stream.
         """
-        if json:
-            await self._first(events=events)
-            if not self._streamed and self._outbox.empty:
-                return self._alone()
+        self._in_events = not json
+        await self._first(events=events)
+        if not self._streamed and (self.head.status != 200 or (json and self._outbox.empty)):
+            return self._alone()
         self._streamed = True
         session = self._session
         stream = self._stream = Stream(session.id, session.keeping, OF_A_CALL, outbox=self._outbox)
