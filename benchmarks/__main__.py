@@ -12,6 +12,7 @@ from benchmarks import calls, imports, lists, machine, memory, promises, report,
 from benchmarks.bench import Bench
 from benchmarks.contenders import NAMES, Contenders
 from benchmarks.environments import Environments, find_uv
+from benchmarks.http import auth
 from benchmarks.http import calls as http_calls
 from benchmarks.http import lists as http_lists
 from benchmarks.http import memory as http_memory
@@ -19,7 +20,7 @@ from benchmarks.results import Results
 
 SCENARIOS = {
     scenario.NAME: scenario.run
-    for scenario in (start, imports, memory, calls, lists, http_calls, http_lists, http_memory)
+    for scenario in (start, imports, memory, calls, lists, http_calls, auth, http_lists, http_memory)
 }
 _SHOWN_VERSIONS = ("pegboard", "mcp", "pydantic", "pydantic-core", "pluggy", "anyio", "aiohttp", "uvicorn", "uvloop")
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from benchmarks import calls, imports, lists, memory, start
 from benchmarks.contenders import FLOOR, FLOOR_UVLOOP, SDK, SDK_FAST
+from benchmarks.http import auth
 from benchmarks.http import calls as http_calls
 from benchmarks.http import lists as http_lists
 from benchmarks.http import memory as http_memory
@@ -81,6 +82,12 @@ TABLES = {
         },
         "cpu_us",
         (FLOOR, FLOOR_UVLOOP, SDK, SDK_FAST),
+    ),
+    auth.NAME: Table(
+        "calls over HTTP by those who bring a token",
+        {"calls/s": "per_second", "p50 ms": "p50_ms", "p99 ms": "p99_ms", "CPU us/call": "cpu_us"},
+        "cpu_us",
+        (auth.OPEN, FLOOR),
     ),
     http_lists.NAME: Table(
         f"tools/list over HTTP (CPU us; calls of add x{http_lists.CONCURRENCY})",

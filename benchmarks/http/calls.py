@@ -6,12 +6,12 @@ import gc
 import time
 from collections.abc import Sequence
 from statistics import quantiles
-from typing import Final
+from typing import Final, Protocol
 
 from benchmarks.bench import Bench
 from benchmarks.contenders import HTTP_SERVERS, Contender
 from benchmarks.http.client import Connection, Load
-from benchmarks.http.conversation import Conversation, check_sums
+from benchmarks.http.conversation import Conversation
 from benchmarks.http.server import HttpServer
 from benchmarks.messages import ERAS
 
@@ -44,12 +44,24 @@ def _measure(bench: Bench, contender: Contender, server: HttpServer, era: str) -
                     bench.results.add(NAME, case(era, tool, concurrency), contender.name, **metrics)
 
 
+class Calls(Protocol):
+    """Makes the requests of a measurement, and checks what has come back."""
+
+    def calls(self, tool: str, first: int, count: int) -> list[bytes]:
+        """Calls of an adding tool, each with numbers of its own."""
+        ...
+
+    def check(self, responses: Sequence[bytes], first: int) -> None:
+        """Check that each call has one answer, a success with the sum."""
+        ...
+
+
 class Caller:
     """Calls one tool of one server."""
 
     _next_id = 1
 
-    def __init__(self, server: HttpServer, conversation: Conversation, load: Load, tool: str) -> None:
+    def __init__(self, server: HttpServer, conversation: Calls, load: Load, tool: str) -> None:
         self._server = server
         self._conversation = conversation
         self._load = load
@@ -72,7 +84,7 @@ class Caller:
             wall, cpu = time.perf_counter() - started, self._server.cpu_seconds() - cpu
         finally:
             gc.enable()
-        check_sums(responses, first)
+        self._conversation.check(responses, first)
         return {"per_second": count / wall, "cpu_us": cpu / count * 1e6} | _percentiles(latencies)
 
 

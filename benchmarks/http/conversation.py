@@ -18,11 +18,13 @@ class Conversation:
     Args:
         connection: where the handshake goes; requests may go over any connection.
         era: the era.
+        authorization: what each request says in its header of that name; empty for nothing.
     """
 
-    def __init__(self, connection: Connection, era: str) -> None:
+    def __init__(self, connection: Connection, era: str, authorization: str = "") -> None:
         self._era = era
         self._address = f"127.0.0.1:{connection.port}"
+        self._authorization = f"Authorization: {authorization}\r\n" if authorization else ""
         self._session = ""
         if era != MODERN:
             initialize, initialized = handshake()
@@ -40,6 +42,14 @@ class Conversation:
         messages = additions(self._era, tool, first, count)
         return [self._post(message, "tools/call", tool) for message in messages]
 
+    def check(self, responses: Sequence[bytes], first: int) -> None:
+        """Check that each call has one answer, a success with the sum.
+
+        Raises:
+            WrongAnswerError: it is not so.
+        """
+        check_additions([message_of(raw) for raw in responses], first, len(responses))
+
     def stream(self) -> bytes:
         """The request that opens the stream of a session."""
         return self._head("GET", "text/event-stream") + b"\r\n"
@@ -55,14 +65,5 @@ class Conversation:
     def _head(self, method: str, accept: str) -> bytes:
         return (
             f"{method} {PATH} HTTP/1.1\r\nHost: {self._address}\r\nUser-Agent: benchmarks\r\nAccept: {accept}\r\n"
-            f"MCP-Protocol-Version: {self._era}\r\n{self._session}"
+            f"MCP-Protocol-Version: {self._era}\r\n{self._authorization}{self._session}"
         ).encode()
-
-
-def check_sums(responses: Sequence[bytes], first: int) -> None:
-    """Check that each call has one answer, a success with the sum.
-
-    Raises:
-        WrongAnswerError: it is not so.
-    """
-    check_additions([message_of(raw) for raw in responses], first, len(responses))

@@ -6,18 +6,20 @@ from collections.abc import Iterator
 from typing import Final
 
 from benchmarks.contenders import FLOOR, FLOOR_UVLOOP, PEGBOARD, PEGBOARD_UVLOOP, SDK, SDK_FAST, SDK_STATELESS
-from benchmarks.http import calls, lists, memory
+from benchmarks.http import auth, calls, lists, memory
 from benchmarks.messages import ERAS
 from benchmarks.results import Results
 
 _HOP: Final = "add_thread"
 _SAME: Final = 1.15
 """Costs that differ by less are the same, as far as this can be measured."""
+_QUARTER: Final = 1.25
 
 
 def lines(results: Results) -> Iterator[tuple[bool, str]]:
     """For each promise that was measured, whether it is kept, and how."""
     yield from _calls(results)
+    yield from _auth(results)
     yield from _lists(results)
     yield from _memory(results)
 
@@ -36,6 +38,14 @@ def _calls(results: Results) -> Iterator[tuple[bool, str]]:
         if peers:
             shown = ", ".join(f"{peer} {ratio:.1f}" for peer, ratio in peers.items())
             yield min(peers.values()) >= 3, f"http-call {case}: times faster than {shown} (several)"
+
+
+def _auth(results: Results) -> Iterator[tuple[bool, str]]:
+    for case in results.cases(auth.NAME):
+        for door in results.contenders(auth.NAME, case):
+            ratio = results.ratio(auth.NAME, case, door, auth.OPEN, "cpu_us")
+            if ratio and door not in (auth.OPEN, FLOOR):
+                yield ratio <= _QUARTER, f"auth {case}: {door} {ratio:.2f} x {auth.OPEN} (within a quarter)"
 
 
 def _lists(results: Results) -> Iterator[tuple[bool, str]]:

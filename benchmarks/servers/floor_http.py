@@ -1,14 +1,18 @@
 """The floor over HTTP: the least that can answer what is measured on aiohttp, with pydantic's JSON and validation.
 
-It checks no header, no envelope and no session, knows no error, and keeps its lists as bytes. It is a limit, not a
-server. With `--uvloop` it runs on that event loop.
+It checks no header, no envelope and no session, knows no error, and keeps its lists as bytes. Of the worker protocol it
+knows calls of `add`, with a token whose signature, audience and end it checks. It is a limit, not a server. With
+`--uvloop` it runs on that event loop.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hmac
 import os
 import sys
+import time
+from base64 import urlsafe_b64decode
 from functools import partial
 from typing import Any
 
@@ -30,6 +34,7 @@ class Floor:
 
     def __init__(self, more_tools: int, page_size: int) -> None:
         self._loop = asyncio.get_running_loop()
+        self._secret = os.environ.get("ARCADE_WORKER_SECRET", "").encode()
         numbers = TypeAdapter(Numbers)
         self._validate = numbers.validator.validate_python
         tools = described_tools(numbers, more_tools)
@@ -42,6 +47,8 @@ class Floor:
     async def answer(self, request: web.BaseRequest) -> web.Response:
         """Answer one request."""
         message = from_json(await request.read())
+        if request.path == "/worker/tools/invoke":
+            return await self._invoke(request.headers["Authorization"].removeprefix("Bearer "), message)
         method = message["method"]
         if method == "tools/call":
             return _response(await self._call(message["id"], message["params"]))
@@ -51,6 +58,24 @@ class Floor:
         if method == "initialize":
             return _response(_encoded(message["id"], INITIALIZED))
         return web.Response(status=202)
+
+    async def _invoke(self, token: str, message: dict[str, Any]) -> web.Response:
+        if not self._opens(token):
+            return web.Response(status=401)
+        total = await add(**self._validate(message["inputs"]))
+        output = {"value": total, "error": None, "logs": None}
+        answer = {"execution_id": message["execution_id"], "success": True, "output": output}
+        return _response(to_json(answer))
+
+    def _opens(self, token: str) -> bool:
+        signed, _, signature = token.rpartition(".")
+        right = hmac.digest(self._secret, signed.encode(), "sha256")
+        claims = from_json(_decoded(signed.partition(".")[2]))
+        return (
+            hmac.compare_digest(_decoded(signature), right)
+            and claims["aud"] == "worker"
+            and claims["exp"] > time.time()
+        )
 
     async def _call(self, number: int, params: dict[str, Any]) -> bytes:
         arguments = self._validate(params["arguments"])
@@ -70,6 +95,10 @@ class Floor:
 
 def _encoded(number: int, result: dict[str, Any]) -> bytes:
     return to_json({"jsonrpc": "2.0", "id": number, "result": result})
+
+
+def _decoded(part: str) -> bytes:
+    return urlsafe_b64decode(part + "==")
 
 
 def _response(body: bytes) -> web.Response:
