@@ -76,9 +76,10 @@ class BearerScheme:
         """A response whose challenge, if it has one of this scheme, says what the parameters say besides."""
         given = response.headers.get("WWW-Authenticate", "")
         more = {name: text for name, text in self._parameters.items() if f'{name}="' not in given}
-        if not more or not given.startswith("Bearer "):
+        scheme, _, told = given.partition(" ")
+        if not more or scheme.lower() != "bearer":
             return response
-        added = ", ".join((given, challenge(more).removeprefix("Bearer ")))
+        added = f"{given}, {challenge(more).removeprefix('Bearer ')}" if told else challenge(more)
         return response._replace(headers={**response.headers, "WWW-Authenticate": added})
 
 

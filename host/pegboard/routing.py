@@ -15,6 +15,8 @@ logger = logging.getLogger("pegboard")
 OPEN = frozenset(("public", "mcp"))
 """Policies that need no authenticator: the second admits everybody only as long as there is none for it."""
 
+_CHALLENGED = (401, 403)
+
 Routes = Mapping[str, Mapping[str, Route]]
 """By path, then by method."""
 
@@ -70,27 +72,43 @@ def check_reach(address: str, authenticators: Iterable[Authenticator], *, truste
 
 
 class _Guarded:
-    """A route's handler, behind authenticators: the first that knows the caller lets the request in."""
+    """A route's handler, behind authenticators: the first that knows the caller lets the request in.
+
+    Where none does, the refusal that says most goes out.
+    """
 
     def __init__(self, route: Route, authenticators: Sequence[Authenticator]) -> None:
         self._handler = route.handler
         self._authenticators = authenticators
 
     async def __call__(self, request: Request, host: ProtocolHost) -> Response | EventStream:
-        refusal: Response | None = None
+        refusals: list[tuple[Response, Authenticator]] = []
         for authenticator in self._authenticators:
             found = await authenticator.authenticate(request)
             if isinstance(found, Caller):
                 answer = await self._handler(request._replace(caller=found), host)
-                return _completed(answer, authenticator)
-            refusal = refusal or found
-        assert refusal is not None  # there is at least one authenticator
-        return refusal
+                if not isinstance(answer, Response) or answer.status not in _CHALLENGED:
+                    return answer  # as nearly all are
+                return _completed(answer, [authenticator, *self._others(authenticator)])
+            refusals.append((found, authenticator))
+        refusal, whose = min(refusals, key=_says_little)
+        return _completed(refusal, self._others(whose))
+
+    def _others(self, authenticator: Authenticator) -> list[Authenticator]:
+        return [one for one in self._authenticators if one is not authenticator]
 
 
-def _completed(answer: Response | EventStream, authenticator: Authenticator) -> Response | EventStream:
-    """What a route refuses, with what only the authenticator knows of how to be admitted."""
-    if not isinstance(answer, Response) or answer.status not in (401, 403):
-        return answer
-    complete = getattr(authenticator, "complete", None)
-    return answer if complete is None else complete(answer)
+def _completed(answer: Response, authenticators: Iterable[Authenticator]) -> Response:
+    """What is refused, with what only authenticators know of how to be admitted."""
+    for one in authenticators:
+        complete = getattr(one, "complete", None)
+        if complete is not None and answer.status in _CHALLENGED:
+            answer = complete(answer)
+    return answer
+
+
+def _says_little(refused: tuple[Response, Authenticator]) -> tuple[int, int]:
+    """How little a refusal says: most does one that knows the token, least one that asks for another."""
+    status, challenge = refused[0].status, refused[0].headers.get("WWW-Authenticate", "")
+    kind = 0 if status == 403 else 1 if status >= 500 else 3 if status == 401 else 2
+    return kind, -challenge.count('="')

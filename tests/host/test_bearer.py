@@ -79,6 +79,9 @@ def test_a_refusal_of_somebody_else_is_completed() -> None:
         'resource_metadata="https://a.example/m"'
     )
     assert scheme.complete(own).body == own.body
+    assert scheme.complete(BearerScheme().refusal(401)).headers["WWW-Authenticate"] == (
+        'Bearer resource_metadata="https://a.example/m", scope="usual"'
+    )
     for other in (Response(403), Response(403, headers={"WWW-Authenticate": "Basic"}), scheme.complete(own)):
         assert scheme.complete(other) is other
 
