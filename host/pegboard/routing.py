@@ -26,7 +26,7 @@ async def respond(routes: Routes, request: Request, host: ProtocolHost) -> Respo
     methods = routes.get(request.path)
     if methods is None:
         return Response(404, b"There is nothing here.\n", "text/plain")
-    route = methods.get("GET" if request.method == "HEAD" else request.method)
+    route = methods.get("GET" if request.method == "HEAD" else request.method) or methods.get("*")
     if route is None:
         return Response(405, headers={"Allow": ", ".join(sorted(methods))})
     try:

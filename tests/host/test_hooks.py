@@ -404,7 +404,10 @@ async def test_hook_register_routes() -> None:
     class Routing(Plugin):
         @hookimpl
         def register_routes(self) -> Iterable[Route]:
-            return [Route("POST", "/made", answer)]
+            return [Route("POST", "/made", answer), Route("GET", "/any", answer), Route("*", "/any", other)]
+
+    async def other(request: Request, host: ProtocolHost) -> Response:
+        return Response(204)
 
     async with make_host(plugins={"p": Routing}, name="n") as host:
 
@@ -416,6 +419,12 @@ async def test_hook_register_routes() -> None:
         assert await respond("POST", "/made", b"!") == Response(201, b"n!")
         assert (await respond("GET", "/made")).status == 405
         assert (await respond("GET", "/made")).headers["Allow"] == "POST"
+        assert [(await respond(method, "/any")).status for method in ("GET", "HEAD", "POST", "ODD")] == [
+            201,
+            201,
+            204,
+            204,
+        ]
         assert (await respond("POST", "/other")).status == 404
         crashed = await respond("POST", "/made", b"crash")
         assert crashed.status == 500

@@ -161,7 +161,9 @@ class Binder:
         if reason := self._why_withheld(plugin, definition, forms):
             return Withheld(name, plugin.origin.name, reason)
         tool, signature, function = compile_tool(definition, name, plugin.origin.name, plugin.version)
-        tool = self._described(tool, definition, resources)._replace(own_name=own, requires=_required(definition))
+        tool = self._described(tool, definition, resources)._replace(
+            own_name=own, requires=_required(definition), owner_description=plugin.description
+        )
         provider, hint = None, ""
         if definition.requires_auth is not None or definition.scopes:
             tool, provider, hint = self._authorized(tool, definition)

@@ -74,7 +74,8 @@ def _fast_loop() -> LoopFactory | None:
 def _announce(host: Host, address: str, tools: Sequence[str]) -> None:
     """Where the host is reached, what is on, and what to do next."""
     owners = sorted({host.assembly.tools[name].tool.owner for name in tools})
-    endpoint = next((path for path, methods in host.assembly.routes.items() if "POST" in methods), "")
+    routes = host.assembly.routes.items()
+    endpoint = next((path for path, on in routes if "POST" in on and on["POST"].auth == "mcp"), "")
     url = f"{address}{endpoint}" if address.startswith("http") else address
     name = f"{host.identity.name} {host.identity.version}"
     count = "1 tool" if len(tools) == 1 else f"{len(tools)} tools"

@@ -82,6 +82,7 @@ class Tool(NamedTuple):
         own_name: the last part of its name, as its author gave it.
         gives: what its result is, where that has no schema.
         requires: what it requires beside its arguments, None for nothing.
+        owner_description: what its toolkit says of the whole, None for nothing.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Tool(NamedTuple):
     own_name: str = ""
     gives: Gives = "anything"
     requires: "ToolRequirements | None" = None
+    owner_description: str | None = None
 
 
 class Resource(NamedTuple):

@@ -118,7 +118,7 @@ class Route(NamedTuple):
     """What answers at a path.
 
     Attributes:
-        method: the HTTP method.
+        method: the HTTP method; "*" for those that no other route of the path answers.
         path: the exact path, such as "/mcp".
         handler: answers it.
         auth: the policy that admits callers, of an authenticator: "mcp" is that of the MCP endpoint, which is open

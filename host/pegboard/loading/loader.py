@@ -178,6 +178,7 @@ class _Attempt:
         log = logging.getLogger(f"pegboard.{origin.kind}s.{origin.name}")
         loaded = Loaded(origin, instance, lambda one: self.context(one, config, log))
         loaded.version = version or loaded.version
+        loaded.description = _own_description(instance)
         for hook, function, parameters in implementations:
             getattr(loaded, HOOKS[hook].field).extend(contributions(hook, function, parameters, loaded.context))
         loaded.import_seconds = time.perf_counter() - started
@@ -212,6 +213,21 @@ def _own_version(instance: object) -> str | None:
         return normal_version(instance.version)
     except ValueError as error:
         raise PluginError(f"its version: {error}") from None
+
+
+def _own_description(instance: object) -> str | None:
+    """What a Toolkit says of the whole, which clients of some protocols read."""
+    given: object = instance.description if isinstance(instance, Toolkit) else None
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        raise PluginError(f"its description must be text, not {type(given).__name__}")
+    if not (given.isascii() and given.isprintable()):
+        from pegboard.texts import complaint  # most texts need no closer look
+
+        if found := complaint(given):
+            raise PluginError(f"its description {found}")
+    return inspect.cleandoc(given) or None
 
 
 def _check_target(target: Any) -> None:

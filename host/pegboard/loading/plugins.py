@@ -124,6 +124,7 @@ class Loaded:
         import_seconds: how long loading it took, from the import of its target to its last contribution.
         state: what its lifespan gave when the host started.
         version: what a Toolkit says, else its distribution's; None without either.
+        description: what a Toolkit says of itself, None for nothing.
     """
 
     def __init__(self, origin: Origin, instance: Any, context: Callable[[Loaded], PluginContext]) -> None:
@@ -133,6 +134,7 @@ class Loaded:
         self.import_seconds = 0.0
         self.state: Any = None
         self.version = origin.version or None
+        self.description: str | None = None
         self.tools: list[ToolDefinition] = []
         self.resources: list[ResourceDefinition] = []
         self.prompts: list[PromptDefinition] = []

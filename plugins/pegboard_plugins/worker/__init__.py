@@ -88,13 +88,14 @@ class WorkerPlugin(Plugin):
         """Health, tools, invoking them, and resources."""
         if not self.config.secret:
             return []
-        from pegboard_plugins.worker.endpoint import Endpoint
+        from pegboard_plugins.worker.endpoint import Endpoint, refusing
 
         path, endpoint = self.config.path, Endpoint(self.config)
-        return [
+        routes = [
             Route("GET", f"{path}/health", endpoint.health, auth="public"),
             Route("GET", f"{path}/tools", endpoint.tools, auth="worker"),
             Route("POST", f"{path}/tools/invoke", endpoint.invoke, auth="worker"),
             Route("POST", f"{path}/resources/list", endpoint.list_resources, auth="worker"),
             Route("POST", f"{path}/resources/read", endpoint.read_resource, auth="worker"),
         ]
+        return routes + [Route("*", one.path, refusing(one.method), auth="public") for one in routes]

@@ -25,7 +25,7 @@ def definition_of(tool: Tool) -> dict[str, Any]:
         "name": name,
         "fully_qualified_name": f"{toolkit}.{name}",
         "description": tool.description,
-        "toolkit": {"name": toolkit, "description": None, "version": tool.version},
+        "toolkit": {"name": toolkit, "description": tool.owner_description, "version": tool.version},
         "input": {"parameters": _parameters(tool.input_schema)},
         "output": _output(tool),
         "requirements": _requirements(tool),

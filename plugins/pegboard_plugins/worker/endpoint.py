@@ -17,6 +17,7 @@ from pegboard import (
     Request,
     ResourceResult,
     Response,
+    RouteHandler,
     Tool,
     encode,
 )
@@ -164,6 +165,16 @@ def _made(tools: list[Tool]) -> Known:
         by_name.setdefault(key, []).append(tool)
         definitions.append(definition)
     return Known(by_name, encode(definitions))
+
+
+def refusing(allowed: str) -> RouteHandler:
+    """What answers any other method than this one."""
+    refusal = Response(405, encode({"detail": "Method Not Allowed"}), headers={"Allow": allowed})
+
+    async def refuse(request: Request, host: ProtocolHost) -> Response:
+        return refusal
+
+    return refuse
 
 
 async def _all_tools(host: ProtocolHost) -> list[Tool]:

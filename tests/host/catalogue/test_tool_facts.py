@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from pegboard import Toolkit, ToolRequirements
+from pegboard import PluginError, Toolkit, ToolRequirements
 from pegboard.testing import connect
 from pegboard_plugins.auth_providers import GitHub
 from tests.host.hosting import make_host
@@ -54,3 +54,32 @@ async def test_its_own_name_and_what_it_requires() -> None:
         "some_kit_do_it": ("Do It", ToolRequirements(required, ("x",), ("A", "B"))),
         "some_kit_nothing": ("nothing", None),
     }
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (None, None),
+        ("Files, and more.", "Files, and more."),
+        ("  Café:\n    all of it.\n", "Café:\nall of it."),
+        (" ", None),
+    ],
+)
+def test_a_tool_has_what_its_toolkit_says_of_the_whole(said: str | None, told: str | None) -> None:
+    kit = Toolkit("kit", description=said)
+    kit.tool(description="Do.")(text)
+    host = make_host(kit)
+    assert host.load().tools["kit_text"].tool.owner_description == told
+
+
+@pytest.mark.parametrize(
+    ("said", "complaint"),
+    [
+        (5, "its description must be text, not int"),
+        ("a\x1b[31m", r"its description has U\+001B .* at position 1, which is not seen; remove it"),
+        ("e\u200b", r"its description has U\+200B \(ZERO WIDTH SPACE\) at position 1"),
+    ],
+)
+async def test_a_toolkit_that_says_what_nobody_sees_is_refused(said: Any, complaint: str) -> None:
+    with pytest.raises(PluginError, match=complaint):
+        await make_host(Toolkit("kit", description=said)).start()

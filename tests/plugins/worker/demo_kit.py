@@ -22,7 +22,7 @@ from pegboard import (
 )
 from pegboard_plugins.auth_providers import Google, OAuth2
 
-kit = Toolkit("demo_kit", version="1.2.3")
+kit = Toolkit("demo_kit", version="1.2.3", description="Demo instr")
 
 
 class Color(Enum):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.plugins.worker.conftest import Engine, reference
+from tests.plugins.worker.conftest import QUIET, SECRET, Engine, reference, token
 from tests.support.http import LEAKS, Served
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -65,10 +66,25 @@ async def test_a_body_that_is_none_of_the_kind_is_400(engine: Engine, path: str,
     assert (reply.status, reply.body) == (400, {"code": -32602, "message": f"Invalid params: {count} error(s)"})
 
 
-async def test_a_wrong_method_is_405(engine: Engine) -> None:
-    assert (await engine.ask("POST", "health")).status == 405
-    assert (await engine.ask("GET", "tools/invoke")).status == 405
-    assert (await engine.ask("GET", "nothing")).status == 404
+PATHS = {"health": "GET", "tools": "GET", "tools/invoke": "POST", "resources/list": "POST", "resources/read": "POST"}
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"])
+async def test_a_wrong_method_is_405_whoever_asks(engine: Engine, path: str, method: str) -> None:
+    if PATHS[path] == method:
+        return
+    for bearer in ("", None):
+        reply = await engine.ask(method, path, bearer=bearer)
+        assert (reply.status, reply.body) == (405, {"detail": "Method Not Allowed"})
+        assert (reply.headers["allow"], reply.headers["content-type"]) == (PATHS[path], "application/json")
+
+
+@pytest.mark.parametrize(
+    "path", ["", "nothing", "tools/", "tools/invoke/Add", "Health", "../worker/nothing", "health%2f"]
+)
+async def test_other_paths_are_404_with_a_token_and_without(engine: Engine, path: str) -> None:
+    assert (await engine.ask("GET", path)).status == (await engine.ask("POST", path, bearer=None)).status == 404
 
 
 @pytest.mark.parametrize("key", ["func", "context", "definition", "input_model", "output_model"])
@@ -170,8 +186,14 @@ async def test_resources(engine: Engine) -> None:
     assert (lost.status, lost.body) == (400, {"code": -32602, "message": "Invalid cursor"})
 
 
-async def test_without_a_secret_there_is_no_worker(site: Any) -> None:
-    from tests.plugins.worker.conftest import QUIET
+async def test_it_serves_without_mcp(site: Path) -> None:
+    config = QUIET.replace("[host]", '[host]\ndisabled_plugins = ["mcp"]')
+    async with Served(site, f"{config}\n[plugins.http]\nport = 0\n", env={"ARCADE_WORKER_SECRET": SECRET}) as served:
+        assert served.url.endswith(f":{served.port}")  # and is no address for clients of MCP
+        assert (await Engine(served, f"Bearer {token()}").invoke("RetBool"))["success"] is True
+        assert (await served.request("POST", "/mcp", body=b"{}")).status == 404
 
+
+async def test_without_a_secret_there_is_no_worker(site: Any) -> None:
     async with Served(site, f"{QUIET}\n[plugins.http]\nport = 0\n") as served:
         assert (await Engine(served).ask("GET", "health")).status == 404
