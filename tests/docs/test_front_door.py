@@ -11,8 +11,11 @@ from pathlib import Path
 
 from pegboard import SECRET_BYTES
 from pegboard_plugins.auth_token import AuthTokenConfig
-from pegboard_plugins.resource_server import AuthorizationServer, ResourceServerConfig
+from pegboard_plugins.resource_server import ResourceServerConfig
+from pegboard_plugins.resource_server.introspection import AT_ONCE
+from pegboard_plugins.resource_server.servers import AuthorizationServer, Introspection
 from pegboard_plugins.resource_server.settings import with_implied
+from pegboard_plugins.resource_server.tokens import MOST_ASKED
 from tests.support.environments import run
 from tools.install import ROOT
 
@@ -61,10 +64,25 @@ def test_scopes_hold_others_as_the_page_says() -> None:
     assert with_implied(["admin"], implied) == {"admin", "write", "read"}
 
 
+def test_servers_are_asked_as_the_page_says() -> None:
+    text = BLOCKS["toml introspection"].replace('{ env = "TOOLS_CLIENT_SECRET" }', '"x"')
+    given = {"resource": "https://tools.example.com/mcp", **tomllib.loads(text)["plugins"]["resource_server"]}
+    (server,) = ResourceServerConfig.model_validate(given).authorization_servers
+    assert server.introspection
+    assert f"asked {AT_ONCE} questions at once; up to {MOST_ASKED} tokens wait" in PAGE
+    assert all(f"`{name}" in PAGE for name in Introspection.model_fields if not name.startswith("client"))
+
+
 def test_the_numbers_of_the_page() -> None:
     assert f"shorter than {SECRET_BYTES} characters" in PAGE
     default = {name: field.default for name, field in ResourceServerConfig.model_fields.items()}
-    for name in ("refresh_seconds", "refresh_interval_seconds", "verified_seconds"):
+    for name in (
+        "refresh_seconds",
+        "refresh_interval_seconds",
+        "verified_seconds",
+        "introspected_seconds",
+        "fetch_seconds",
+    ):
         assert f"`{name}` ({default[name]})" in PAGE
     assert (default["max_age_seconds"], default["leeway_seconds"]) == (24 * 3600, 30)
     assert "known keys serve until they are `max_age_seconds` (a day) old" in PAGE

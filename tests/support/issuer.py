@@ -1,4 +1,4 @@
-"""An authorization server as far as a resource server sees it: metadata and keys, in order or out of it, on loopback.
+"""An authorization server as a resource server sees it: metadata, keys, introspection; in order or not, on loopback.
 
 It signs whatever a test wants signed; what a real one does is not shown by it.
 """
@@ -50,6 +50,11 @@ class Issuer:
         asked: how often each path was asked for.
         answer: what it answers in the place of its documents: a status, a body or a redirect; None for its documents.
         silent: it answers nothing.
+        known: what it says of tokens that it is asked about, by token; of others, that they are not active.
+        questions: the form and the login of each question about a token.
+        gate: what such questions wait for.
+        moved: the path of such questions.
+        most: how many of them it had at once.
     """
 
     def __init__(self, path: str = "") -> None:
@@ -58,12 +63,20 @@ class Issuer:
         self.asked: Counter[str] = Counter()
         self.answer: web.Response | None = None
         self.silent = False
+        self.known: dict[str, dict[str, Any]] = {}
+        self.questions: list[tuple[dict[str, str], str]] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.most = 0
+        self._asking = asyncio.Condition()
+        self._open = 0
+        self.moved = "/introspect"
         self.metadata: dict[str, Any] = {}
         self.where = "/.well-known/oauth-authorization-server" + path
 
     async def __aenter__(self) -> Self:
         application = web.Application()
-        application.router.add_get("/{path:.*}", self._handle)
+        application.router.add_route("*", "/{path:.*}", self._handle)
         self._runner = web.AppRunner(application, shutdown_timeout=0.1)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0)
@@ -72,6 +85,7 @@ class Issuer:
         self.origin = f"http://127.0.0.1:{port}"
         self.url = self.origin + self.path
         self.metadata = {"issuer": self.url, "jwks_uri": f"{self.origin}/keys"}
+        self.metadata["introspection_endpoint"] = f"{self.origin}/introspect"
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -83,12 +97,34 @@ class Issuer:
             await asyncio.get_running_loop().create_future()
         if request.path == self.where:
             return web.json_response(self.metadata)
-        if request.path != "/keys":
+        if (request.method, request.path) not in (("GET", "/keys"), ("POST", self.moved)):
             return web.Response(status=404)
         if self.answer is None:
-            return web.json_response({"keys": self.keys})
+            keys = request.path == "/keys"
+            return web.json_response({"keys": self.keys} if keys else await self._introspect(request))
         answer = self.answer
         return web.Response(status=answer.status, body=answer.body, headers=answer.headers)
+
+    async def _introspect(self, request: web.Request) -> dict[str, Any]:
+        form = {name: str(value) for name, value in (await request.post()).items()}
+        self._open += 1
+        self.most = max(self.most, self._open)
+        async with self._asking:
+            self.questions.append((form, request.headers.get("Authorization", "")))
+            self._asking.notify_all()
+        await self.gate.wait()
+        self._open -= 1
+        return self.known.get(form["token"], {"active": False})
+
+    async def until_asked(self, times: int) -> None:
+        """Wait for so many questions about tokens."""
+        async with self._asking:
+            await self._asking.wait_for(lambda: len(self.questions) >= times)
+
+    def opaque(self, token: str, **changes: Any) -> str:
+        """A token that is no JWT, of which it says what one would say."""
+        self.known[token] = {"active": True, "token_type": "Bearer", **self.claims(**changes)}
+        return token
 
     def claims(self, **changes: Any) -> dict[str, Any]:
         """Those of a token that is in order, but for changes; None leaves a claim out."""

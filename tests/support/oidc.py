@@ -22,6 +22,8 @@ VERSION = "9.13.3"
 PLACE = ROOT / ".cache" / "oidc-provider"
 SCRIPT = Path(__file__).with_name("oidc_provider.mjs")
 WAIT = 60.0
+TOOLS_SECRET = "tools:secret/0123456789 +%"
+"""Of the client `the tools`, who may ask about tokens."""
 
 
 def installed(place: Path = PLACE) -> Path:
@@ -52,7 +54,7 @@ class OidcProvider:
     """The server; `async with OidcProvider() as provider`. Each time it starts it has other keys, at the same port.
 
     Args:
-        algorithm: what it signs access tokens with.
+        algorithm: what it signs access tokens with; "OPAQUE" for tokens that it has to be asked about.
         resource: what they are for where nothing else is asked for.
     """
 
@@ -90,11 +92,19 @@ class OidcProvider:
     async def token(self, scope: str = "work", resource: str = RESOURCE) -> str:
         """An access token for a program of its own, by its client credentials (RFC 6749, section 4.4; RFC 8707)."""
         asked = {"grant_type": "client_credentials", "scope": scope, "resource": resource}
+        given: dict[str, Any] = json.loads(await self._post("/token", asked))
+        return str(given["access_token"])
+
+    async def revoke(self, token: str) -> None:
+        """Take a token back (RFC 7009)."""
+        await self._post("/token/revocation", {"token": token})
+
+    async def _post(self, path: str, form: dict[str, str]) -> bytes:
         login = {"Authorization": f"Basic {base64.b64encode(b'machine:machine-secret-0123456789').decode()}"}
         async with (
             aiohttp.ClientSession() as session,
-            session.post(f"{self.url}/token", data=asked, headers=login) as response,
+            session.post(f"{self.url}{path}", data=form, headers=login) as response,
         ):
-            given: dict[str, Any] = await response.json()
-        assert response.status == 200, given
-        return str(given["access_token"])
+            body = await response.read()
+        assert response.status == 200, body
+        return body

@@ -1,10 +1,10 @@
 // A whole authorization server, the npm package oidc-provider as it is, with fresh keys each time it starts.
-// node oidc_provider.mjs PORT RESOURCE ALGORITHM
+// node oidc_provider.mjs PORT RESOURCE ALGORITHM    OPAQUE in the place of an algorithm: tokens to ask about
 import { generateKeyPairSync } from 'node:crypto';
 import { Provider } from 'oidc-provider';
 
 const [port, resource, algorithm] = process.argv.slice(2);
-const kinds = { RS256: ['rsa', { modulusLength: 2048 }], ES256: ['ec', { namedCurve: 'P-256' }], EdDSA: ['ed25519', {}] };
+const kinds = { RS256: ['rsa', { modulusLength: 2048 }], ES256: ['ec', { namedCurve: 'P-256' }], EdDSA: ['ed25519', {}], Ed25519: ['ed25519', {}] };
 const made = (name) => generateKeyPairSync(...kinds[name]).privateKey.export({ format: 'jwk' });
 // people log in by a form of its own, whatever they say
 const provider = new Provider(`http://127.0.0.1:${port}`, {
@@ -16,12 +16,21 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
       redirect_uris: [],
       response_types: [],
     },
+    {
+      client_id: 'the tools',
+      client_secret: 'tools:secret/0123456789 +%',
+      grant_types: [],
+      redirect_uris: [],
+      response_types: [],
+    },
   ],
   scopes: ['openid', 'work', 'other'],
-  jwks: { keys: [...new Set(['RS256', algorithm])].map((name) => ({ ...made(name), use: 'sig', alg: name })) },
+  jwks: { keys: [...new Set(['RS256', algorithm])].filter((name) => name in kinds).map((name) => ({ ...made(name), use: 'sig', alg: name })) },
   pkce: { required: () => true },
   features: {
     clientCredentials: { enabled: true },
+    introspection: { enabled: true, allowedPolicy: (context, client) => client.clientId === 'the tools' },
+    revocation: { enabled: true },
     devInteractions: { enabled: true },
     registration: { enabled: true },
     resourceIndicators: {
@@ -31,8 +40,9 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
       getResourceServerInfo: (context, audience) => ({
         audience,
         scope: 'work other',
-        accessTokenFormat: 'jwt',
-        jwt: { sign: { alg: algorithm } },
+        ...(algorithm === 'OPAQUE'
+          ? { accessTokenFormat: 'opaque' }
+          : { accessTokenFormat: 'jwt', jwt: { sign: { alg: algorithm } } }),
       }),
     },
   },

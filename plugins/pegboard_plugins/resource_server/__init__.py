@@ -1,4 +1,4 @@
-"""An OAuth 2.1 resource server at the MCP endpoint: JWT access tokens of the authorization servers that are named.
+"""An OAuth 2.1 resource server at the MCP endpoint: access tokens of the authorization servers that are named.
 
 This module describes the plugin; what checks tokens is imported when it runs. It issues no tokens and knows no server.
 """
@@ -13,58 +13,13 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import Field, field_validator, model_validator
 
 from pegboard import Authenticator, Lifespan, Plugin, PluginConfig, ProtocolHost, Request, Response, Route, hookimpl
-from pegboard_plugins.resource_server.settings import (
-    as_list,
-    as_server,
-    as_servers,
-    checked_implied,
-    checked_url,
-    path_of,
-)
+from pegboard_plugins.resource_server.servers import AuthorizationServer
+from pegboard_plugins.resource_server.settings import as_list, as_servers, checked_implied, checked_url, path_of
 
 if TYPE_CHECKING:
-    from pegboard_plugins.resource_server.tokens import JwtBearer
+    from pegboard_plugins.resource_server.tokens import TokenBearer
 
-ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "EdDSA")
-"""What tokens may be signed with: asymmetric algorithms alone."""
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
-
-
-class AuthorizationServer(PluginConfig):
-    """One of `[[plugins.resource_server.authorization_servers]]`.
-
-    Attributes:
-        issuer: what its tokens say as `iss`, to the letter.
-        url: what clients are told to go to; the issuer unless given.
-        jwks_uri: where its keys are; found by its metadata unless given (RFC 8414, OpenID Connect Discovery).
-        audiences: what its tokens must name one of as `aud`; the resource unless given.
-        algorithms: what it signs with.
-        leeway_seconds: how far its clock may be off; the plugin's own unless given.
-    """
-
-    issuer: str
-    url: str | None = None
-    jwks_uri: str | None = None
-    audiences: tuple[str, ...] = ()
-    algorithms: tuple[str, ...] = ("RS256", "PS256", "ES256", "EdDSA")
-    leeway_seconds: float | None = Field(None, ge=0, le=300)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _in_other_words(cls, given: Any) -> Any:
-        return as_server(given)
-
-    @field_validator("issuer", "url", "jwks_uri")
-    @classmethod
-    def _is_safe(cls, url: str | None) -> str | None:
-        return None if url is None else checked_url(url)
-
-    @field_validator("algorithms")
-    @classmethod
-    def _are_asymmetric(cls, given: tuple[str, ...]) -> tuple[str, ...]:
-        if not given or (wrong := set(given) - set(ALGORITHMS)):
-            raise ValueError(f"expected some of {', '.join(ALGORITHMS)}{f', not {min(wrong)}' if given else ''}")
-        return given
 
 
 class ResourceServerConfig(PluginConfig):
@@ -74,7 +29,8 @@ class ResourceServerConfig(PluginConfig):
         resource: the URL of the MCP endpoint as clients know it, which tokens must be meant for; also
             MCP_RESOURCE_SERVER_CANONICAL_URL.
         authorization_servers: whose tokens are good, each a table with `issuer` and, if need be, `url`, `jwks_uri`,
-            `audiences`, `algorithms`, `leeway_seconds`; also MCP_RESOURCE_SERVER_AUTHORIZATION_SERVERS, as JSON.
+            `introspection`, `audiences`, `algorithms`, `leeway_seconds`; also
+            MCP_RESOURCE_SERVER_AUTHORIZATION_SERVERS, as JSON.
         scopes_supported: what clients are told that there is to ask for; also MCP_RESOURCE_SERVER_SCOPES_SUPPORTED.
         challenge_scopes: what clients without a token are told to ask for; also
             MCP_RESOURCE_SERVER_DEFAULT_CHALLENGE_SCOPES.
@@ -82,11 +38,13 @@ class ResourceServerConfig(PluginConfig):
         implied_scopes: what a scope allows beside itself, such as `{ admin = ["write"], write = ["read"] }`.
         token_types: what tokens may say as `typ`; "" for nothing.
         leeway_seconds: how far the clocks of authorization servers may be off.
-        fetch_seconds: how long fetching keys may take.
+        fetch_seconds: how long fetching keys, or asking about a token, may take.
         refresh_seconds: from which age on keys are fetched anew, while the old ones serve.
         refresh_interval_seconds: how long to wait between two attempts at fetching keys, whatever tokens come.
         max_age_seconds: how old keys may become while their server is out of order.
-        verified_seconds: for how long, at most, a token that was found good is not checked again.
+        verified_seconds: for how long, at most, a token that was found good by its signature is not checked again.
+        introspected_seconds: for how long, at most, a token that was found good by asking its server is not asked about
+            again.
         max_verified: how many of those are remembered.
     """
 
@@ -103,6 +61,7 @@ class ResourceServerConfig(PluginConfig):
     refresh_interval_seconds: float = Field(10, gt=0)
     max_age_seconds: float = Field(24 * 3600, gt=0)
     verified_seconds: float = Field(300, ge=0)
+    introspected_seconds: float = Field(30, ge=0, le=300)
     max_verified: int = Field(10_000, ge=0)
 
     @field_validator("authorization_servers", mode="before")
@@ -145,10 +104,10 @@ class ResourceServerPlugin(Plugin):
     Config = ResourceServerConfig
 
     @cached_property
-    def _bearer(self) -> JwtBearer:
-        from pegboard_plugins.resource_server.tokens import JwtBearer
+    def _bearer(self) -> TokenBearer:
+        from pegboard_plugins.resource_server.tokens import TokenBearer
 
-        return JwtBearer(self.config)
+        return TokenBearer(self.config)
 
     @hookimpl
     def register_authenticators(self) -> Iterable[Authenticator]:
@@ -157,7 +116,7 @@ class ResourceServerPlugin(Plugin):
 
     @hookimpl
     def lifespan(self) -> Lifespan:
-        """Ends what fetches keys."""
+        """Ends what is being fetched and asked."""
         return self._live()
 
     @asynccontextmanager

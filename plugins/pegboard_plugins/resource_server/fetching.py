@@ -1,20 +1,23 @@
-"""The keys of an authorization server, fetched: bounded in size and time, and from nowhere but where it says.
+"""What an authorization server answers, fetched: bounded in size and time, and from nowhere but where it says.
 
-It keeps nothing; `keys.py` does.
+It keeps nothing; `keys.py` and `introspection.py` do.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pegboard_plugins.resource_server.settings import is_loopback, problem_of
 
 if TYPE_CHECKING:
-    from pegboard_plugins.resource_server import AuthorizationServer
+    from pegboard_plugins.resource_server.servers import AuthorizationServer
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
 LARGEST = 256 * 1024
 """How many bytes a document may have."""
 
@@ -35,8 +38,8 @@ async def fetch_keys(server: AuthorizationServer, seconds: float) -> list[Any]:
     """
     try:
         async with asyncio.timeout(seconds):
-            uri = server.jwks_uri or await _discover(server)
-            document = await _get(uri)
+            uri = server.jwks_uri or await discover(server.issuer, "jwks_uri")
+            document = await fetch(uri)
     except TimeoutError:
         raise FetchError(f"it took longer than {seconds:g} seconds") from None
     keys = document.get("keys") if isinstance(document, dict) else None
@@ -45,22 +48,30 @@ async def fetch_keys(server: AuthorizationServer, seconds: float) -> list[Any]:
     return keys
 
 
-async def _discover(server: AuthorizationServer) -> str:
-    """Where a server's keys are, as its metadata says (RFC 8414, section 3; OpenID Connect Discovery, section 4)."""
+async def discover(issuer: str, member: str) -> str:
+    """Where something of a server is, as its metadata says (RFC 8414, section 3; OpenID Connect Discovery, section 4).
+
+    Args:
+        issuer: whose.
+        member: of the metadata, whose value is the URL.
+
+    Raises:
+        FetchError: there is no such URL, or none that is safe to use.
+    """
     problems = []
-    for url in _places(server.issuer):
+    for url in _places(issuer):
         try:
-            document = await _get(url)
+            document = await fetch(url)
         except FetchError as error:
             problems.append(str(error))
             continue
-        if not isinstance(document, dict) or document.get("issuer") != server.issuer:
+        if not isinstance(document, dict) or document.get("issuer") != issuer:
             problems.append(f"{url} is the metadata of another issuer")
             continue
-        uri = document.get("jwks_uri")
-        if isinstance(uri, str) and _may_lead_to(server.issuer, uri):
+        uri = document.get(member)
+        if isinstance(uri, str) and _may_lead_to(issuer, uri):
             return uri
-        problems.append(f"{url} leads to no keys that are safe to fetch")
+        problems.append(f"{url} has no {member} that is safe to use")
     raise FetchError("; ".join(problems))
 
 
@@ -76,15 +87,25 @@ def _may_lead_to(issuer: str, uri: str) -> bool:
     return problem_of(uri.partition("?")[0]) is None and (is_loopback(issuer) or not is_loopback(uri))
 
 
-async def _get(url: str) -> Any:
-    """A JSON document; a redirect is not followed, wherever it leads."""
+async def fetch(url: str, form: Mapping[str, str] | None = None, headers: Mapping[str, str] = NOTHING) -> Any:
+    """A JSON document; a redirect is not followed, wherever it leads.
+
+    Args:
+        url: where it is.
+        form: what is posted there; None where it is only asked for.
+        headers: further header fields of the request.
+
+    Raises:
+        FetchError: there is none; the message has nothing of form, headers or document.
+    """
     import aiohttp
 
-    plain = {"Accept": "application/json", "Accept-Encoding": "identity"}
+    plain = {"Accept": "application/json", "Accept-Encoding": "identity", **headers}
+    method = "GET" if form is None else "POST"
     try:
         async with (
             aiohttp.ClientSession(headers=plain, auto_decompress=False) as session,
-            session.get(url, allow_redirects=False) as response,
+            session.request(method, url, data=form, allow_redirects=False) as response,
         ):
             if response.status != 200:
                 raise FetchError(f"{url} answers with {response.status}")

@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pegboard_plugins.resource_server.claims import CannotTell
 from pegboard_plugins.resource_server.fetching import FetchError
 
 if TYPE_CHECKING:
@@ -25,11 +26,9 @@ MOST = 100
 SHORTEST_RSA = 2048
 """Bits of an RSA key (RFC 7518, section 3.3)."""
 
-_CURVES = {"ES256": "P-256", "ES384": "P-384", "ES512": "P-521", "EdDSA": "Ed25519"}
-
-
-class KeysUnavailable(Exception):
-    """Whether a token is good cannot be said at present."""
+_CURVES = {"ES256": "P-256", "ES384": "P-384", "ES512": "P-521", "EdDSA": "Ed25519", "Ed25519": "Ed25519"}
+_ONE = frozenset(("EdDSA", "Ed25519"))
+"""Two names of one algorithm, where the key is of that curve (RFC 9864, section 2.2)."""
 
 
 class KeySet:
@@ -77,18 +76,18 @@ class KeySet:
         A key that is not known is looked for at the server, once in a while. Without an id it is the only key for it.
 
         Raises:
-            KeysUnavailable: the server cannot be asked.
+            CannotTell: the server cannot be asked.
         """
         if not self.usable():
             await self._refresh()
             if not self.usable():
-                raise KeysUnavailable
+                raise CannotTell(self._config.refresh_interval_seconds)
         found = self._pick(kid, algorithm)
         if found is None:
             await self._refresh()
             found = self._pick(kid, algorithm)
         if found is None and self._failing:
-            raise KeysUnavailable
+            raise CannotTell(self._config.refresh_interval_seconds)
         return found
 
     async def close(self) -> None:
@@ -152,8 +151,8 @@ def _may_sign(key: Any) -> bool:
 
 
 def _fits(key: Mapping[str, Any], algorithm: str) -> bool:
-    if key.get("alg") not in (None, algorithm):
-        return algorithm == "EdDSA" and key.get("alg") == "Ed25519" and key.get("crv") == "Ed25519"
+    if key.get("alg") not in (_ONE if algorithm in _ONE else (algorithm,)) and key.get("alg") is not None:
+        return False
     curve = _CURVES.get(algorithm)
     return key["kty"] == "RSA" if curve is None else key["kty"] != "RSA" and key.get("crv") == curve
 
@@ -164,7 +163,8 @@ def _made_of(key: Mapping[str, Any], algorithm: str) -> PyJWK | None:
 
     public = {name: value for name, value in key.items() if name not in ("d", "p", "q", "dp", "dq", "qi", "oth")}
     try:
-        made = jwt.PyJWK(public, algorithm)
+        made = jwt.PyJWK(public, "EdDSA" if algorithm in _ONE else algorithm)
     except (jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError):
         return None
+    made.algorithm_name = algorithm  # what the token's header must say; the library knows the older name alone
     return None if key["kty"] == "RSA" and made.key.key_size < SHORTEST_RSA else made

@@ -47,9 +47,14 @@ def as_servers(given: Any) -> Any:
     if not isinstance(given, str):
         return given
     try:
-        return json.loads(given)
-    except ValueError:
+        servers = json.loads(given)
+    except (ValueError, RecursionError):
         raise ValueError("expected a list of tables, or the JSON of one") from None
+    if isinstance(servers, list) and any(isinstance(one, Mapping) and "introspection" in one for one in servers):
+        raise ValueError(
+            "introspection has a secret, which does not belong in here: write a table into hostconfig.toml"
+        )
+    return servers
 
 
 def as_server(given: Any) -> Any:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,23 @@ async def listed(served: Served, token: str | None) -> Answer:
     one = modern(message("tools/list"))
     bearer = None if token is None else f"Bearer {token}"
     return await served.request("POST", "/mcp", mirrored(one, Authorization=bearer), json.dumps(one).encode())
+
+
+async def storm(served: Served, tokens: Sequence[str], connections: int) -> list[int]:
+    """The statuses of the answers to a request for the tools with each token, on so many connections."""
+    one = modern(message("tools/list"))
+    body, rest, found = json.dumps(one).encode(), list(tokens), []
+
+    async def ask() -> None:
+        async with await served.connect() as line:
+            while rest:
+                fields = mirrored(one, Authorization=f"Bearer {rest.pop()}")
+                found.append((await line.request("POST", "/mcp", fields, body)).status)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(connections):
+            group.create_task(ask())
+    return found
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -11,8 +11,9 @@ import pytest
 from aiohttp import web
 
 from pegboard_plugins.resource_server import ResourceServerConfig
+from pegboard_plugins.resource_server.claims import CannotTell
 from pegboard_plugins.resource_server.fetching import LARGEST, FetchError
-from pegboard_plugins.resource_server.keys import MOST, KeySet, KeysUnavailable
+from pegboard_plugins.resource_server.keys import MOST, KeySet
 from tests.plugins.resource_server.conftest import listed, serve
 from tests.support.http import Served
 from tests.support.issuer import OTHER_RSA_KEY, RESOURCE, RSA_KEY, Issuer, public
@@ -228,12 +229,12 @@ async def test_keys_serve_until_they_are_too_old(source: Source, keys: KeySet) -
     source.keys = None
     source.now += 24 * 3600
     assert await keys.find("one", "RS256")
-    with pytest.raises(KeysUnavailable):
+    with pytest.raises(CannotTell):
         await keys.find("two", "RS256")
     source.now += 0.1
     assert not keys.usable()
     for _ in range(5):
-        with pytest.raises(KeysUnavailable):
+        with pytest.raises(CannotTell):
             await keys.find("one", "RS256")
     assert source.asked == 2
     source.keys = [ONE]

@@ -10,11 +10,13 @@ import pytest
 from tests.plugins.resource_server.conftest import METADATA, listed, serve
 from tests.support.http import Served
 from tests.support.http_mcp import Session, ask, call
-from tests.support.oidc import OidcProvider
+from tests.support.oidc import TOOLS_SECRET, OidcProvider
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]  # npm may have to bring it
 
 QUICK = "refresh_interval_seconds = 0.05"
+ASKED = 'introspection = { client_id = "the tools", client_secret = { env = "TOOLS_SECRET" } }'
+ENV = {"TOOLS_SECRET": TOOLS_SECRET}
 
 
 async def until(served: Served, token: str, status: int) -> None:
@@ -24,7 +26,7 @@ async def until(served: Served, token: str, status: int) -> None:
             pass
 
 
-@pytest.mark.parametrize("algorithm", ["RS256", "ES256", "EdDSA"])
+@pytest.mark.parametrize("algorithm", ["RS256", "ES256", "EdDSA", "Ed25519"])
 async def test_its_tokens_open(site: Path, algorithm: str) -> None:
     """Client credentials, the audience by resource indicator, keys by its metadata."""
     provider = OidcProvider(algorithm)
@@ -71,3 +73,40 @@ async def test_it_goes_and_comes_back_with_other_keys(site: Path) -> None:
             await until(served, new, 200)
             assert (await listed(served, old)).status == 401
         assert (await listed(served, new)).status == 200
+
+
+async def test_it_is_asked_about_tokens_that_are_no_jwt(site: Path) -> None:
+    """Found by its metadata; a program's own token has no `sub` there. One that is taken back opens no longer."""
+    provider = OidcProvider("OPAQUE")
+    settings = "introspected_seconds = 0.1"
+    async with provider, serve(site, provider, settings=settings, server=ASKED, env=ENV) as served:
+        token, other = await provider.token(), await provider.token(resource="https://other.example.com/mcp")
+        assert "." not in token
+        done = await ask(served, call("door_who"), Authorization=f"Bearer {token}")
+        assert done.result["content"][0]["text"] == "client:machine ['work']"
+        assert (await listed(served, token[::-1])).status == 401
+        assert "for another audience" in ((await listed(served, other)).get("WWW-Authenticate") or "")
+        weak = f"Bearer {await provider.token('other')}"
+        assert (await ask(served, call("door_guarded"), Authorization=weak)).status == 403
+        await provider.revoke(token)
+        await until(served, token, 401)
+        assert TOOLS_SECRET not in served.stderr
+
+
+async def test_while_it_is_away_nobody_is_let_in_by_its_word(site: Path) -> None:
+    provider = OidcProvider("OPAQUE")
+    async with serve(site, provider, server=ASKED, env=ENV) as served:
+        async with provider:
+            known, other = await provider.token(), await provider.token()
+            assert (await listed(served, known)).status == 200
+        assert [(await listed(served, token)).status for token in (known, other)] == [200, 503]
+        async with provider:
+            assert (await listed(served, other)).status == 401  # it has forgotten it
+            assert (await listed(served, await provider.token())).status == 200
+
+
+async def test_it_tells_nothing_to_a_wrong_secret(site: Path) -> None:
+    provider = OidcProvider("OPAQUE")
+    async with provider, serve(site, provider, server=ASKED, env={"TOOLS_SECRET": "wrong"}) as served:
+        assert (await listed(served, await provider.token())).status == 503
+        await served.said("cannot be asked about tokens: .* answers with 401")

@@ -14,7 +14,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from pegboard_plugins.resource_server import ALGORITHMS
+from pegboard_plugins.resource_server.servers import ALGORITHMS
 from tests.plugins.resource_server.conftest import METADATA, listed, serve
 from tests.support.http import Served
 from tests.support.http_mcp import Session, ask, call, message
@@ -151,6 +151,26 @@ async def test_every_algorithm_that_is_listed(site: Path, algorithm: str) -> Non
         async with serve(site, issuer, server=f'algorithms = ["{algorithm}"]') as served:
             assert (await listed(served, issuer.token(key=key, algorithm=algorithm))).status == 200
             assert (await listed(served, issuer.token())).status == (200 if algorithm == "RS256" else 401)
+
+
+@pytest.mark.parametrize("listed_as", ["EdDSA", "Ed25519"])
+@pytest.mark.parametrize("of_key", ["EdDSA", "Ed25519", None])
+async def test_ed25519_has_two_names(site: Path, listed_as: str, of_key: str | None) -> None:
+    """RFC 9864: a token may say the newer one where either is listed, and whichever its key has."""
+    key = made_key("EdDSA")
+    newer = jwt.PyJWT()
+    newer._jws.register_algorithm("Ed25519", jwt.algorithms.OKPAlgorithm())
+    async with Issuer() as issuer:
+        issuer.keys = [public(key, "one", "EdDSA", alg=of_key), public(RSA_KEY, "rsa", "RS256", alg=None)]
+        token = newer.encode(issuer.claims(), key, "Ed25519", {"kid": "one"})
+        forged = newer.encode(issuer.claims(), made_key("EdDSA"), "Ed25519", {"kid": "one"})
+        mixed = newer.encode(issuer.claims(), key, "Ed25519", {"kid": "rsa"})
+        async with serve(site, issuer, server=f'algorithms = ["{listed_as}"]') as served:
+            assert (await listed(served, token)).status == 200
+            assert (await listed(served, issuer.token(key=key, algorithm="EdDSA"))).status == 200
+            assert [(await listed(served, one)).status for one in (forged, mixed)] == [401, 401]
+        async with serve(site, issuer, server='algorithms = ["RS256"]') as served:
+            assert "an algorithm that is not allowed" in ((await listed(served, token)).get("WWW-Authenticate") or "")
 
 
 @pytest.mark.filterwarnings("ignore:The RSA key is 1024")

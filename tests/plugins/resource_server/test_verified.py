@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from time import time
 from typing import Any
@@ -11,8 +12,8 @@ import pytest
 import pytest_asyncio
 
 from pegboard import Caller, Request
-from pegboard_plugins.resource_server import ResourceServerConfig, tokens
-from pegboard_plugins.resource_server.tokens import JwtBearer
+from pegboard_plugins.resource_server import ResourceServerConfig, introspection, tokens
+from pegboard_plugins.resource_server.tokens import TokenBearer
 from tests.host.test_bearer import Fields
 from tests.support.issuer import OTHER_RSA_KEY, RESOURCE, RSA_KEY, Issuer, public
 
@@ -25,7 +26,7 @@ class Door:
     def __init__(self, issuer: Issuer, **settings: Any) -> None:
         servers = [{"issuer": issuer.url, "jwks_uri": f"{issuer.origin}/keys"}]
         given = {"resource": RESOURCE, "authorization_servers": servers, **settings}
-        self.bearer = JwtBearer(ResourceServerConfig.model_validate(given))
+        self.bearer = TokenBearer(ResourceServerConfig.model_validate(given))
         self.checked = 0
 
     async def ask(self, token: str) -> int:
@@ -107,6 +108,39 @@ async def test_a_token_is_checked_again_after_a_while(
         monkeypatch.setattr(tokens, "time", lambda later=later: now + later)
         assert await door.ask(token) == 200
         assert door.checked == checked
+
+
+async def test_an_answer_counts_no_longer_than_the_token(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though clocks may differ by the leeway; and no longer than the settings say."""
+    door = Door(issuer, introspected_seconds=30)
+    login = {"client_id": "tools", "client_secret": "x", "url": f"{issuer.origin}/introspect"}
+    servers = [{"issuer": issuer.url, "introspection": login}]
+    config = {"resource": RESOURCE, "authorization_servers": servers, "introspected_seconds": 30, "max_verified": 2}
+    door.bearer = TokenBearer(ResourceServerConfig.model_validate(config))
+    start = time()
+    soon, late = issuer.opaque("soon", exp=int(start) + 15), issuer.opaque("late")
+    for later, asked in ((0, 2), (10, 2), (20, 3), (25, 4), (31, 6)):
+        monkeypatch.setattr(tokens, "time", lambda later=later: start + later)
+        monkeypatch.setattr(introspection, "time", lambda later=later: start + later)
+        assert [await door.ask(token) for token in (soon, late)] == [200, 200]
+        assert len(issuer.questions) == asked
+    others = [issuer.opaque(str(number)) for number in range(2)]
+    assert [await door.ask(token) for token in (*others, *others, late)] == [200] * 5
+    assert len(issuer.questions) == asked + 3
+    await door.bearer.close()
+
+
+async def test_what_is_being_asked_ends_with_the_host(issuer: Issuer) -> None:
+    login = {"client_id": "tools", "client_secret": "x", "url": f"{issuer.origin}/introspect"}
+    door = Door(issuer)
+    config = {"resource": RESOURCE, "authorization_servers": [{"issuer": issuer.url, "introspection": login}]}
+    door.bearer = TokenBearer(ResourceServerConfig.model_validate(config))
+    issuer.gate.clear()
+    asking = asyncio.create_task(door.ask("one"))
+    await issuer.until_asked(1)
+    await door.bearer.close()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
 
 
 async def test_a_token_is_checked_again_once_keys_change(issuer: Issuer, make: Callable[..., Door]) -> None:

@@ -1,0 +1,163 @@
+"""Access tokens that their authorization server is asked about (RFC 7662): seldom, few at once, never in doubt let in.
+
+It remembers no answer; `tokens.py` does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from base64 import b64encode
+from collections.abc import Mapping
+from time import monotonic, time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote_plus
+
+from pegboard_plugins.resource_server.claims import (
+    LAST,
+    BadToken,
+    CannotTell,
+    Verified,
+    caller_of,
+    check_audience,
+)
+from pegboard_plugins.resource_server.fetching import FetchError, discover, fetch
+from pegboard_plugins.resource_server.settings import canonical
+
+if TYPE_CHECKING:
+    from pegboard_plugins.resource_server import ResourceServerConfig
+    from pegboard_plugins.resource_server.servers import AuthorizationServer, Introspection
+
+AT_ONCE = 10
+"""How many questions one server is asked at once."""
+CLIENT = "client:"
+"""How the subjects of programs begin that come in no person's name."""
+
+logger = logging.getLogger("pegboard.plugins.resource_server")
+
+
+class Introspector:
+    """An authorization server that is asked.
+
+    Args:
+        server: which.
+        login: how it is asked.
+        config: of the plugin.
+    """
+
+    def __init__(self, server: AuthorizationServer, login: Introspection, config: ResourceServerConfig) -> None:
+        self._issuer = server.issuer
+        self._login = login
+        self._config = config
+        self._audiences = frozenset(canonical(name) for name in server.audiences or (config.resource,))
+        self._leeway = config.leeway_seconds if server.leeway_seconds is None else server.leeway_seconds
+        self._places = asyncio.Semaphore(AT_ONCE)
+        self._finding = asyncio.Lock()
+        self._url = login.url
+        self._told: float | None = None
+
+    async def verify(self, token: str) -> Verified | None:
+        """Ask about a token; None where the server does not have it, or no longer.
+
+        Raises:
+            BadToken: it is one of the server's, and no good here.
+            CannotTell: there is no answer.
+        """
+        try:
+            async with asyncio.timeout(self._config.fetch_seconds), self._places:
+                answer = await self._ask(token)
+        except (FetchError, TimeoutError) as error:
+            self._tell(str(error) or f"it took longer than {self._config.fetch_seconds:g} seconds")
+            raise CannotTell(self._config.refresh_interval_seconds) from None
+        return self._checked(answer) if answer["active"] else None
+
+    async def _ask(self, token: str) -> Mapping[str, Any]:
+        """What the server says of a token (RFC 7662, section 2).
+
+        Raises:
+            FetchError: nothing that can be used.
+        """
+        url = await self._find()
+        try:
+            answer = await fetch(url, {"token": token, "token_type_hint": "access_token"}, _basic(self._login))
+            if not isinstance(answer, dict) or type(answer.get("active")) is not bool:
+                raise FetchError(f"{url} does not say whether a token is active")
+        except BaseException:
+            self._url = self._login.url  # it may have moved
+            raise
+        return answer
+
+    async def _find(self) -> str:
+        async with self._finding:
+            if self._url is None:
+                self._url = await discover(self._issuer, "introspection_endpoint")
+            return self._url
+
+    def _tell(self, problem: str) -> None:
+        """Log what is wrong, but not for each token."""
+        now = monotonic()
+        if self._told is None or now - self._told >= self._config.refresh_interval_seconds:
+            self._told = now
+            logger.warning("%s cannot be asked about tokens: %s", self._issuer, problem)
+
+    def _checked(self, answer: Mapping[str, Any]) -> Verified:
+        """A token that the server calls active, if it is for us and now."""
+        if answer.get("iss", self._issuer) != self._issuer:
+            raise BadToken("The token is of another issuer.")
+        self._check_use(answer)
+        end = self._end(answer)
+        subject = _subject(answer)
+        caller = caller_of(answer, subject, self._issuer, self._config)
+        return Verified(caller, min(end, time() + self._config.introspected_seconds), _holds)
+
+    def _check_use(self, answer: Mapping[str, Any]) -> None:
+        """Check that it is an access token for this resource."""
+        kind = answer.get("token_type")
+        bears = isinstance(kind, str) and kind.lower() == "bearer"
+        if not (kind is None or bears):
+            raise BadToken("The token is of another type.")
+        audience = answer.get("aud")
+        if audience is not None:
+            check_audience(audience, self._audiences)
+        elif not self._login.proves_audience:
+            raise BadToken("The token lacks aud.")
+        elif not bears:  # what has neither may be any token of the server's, one that renews tokens as well
+            raise BadToken("The token lacks aud and token_type.")
+
+    def _end(self, answer: Mapping[str, Any]) -> float:
+        """When it ends."""
+        now = time()
+        if _time(answer, "exp", LAST) <= now - self._leeway:
+            raise BadToken("The token has expired.")
+        if max(_time(answer, "nbf", 0), _time(answer, "iat", 0)) > now + self._leeway:
+            raise BadToken("The token is not valid yet.")
+        return _time(answer, "exp", LAST)
+
+
+def _holds() -> bool:
+    return True
+
+
+def _basic(login: Introspection) -> Mapping[str, str]:
+    """The header field that says who asks (RFC 6749, section 2.3.1)."""
+    pair = ":".join(quote_plus(one) for one in (login.client_id, login.client_secret.get_secret_value()))
+    return {"Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
+
+
+def _time(answer: Mapping[str, Any], name: str, default: float) -> float:
+    given = answer.get(name)
+    if given is None:
+        return default
+    if type(given) not in (int, float) or not 0 <= given <= LAST:
+        raise BadToken("The token is not in order.")
+    return float(given)
+
+
+def _subject(answer: Mapping[str, Any]) -> str:
+    """Whom a token stands for: a person, or else the program itself, by a name that no person has."""
+    subject, client = answer.get("sub"), answer.get("client_id")
+    if subject is None and isinstance(client, str) and client:
+        return CLIENT + client
+    if not isinstance(subject, str) or not subject or subject.startswith(CLIENT):
+        raise BadToken("The token lacks sub.")
+    return subject

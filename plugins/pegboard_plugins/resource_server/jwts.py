@@ -1,0 +1,113 @@
+"""JWT access tokens of one authorization server, checked by its keys (RFC 9068). It knows no HTTP and keeps none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from time import time
+from typing import TYPE_CHECKING, Any
+
+from pegboard_plugins.resource_server.claims import LAST, BadToken, Verified, caller_of, check_audience
+from pegboard_plugins.resource_server.fetching import fetch_keys
+from pegboard_plugins.resource_server.keys import KeySet
+from pegboard_plugins.resource_server.settings import canonical
+
+if TYPE_CHECKING:
+    from pegboard_plugins.resource_server import ResourceServerConfig
+    from pegboard_plugins.resource_server.servers import AuthorizationServer
+
+
+def unverified(token: str) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+    """The header and the claims of a JWT, which nobody has vouched for; None where the token is no signed JWT."""
+    import jwt
+
+    try:
+        decoded = jwt.decode_complete(token, options={"verify_signature": False})
+    except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
+        return None
+    return decoded["header"], decoded["payload"]
+
+
+class JwtServer:
+    """An authorization server with keys.
+
+    Args:
+        server: which.
+        config: of the plugin.
+    """
+
+    def __init__(self, server: AuthorizationServer, config: ResourceServerConfig) -> None:
+        self._issuer = server.issuer
+        self._config = config
+        self._keys = KeySet(server.issuer, partial(fetch_keys, server, config.fetch_seconds), config)
+        self._audiences = frozenset(canonical(name) for name in server.audiences or (config.resource,))
+        self._leeway = config.leeway_seconds if server.leeway_seconds is None else server.leeway_seconds
+        self._types = frozenset(name.lower() for name in config.token_types)
+        newer = ("Ed25519",) if "EdDSA" in server.algorithms else ()
+        self._algorithms = [*server.algorithms, *newer]
+
+    async def close(self) -> None:
+        """End what is being fetched."""
+        await self._keys.close()
+
+    async def verify(self, token: str, header: Mapping[str, Any]) -> Verified:
+        """Check a token that names this issuer.
+
+        Raises:
+            BadToken: it is no good.
+            CannotTell: the keys cannot be had.
+        """
+        self._check_header(header)
+        key = await self._keys.find(header.get("kid"), header["alg"])
+        if key is None:
+            raise BadToken("The token is signed with a key that its issuer does not have.")
+        claims = self._checked(token, key)
+        until = min(float(claims["exp"]) + self._leeway, time() + self._config.verified_seconds)
+        caller = caller_of(claims, claims["sub"], self._issuer, self._config)
+        return Verified(caller, until, partial(self._holds, self._keys.generation))
+
+    def _holds(self, generation: int) -> bool:
+        return self._keys.usable() and generation == self._keys.generation
+
+    def _check_header(self, header: Mapping[str, Any]) -> None:
+        if header.get("alg") not in self._algorithms:
+            raise BadToken("The token is signed with an algorithm that is not allowed.")
+        kind = header.get("typ", "")
+        if not isinstance(kind, str) or kind.lower().removeprefix("application/") not in self._types:
+            raise BadToken("The token is of another type.")
+        if "crit" in header or "b64" in header:
+            raise BadToken("The token asks for what is not understood here (crit).")
+
+    def _checked(self, token: str, key: Any) -> Mapping[str, Any]:
+        """The claims of a token whose signature, issuer, audience and times are in order."""
+        claims = self._decoded(token, key)
+        check_audience(claims["aud"], self._audiences)
+        if not claims["sub"]:
+            raise BadToken("The token lacks sub.")
+        if type(claims["exp"]) not in (int, float) or claims["exp"] > LAST:
+            raise BadToken("The token is not in order.")
+        return claims
+
+    def _decoded(self, token: str, key: Any) -> Mapping[str, Any]:
+        import jwt
+
+        try:
+            claims: dict[str, Any] = jwt.decode(
+                token,
+                key,
+                algorithms=self._algorithms,
+                issuer=self._issuer,
+                leeway=self._leeway,
+                options={"require": ["iss", "sub", "aud", "exp"], "verify_aud": False},
+            )
+        except jwt.ExpiredSignatureError:
+            raise BadToken("The token has expired.") from None
+        except jwt.ImmatureSignatureError:
+            raise BadToken("The token is not valid yet.") from None
+        except jwt.MissingRequiredClaimError as error:
+            raise BadToken(f"The token lacks {error.claim}.") from None
+        except jwt.InvalidSignatureError:
+            raise BadToken("The signature of the token is wrong.") from None
+        except (jwt.PyJWTError, ValueError, TypeError, OverflowError):
+            raise BadToken("The token is not in order.") from None
+        return claims
