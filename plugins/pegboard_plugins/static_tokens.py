@@ -10,7 +10,7 @@ import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from pydantic import SecretStr
+from pydantic import Field, SecretStr
 
 from pegboard import (
     Authorization,
@@ -37,6 +37,18 @@ class SecretName(PluginConfig):
     secret: str
 
 
+class IssuersUser(PluginConfig):
+    """One of `[plugins.static_tokens] users` who comes with a token of an authorization server.
+
+    Attributes:
+        subject: who it is, as the server says.
+        issuer: which server; others may call somebody else so.
+    """
+
+    subject: str = Field(min_length=1)
+    issuer: str = Field(min_length=1)
+
+
 class StaticTokensConfig(PluginConfig):
     """`[plugins.static_tokens]`.
 
@@ -44,11 +56,12 @@ class StaticTokensConfig(PluginConfig):
         tokens: by the provider's id, such as "github", or by the `id` of what a tool requires. `{ env = "NAME" }` is a
             variable, `{ secret = "NAME" }` a secret of the stores. What is not there is the secret GITHUB_TOKEN for
             "github", and so on, and for this machine's user alone.
-        users: the authenticated users who may have those of `tokens`, besides this machine's.
+        users: the authenticated users who may have those of `tokens`, besides this machine's: a name, or
+            `{ subject = "...", issuer = "..." }` for one who comes with a token of an authorization server.
     """
 
     tokens: Mapping[str, SecretStr | SecretName] = {}
-    users: tuple[str, ...] = ()
+    users: tuple[str | IssuersUser, ...] = ()
 
 
 class StaticTokensPlugin(Plugin):
@@ -93,8 +106,10 @@ class StaticTokens:
         token = None if name is None else await asyncio.to_thread(self._get_secret, name)
         return Authorization(token) if token else None
 
-    def _may_have(self, request: TokenRequest, users: Iterable[str]) -> bool:
-        """Whether a call is the operator's: whoever is named in it must be one of the users."""
+    def _may_have(self, request: TokenRequest, users: Iterable[str | IssuersUser]) -> bool:
+        """Whether a call is the operator's: who is named in it must be one of the users, by the same issuer's word."""
         call = request.call
         named = (call.supplied.user_id if call.supplied is not None else None) or call.caller.subject
-        return call.caller.trusted if named is None else named in users
+        if named is None:
+            return call.caller.trusted
+        return (named if request.issuer is None else IssuersUser(subject=named, issuer=request.issuer)) in users

@@ -60,7 +60,7 @@ async def test_the_provider_and_the_source_work_together() -> None:
         error = (await failure(host, "work")).error
         assert isinstance(error, AuthorizationRequiredError)
         assert (error.url, error.scopes) == ("https://acme.example/authorize", ("read",))
-        mine.TOKENS["ann"] = "t"
+        mine.TOKENS[None, "ann"] = "t"
         assert await value(host, "work") == "done"
 
 

@@ -113,6 +113,11 @@ class TokenRequest(NamedTuple):
     user_id: str | None
     call: Call
 
+    @property
+    def issuer(self) -> str | None:
+        """Who vouches for the caller, None where only one can: by one `user_id` two issuers may mean two people."""
+        return self.call.caller.issuer
+
 
 class TokenSource(Protocol):
     """Where tokens for tools come from. The host keeps none: a source may.
@@ -125,8 +130,8 @@ class TokenSource(Protocol):
     async def token(self, request: TokenRequest) -> Authorization | None:
         """The token that a call needs, None when this source has none for it.
 
-        It is asked at each call, and must give a person's token to nobody else: `user_id` says for whom the tool runs,
-        and is as good as the caller is trusted.
+        It is asked at each call, and must give a person's token to nobody else: `user_id`, together with `issuer`,
+        says for whom the tool runs, and is as good as the caller is trusted.
 
         Raises:
             AuthorizationRequiredError: there will be one once the person has authorized, at its URL. Other sources are

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from pegboard import (
     ANONYMOUS,
@@ -25,7 +26,10 @@ from pegboard import (
 from pegboard_plugins.auth_providers import GitHub, OAuth2
 from pegboard_plugins.static_tokens import StaticTokensConfig
 from tests.host.hosting import failure, plugin_of, value
+from tests.plugins.resource_server.conftest import serve
 from tests.support.distributions import make_distribution
+from tests.support.http_mcp import ask, call
+from tests.support.issuer import Issuer
 from tests.support.pool import CONFIG
 from tests.support.wire import Wire
 
@@ -95,6 +99,27 @@ async def test_they_are_for_this_machines_user_and_for_those_who_are_named() -> 
         assert await value(host, "github", supplied=Supplied(user_id="ann")) == "of github"
         own = Supplied(Authorization("his own"), user_id="bob")
         assert await value(host, "github", supplied=own) == "his own"
+
+
+ISSUER, OTHER = "https://auth.example", "https://other.example"
+
+
+async def test_whom_an_issuer_names_is_meant_with_the_issuer() -> None:
+    async with hosting(tokens=TOKENS, users=["ann", {"subject": "ben", "issuer": ISSUER}]) as host:
+        for caller in (Caller("ann"), Caller("ben", issuer=ISSUER)):
+            assert await value(host, "github", caller=caller) == "of github"
+        for issuer in (ISSUER, OTHER):
+            assert "of github" not in str(await failure(host, "github", caller=Caller("ann", issuer=issuer)))
+        for caller in (Caller("ben"), Caller("ben", issuer=OTHER), Caller("ben", trusted=True), Caller(issuer=ISSUER)):
+            assert "of github" not in str(await failure(host, "github", caller=caller))
+        for_ben = Supplied(user_id="ben")
+        assert "of github" not in str(await failure(host, "github", supplied=for_ben))
+
+
+@pytest.mark.parametrize("user", [{"subject": "ann"}, {"subject": "", "issuer": ISSUER}, {"issuer": ISSUER}, 5])
+def test_a_user_is_a_name_or_has_both(user: Any) -> None:
+    with pytest.raises(ValidationError):
+        StaticTokensConfig.model_validate({"users": [user]})
 
 
 UNSET = "the secret INTRANET is not set; set it in test"
@@ -264,3 +289,20 @@ async def test_a_variable_that_is_not_set_keeps_the_host_from_starting(site: Pat
     async with Wire(config=config, site=site) as wire:
         assert await wire.wait() == 3
     assert 'the environment variable "GITHUB_TOKEN" is missing or empty' in wire.stderr
+
+
+async def test_one_name_of_two_issuers_gets_one_persons_token(site: Path) -> None:
+    """And nobody is shown it (row C-24)."""
+    async with Issuer() as one, Issuer("/other") as other:
+        users = f'users = [{{ subject = "ann", issuer = "{one.url}" }}]\ntokens = {{ github = {{ env = "GITHUB" }} }}'
+        table = f'[[plugins.resource_server.authorization_servers]]\nissuer = "{other.url}"'
+        settings = f"{table}\n[plugins.static_tokens]\n{users}\n"
+        async with serve(site, one, server=settings, env={"GITHUB": CANARY}) as served:
+            found = {}
+            for issuer in (one, other):
+                done = await ask(served, call("repos_known"), Authorization=f"Bearer {issuer.token()}")
+                found[issuer.path] = done.result["content"][0]["text"]
+                assert CANARY not in str(done)
+            assert found[""] == "true"
+            assert found["/other"].startswith("Authorization required")
+            assert CANARY not in served.stderr

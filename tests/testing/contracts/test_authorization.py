@@ -53,7 +53,7 @@ class Sound:
     async def token(self, request: TokenRequest) -> Authorization | None:
         if request.required.name != "github":
             return None
-        if request.user_id != "ada" or request.call.caller.subject != "ada":
+        if (request.user_id, request.issuer) != ("ada", None) or request.call.caller.subject != "ada":
             raise AuthorizationRequiredError("github", url="https://x.example")
         self.given += 1
         return Authorization(TOKEN)
@@ -81,6 +81,12 @@ class ToWhoeverIsNamed(Sound):
         return Authorization(TOKEN) if known else None
 
 
+class ByNameAlone(Sound):
+    async def token(self, request: TokenRequest) -> Authorization | None:
+        caller = request.call.caller._replace(issuer=None)
+        return await super().token(request._replace(call=request.call._replace(caller=caller)))
+
+
 class AsksForAll(Sound):
     async def token(self, request: TokenRequest) -> Authorization | None:
         if request.required.name != "github":
@@ -105,6 +111,7 @@ BAD_SOURCES: list[tuple[type[Sound], str]] = [
     (Once, "test_it_gives_it_again"),
     (ToAll, "test_it_gives_it_to_nobody_else"),
     (ToWhoeverIsNamed, "test_it_gives_it_to_nobody_else"),
+    (ByNameAlone, "test_it_knows_issuers_apart"),
     (AsksForAll, "test_of_others_it_has_none"),
     (Logs, "test_it_shows_no_token_by_itself"),
     (Shows, "test_it_shows_no_token_by_itself"),

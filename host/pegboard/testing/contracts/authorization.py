@@ -81,6 +81,14 @@ class TokenSourceContract(Contract[TokenSource]):
             assert found is None or own is None or found.token != own.token, f"{who} got it too"
 
     @rule
+    async def test_it_knows_issuers_apart(self, source: TokenSource) -> None:
+        """By one name two authorization servers may mean two people (`TokenRequest.issuer`)."""
+        own = await source.token(self.request(self.required()))
+        namesake = Caller(self.user or "contract-stranger", issuer="https://contract.example")
+        found = await _asked(source, self.request(self.required(), namesake))
+        assert found is None or own is None or found.token != own.token, "another issuer's user of that name got it too"
+
+    @rule
     async def test_of_others_it_has_none(self, source: TokenSource) -> None:
         """For what it does not know it gives None: the next source is asked, and nobody is sent to authorize."""
         for required in (_Elsewhere(), _Elsewhere(id="contract", scopes=["a", "b"])):
