@@ -23,7 +23,7 @@ from pegboard.catalogue.changes import Changes
 from pegboard.catalogue.extensions import check_result
 from pegboard.catalogue.identity import identity_of
 from pegboard.catalogue.lists import Lists
-from pegboard.catalogue.pages import may_use
+from pegboard.catalogue.pages import may_use, scopes_of
 from pegboard.catalogue.registry import Registry
 from pegboard.config import HostConfig
 from pegboard.context import Surroundings
@@ -162,9 +162,9 @@ class Host:
     def tool(self, name: str, caller: Caller) -> Tool | None:
         """The tool that a caller reaches by that name, None when there is none for them."""
         bound = self.assembly.tools.get(name)
-        if bound is None or not may_use(caller, bound) or (self._gates and hides(self._gates, name, caller)):
+        if bound is None or not (may_use(caller, bound) and caller.allows(scopes_of(bound))):
             return None
-        return bound.tool
+        return None if self._gates and hides(self._gates, name, caller) else bound.tool
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Call a listener for every change of what is served; returns how to stop. See `ProtocolHost.watch`."""

@@ -15,8 +15,7 @@ def check_requirements(required: Requirements, call: Call) -> None:
         FatalToolError: a secret is not set, or some metadata not known.
     """
     supplied = call.supplied
-    # who may say for whom a call is has a token for all of it
-    if not (call.caller.trusted or supplied is not None or required.scopes <= call.caller.scopes):
+    if not call.allows(required.scopes):
         raise InsufficientScopeError(required.scopes)
     if supplied is not None and supplied.lenient:
         return

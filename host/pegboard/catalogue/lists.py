@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import partial
 from typing import Any
 
 from pegboard.calls.chain import LIST_HOOKS
 from pegboard.catalogue.assembly import Assembly
-from pegboard.catalogue.pages import ListKind, Pages, may_use
+from pegboard.catalogue.pages import ListKind, Pages, may_use, scopes_of
 from pegboard.catalogue.views import METHODS, View
-from pegboard.contracts import ANONYMOUS, LOCAL, Call, Caller, CallNext, Change, Outcome, ResourceTemplate
+from pegboard.contracts import ANONYMOUS, LOCAL, Call, CallNext, Change, Outcome, ResourceTemplate
 
 
 class Lists:
@@ -49,22 +49,40 @@ class Lists:
         return given
 
     def _made(self, kind: ListKind, before: _Plain | View | None) -> _Plain | View:
-        middleware = self._assembly.middleware
-        if any(link.overrides(LIST_HOOKS[METHODS[kind]]) for link in middleware):
-            old = before if isinstance(before, View) else None
-            return View(kind, partial(self._whole, kind), middleware, self._page_size, old)
-        whole, open_to_all = self._whole(kind, LOCAL), self._whole(kind, ANONYMOUS)
-        return _Plain(kind, whole, open_to_all, self._page_size, before if isinstance(before, _Plain) else None)
+        middleware, method = self._assembly.middleware, METHODS[kind]
+        whole, old = partial(self._whole, kind), before if isinstance(before, View) else None
+        if any(link.overrides(LIST_HOOKS[method]) for link in middleware):
+            return View(kind, whole, middleware, self._page_size, old)
+        if kind == "tools" and (named := self._scopes()):
+            return View(kind, whole, (), self._page_size, old, key=partial(_by_scopes, named))
+        of_all, open_to_all = whole(Call(method, caller=LOCAL)), whole(Call(method, caller=ANONYMOUS))
+        return _Plain(kind, of_all, open_to_all, self._page_size, before if isinstance(before, _Plain) else None)
 
-    def _whole(self, kind: ListKind, caller: Caller) -> dict[str, Any]:
-        """What there is for a caller, by name."""
+    def _scopes(self) -> frozenset[str]:
+        """Every scope that some tool asks for."""
+        return frozenset().union(*map(scopes_of, self._assembly.tools.values()))
+
+    def _whole(self, kind: ListKind, call: Call) -> dict[str, Any]:
+        """What there is for a call, by name."""
         if kind == "tools":
-            return {name: bound.tool for name, bound in self._assembly.tools.items() if may_use(caller, bound)}
+            tools = self._assembly.tools.items()
+            return {
+                name: bound.tool
+                for name, bound in tools
+                if may_use(call.caller, bound) and call.allows(scopes_of(bound))
+            }
         return {name: one for name, (one, _) in self._given(kind).items() if _is_of(kind, one)}
 
 
+def _by_scopes(named: frozenset[str], call: Call) -> Hashable:
+    """All that a list of tools depends on: whether anything is known of the caller, and the scopes that tools name."""
+    if not call.caller.is_known:
+        return None
+    return named if call.allows(named) else call.caller.scopes & named
+
+
 class _Plain:
-    """A list that no middleware has a say in.
+    """A list that no middleware has a say in, and no scopes.
 
     Args:
         kind: what is listed.

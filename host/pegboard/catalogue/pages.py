@@ -21,8 +21,13 @@ ListKind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
 
 
 def may_use(caller: Caller, bound: BoundTool) -> bool:
-    """Whether a caller sees a tool: one that uses the operator's secrets is not for everybody who can reach us."""
+    """Whether a tool is there for a caller: one that uses the operator's secrets is not for everybody."""
     return caller.is_known or not _is_guarded(bound)
+
+
+def scopes_of(bound: BoundTool) -> frozenset[str]:
+    """What a caller's token must allow for a tool."""
+    return frozenset() if bound.requirements is None else bound.requirements.scopes
 
 
 def _is_guarded(bound: BoundTool) -> bool:

@@ -1,4 +1,4 @@
-"""Lists as middleware lets each caller see them: made when a caller first asks, and kept for as long as they hold."""
+"""Lists as middleware and scopes let callers see them: made when one first asks, and kept for as long as they hold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 
 from pegboard.calls.chain import LIST_HOOKS, Fault, Link, guarded
 from pegboard.catalogue.pages import ListKind, Pages
-from pegboard.contracts import Call, Caller, CallNext, Failure, Listing, Outcome
+from pegboard.contracts import Call, CallNext, Failure, Listing, Outcome, Supplied
 from pegboard.middleware import name_of
 
 METHODS: dict[ListKind, str] = dict(zip(("tools", "resources", "templates", "prompts"), LIST_HOOKS, strict=True))
@@ -26,20 +26,24 @@ class View:
 
     Args:
         kind: what is listed.
-        whole: what there is for a caller, by name and in the order of names.
+        whole: what there is for a call, by name and in the order of names.
         links: the middleware, outermost first.
         page_size: how many items a page holds.
         before: the list as it was.
+        key: what of a call it depends on; all that is known of the caller unless given.
     """
 
     def __init__(
         self,
         kind: ListKind,
-        whole: Callable[[Caller], dict[str, Any]],
+        whole: Callable[[Call], dict[str, Any]],
         links: Sequence[Link],
         page_size: int,
         before: View | None = None,
+        *,
+        key: Callable[[Call], Hashable] | None = None,
     ) -> None:
+        self._key = key or _by_caller
         self._kind = kind
         self._whole = whole
         self._links = links
@@ -50,26 +54,26 @@ class View:
 
     async def page(self, call: Call) -> Outcome:
         """The page that a request asks for."""
-        key = _key(call.caller)
-        pages = self._made.get(key)
-        return (pages or await self._make(key, call.caller._replace(expires_at=None))).page(call.params)
+        key = self._key(call)
+        return (self._made.get(key) or await self._make(key, call)).page(call.params)
 
     def forget(self) -> None:
         """Make the list again for whoever asks."""
         self._before = self._made
         self._made = {}
 
-    async def _make(self, key: Hashable, caller: Caller) -> Pages:
-        made = self._made
-        whole = self._whole(caller)
+    async def _make(self, key: Hashable, asked: Call) -> Pages:
+        made, method = self._made, METHODS[self._kind]
+        supplied = None if asked.supplied is None else Supplied()
+        call = Call(method, caller=asked.caller._replace(expires_at=None), supplied=supplied)
+        whole = self._whole(call)
         handler = _giving(Listing(self._kind, tuple(whole.values()), private=True))
-        method = METHODS[self._kind]
         for link in reversed(self._links):
             hook = LIST_HOOKS[method]
             if link.overrides(hook):
                 around = guarded(link.blame(hook), getattr(link.middleware, hook), handler, method)
                 handler = _checked(link.blame(hook), around, whole)
-        listing = await handler(Call(method, caller=caller))
+        listing = await handler(call)
         assert isinstance(listing, Listing)
         pages = self._pages(listing, self._before.get(key))
         if len(made) >= MOST_VIEWS:
@@ -88,10 +92,11 @@ class View:
         return pages
 
 
-def _key(caller: Caller) -> Hashable:
+def _by_caller(call: Call) -> Hashable:
     """All that is known of a caller, but for when their token ends, which no list can depend on."""
+    caller = call.caller
     extra = repr(dict(caller.extra)) if caller.extra else ""  # of any values
-    return (*caller._replace(expires_at=None, extra=None), extra)
+    return (*caller._replace(expires_at=None, extra=None), extra, call.supplied is None)
 
 
 def _giving(listing: Listing) -> CallNext:

@@ -1,6 +1,6 @@
 """Who is behind a call, by what program it came, and what it brings along for the function that runs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -40,6 +40,10 @@ class Caller(NamedTuple):
     def is_known(self) -> bool:
         """Whether it is this machine's user, or a person or program that authenticated."""
         return self.trusted or self.subject is not None or self.client_id is not None
+
+    def allows(self, scopes: Iterable[str]) -> bool:
+        """Whether they may do what needs these scopes: their token has all of them, or the channel is trusted."""
+        return self.trusted or self.scopes.issuperset(scopes)
 
 
 ANONYMOUS = Caller()

@@ -1,6 +1,6 @@
 """One call: who asks, what for, and what it comes to. The same whatever protocol and transport it came by."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from pegboard.contracts.callers import LOCAL, NOTHING, UNKNOWN_CLIENT, Caller, Client, Supplied
@@ -127,6 +127,10 @@ class Call(NamedTuple):
     def meta(self) -> Mapping[str, Any]:
         """The request's `_meta`, empty when it has none."""
         return meta if isinstance(meta := self.params.get("_meta"), dict) else NOTHING
+
+    def allows(self, scopes: Iterable[str]) -> bool:
+        """Whether it may do what needs these scopes; who may say for whom a call is has a token for all of it."""
+        return self.supplied is not None or self.caller.allows(scopes)
 
 
 CONTENT_TYPES: set[type[Any]] = set()

@@ -18,6 +18,7 @@ from pegboard import (
     ResourceResult,
     Response,
     RouteHandler,
+    Supplied,
     Tool,
     encode,
 )
@@ -181,7 +182,7 @@ async def _all_tools(host: ProtocolHost) -> list[Tool]:
     found: list[Tool] = []
     params: dict[str, str] = {}
     while True:
-        page = await host.dispatch(Call("tools/list", params, caller=ENGINE, client=CLIENT))
+        page = await host.dispatch(Call("tools/list", params, caller=ENGINE, client=CLIENT, supplied=Supplied()))
         if isinstance(page, Failure):
             raise page.error
         assert isinstance(page, Listing)
@@ -192,7 +193,7 @@ async def _all_tools(host: ProtocolHost) -> list[Tool]:
 
 
 def _call(method: str, params: dict[str, Any], request: Request) -> Call:
-    return Call(method, params, caller=request.caller, client=CLIENT, headers=request.headers)
+    return Call(method, params, caller=request.caller, client=CLIENT, headers=request.headers, supplied=Supplied())
 
 
 def _unreadable(outcome: Outcome, uri: str) -> Response:

@@ -140,7 +140,8 @@ async def test_clients_are_told_what_is_required_but_for_secrets() -> None:
         "authorization": {"provider": "acme", "type": "oauth2", "id": "mine", "scopes": ["a"]},
         "scopes": ["work"],
     }
-    found = await listed(Caller("ann"), meta={"com.example/team": "x"}, **options)
+    ann = Caller("ann", scopes=frozenset(["work"]))
+    found = await listed(ann, meta={"com.example/team": "x"}, **options)
     assert found == {"guarded": {"com.example/team": "x", "pegboard/requirements": told}, "open": None}
 
 
@@ -148,7 +149,7 @@ async def test_clients_are_told_what_is_required_but_for_secrets() -> None:
 async def test_strangers_see_no_tool_that_requires_something(options: Any) -> None:
     assert list(await listed(ANONYMOUS, **options)) == ["open"]
     assert list(await listed(Caller(trusted=True), **options)) == ["guarded", "open"]
-    assert list(await listed(Caller("ann"), **options)) == ["guarded", "open"]
+    assert list(await listed(Caller("ann", scopes=frozenset(["work"])), **options)) == ["guarded", "open"]
 
 
 async def test_the_hosts_own_keys_are_not_for_authors() -> None:

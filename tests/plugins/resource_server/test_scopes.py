@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
-from tests.plugins.resource_server.conftest import METADATA
+from pegboard_plugins.worker.tokens import mint
+from tests.plugins.resource_server.conftest import METADATA, serve
 from tests.support.http import Served
 from tests.support.http_mcp import ACCEPT, Exchanged, Session, Streaming, ask, call, message
 from tests.support.issuer import Issuer
@@ -35,6 +39,7 @@ class Peer:
 
 
 @ERAS
+@pytest.mark.requirement("AUTH-03")
 @pytest.mark.parametrize("accept", ACCEPTED.values(), ids=ACCEPTED)
 async def test_scopes_are_decided_before_a_stream_opens(served: Served, issuer: Issuer, era: str, accept: str) -> None:
     """Row C-15: whatever the client takes, and whether or not it wants progress."""
@@ -74,3 +79,47 @@ async def test_the_stream_of_a_quiet_call_can_be_asked_for_again(served: Served,
     resumed = [field for field in fields if field[0] != "Content-Type"]
     await again.open([*resumed, ("Last-Event-ID", str(first.id))])
     assert [one async for one in again.rest()] == [begun.first]
+
+
+# --- lists
+
+
+async def found(peer: Peer) -> tuple[list[str], str | None]:
+    """The names of the tools that a client finds, and who may keep the list."""
+    result = (await peer.ask(message("tools/list"))).result
+    return [tool["name"].removeprefix("door_") for tool in result["tools"]], result.get("cacheScope")
+
+
+@ERAS
+@pytest.mark.requirement("LIST-09", "AUTH-03")
+async def test_what_a_token_does_not_allow_is_not_listed(served: Served, issuer: Issuer, era: str) -> None:
+    """Row C-15, both eras: and who calls it nevertheless gets the challenge, not "unknown tool"."""
+    for scope, is_listed in (("other", False), ("other work", True), ("", False)):
+        peer = Peer(served, era, issuer.token(scope=scope))
+        names, keeper = await found(peer)
+        assert ("guarded" in names) == is_listed
+        assert {"plain", "secretive", "who"} < set(names)
+        assert keeper == ("private" if era == "2026-07-28" else None)
+        assert (await peer.ask(call("door_guarded"))).status == (200 if is_listed else 403)
+
+
+@ERAS
+async def test_a_better_token_finds_more_in_the_same_session(served: Served, issuer: Issuer, era: str) -> None:
+    """The step up: the same person comes back with another token."""
+    peer = Peer(served, era, issuer.token(scope="other"))
+    assert (await peer.ask(call("door_guarded"))).status == 403
+    peer.bearer = f"Bearer {issuer.token(scope='other work')}"
+    assert "guarded" in (await found(peer))[0]
+    assert (await peer.ask(call("door_guarded"))).result["content"][0]["text"] == "done"
+
+
+async def test_the_worker_lists_all_that_it_may_call(site: Path, issuer: Issuer) -> None:
+    secret = "0123456789abcdef-a-secret-that-is-long-enough"
+    async with serve(site, issuer, env={"ARCADE_WORKER_SECRET": secret}) as served:
+        assert "guarded" not in (await found(Peer(served, "2026-07-28", issuer.token(scope="other"))))[0]
+        bearer = [("Authorization", f"Bearer {mint(secret, 60)}")]
+        tools = (await served.request("GET", "/worker/tools", bearer)).json
+        assert "Door.Guarded" in [tool["fully_qualified_name"] for tool in tools]
+        body = {"tool": {"name": "Guarded", "toolkit": "Door"}, "inputs": {}, "context": {}}
+        answer = await served.request("POST", "/worker/tools/invoke", bearer, json.dumps(body).encode())
+        assert answer.json["success"] is True

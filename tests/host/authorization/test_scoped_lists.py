@@ -1,0 +1,185 @@
+"""Who finds the tools that ask for scopes of the caller's own token (row C-15), and how few lists that takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from pegboard import (
+    ANONYMOUS,
+    LOCAL,
+    Call,
+    Caller,
+    CallNext,
+    Context,
+    Host,
+    Listing,
+    Middleware,
+    Outcome,
+    Supplied,
+    Tool,
+    ToolDefinition,
+    Toolkit,
+)
+from pegboard.catalogue import views
+from tests.host.hosting import failure, make_host, plugin_of, value
+
+SCOPES: dict[str, list[str]] = {"a": ["read"], "b": ["read", "write"], "c": [], "d": ["write"]}
+
+
+def kit_of(**scopes: list[str]) -> Toolkit:
+    kit = Toolkit("t", prefix=False)
+    for name, asked in (scopes or SCOPES).items():
+        kit.tool(name=name, description="Work.", scopes=asked)(lambda: "done")
+
+    @kit.tool
+    async def found(context: Context) -> list[str]:
+        """List what the caller may use."""
+        return [tool.name for tool in await context.tools.list()]
+
+    return kit
+
+
+def ann(*scopes: str, subject: str = "ann") -> Caller:
+    return Caller(subject, scopes=frozenset(scopes))
+
+
+async def pages(host: Host, caller: Caller, **fields: Any) -> list[Listing]:
+    found: list[Listing] = []
+    params: dict[str, Any] = {}
+    while True:
+        page = await host.dispatch(Call("tools/list", params, caller, **fields))
+        assert isinstance(page, Listing)
+        found.append(page)
+        if page.next_cursor is None:
+            return found
+        params = {"cursor": page.next_cursor}
+
+
+async def names(host: Host, caller: Caller, **fields: Any) -> str:
+    found = [one.name for page in await pages(host, caller, **fields) for one in page.items if isinstance(one, Tool)]
+    return "".join(name for name in found if name != "found")
+
+
+WHO: list[tuple[Caller, str]] = [
+    (ANONYMOUS, "c"),
+    (ann(), "c"),
+    (ann("other"), "c"),
+    (ann("read"), "ac"),
+    (ann("write", "other"), "cd"),
+    (ann("read", "write"), "abcd"),
+    (Caller(client_id="desk", scopes=frozenset(["read"])), "ac"),
+    (Caller(scopes=frozenset(["read", "write"])), "c"),
+    (LOCAL, "abcd"),
+]
+
+
+class Looking(Middleware):
+    """Looks at lists, and leaves them as they are."""
+
+    async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
+        return await call_next(call)
+
+
+@pytest.mark.parametrize("looked_at", [False, True], ids=["alone", "middleware"])
+@pytest.mark.parametrize("page_size", [1, 50])
+async def test_who_lacks_the_scopes_of_a_tool_does_not_find_it(page_size: int, looked_at: bool) -> None:
+    plugins = {"looking": plugin_of(middleware=[Looking()])} if looked_at else {}
+    async with make_host(kit_of(), plugins=plugins, page_size=page_size) as host:
+        for _ in range(2):
+            for caller, found in WHO:
+                assert await names(host, caller) == found
+                assert {page.private for page in await pages(host, caller)} == {True}
+                told = await value(host, "found", caller=caller)
+                assert "".join(name for name in told if name != "found") == found
+                assert "".join(name for name in SCOPES if host.tool(name, caller)) == found
+
+
+@pytest.mark.parametrize("looked_at", [False, True], ids=["alone", "middleware"])
+async def test_who_may_say_for_whom_a_call_is_finds_all(looked_at: bool) -> None:
+    """The worker protocol's callers have a token for all of it; for the rest they are as they are."""
+    plugins = {"looking": plugin_of(middleware=[Looking()])} if looked_at else {}
+    engine = Caller(client_id="worker")
+    async with make_host(kit_of(), plugins=plugins) as host:
+        assert await names(host, engine) == "c"
+        assert await names(host, engine, supplied=Supplied()) == "abcd"
+        assert await names(host, engine) == "c"
+        assert "b" in await value(host, "found", caller=engine, supplied=Supplied())
+
+
+async def test_who_calls_it_nevertheless_is_told_what_it_needs() -> None:
+    async with make_host(kit_of()) as host:
+        for caller in (ann(), ann("read"), ann("other")):
+            outcome = await failure(host, "b", caller=caller)
+            assert outcome.error.message == "This needs a token that allows: read, write."
+        assert (await failure(host, "b", caller=ANONYMOUS)).error.message == "Unknown tool: b"
+
+
+async def test_thousands_of_callers_share_the_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list is made for what tools ask for, and not for each caller, token or request."""
+    made: Counter[Any] = Counter()
+    make = views.View._make
+
+    async def counted(view: views.View, key: Any, asked: Call) -> Any:
+        made[key] += 1
+        return await make(view, key, asked)
+
+    monkeypatch.setattr(views.View, "_make", counted)
+    async with make_host(kit_of()) as host:
+        seen: dict[str, set[int]] = {}
+        for number in range(3000):
+            for scopes, found in (((), "c"), (("read",), "ac"), (("read", "write"), "abcd")):
+                caller = ann(*scopes, f"own-{number}", subject=f"user {number}")
+                caller = caller._replace(expires_at=float(number), extra={"jti": number})
+                (page,) = await pages(host, caller)
+                seen.setdefault(found, set()).add(id(page))
+        (of_all,) = await pages(host, LOCAL)
+    assert [len(ids) for ids in seen.values()] == [1, 1, 1]
+    assert seen["abcd"] == {id(of_all)}
+    assert list(made.values()) == [1, 1, 1]
+
+
+async def test_who_sees_the_same_shares_it_whatever_their_scopes() -> None:
+    async with make_host(kit_of(a=["read", "more"], b=["write", "more"])) as host:
+        pages_of = [(await pages(host, ann(*scopes)))[0] for scopes in ((), ("read",), ("write",), ("read", "write"))]
+        (of_nobody,) = await pages(host, ANONYMOUS)
+    assert all(page is of_nobody for page in pages_of)
+
+
+async def test_where_no_tool_asks_for_scopes_there_is_one_list() -> None:
+    async with make_host(kit_of(a=[], b=[])) as host:
+        (page,) = await pages(host, LOCAL)
+        for caller in (ann("read"), ann(), ANONYMOUS):
+            assert (await pages(host, caller))[0] is page
+        assert not page.private
+
+
+def first_of(kit: Toolkit) -> ToolDefinition:
+    return next(iter(kit.register_tools()))
+
+
+async def test_tools_with_scopes_come_and_go() -> None:
+    async with make_host(kit_of(a=[]), page_size=2) as host:
+        before = (await pages(host, ann()))[0]
+        assert not before.private
+        host.catalogue.add(first_of(kit_of(x=["read"])))
+        assert [await names(host, caller) for caller in (ann(), ann("read"), LOCAL)] == ["a", "ax", "ax"]
+        private = (await pages(host, ann()))[0]
+        host.catalogue.add(first_of(kit_of(y=["write"])))
+        assert [await names(host, caller) for caller in (ann("read"), ann("write"))] == ["ax", "ay"]
+        assert (await pages(host, ann()))[0] is private
+        host.catalogue.remove("tools", "x", "y")
+        assert await names(host, ann("read")) == "a"
+        assert not (await pages(host, ann("read")))[0].private
+
+
+async def test_how_many_lists_are_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "MOST_VIEWS", 2)
+    async with make_host(kit_of()) as host:
+        for _ in range(2):
+            for caller, found in WHO:
+                assert await names(host, caller) == found
+        view = host._lists._lists["tools"]  # type: ignore[union-attr]
+        assert len(view._made) == 2  # type: ignore[union-attr]
