@@ -30,12 +30,20 @@ def run_alone(kit: Toolkit, transport: str, settings: Mapping[str, Any]) -> None
     """
     if file := being_loaded():
         raise PluginError(f'run() is called while {file.name} is loaded; put it below `if __name__ == "__main__":`')
-    if asyncio._get_running_loop() is not None:
+    if _has_loop():
         raise RuntimeError("run() has an event loop of its own; where one runs already, use pegboard.Host")
     make = partial(_host, kit, transport, settings)
     code = guarded(partial(serve_stdio, make) if transport == "stdio" else lambda: serve(make()))
     if code:
         sys.exit(code)
+
+
+def _has_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _host(kit: Toolkit, transport: str, settings: Mapping[str, Any]) -> Host:
