@@ -69,7 +69,8 @@ async def test_what_is_in_flight_comes_to_its_end(fixture_site: Path, number: si
         for streaming in streams:
             assert (await streaming.next())["result"]["content"][0]["text"] == "released"
             assert await streaming.next() is None
-        assert (await silent.answer()).json["result"]["content"][0]["text"] == "released"
+        last = await silent.answer()
+        assert (last.json["result"]["content"][0]["text"], last.get("Connection")) == ("released", "close")
         assert await served.wait() == 0
         assert "Traceback" not in served.stderr
 

@@ -12,6 +12,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from pegboard import ANONYMOUS, NOTHING, Caller, EventStream, Request, Response, ServerSentEvent, TransportHost
 from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.edge import Edge
+from pegboard_plugins.http.written import LARGEST, Head, Written, is_ordinary
 
 _CLOSE = {"Connection": "close"}
 _BUSY = Response(503, b"The server is busy.\n", "text/plain", {"Retry-After": "1"})
@@ -23,8 +24,6 @@ _ENCODED = Response(415, b"Send the body without a content encoding.\n", "text/p
 _TOOK_TOO_LONG = Response(504, b"The request took too long.\n", "text/plain")
 
 _PING = b": ping\n\n"
-_LARGE = 64 * 1024
-"""A body that may not fit into the buffers between here and the peer, in bytes."""
 
 _WATCHED = frozenset(("/healthz", "/readyz"))
 """What is answered however busy the server is."""
@@ -50,6 +49,8 @@ class Handler:
         self._waiting: set[asyncio.Task[Any]] = set()
         self._aborted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._loop = asyncio.get_running_loop()
+        self._head = Head()
+        self._written = Written()
 
     def request(self, message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
         """Aiohttp's request, with our limit on its body."""
@@ -67,8 +68,10 @@ class Handler:
             answer = await self._answer(request, task)
             if isinstance(answer, EventStream):
                 return await self._begin_stream(request, answer, task)
+            if is_ordinary(request, answer) and not (self._edge.cors(request.headers) or self._host.stopping):
+                return await self._write_ordinary(request, answer.body)
             response = self._response(request, answer)
-            if len(answer.body) > _LARGE:
+            if len(answer.body) > LARGEST:
                 await self._write_whole(request, response)
             return response
         finally:
@@ -166,6 +169,14 @@ class Handler:
             headers.update(cors)
         if headers.get(hdrs.CONNECTION) == "close" or self._host.stopping:
             response.force_close()
+
+    async def _write_ordinary(self, request: web.BaseRequest, body: bytes) -> web.StreamResponse:
+        """Write a small response here, and wait only where the peer does not take it at once."""
+        await request.writer.write(self._head.before(body))
+        if request.transport is not None and request.transport.get_write_buffer_size():
+            with _Patience(request, self._config.send_seconds):
+                await request.writer.drain()
+        return self._written
 
     async def _write_whole(self, request: web.BaseRequest, response: web.Response) -> None:
         """Write a large response here, where a peer that does not read it is given up."""
