@@ -14,12 +14,12 @@ from benchmarks.http.invocations import Invocations
 from benchmarks.http.server import HttpServer
 from benchmarks.messages import ERAS
 
-__all__ = ["NAME", "OPEN", "WORKER", "run"]
+__all__ = ["NAME", "OPEN", "TOOL", "WORKER", "run"]
 
 NAME: Final = "auth"
 WORKER: Final = "worker"
 """What stands for an era where the call is the worker's."""
-_TOOL: Final = "add"
+TOOL: Final = "add"
 
 
 def run(bench: Bench) -> None:
@@ -33,12 +33,12 @@ def run(bench: Bench) -> None:
 def _measure(bench: Bench, contender: Contender, door: Door) -> None:
     row = door.name if contender.name == PEGBOARD else contender.name
     with bench.serve(contender, variables=dict(door.variables)) as server, Connection(server.port) as connection:
-        tool = "Add" if door.is_worker else contender.tools[_TOOL]
+        tool = "Add" if door.is_worker else contender.tools[TOOL]
         for era in (WORKER,) if door.is_worker else ERAS:
             calls = _calls(connection, era, door)
             for concurrency in CONCURRENCIES:
                 metrics = _called(server, calls, tool, concurrency, bench.seconds)
-                bench.results.add(NAME, case(era, _TOOL, concurrency), row, **metrics)
+                bench.results.add(NAME, case(era, TOOL, concurrency), row, **metrics)
 
 
 def _calls(connection: Connection, era: str, door: Door) -> Calls:

@@ -7,7 +7,7 @@ from typing import Final
 
 from benchmarks.contenders import FLOOR, FLOOR_UVLOOP, PEGBOARD, PEGBOARD_UVLOOP, SDK, SDK_FAST, SDK_STATELESS
 from benchmarks.http import auth, calls, lists, memory
-from benchmarks.messages import ERAS
+from benchmarks.messages import ERAS, MODERN
 from benchmarks.results import Results
 
 _HOP: Final = "add_thread"
@@ -46,6 +46,13 @@ def _auth(results: Results) -> Iterator[tuple[bool, str]]:
             ratio = results.ratio(auth.NAME, case, door, auth.OPEN, "cpu_us")
             if ratio and door not in (auth.OPEN, FLOOR):
                 yield ratio <= _QUARTER, f"auth {case}: {door} {ratio:.2f} x {auth.OPEN} (within a quarter)"
+    for concurrency in calls.CONCURRENCIES:
+        mcp, worker = (calls.case(era, auth.TOOL, concurrency) for era in (MODERN, auth.WORKER))
+        plain = results.get(auth.NAME, mcp, auth.OPEN, "cpu_us")
+        invoked = results.get(auth.NAME, worker, auth.WORKER, "cpu_us")
+        if plain and invoked:
+            ratio = invoked.median / plain.median
+            yield ratio <= _QUARTER, f"auth {worker}: {ratio:.2f} x {auth.OPEN} of {mcp} (within a quarter)"
 
 
 def _lists(results: Results) -> Iterator[tuple[bool, str]]:

@@ -126,10 +126,11 @@ def test_lists_of_names_are_all_that_a_host_is_told_without_building_what_valida
 MIDDLEWARE = ["logging", "rate_limit", "response_size", "timing"]
 SECRETS = ["secrets_dotenv", "secrets_env", "secrets_files", "secrets_keyring"]
 TOKENS = ["auth_providers", "static_tokens"]
+DOORS = ["auth_token", "resource_server", "worker"]
 ERRORS = ["errors_google", "errors_graphql", "errors_http", "errors_microsoft", "errors_slack"]
 
 
-@pytest.mark.parametrize("plugin", ["apps", "mcp", *MIDDLEWARE, *SECRETS, *TOKENS, "stdio", *ERRORS])
+@pytest.mark.parametrize("plugin", ["apps", "mcp", *MIDDLEWARE, *SECRETS, *TOKENS, *DOORS, "stdio", *ERRORS])
 def test_a_plugins_entry_point_is_thin(plugin: str) -> None:
     loaded = loaded_by(f"import pegboard_plugins.{plugin}")
     assert (
@@ -150,3 +151,25 @@ def test_an_error_adapter_costs_nothing_before_an_exception(plugin: str) -> None
         "pegboard_plugins", f"pegboard_plugins.{plugin}", "pegboard.contracts", "pegboard.errors", "pegboard.hookspecs",
     }  # fmt: skip
     assert loaded & HEAVY == set()
+
+
+def test_what_checks_tokens_is_loaded_with_the_first_token() -> None:
+    loaded = loaded_by("""
+import asyncio
+from pegboard import Host
+
+SECRET = "0123456789abcdef" * 2
+DOORS = {
+    "auth_token": {"token": SECRET},
+    "resource_server": {"resource": "https://a.example/mcp", "authorization_servers": [{"issuer": "https://b.example"}]},
+    "worker": {"secret": SECRET},
+}
+
+async def main():
+    async with Host({"plugins": DOORS}):
+        pass
+
+asyncio.run(main())
+""")
+    assert {f"pegboard_plugins.{door}" for door in DOORS} < loaded
+    assert third_parties(loaded) & {"jwt", "cryptography", "aiohttp"} == set()
