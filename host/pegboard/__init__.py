@@ -106,6 +106,7 @@ __all__ = [
     "InputRequired",
     "InsufficientScopeError",
     "InteractionError",
+    "Inventory",
     "Kind",
     "Lifespan",
     "ListRoots",
@@ -234,8 +235,8 @@ _NAMES = {
     "contracts": """
         ANONYMOUS FIRST_ROUND LOCAL NOTHING UI_EXTENSION UI_MIME_TYPE UI_SCHEME UNKNOWN_CLIENT Ask AuthProvider
         Authenticator Authorization Call CallNext Caller Catalogue Change Client Completion Connection Contributed
-        Describe ErrorAdapter EventStore EventStream Extension Failure Headers Identity Inlined InputRequired Kind
-        Lifespan Listing Method MethodHandler MethodResult Middleware MiddlewareFunction Mirrored
+        Describe ErrorAdapter EventStore EventStream Extension Failure Headers Identity Inlined InputRequired
+        Inventory Kind Lifespan Listing Method MethodHandler MethodResult Middleware MiddlewareFunction Mirrored
         NotificationHandler Notify OnProgress Outcome Plugin PluginContext Prompt PromptArgument PromptDefinition
         PromptMessage PromptResult ProtocolHost Question Request RequestId Resource ResourceContents
         ResourceDefinition ResourceResult ResourceTemplate ResourceUi Response Round Route RouteHandler SecretStore

@@ -18,7 +18,7 @@ from pegboard.contracts import (
     Tool,
 )
 from pegboard.contracts.middleware import MiddlewareFunction
-from pegboard.errors import NotFoundError
+from pegboard.errors import MCPError, NotFoundError
 
 
 class Around(Middleware):
@@ -73,25 +73,40 @@ class Gate(Middleware):
         """
         return True
 
+    def refusal(self, kind: Kind, name: str, call: Call) -> MCPError:
+        """What is raised where a caller asks for what they may not use; unless overridden, that it is not there.
+
+        Args:
+            kind: as in `allows`.
+            name: as in `allows`.
+            call: what asks for it; of a subscription the method and the caller alone.
+        """
+        if kind != "resources":
+            return NotFoundError(f"Unknown {kind[:-1]}: {name}")
+        completed = call.method == "completion/complete"
+        return NotFoundError(
+            f"Unknown resource template: {name}" if completed else "Resource not found", data={"uri": name}
+        )
+
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse what is hidden."""
         name = call.params.get("name")
         if isinstance(name, str) and not self.allows("tools", name, call.caller):
-            raise NotFoundError(f"Unknown tool: {name}")
+            raise self.refusal("tools", name, call)
         return await call_next(call)
 
     async def on_read_resource(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse what is hidden."""
         uri = call.params.get("uri")
         if isinstance(uri, str) and not self.allows("resources", uri, call.caller):
-            raise NotFoundError("Resource not found", data={"uri": uri})
+            raise self.refusal("resources", uri, call)
         return await call_next(call)
 
     async def on_get_prompt(self, call: Call, call_next: CallNext) -> Outcome:
         """Refuse what is hidden."""
         name = call.params.get("name")
         if isinstance(name, str) and not self.allows("prompts", name, call.caller):
-            raise NotFoundError(f"Unknown prompt: {name}")
+            raise self.refusal("prompts", name, call)
         return await call_next(call)
 
     async def on_complete(self, call: Call, call_next: CallNext) -> Outcome:
@@ -101,9 +116,9 @@ class Gate(Middleware):
             name, uri = reference.get("name"), reference.get("uri")
             of_prompt = reference.get("type") == "ref/prompt"
             if of_prompt and isinstance(name, str) and not self.allows("prompts", name, call.caller):
-                raise NotFoundError(f"Unknown prompt: {name}")
+                raise self.refusal("prompts", name, call)
             if not of_prompt and isinstance(uri, str) and not self.allows("resources", uri, call.caller):
-                raise NotFoundError(f"Unknown resource template: {uri}", data={"uri": uri})
+                raise self.refusal("resources", uri, call)
         return await call_next(call)
 
     async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
@@ -134,6 +149,17 @@ def hides(gates: Iterable[Gate], name: str, caller: Caller) -> bool:
         return not all(gate.allows("tools", name, caller) for gate in gates)
     except Exception:  # noqa: BLE001 - of a plugin's
         return True
+
+
+def refused(gates: Iterable[Gate], uri: str, call: Call) -> MCPError | None:
+    """Why a call may not hear of a resource, None where it may. A gate that fails hides it."""
+    for gate in gates:
+        try:
+            if gate.wants(call) and not gate.allows("resources", uri, call.caller):
+                return gate.refusal("resources", uri, call)
+        except Exception:  # noqa: BLE001 - of a plugin's
+            return Gate().refusal("resources", uri, call)
+    return None
 
 
 def name_of(item: Tool | Resource | ResourceTemplate | Prompt) -> str:

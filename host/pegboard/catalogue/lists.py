@@ -51,10 +51,12 @@ class Lists:
     def _made(self, kind: ListKind, before: _Plain | View | None) -> _Plain | View:
         middleware, method = self._assembly.middleware, METHODS[kind]
         whole, old = partial(self._whole, kind), before if isinstance(before, View) else None
+        named = self._scopes() if kind == "tools" else frozenset()
+        key = partial(_by_scopes, named)
         if any(link.overrides(LIST_HOOKS[method]) for link in middleware):
-            return View(kind, whole, middleware, self._page_size, old)
-        if kind == "tools" and (named := self._scopes()):
-            return View(kind, whole, (), self._page_size, old, key=partial(_by_scopes, named))
+            return View(kind, whole, middleware, self._page_size, key, old)
+        if named:
+            return View(kind, whole, (), self._page_size, key, old)
         of_all, open_to_all = whole(Call(method, caller=LOCAL)), whole(Call(method, caller=ANONYMOUS))
         return _Plain(kind, of_all, open_to_all, self._page_size, before if isinstance(before, _Plain) else None)
 
@@ -75,7 +77,7 @@ class Lists:
 
 
 def _by_scopes(named: frozenset[str], call: Call) -> Hashable:
-    """All that a list of tools depends on: whether anything is known of the caller, and the scopes that tools name."""
+    """All that a list depends on by itself: whether anything is known of the caller, and the scopes that tools name."""
     if not call.caller.is_known:
         return None
     return named if call.allows(named) else call.caller.scopes & named

@@ -11,6 +11,7 @@ from pegboard.authoring import definition_of
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.binding import SINGULAR, Binder, Bound, Definition, Served, Withheld, described, is_prefixed
 from pegboard.catalogue.definitions import attempt, own_name, place
+from pegboard.catalogue.inventory import tell
 from pegboard.catalogue.secret_stores import is_reserved
 from pegboard.config import HostConfig
 from pegboard.contracts import Kind, PluginContext, PromptDefinition, Resource, ResourceDefinition, ToolDefinition
@@ -63,6 +64,7 @@ class Registry:
         """Serve what `make` assembles of these plugins, and let them change it. Nobody adds anything meanwhile."""
         with self._lock:
             assembly = make()
+            assembly = assembly._replace(problems=(*assembly.problems, *tell(assembly)))
             self._plugins, self._binder, self._assembly = plugins, binder, assembly
             self._publish(assembly)
         return assembly
@@ -159,6 +161,9 @@ class Registry:
             for one in edits:
                 edit(draft, *one)
             assembly = draft.assembly()._replace(contributed=binder.contributed())
+            for problem in tell(assembly):
+                if problem.level == "error":
+                    raise ToolDefinitionError(str(problem))
             self._publish(assembly)
             self._assembly = assembly
         self._changed(draft.changed)

@@ -29,8 +29,8 @@ class View:
         whole: what there is for a call, by name and in the order of names.
         links: the middleware, outermost first.
         page_size: how many items a page holds.
+        key: what of a call the list depends on by itself.
         before: the list as it was.
-        key: what of a call it depends on; all that is known of the caller unless given.
     """
 
     def __init__(
@@ -39,11 +39,10 @@ class View:
         whole: Callable[[Call], dict[str, Any]],
         links: Sequence[Link],
         page_size: int,
+        key: Callable[[Call], Hashable],
         before: View | None = None,
-        *,
-        key: Callable[[Call], Hashable] | None = None,
     ) -> None:
-        self._key = key or _by_caller
+        self._key = _key_of(kind, links, key)
         self._kind = kind
         self._whole = whole
         self._links = links
@@ -90,6 +89,15 @@ class View:
             pages = Pages(self._kind, names, items, self._page_size, private=True, before=before)
             self._shared[key] = pages
         return pages
+
+
+def _key_of(kind: ListKind, links: Sequence[Link], own: Callable[[Call], Hashable]) -> Callable[[Call], Hashable]:
+    """What of a call a list depends on: by itself, and what each middleware around it goes by."""
+    around = [link for link in links if link.overrides(LIST_HOOKS[METHODS[kind]])]
+    if not all(link.overrides("view") for link in around):
+        return _by_caller
+    views = (own, *[link.middleware.view for link in around])
+    return (lambda call: tuple([view(call) for view in views])) if around else own
 
 
 def _by_caller(call: Call) -> Hashable:

@@ -49,6 +49,7 @@ from pegboard.contracts.calls import (
 from pegboard.contracts.catalogue import (
     Change,
     Identity,
+    Inventory,
     Kind,
     Mirrored,
     Prompt,
@@ -134,6 +135,7 @@ __all__ = [
     "Identity",
     "Inlined",
     "InputRequired",
+    "Inventory",
     "Kind",
     "Lifespan",
     "Listing",

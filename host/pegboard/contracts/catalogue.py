@@ -1,6 +1,6 @@
 """What a host lists, as clients see it, and how it introduces itself."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -165,6 +165,24 @@ class Prompt(NamedTuple):
     arguments: tuple[PromptArgument, ...] = ()
     meta: Mapping[str, Any] | None = None
     icons: "tuple[Icon, ...]" = ()
+
+
+class Inventory(NamedTuple):
+    """All that a host serves, whoever may use it, as it is at one moment.
+
+    Attributes:
+        tools: by name on the wire.
+        resources: by URI, and templates by their text.
+        prompts: by name.
+        methods: the methods of requests that middleware stands around.
+        answering: the keys of those `resources` that may answer for a URI; none for a URI of nothing.
+    """
+
+    tools: Mapping[str, Tool]
+    resources: Mapping[str, Resource | ResourceTemplate]
+    prompts: Mapping[str, Prompt]
+    methods: frozenset[str]
+    answering: Callable[[str], Sequence[str]]
 
 
 class Identity(NamedTuple):

@@ -1,9 +1,10 @@
 """Code around calls: the base class that plugins override, and the record that a plain function becomes."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable, Iterable
 from typing import TypeAlias
 
 from pegboard.contracts.calls import Call, CallNext, Outcome
+from pegboard.contracts.catalogue import Inventory
 
 MiddlewareFunction: TypeAlias = Callable[[Call, CallNext], Awaitable[Outcome]]
 """Stands around a call: passes it on or answers by itself, and gives an outcome."""
@@ -30,6 +31,27 @@ class Middleware:
     def wants(self, call: Call) -> bool:
         """Whether it stands around this call; False passes it by, which costs next to nothing. Lists always pass."""
         return True
+
+    def view(self, call: Call) -> Hashable:
+        """What of a caller its lists depend on: those for whom it is equal share what is made of a list.
+
+        All that is known of a caller, where this is not overridden.
+
+        Args:
+            call: as `on_list_tools` and its kin are given it.
+        """
+        return None
+
+    def assembled(self, inventory: Inventory) -> Iterable[str]:
+        """Told what there is: when the host starts and with every change, before any call can ask for it.
+
+        It runs in whatever thread changes the catalogue, and must not block.
+
+        Returns:
+            What in the settings fits nothing that there is, such as a name that nothing has. The operator is warned of
+            it when the host starts.
+        """
+        return ()
 
     async def on_message(self, call: Call, call_next: CallNext) -> Outcome:
         """Around every request and notification that the host runs."""
@@ -66,9 +88,9 @@ class Middleware:
     async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
         """Around making the list of tools for one caller: once, and again when what is listed changes, not per request.
 
-        `call.caller` is all there is to go by. `call_next` gives a `Listing` of everything, which is cut into pages
-        later; it is given back with items left out, or with others of the same names in their place. What is not listed
-        can still be called; `Gate` sees to both.
+        `call.caller` is all there is to go by, and whether there is `call.supplied`. `call_next` gives a `Listing` of
+        everything, which is cut into pages later; it is given back with items left out, or with others of the same names
+        in their place. What is not listed can still be called; `Gate` sees to both.
         """
         return await call_next(call)
 

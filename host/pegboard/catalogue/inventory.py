@@ -1,0 +1,56 @@
+"""Middleware told what there is: what one assembly serves, and the names in settings that fit nothing of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pegboard.calls.chain import HOOKS
+from pegboard.calls.failures import described
+from pegboard.catalogue.assembly import Assembly
+from pegboard.contracts import Inventory
+from pegboard.loading.plugins import Problem
+from pegboard.uris.matching import Matcher
+
+
+def tell(assembly: Assembly) -> list[Problem]:
+    """Tell the middleware that asks for it what an assembly holds; what it has to say to that."""
+    links = [link for link in assembly.middleware if link.overrides("assembled")]
+    if not links:
+        return []
+    inventory = inventory_of(assembly)
+    problems: list[Problem] = []
+    for link in links:
+        try:
+            said = [str(one) for one in link.middleware.assembled(inventory)]
+        except Exception as error:  # noqa: BLE001 - of a plugin's
+            # it may be one that guards: better no host than one whose guard knows nothing
+            message = f"{link.blame('assembled')} raised {described(error)}"
+            problems.append(Problem("assemble", message, fatal=True))
+            continue
+        problems += [Problem("assemble", f"{link.owner}: {one}", level="warning") for one in said]
+    return problems
+
+
+def inventory_of(assembly: Assembly) -> Inventory:
+    """What an assembly holds."""
+    return Inventory(
+        tools={name: bound.tool for name, bound in assembly.tools.items()},
+        resources={uri: one for uri, (one, _) in assembly.resources.items()},
+        prompts={name: one for name, (one, _) in assembly.prompts.items()},
+        methods=frozenset((*HOOKS, *assembly.contributed.methods)),
+        answering=_answering(assembly),
+    )
+
+
+def _answering(assembly: Assembly) -> Callable[[str], Sequence[str]]:
+    templates: list[tuple[str, Matcher]] = [
+        (name, bound.matcher) for name, (_, bound) in assembly.resources.items() if bound.matcher is not None
+    ]
+    exact = assembly.resources.keys() - {name for name, _ in templates}
+
+    def answering(uri: str) -> Sequence[str]:
+        if uri in exact:
+            return (uri,)
+        return [name for name, matcher in templates if matcher.match(uri) is not None]
+
+    return answering
