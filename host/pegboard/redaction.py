@@ -1,8 +1,8 @@
 """Secrets kept out of what is told: of log lines, errors and what commands print, never of what functions return.
 
 What is known as a secret: what stores gave to tools, what configuration refers to or holds under a key that says so,
-and what a request brought, while its call runs and in its task after it failed. A value of fewer than `SHORTEST`
-characters is left alone: it would be found in the middle of words.
+and what a request brought or was admitted with, while its call runs and in its task after it failed. A value of fewer
+than `SHORTEST` characters is left alone: it would be found in the middle of words.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakSet
 
 from pegboard.context import current_context
-from pegboard.contracts import Supplied
+from pegboard.contracts import Call
 from pegboard.errors import FatalToolError, MCPError, ServerError, ToolkitError
 
 SHORTEST = 6
@@ -116,20 +116,24 @@ def _known() -> Iterator[Forms]:
 
 def _of_running_call() -> Iterable[str]:
     context = current_context()
-    supplied = None if context is None else context._call.supplied
-    return () if supplied is None else _values(supplied)
+    return () if context is None else _values(context._call)
 
 
-def remember(supplied: Supplied | None) -> None:
+def remember(call: Call) -> None:
     """Keep what a request brought out of what its task tells of its failure after its end."""
-    if supplied is not None:
-        known = dict.fromkeys((*_of_failed.get(), *_values(supplied)))
+    if values := _values(call):
+        known = dict.fromkeys((*_of_failed.get(), *values))
         _of_failed.set(tuple(known)[-MOST_OF_FAILED:])
 
 
-def _values(supplied: Supplied) -> list[str]:
-    token = [] if supplied.authorization is None else [supplied.authorization.token]
-    return [*supplied.secrets.values(), *token]
+def _values(call: Call) -> list[str]:
+    given = None if call.headers is None else call.headers.get("Authorization")
+    values = [given.strip().rpartition(" ")[2]] if given else []
+    if call.supplied is not None:
+        values += call.supplied.secrets.values()
+        if call.supplied.authorization is not None:
+            values.append(call.supplied.authorization.token)
+    return values
 
 
 def redacted_error(error: MCPError) -> MCPError:

@@ -14,6 +14,7 @@ from urllib.parse import quote, quote_plus, urlencode
 import httpx
 import pytest
 import yarl
+from multidict import CIMultiDict
 from pydantic import TypeAdapter, ValidationError
 
 from pegboard import (
@@ -226,6 +227,28 @@ async def test_what_a_request_brought_is_masked_in_its_errors() -> None:
         assert failed.error.message == f"the key {MASK} is wrong"
         assert redacted("and canary-of-the-token") == f"and {MASK}"  # in what the same task tells later
     assert contextvars.Context().run(redacted, "and canary-of-the-token") == "and canary-of-the-token"
+
+
+@pytest.mark.parametrize(
+    "given", ["Bearer canary-of-the-caller", "bearer  canary-of-the-caller ", "canary-of-the-caller"]
+)
+async def test_what_a_request_was_admitted_with_is_masked_in_its_errors(given: str) -> None:
+    headers = CIMultiDict({"authorization": given})
+    kit = Toolkit("x")
+
+    @kit.tool
+    def fail(context: Context) -> str:
+        """Fail."""
+        assert context.headers is not None
+        assert redacted("canary-of-the-caller") == MASK
+        raise RetryableToolError(f"I was called with {context.headers.get('Authorization')}")
+
+    async with make_host(kit) as host:
+        failed = await failure(host, "x_fail", headers=headers)
+        assert failed.error.message.startswith("I was called with ")
+        assert "canary" not in failed.error.message
+        assert redacted("and canary-of-the-caller") == f"and {MASK}"
+    assert contextvars.Context().run(redacted, "and canary-of-the-caller") == "and canary-of-the-caller"
 
 
 async def test_problems_hold_no_secrets_even_of_a_host_that_did_not_start() -> None:

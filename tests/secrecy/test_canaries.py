@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.plugins.worker.conftest import SECRET, Engine, token
 from tests.secrecy import leaky_kit, ring
 from tests.support.distributions import make_distribution
 from tests.support.http import Served
@@ -143,6 +144,34 @@ async def test_no_canary_is_told_over_http(place: Place) -> None:
     assert "**********" in text
     assert list(leaks(text)) == []
     assert list(leaks(served.stderr)) == []
+
+
+@pytest.mark.parametrize("brought", [False, True], ids=["the host's", "the request's own"])
+@pytest.mark.parametrize("exposed", [False, True], ids=["", "exposed"])
+async def test_no_canary_is_told_by_the_worker(place: Place, *, exposed: bool, brought: bool) -> None:
+    command = (PEGBOARD, "serve", "-vv")
+    http = f"[plugins.http]\nport = 0\n\n[plugins.worker]\nexpose_internals = {str(exposed).lower()}\n\n"
+    config = CONFIG.replace("[plugins.secrets_files]", f"{http}[plugins.secrets_files]")
+    secrets = [{"key": name, "value": CANARIES[name].replace("7f3a", "9c1b")} for name in leaky_kit.SECRETS]
+    env = {**place.env, "ARCADE_WORKER_SECRET": SECRET}
+    told = []
+    async with Served(place.site, config, env=env, cwd=place.folder, command=command) as served:
+        engine = Engine(served, f"Bearer {token()}")
+        for name in TOOLS:
+            for inputs in ({}, {"wrong": 1}):
+                context = {"secrets": secrets} if brought else {}
+                told.append(await engine.invoke(name, inputs, toolkit="leaky", context=context))
+        told += [
+            await engine.ask("POST", "resources/read", {"uri": f"leaky://{one}"}) for one in ("purpose", "accident")
+        ]
+        told.append(await engine.ask("GET", "tools"))
+    text = json.dumps(told, ensure_ascii=False)
+    assert "**********" in text
+    assert ("Traceback" in text) is exposed
+    for said in (text, served.stderr):
+        assert list(leaks(said)) == []
+        assert SECRET not in said
+    assert served.stderr.count("**********") > len(TOOLS)
 
 
 COMMANDS = [

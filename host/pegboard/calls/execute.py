@@ -278,7 +278,7 @@ async def _run(
             value = await invoke(bound, function, keywords, runtime, call.rounds)
     except BaseException as error:
         context.cancelled = context.cancelled or isinstance(error, asyncio.CancelledError)
-        remember(call.supplied)  # its token may be in what is told of the failure
+        remember(call)  # its token may be in what is told of the failure
         if context.asked is None:
             raise
         return context.asked.conclude(None, error)

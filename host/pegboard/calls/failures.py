@@ -51,7 +51,7 @@ def as_failure(call: Call, error: BaseException, exposure: Exposure = NOTHING_EX
         exposure: what the operator shows of errors beside their messages.
     """
     story: BaseException | None = error.__cause__ or error
-    remember(call.supplied)
+    remember(call)
     debug: str | None = None
     shown: MCPError = ServerError("Internal error")
     if isinstance(error, ToolkitError) and presentable(error):

@@ -1,10 +1,10 @@
-"""What a tool says while it runs, as the logs of its answer."""
+"""What a tool says while it runs, as the logs of its answer; secrets are masked in it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from pegboard import Tool, encode
+from pegboard import Tool, encode, redacted
 
 _LEVELS = {"debug": "debug", "info": "info", "notice": "info", "warning": "warning"}
 
@@ -36,7 +36,7 @@ class Logs:
         return self._entries or None
 
     def _add(self, message: str, level: str, subtype: str | None = None) -> None:
-        self._entries.append({"message": message, "level": level, "subtype": subtype})
+        self._entries.append({"message": redacted(message), "level": level, "subtype": subtype})
 
 
 def _text(data: Any) -> str:

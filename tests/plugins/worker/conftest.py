@@ -13,12 +13,16 @@ import jwt
 import pytest
 import pytest_asyncio
 
-from tests.plugins.worker import demo_kit
+from tests.plugins.worker import demo_kit, more_kit, shapes
 from tests.support.distributions import make_distribution
 from tests.support.http import Served
 
 SECRET = "0123456789abcdef-a-secret-of-the-tests-that-is-long-enough-for-every-algorithm-there-is"
 QUIET = '[host]\ndisabled_toolkits = ["files", "github", "math"]\n'
+
+
+METHODS = {"health": "GET", "tools": "GET", "tools/invoke": "POST", "resources/list": "POST", "resources/read": "POST"}
+"""The paths that there are, and what each is asked with."""
 
 
 class Reply(NamedTuple):
@@ -48,7 +52,7 @@ def token(secret: str = SECRET, algorithm: str = "HS256", **changes: Any) -> str
 
 
 class Engine:
-    """A caller of the worker, written from the protocol's description alone.
+    """A caller of the worker, written from the protocol's description alone, which holds every answer against it.
 
     Args:
         served: the process.
@@ -72,11 +76,13 @@ class Engine:
             told = json.loads(answer.body)
         except ValueError:
             told = answer.body.decode()
+        if method == METHODS.get(path):
+            shapes.check(path, answer.status, told)
         return Reply(answer.status, told, {name.lower(): value for name, value in answer.fields})
 
-    async def invoke(self, tool: str, inputs: Any = None, **more: Any) -> Any:
+    async def invoke(self, tool: str, inputs: Any = None, *, toolkit: str = "DemoKit", **more: Any) -> Any:
         """Call a tool; the ToolCallResponse."""
-        reply = await self.ask("POST", "tools/invoke", {"tool": reference(tool), "inputs": inputs, **more})
+        reply = await self.ask("POST", "tools/invoke", {"tool": reference(tool, toolkit), "inputs": inputs, **more})
         assert reply.status == 200, reply
         return reply.body
 
@@ -93,8 +99,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder,
         "demo-kit",
         "1.2.3",
-        {"pegboard.toolkits": {"demo_kit": "worker_demo_kit:kit"}},
-        {"worker_demo_kit.py": inspect.getsource(demo_kit)},
+        {"pegboard.toolkits": {"demo_kit": "worker_demo_kit:kit", "more_kit": "worker_more_kit:kit"}},
+        {"worker_demo_kit.py": inspect.getsource(demo_kit), "worker_more_kit.py": inspect.getsource(more_kit)},
     )
     return folder
 
@@ -104,11 +110,13 @@ def serve(
     settings: str = "",
     *,
     http: str = "port = 0",
+    host: str = "",
+    more: str = "",
     env: Mapping[str, str] | None = None,
     ready: bool = True,
 ) -> Served:
-    """A process with settings in `[plugins.worker]`; its secret comes from the environment."""
-    config = f"{QUIET}\n[plugins.http]\n{http}\n\n[plugins.worker]\n{settings}\n"
+    """A process with settings in `[plugins.worker]`; its secret comes from the environment, unless that is given."""
+    config = f"{QUIET}{host}\n[plugins.http]\n{http}\n\n[plugins.worker]\n{settings}\n\n{more}\n"
     return Served(site, config, env={"ARCADE_WORKER_SECRET": SECRET} if env is None else env, ready=ready)
 
 

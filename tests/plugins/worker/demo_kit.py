@@ -13,6 +13,7 @@ from pegboard import (
     Classification,
     Context,
     ContextRequiredToolError,
+    ErrorKind,
     NetworkTransportError,
     RetryableToolError,
     Toolkit,
@@ -162,7 +163,7 @@ def raise_err(which: Annotated[str, "which"]) -> str:
         "context": ContextRequiredToolError("which John?", "John A or B", "dev"),
         "up429": UpstreamError("upstream msg", "dev up", status_code=429, extra={"service": "svc"}),
         "rate": UpstreamRateLimitError("slow", 60000),
-        "net": NetworkTransportError("timed out", "d"),
+        "net": NetworkTransportError("timed out", "d", kind=ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT),
         "unhandled": ValueError("secret pw=hunter2"),
     }[which]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.plugins.worker.conftest import QUIET, SECRET, Engine, reference, token
+from tests.plugins.worker.conftest import METHODS, QUIET, SECRET, Engine, reference, token
 from tests.support.http import LEAKS, Served
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -66,18 +66,15 @@ async def test_a_body_that_is_none_of_the_kind_is_400(engine: Engine, path: str,
     assert (reply.status, reply.body) == (400, {"code": -32602, "message": f"Invalid params: {count} error(s)"})
 
 
-PATHS = {"health": "GET", "tools": "GET", "tools/invoke": "POST", "resources/list": "POST", "resources/read": "POST"}
-
-
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", METHODS)
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"])
 async def test_a_wrong_method_is_405_whoever_asks(engine: Engine, path: str, method: str) -> None:
-    if PATHS[path] == method:
+    if METHODS[path] == method:
         return
     for bearer in ("", None):
         reply = await engine.ask(method, path, bearer=bearer)
         assert (reply.status, reply.body) == (405, {"detail": "Method Not Allowed"})
-        assert (reply.headers["allow"], reply.headers["content-type"]) == (PATHS[path], "application/json")
+        assert (reply.headers["allow"], reply.headers["content-type"]) == (METHODS[path], "application/json")
 
 
 @pytest.mark.parametrize(
@@ -169,7 +166,12 @@ async def test_nothing_of_the_inside_comes_out(engine: Engine) -> None:
 
 async def test_resources(engine: Engine) -> None:
     listed = (await engine.ask("POST", "resources/list", {})).body
-    assert [one["uri"] for one in listed["resources"]] == ["demo://data", "demo://text"]
+    assert [one["uri"] for one in listed["resources"]] == [
+        "demo://data",
+        "demo://text",
+        "more://list",
+        "ui://more/face",
+    ]
     assert listed["resources"][1] == {
         "uri": "demo://text",
         "name": "text",
@@ -196,4 +198,5 @@ async def test_it_serves_without_mcp(site: Path) -> None:
 
 async def test_without_a_secret_there_is_no_worker(site: Any) -> None:
     async with Served(site, f"{QUIET}\n[plugins.http]\nport = 0\n") as served:
-        assert (await Engine(served).ask("GET", "health")).status == 404
+        for path, method in METHODS.items():
+            assert (await served.request(method, f"/worker/{path}")).status == 404

@@ -1,0 +1,224 @@
+"""Tools that show what the recorded ones do not: every kind of error, every feature of a context, odd types."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, Field
+
+from pegboard import (
+    Context,
+    Elicit,
+    ErrorKind,
+    FatalToolError,
+    NetworkTransportError,
+    ResourceError,
+    ToolExecutionError,
+    Toolkit,
+    ToolMetadata,
+    ToolUi,
+    UpstreamError,
+)
+from pegboard.context.log import Level
+from pegboard_plugins.auth_providers import Google
+
+kit = Toolkit("more_kit", version="v2.0.0-RC1")
+
+
+class Empty(BaseModel):
+    pass
+
+
+class Tree(BaseModel):
+    name: str
+    children: list[Tree] = []
+
+
+@kit.tool
+def fail(how: Annotated[str, "how"]) -> str:
+    """Fail."""
+    if how.isdecimal():
+        raise UpstreamError("said no", status_code=int(how))
+    raise {
+        "fatal": FatalToolError("dead", "dev fatal"),
+        "plain": ToolExecutionError("base exec error"),
+        "empty": FatalToolError(""),
+        "unreachable": NetworkTransportError(
+            "gone", kind=ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE, can_retry=False
+        ),
+    }[how]
+
+
+@kit.tool
+def types(
+    matrix: list[list[int]],
+    either: int | str,
+    when: date,
+    counts: dict[str, int],
+    pair: tuple[int, str],
+    level: Literal[1, 2],
+    names: list[str | None],
+    empty: Empty,
+    tree: Tree,
+    anything: Any,
+    maybe: Annotated[float | None, Field(description="maybe one")],
+) -> dict[str, Any]:
+    """Take all sorts of things."""
+    return {"matrix": matrix, "either": either, "when": when.isoformat(), "pair": list(pair), "tree": tree.name}
+
+
+@kit.tool
+def number(kind: Literal["nan", "infinite", "large", "half"]) -> float | int:
+    """Give a number."""
+    return {"nan": float("nan"), "infinite": float("inf"), "large": 2**70, "half": 0.5}[kind]
+
+
+@kit.tool(requires_auth=Google(scopes=["a"]), requires_secrets=["One", "ONE", "two"], requires_metadata=["Team"])
+def everything(context: Context) -> dict[str, Any]:
+    """Tell what a request brought."""
+    authorization = context.authorization
+    return {
+        "token": context.get_auth_token_or_empty(),
+        "user_info": dict(authorization.user_info) if authorization else None,
+        "secrets": [context.get_secret("oNe"), context.get_secret("TWO")],
+        "metadata": context.get_metadata("tEaM"),
+        "user": context.user_id,
+        "request": context.request_id,
+        "session": context.session_id,
+        "client": context.client.name,
+        "caller": context.caller.client_id,
+    }
+
+
+@kit.tool(requires_secrets=["One"])
+def greedy(context: Context) -> str:
+    """Ask for a secret that it did not declare."""
+    return context.get_secret("two")
+
+
+@kit.tool
+async def context_feature(name: str, context: Context) -> Any:
+    """Use one feature of the context."""
+    ui, sampling, resources = context.ui, context.sampling, context.resources
+    features: dict[str, Any] = {
+        "ask": lambda: context.ask(who=Elicit("Who?", str)),
+        "create_message": lambda: sampling.create_message("Hi"),
+        "elicit": lambda: ui.elicit("Who?", str),
+        "elicit_url": lambda: ui.elicit_url("Open it", "https://x.example"),
+        "list_roots": resources.list_roots,
+        "send_request": lambda: context.send_request("ping"),
+        "call": lambda: context.tools.call("more_kit_number", {"kind": "half"}),
+        "tools": context.tools.list,
+        "resources": resources.list,
+        "read": lambda: resources.read("more://list"),
+        "prompts": context.prompts.list,
+        "prompt": lambda: context.prompts.get("more_kit_greet"),
+        "once": lambda: context.once("step", lambda: 5),
+        "meta": lambda: asyncio.sleep(0, dict(context.meta)),
+        "send_notification": lambda: context.send_notification("notifications/message", {"level": "info", "data": "x"}),
+        "progress": lambda: context.progress.report(1, total=2),
+    }
+    return str(await features[name]())
+
+
+@kit.tool
+def sync_ask(context: Context) -> str:
+    """Ask, where that cannot work anywhere."""
+    return str(context.ui.elicit("Who?", str))
+
+
+@kit.tool
+def talk_much(context: Context) -> str:
+    """Say something at every level."""
+    for level in get_args(Level):
+        context.log.log(level, level)
+    context.log.info("with more", a=1)
+    context.progress.report(1, total=3)
+    context.progress.report(2, total=3, message="two thirds")
+    return "said"
+
+
+@kit.tool
+async def wait(name: str, context: Context) -> str:
+    """Wait until nobody waits for it."""
+    try:
+        context.log.warning([name, "has begun"])
+        await asyncio.Event().wait()
+    finally:
+        context.log.warning([name, "has ended"])
+    return "never"
+
+
+_meetings: dict[int, asyncio.Barrier] = {}
+
+
+@kit.tool
+async def meet(people: int) -> int:
+    """Wait until so many are there."""
+    await _meetings.setdefault(people, asyncio.Barrier(people)).wait()
+    return people
+
+
+@kit.tool(ui=ToolUi("ui://more/face"))
+def shown() -> str:
+    """Be shown."""
+    return "shown"
+
+
+@kit.tool(metadata=ToolMetadata(extras={"a": [1]}))
+def odd_metadata() -> None:
+    """Have but little metadata."""
+
+
+@kit.tool(requires_secrets=["VAULT_KEY"], requires_auth=Google(scopes=["a"]))
+def leak(how: str, context: Context) -> str:
+    """Leak all it knows."""
+    text = f"{context.get_secret('vault_key')} {context.get_auth_token_or_empty()} canary-in-text"
+    headers = "" if context.headers is None else context.headers.get("Authorization") or ""
+    if how == "raise":
+        raise ValueError(f"{text} {headers} {Path(__file__)} https://errors.pydantic.dev/2/v/x")
+    if how == "cause":
+        raise FatalToolError("It failed.", f"{text} {headers}") from KeyError(text)
+    if how == "typed":
+        raise ToolExecutionError(f"It failed: {text}", extra={"inner": [text]})
+    if how == "invalid":
+        Empty.model_validate([text])
+    if how == "output":
+        return [text]  # type: ignore[return-value]  # that is the point
+    if how == "exit":
+        raise SystemExit(text)
+    print(text)
+    context.log.warning(text)
+    context.progress.report(1, message=text)
+    return "said"
+
+
+@kit.prompt
+def greet() -> str:
+    """Greet."""
+    return "Hello."
+
+
+@kit.resource("ui://more/face", mime_type="text/html;profile=mcp-app")
+def face() -> str:
+    """A face."""
+    return "<p>"
+
+
+@kit.resource("more://list", title="List", size=4, meta={"com.example/a": 1})
+def listed() -> str:
+    """Listed with all it has."""
+    return "list"
+
+
+@kit.resource("more://template/{name}")
+def by_name(name: str) -> str:
+    """One of many."""
+    if name == "missing":
+        raise ResourceError("There is nothing of that name.")
+    if name == "broken":
+        raise KeyError("canary-7f3a91")
+    return name
