@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pegboard.audit import AuditLog, fingerprint
     from pegboard.authoring import ToolFunction, tool
     from pegboard.bearer import SECRET_BYTES, BearerScheme, is_scope, is_weak_secret
     from pegboard.calls.failures import as_failure
@@ -57,6 +58,7 @@ __all__ = [
     "Annotations",
     "Ask",
     "AudioContent",
+    "AuditLog",
     "AuthProvider",
     "Authenticator",
     "Authorization",
@@ -212,6 +214,7 @@ __all__ = [
     "decode_message",
     "encode",
     "error_code",
+    "fingerprint",
     "hookimpl",
     "instance_of",
     "is_scope",
@@ -226,6 +229,7 @@ __all__ = [
 ]
 
 _NAMES = {
+    "audit": "AuditLog fingerprint",
     "authoring": "ToolFunction tool",
     "bearer": "BearerScheme SECRET_BYTES is_scope is_weak_secret",
     "codec": "decode decode_message encode",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 
+from pegboard.audit import AuditLog, fingerprint
 from pegboard.contracts import Authenticator, Caller, EventStream, ProtocolHost, Request, Response, Route
 from pegboard.errors import ConfigError
 
@@ -16,6 +18,8 @@ OPEN = frozenset(("public", "mcp"))
 """Policies that need no authenticator: the second admits everybody only as long as there is none for it."""
 
 _CHALLENGED = (401, 403)
+_WRONG = re.compile(r'error_description="([^"]*)"')
+_AUDIT = AuditLog()
 
 Routes = Mapping[str, Mapping[str, Route]]
 """By path, then by method."""
@@ -92,10 +96,26 @@ class _Guarded:
                 return _completed(answer, [authenticator, *self._others(authenticator)])
             refusals.append((found, authenticator))
         refusal, whose = min(refusals, key=_says_little)
+        _tell(refusal, request)
         return _completed(refusal, self._others(whose))
 
     def _others(self, authenticator: Authenticator) -> list[Authenticator]:
         return [one for one in self._authenticators if one is not authenticator]
+
+
+def _tell(refusal: Response, request: Request) -> None:
+    """Keep a record of tokens that are no good; who brings none is only on their way to get one."""
+    found = _WRONG.search(refusal.headers.get("WWW-Authenticate", ""))
+    if found is None or refusal.status not in (400, 401):
+        return
+    token = (request.headers.get("Authorization") or "").partition(" ")[2].strip()
+    facts = {
+        "why": found[1],
+        "peer": request.peer,
+        "path": request.path,
+        "token": fingerprint(token) if token else None,
+    }
+    _AUDIT.refused("a token", None, facts, logging.INFO)
 
 
 def _completed(answer: Response, authenticators: Iterable[Authenticator]) -> Response:

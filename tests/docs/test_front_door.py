@@ -9,7 +9,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-from pegboard import SECRET_BYTES
+from pegboard import SECRET_BYTES, fingerprint
+from pegboard.audit import MOST, SECONDS
 from pegboard_plugins.auth_token import AuthTokenConfig
 from pegboard_plugins.resource_server import ResourceServerConfig
 from pegboard_plugins.resource_server.introspection import AT_ONCE
@@ -71,6 +72,16 @@ def test_servers_are_asked_as_the_page_says() -> None:
     assert server.introspection
     assert f"asked {AT_ONCE} questions at once; up to {MOST_ASKED} tokens wait" in PAGE
     assert all(f"`{name}" in PAGE for name in Introspection.model_fields if not name.startswith("client"))
+
+
+def test_what_is_kept_of_refusals() -> None:
+    """The kinds of lines are those that the code writes; the numbers are its numbers."""
+    kinds = re.findall(r"^\| `refused: ([a-z ]+)` \|", PAGE, re.M)
+    sources = [path.read_text("utf-8") for folder in ("host", "plugins") for path in (ROOT / folder).rglob("*.py")]
+    written = {kind for text in sources for kind in re.findall(r'\.refused\(\s*"([^"]+)"', text)}
+    assert sorted(kinds) == sorted(written)
+    assert f"no more than {MOST} lines a minute" in PAGE
+    assert (SECONDS, len(fingerprint("x"))) == (60, 12)
 
 
 def test_the_numbers_of_the_page() -> None:

@@ -20,6 +20,7 @@ ROOMS = (
     "names",
     "versions",
     "contracts",
+    "audit",
     "bearer",
     "codec",
     "jsonrpc",

@@ -15,6 +15,8 @@ MASK = "**********"
 _SECRET_WORD = re.compile(
     r"secret|password|passwd|passphrase|credential|api_?key|(^|_)(token|pwd|pass|dsn|cookie|authorization|bearer)s?(_|$)|(^|_)keys?$"
 )
+_PUBLIC_TABLES = frozenset(("authorization_server", "authorization_servers"))
+"""Tables in which no more is secret than their keys say; a text in their place may hold anything."""
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _USER_INFO = re.compile(r"(?<=://)[^/\s]+(?=@)")
 _FILES = (".pem", ".key", ".crt", ".json", ".txt")
@@ -24,7 +26,8 @@ _PASSWORD = re.compile(r"://[^/\s:]*:([^/\s]+)@")
 def is_secret(path: KeyPath) -> bool:
     """Whether a key's name says that its value is secret. No key of `[host]` is so named as to count."""
     names = [_HUMPS.sub("_", part).casefold().replace("-", "_") for part in path[2:] if isinstance(part, str)]
-    return any(_SECRET_WORD.search(name) for name in names)
+    tables = [name for name in names[:-1] if name not in _PUBLIC_TABLES]
+    return any(_SECRET_WORD.search(name) for name in (*tables, *names[-1:]))
 
 
 def shown(value: Any, path: KeyPath) -> Any:

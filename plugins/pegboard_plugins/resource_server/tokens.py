@@ -6,13 +6,14 @@ It sends each token to what can check it, and remembers for a while those that a
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Sequence
 from hashlib import sha256
 from time import time
 from typing import TYPE_CHECKING
 
-from pegboard import BearerScheme, Caller, Request, Response
+from pegboard import AuditLog, BearerScheme, Caller, Request, Response
 from pegboard_plugins.resource_server.claims import BadToken, CannotTell, Verified
 from pegboard_plugins.resource_server.introspection import Introspector
 from pegboard_plugins.resource_server.jwts import JwtServer, unverified
@@ -48,6 +49,7 @@ class TokenBearer:
         self._required = frozenset(config.required_scopes)
         asked = {"scope": " ".join(config.challenge_scopes)} if config.challenge_scopes else {}
         self._scheme = BearerScheme({"resource_metadata": config.metadata_url, **asked})
+        self._audit = AuditLog()
         self._verified: dict[bytes, Verified] = {}
         self._asking: dict[bytes, asyncio.Task[Verified | BadToken | CannotTell]] = {}
 
@@ -78,6 +80,8 @@ class TokenBearer:
             return Response(503, b"Tokens cannot be checked at present.\n", "text/plain", wait)
         if self._required <= caller.scopes:
             return caller
+        facts = {"peer": request.peer, "needs": " ".join(self._config.required_scopes)}
+        self._audit.refused("a token that allows too little", caller, facts, logging.INFO)
         return self._scheme.insufficient(self._config.required_scopes, "The token does not allow enough.")
 
     async def _caller(self, token: str) -> Caller:

@@ -31,3 +31,11 @@ def test_a_configuration_tells_what_is_not_to_be_told() -> None:
     config = HostConfig.of({"toolkits": {"x": {"password": "canary-1"}}, "plugins": {"y": {"token": "canary-2"}}})
     assert sorted(config.secret_values()) == ["canary-1", "canary-2"]
     assert list(HostConfig.of({"plugins": {"y": {}}}).secret_values()) == []
+
+
+def test_authorization_servers_are_no_secret_but_what_they_hold_may_be() -> None:
+    """And so may be all of a text that stands in their place."""
+    server = {"issuer": "https://auth.example", "introspection": {"client_id": "x", "client_secret": "canary-1"}}
+    assert list(secrets_in({"y": {"authorization_servers": [server]}}, ("plugins",))) == ["canary-1"]
+    assert list(secrets_in({"y": {"authorization_servers": "canary-2"}}, ("plugins",))) == ["canary-2"]
+    assert list(secrets_in({"y": {"authorization": {"value": "canary-3"}}}, ("plugins",))) == ["canary-3"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from pegboard import (
+    AuditLog,
     BearerScheme,
     Call,
     Failure,
@@ -20,6 +22,8 @@ from pegboard import (
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
 from pegboard_plugins.mcp.headers import PROTOCOL_VERSION_HEADER, named_revision
 from pegboard_plugins.mcp.revisions import LEGACY, MODERN, SUPPORTED
+
+_AUDIT = AuditLog()
 
 
 def failure(status: int, request_id: RequestId | None, code: int, message: str, data: Any = None) -> Response:
@@ -39,6 +43,9 @@ def head_of(call: Call, outcome: Outcome) -> Response:
         return Response()
     if call.caller.trusted or not call.caller.is_known:
         return Response()  # there is no token that a better one could take the place of
+    of = call.params.get("name") or call.params.get("uri")
+    facts = {"method": call.method, "of": of, "needs": " ".join(outcome.error.scopes)}
+    _AUDIT.refused("a call for lack of scopes", call.caller, facts, logging.INFO)
     challenge = BearerScheme().insufficient(outcome.error.scopes, outcome.error.message).headers
     return Response(403, headers=challenge)
 

@@ -62,7 +62,7 @@ class SessionRequests:
             if named:
                 text = f"{SESSION_HEADER} is given more than once."
             return failure(400, readable_id(message), INVALID_REQUEST, text, {"supported": list(SUPPORTED)})
-        session = await self._sessions.find(named[0].strip(" \t"), request.caller, service.changes)
+        session = await self._sessions.find(named[0].strip(" \t"), request.caller, service.changes, request.peer)
         return session or failure(404, readable_id(message), INVALID_REQUEST, "There is no such session.")
 
     # --- messages ---

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pegboard import Caller, Change, Client, EventStore, RequestId, SessionRecord, SessionStore
+from pegboard import AuditLog, Caller, Change, Client, EventStore, RequestId, SessionRecord, SessionStore, fingerprint
 from pegboard_plugins.mcp.changes import notification
 from pegboard_plugins.mcp.http.stream import Keeping, Stream
 from pegboard_plugins.mcp.revisions import since
@@ -27,6 +27,8 @@ KEEP_SECONDS = 1.0
 """How often the record of a session that is always in use is put into the store, when there is nothing new in it."""
 GRACE_SECONDS = 60.0
 """For how long a session is told of changes whose client has lost the stream, so that it misses none of them."""
+
+_AUDIT = AuditLog()
 
 
 class HttpSession(Session):
@@ -188,15 +190,19 @@ class Sessions:
             return None
         return self._hold(record, changes)
 
-    async def find(self, session_id: str, caller: Caller, changes: Changes) -> HttpSession | None:
+    async def find(self, session_id: str, caller: Caller, changes: Changes, peer: str = "") -> HttpSession | None:
         """A session of this very caller, held until it is released; another's is as unknown as none."""
         live = self._live.get(session_id)
         if live is None:
             record = await self._store.get(session_id)
-            if record is None or record.id != session_id or record.caller != caller.identity:
+            if record is None or record.id != session_id:
+                return None
+            if record.caller != caller.identity:
+                _tell(session_id, record.caller, caller, peer)
                 return None
             return self._hold(record, changes)
         if live.caller != caller.identity:
+            _tell(session_id, live.caller, caller, peer)
             return None
         live.held += 1
         return live
@@ -249,6 +255,12 @@ class Sessions:
         await self._store.remove(session.id)
         if self._events is not None:
             await self._events.forget(session.id)
+
+
+def _tell(session_id: str, owner: Caller, caller: Caller, peer: str) -> None:
+    """Keep a record of who came with the session of somebody else."""
+    whose = {"owner": owner.subject, "issuer_of_owner": owner.issuer}
+    _AUDIT.refused("a session of another caller", caller, {**whose, "peer": peer, "session": fingerprint(session_id)})
 
 
 def _is_closed(session: HttpSession) -> bool:

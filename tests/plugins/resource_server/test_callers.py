@@ -1,0 +1,285 @@
+"""What belongs to a caller is of no use to another, and attempts are kept (row C-16): two people with tokens."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from pegboard.audit import MOST
+from tests.plugins.auth_token import door_kit
+from tests.plugins.resource_server.conftest import listed, serve, storm
+from tests.support.distributions import make_distribution
+from tests.support.http import Served
+from tests.support.http_mcp import Session, Streaming, ask, call, message, mirrored, modern
+from tests.support.issuer import OTHER_RSA_KEY, Issuer, public
+from tests.support.peer import modern_meta
+from tests.support.pool import make_asking_site
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+ENV = {"PEGBOARD__HOST__LOG_LEVEL": "info", "PEGBOARD__HOST__PLUGINS": '["asking"]'}
+EVENTS = ("Accept", "text/event-stream")
+
+
+class Two:
+    """A server with two issuers, and the people there: `ann` and `ben` of one, `namesake`, called ann by the other."""
+
+    def __init__(self, served: Served, one: Issuer, other: Issuer) -> None:
+        self.served = served
+        self.issuers = one, other
+        namesake = other.token(key=OTHER_RSA_KEY, scope="other")
+        tokens = {"ann": one.token(), "ben": one.token(sub="ben", scope="other"), "namesake": namesake}
+        self.bearers = {name: f"Bearer {token}" for name, token in tokens.items()}
+
+    def field(self, name: str) -> tuple[str, str]:
+        return "Authorization", self.bearers[name]
+
+    async def session(self, name: str, **capabilities: Any) -> Session:
+        """A session of one of them; it sends their token with each request."""
+        session = _Own(self.served, self.field(name), capabilities)
+        await session.open()
+        return session
+
+
+class _Own(Session):
+    def __init__(self, served: Served, field: tuple[str, str], capabilities: Any) -> None:
+        super().__init__(served, capabilities=capabilities)
+        self.field = field
+
+    def fields(self, *more: tuple[str, str]) -> list[tuple[str, str]]:
+        own = [] if any(name == self.field[0] for name, _ in more) else [self.field]
+        return super().fields(*own, *more)
+
+
+@pytest.fixture(scope="module")
+def both_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    site = make_asking_site(tmp_path_factory.mktemp("both"))
+    files = {"door_kit.py": inspect.getsource(door_kit)}
+    make_distribution(site, "door-kit", "1", {"pegboard.toolkits": {"door": "door_kit:kit"}}, files)
+    return site
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def two(both_site: Path) -> AsyncIterator[Two]:
+    async with Issuer() as one, Issuer("/other") as other:
+        other.keys = [public(OTHER_RSA_KEY, "one", "RS256")]
+        async with serve(both_site, one, other, env=ENV) as served:
+            yield Two(served, one, other)
+
+
+STRANGERS = pytest.mark.parametrize("stranger", ["ben", "namesake"])
+
+
+# --- sessions
+
+
+@STRANGERS
+@pytest.mark.requirement("ASK-10", "SEC-02")
+async def test_a_session_of_another_is_none_and_the_attempt_is_kept(two: Two, stranger: str) -> None:
+    """Row C-16: requests, notifications, answers, streams, their rest and the end of it; with who, whose and where."""
+    session = await two.session("ann")
+    stream = Streaming(await two.served.connect())
+    await stream.open([field for field in session.fields(EVENTS) if field[0] != "Content-Type"])
+    first = await stream.event()
+    assert first is not None
+    theirs = two.field(stranger)
+    messages: list[dict[str, Any]] = [
+        message("ping"),
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}},
+        {"jsonrpc": "2.0", "id": 1, "result": {}},
+    ]
+    for one in messages:
+        assert (await session.post(one, theirs)).status == 404
+    for more in ((), (("Last-Event-ID", str(first.id)),)):
+        answer = await two.served.request("GET", "/mcp", session.fields(theirs, EVENTS, *more))
+        assert (answer.status, answer.get("WWW-Authenticate")) == (404, None)
+    assert (await two.served.request("DELETE", "/mcp", session.fields(theirs))).status == 404
+    assert (await session.post(message("ping"))).status == 200
+    digest = hashlib.sha256(session.id.encode()).hexdigest()[:12]
+    issuer, subject = two.issuers[stranger == "namesake"].url, "ann" if stranger == "namesake" else stranger
+    line = (
+        f"WARNING pegboard.audit: refused: a session of another caller (subject='{subject}', issuer='{issuer}', "
+        f"client_id='desk', owner='ann', issuer_of_owner='{two.issuers[0].url}', peer='127.0.0.1', session='{digest}')"
+    )
+    await two.served.said("(?s)" + ".*".join([re.escape(line)] * 6))
+    assert two.served.stderr.count(line) == 6
+    assert session.id not in two.served.stderr
+    assert two.bearers[stranger].rpartition(".")[2] not in two.served.stderr
+
+
+async def test_one_that_is_idle_and_one_that_was_never_there_are_told_apart_in_the_log_alone(two: Two) -> None:
+    session = await two.session("ann")
+    found = [await session.post(message("ping", id=5), two.field("ben"))]
+    session.id = "x" * len(session.id)
+    found.append(await session.post(message("ping", id=5), two.field("ben")))
+    assert [one.status for one in found] == [404, 404]
+    assert found[0].answer.body == found[1].answer.body
+    await two.served.said("a session of another caller")
+    assert two.served.stderr.count("a session of another caller") == 1
+
+
+# --- streams
+
+
+@STRANGERS
+async def test_events_of_another_are_not_given_in_ones_own_session(two: Two, stranger: str) -> None:
+    """The id of an event opens nothing without the session that it belongs to."""
+    session, own = await two.session("ann"), await two.session(stranger)
+    called = await session.post(call("door_who", token="p"), EVENTS)
+    named = re.search(rb"^id: (\S+)$", called.answer.body, re.M)
+    assert named
+    last = ("Last-Event-ID", named[1].decode())
+    answer = await two.served.request("GET", "/mcp", own.fields(EVENTS, last))
+    assert answer.status == 400
+    assert b"ann [" not in answer.body
+
+
+@STRANGERS
+async def test_questions_to_another_cannot_be_answered(two: Two, stranger: str) -> None:
+    """An answer that names the question's id, in the stranger's own session, is nobody's."""
+    able: Any = {"elicitation": {"form": {}}}
+    session, own = await two.session("ann", **able), await two.session(stranger, **able)
+    asking = Streaming(await two.served.connect(), session.conversation)
+    await asking.begin(call("door_name", token="p"), session.fields())
+    question = asking.first
+    answer = {"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {"value": "Eve"}}}
+    assert (await own.post(answer)).status == 202
+    answer["result"] = {"action": "accept", "content": {"value": "Ann"}}
+    assert (await session.post(answer)).status == 202
+    done = [one async for one in asking.rest()][-1]
+    assert done["result"]["content"][0]["text"] == "Hello, Ann"
+
+
+# --- rounds of questions
+
+
+@STRANGERS
+@pytest.mark.requirement("ROUND-08")
+async def test_a_round_of_another_goes_on_for_nobody_else(two: Two, stranger: str) -> None:
+    one = call("door_name")
+    able: Any = {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}}
+    one["params"]["_meta"] = {**modern_meta(), **able}
+    asked = (await ask(two.served, one, Authorization=two.bearers["ann"])).result
+    answers = {name: {"action": "accept", "content": {"value": "Ann"}} for name in asked["inputRequests"]}
+    one["params"] |= {"inputResponses": answers, "requestState": asked["requestState"]}
+    refused = await ask(two.served, one, Authorization=two.bearers[stranger])
+    assert refused.refused[1] == -32602
+    assert refused.last["error"]["message"].startswith("params.requestState")
+    done = await ask(two.served, one, Authorization=two.bearers["ann"])
+    assert done.result["content"][0]["text"] == "Hello, Ann"
+
+
+# --- subscriptions
+
+
+async def _change(two: Two, *uris: str) -> None:
+    done = await ask(two.served, call("asking_change", {"what": list(uris)}), Authorization=two.bearers["ann"])
+    assert done.result["isError"] is False
+
+
+@STRANGERS
+async def test_a_subscription_is_its_sessions(two: Two, stranger: str) -> None:
+    """The stranger hears of its own alone, and cannot end the other's."""
+    sessions = {name: await two.session(name) for name in ("ann", stranger)}
+    streams = {}
+    for name, session in sessions.items():
+        uri = f"x://{name}"
+        assert "result" in (await session.post(message("resources/subscribe", {"uri": uri}))).last
+        streams[name] = Streaming(await two.served.connect(), session.conversation)
+        await streams[name].open([field for field in session.fields(EVENTS) if field[0] != "Content-Type"])
+    assert "result" in (await sessions[stranger].post(message("resources/unsubscribe", {"uri": "x://ann"}))).last
+    await _change(two, "x://ann", f"x://{stranger}")
+    for name, stream in streams.items():
+        assert (await stream.next())["params"] == {"uri": f"x://{name}"}
+
+
+@STRANGERS
+async def test_subscriptions_of_one_id_are_each_callers_own(two: Two, stranger: str) -> None:
+    """2026-07-28: neither hears of the other's, and the end of one is not that of the other."""
+    streams = {}
+    for name in ("ann", stranger):
+        wanted = {"notifications": {"resourceSubscriptions": [f"x://{name}"]}}
+        one = modern(message("subscriptions/listen", wanted, id=7))
+        streams[name] = Streaming(await two.served.connect())
+        await streams[name].begin(one, mirrored(one, Authorization=two.bearers[name]))
+    await _change(two, "x://ann", f"x://{stranger}")
+    for name, stream in streams.items():
+        assert (await stream.next())["params"]["uri"] == f"x://{name}"
+    streams[stranger].abort()
+    await _change(two, f"x://{stranger}", "x://ann")
+    assert (await streams["ann"].next())["params"]["uri"] == "x://ann"
+
+
+# --- cursors
+
+
+@STRANGERS
+async def test_a_cursor_of_another_gives_nothing_that_is_not_listed_for_oneself(both_site: Path, stranger: str) -> None:
+    """A cursor is a place in the order of names: it carries no list, and no right to one."""
+    async with Issuer() as one, Issuer("/other") as other:
+        other.keys = [public(OTHER_RSA_KEY, "one", "RS256")]
+        async with serve(both_site, one, other, env={**ENV, "PEGBOARD__HOST__PAGE_SIZE": "1"}) as served:
+            two = Two(served, one, other)
+            pages: dict[str, dict[str | None, list[str]]] = {}
+            for name in ("ann", stranger):
+                pages[name], cursor = {}, None
+                while cursor is not None or not pages[name]:
+                    result = (await _tools(two, name, cursor)).result
+                    pages[name][cursor] = [tool["name"] for tool in result["tools"]]
+                    cursor = result.get("nextCursor")
+            own = {tool for page in pages[stranger].values() for tool in page}
+            assert "door_guarded" not in own
+            assert ["door_guarded"] in pages["ann"].values()
+            for cursor in pages["ann"]:
+                given = (await _tools(two, stranger, cursor)).result["tools"]
+                assert {tool["name"] for tool in given} <= own
+
+
+async def _tools(two: Two, name: str, cursor: str | None) -> Any:
+    params = None if cursor is None else {"cursor": cursor}
+    return await ask(two.served, message("tools/list", params), Authorization=two.bearers[name])
+
+
+# --- what else is kept
+
+
+async def test_bad_tokens_and_lacking_scopes_are_kept(two: Two) -> None:
+    """In one line each at most, with nothing of the token; who brings none is on their way to get one."""
+    token = two.issuers[0].token(key=OTHER_RSA_KEY)
+    assert (await listed(two.served, None)).status == 401
+    assert "pegboard.audit" not in two.served.stderr
+    assert (await listed(two.served, token)).status == 401
+    digest = hashlib.sha256(token.encode()).hexdigest()[:12]
+    why = "why='The signature of the token is wrong.'"
+    line = f"INFO pegboard.audit: refused: a token ({why}, peer='127.0.0.1', path='/mcp', token='{digest}')\n"
+    await two.served.said(re.escape(line))
+    assert (await ask(two.served, call("door_guarded"), Authorization=two.bearers["ben"])).status == 403
+    who = f"subject='ben', issuer='{two.issuers[0].url}', client_id='desk'"
+    what = "method='tools/call', of='door_guarded', needs='work'"
+    await two.served.said(re.escape(f"INFO pegboard.audit: refused: a call for lack of scopes ({who}, {what})\n"))
+    assert (await two.served.request("GET", f"/mcp?access_token={token}")).status == 400
+    await two.served.said("refused: a token .why='A token belongs in the Authorization header")
+    assert token not in two.served.stderr
+
+
+async def test_a_token_that_allows_too_little_at_all_is_kept(both_site: Path) -> None:
+    async with Issuer() as issuer, serve(both_site, issuer, settings='required_scopes = ["mcp"]', env=ENV) as served:
+        assert (await listed(served, issuer.token())).status == 403
+        who = f"subject='ann', issuer='{issuer.url}', client_id='desk', peer='127.0.0.1', needs='mcp'"
+        await served.said(re.escape(f"INFO pegboard.audit: refused: a token that allows too little ({who})\n"))
+
+
+async def test_a_storm_of_bad_tokens_does_not_fill_the_log(two: Two) -> None:
+    """And hides no attempt of another kind."""
+    assert set(await storm(two.served, [f"bad-{number}" for number in range(300)], 20)) == {401}
+    session = await two.session("ann")
+    assert (await session.post(message("ping"), two.field("ben"))).status == 404
+    await two.served.said("refused: a session of another caller")
+    assert two.served.stderr.count("refused: a token (") <= 2 * MOST  # a minute may begin meanwhile
