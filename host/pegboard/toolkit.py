@@ -90,6 +90,8 @@ class Toolkit:
         Raises:
             TypeError: there is no such option, or what was given is not what is decorated.
         """
+        if not isinstance(self, Toolkit):
+            raise TypeError("Toolkit is a class: make an object of it, kit = Toolkit(...), and write @kit.tool")
         check_function(function, "@kit.tool(name=...)")
         fields = tool_fields(options)
 
@@ -228,6 +230,7 @@ class Toolkit:
         Raises:
             SystemExit: it could not start, or failed; with the exit codes of the `pegboard` command.
             RuntimeError: an event loop runs in this thread already; `pegboard.Host` serves there.
+            TypeError: an address is given, and not the transport that has one.
         """
         from pegboard.cli.alone import run_alone
 

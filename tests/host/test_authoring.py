@@ -356,6 +356,8 @@ async def test_a_definition_that_is_wrong_costs_that_tool_alone() -> None:
         (lambda: decorator.deprecated(old), 'is no message: write @tool.deprecated("use add instead")'),
         (lambda: decorator.deprecated("use new")(len), "cannot be marked: say deprecated='use new' as an option"),
         (lambda: decorator()(5), "5 is no function: write @tool above one"),
+        (lambda: Toolkit.tool(old), "make an object of it, kit = Toolkit(...), and write @kit.tool"),  # type: ignore[call-overload]  # that is the point
+        (lambda: Toolkit("x").run(port=1), 'an address is for HTTP: kit.run("http", port=8001)'),
     ],
 )
 def test_a_decorator_that_is_written_wrong_says_how_to_write_it(decorate: Any, told: str) -> None:

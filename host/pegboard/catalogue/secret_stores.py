@@ -52,7 +52,7 @@ class SecretStores:
         redactor.learn(lambda: [value for plugin in plugins for value in _hidden(plugin.context.config)])
 
     def get(self, name: str) -> str | None:
-        """The first store's that has it, None when none does; an empty secret is a missing one.
+        """The first store's that has it, None when none does; an empty one, or one of blanks, is a missing one.
 
         Raises:
             ToolDefinitionError: the name is that of a secret of the host's own.
@@ -63,7 +63,7 @@ class SecretStores:
             )
         if name not in self._known:
             self._redactor.spare(name)
-            value = self._known[name] = next((value for value in self._kept(name) if value), None)
+            value = self._known[name] = next((one for one in self._kept(name) if one and not one.isspace()), None)
             if value is not None:
                 self._redactor.add(value)
         return self._known[name]

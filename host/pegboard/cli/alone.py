@@ -26,8 +26,11 @@ def run_alone(kit: Toolkit, transport: str, settings: Mapping[str, Any]) -> None
     Raises:
         SystemExit: it could not start or failed, with the exit code of the command.
         RuntimeError: an event loop runs in this thread already.
+        TypeError: an address is given, and not the transport that has one.
         PluginError: the command loads this very file.
     """
+    if transport == "stdio" and settings.keys() & {"host", "port"}:
+        raise TypeError('an address is for HTTP: kit.run("http", port=8001)')
     if file := being_loaded():
         raise PluginError(f'run() is called while {file.name} is loaded; put it below `if __name__ == "__main__":`')
     if _has_loop():

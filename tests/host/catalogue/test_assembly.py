@@ -491,8 +491,10 @@ async def test_missing_secrets_warn(caplog: pytest.LogCaptureFixture) -> None:
         assert any("'github_needy'" in one and name in one for one in warnings)
 
 
-async def test_missing_secrets_hide_the_tool() -> None:
-    async with make_host(secret_kit(), plugins=STORE, missing_secrets="hide") as host:
+@pytest.mark.parametrize("empty", ["", "  ", "\n"], ids=["nothing", "blanks", "a line's end"])
+async def test_missing_secrets_hide_the_tool(empty: str) -> None:
+    store = {"store": plugin_of(stores=[Store({"SET": "s", "EMPTY": empty})])}
+    async with make_host(secret_kit(), plugins=store, missing_secrets="hide") as host:
         assert tools(host) == ["github_free"]
         (withheld,) = host.assembly.withheld
         assert withheld.reason == (
