@@ -1,6 +1,7 @@
 """The official SDK's client at a guarded endpoint: it finds where to log in, a person does, a tool is called.
 
-python login.py URL TOOL    prints what the tool said, and what was asked for over HTTP on the way, as JSON
+python login_1.py URL TOOL, python login_2.py URL TOOL: prints what the tool said, and what was asked for over HTTP on
+the way, as JSON. This is what both have in common.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ import json
 import re
 import sys
 import warnings
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 from urllib.parse import parse_qs, urljoin, urlsplit
 
-import httpx2
-import mcp  # type: ignore[import-not-found]  # of the client's environment
-from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider  # type: ignore[import-not-found]  # of the client's environment
-from mcp.client.streamable_http import streamable_http_client  # type: ignore[import-not-found]  # of the client's environment
+from mcp.client.auth import OAuthClientProvider  # type: ignore[import-not-found]  # of the client's environment
 from mcp.shared.auth import OAuthClientMetadata  # type: ignore[import-not-found]  # of the client's environment
+
+Answered = Callable[[dict[str, str]], Any]
+Connected = Callable[[str, Any], AbstractAsyncContextManager[Any]]
 
 BACK = "http://127.0.0.1:1/callback"
 """Where the browser would be sent back to; nobody listens there, and nobody goes."""
@@ -46,11 +49,12 @@ class Storage:
 class Person:
     """Logs in and agrees, in a browser without a screen."""
 
-    def __init__(self) -> None:
+    def __init__(self, library: Any) -> None:
+        self.library = library
         self.back = ""
 
     async def go(self, url: str) -> None:
-        async with httpx2.AsyncClient() as browser:
+        async with self.library.AsyncClient() as browser:
             answer = await browser.get(url)
             while True:
                 if answer.is_redirect:
@@ -67,8 +71,17 @@ class Person:
                 answer = await browser.post(urljoin(str(answer.url), action[1]), data=said)
 
 
-async def main(url: str, tool: str) -> None:
-    person, asked, storage = Person(), [], Storage()
+async def log_in(url: str, tool: str, library: Any, answered: Answered, connected: Connected) -> None:
+    """Log in, and call a tool.
+
+    Args:
+        url: the endpoint.
+        tool: its name.
+        library: the SDK's HTTP library.
+        answered: makes what the SDK takes of the query with which the browser is sent back.
+        connected: a client of the SDK at a URL, over an HTTP client.
+    """
+    person, asked = Person(library), []
     metadata = OAuthClientMetadata(
         client_name="desk",
         redirect_uris=[BACK],
@@ -79,25 +92,26 @@ async def main(url: str, tool: str) -> None:
 
     async def returned() -> Any:
         query = {name: values[0] for name, values in parse_qs(urlsplit(person.back).query).items()}
-        return AuthorizationCodeResult(code=query["code"], state=query.get("state"), iss=query.get("iss"))
+        return answered(query)
 
-    async def note(response: httpx2.Response) -> None:
+    async def note(response: Any) -> None:
         asked.append(f"{response.request.method} {response.request.url.path} {response.status_code}")
 
     auth = OAuthClientProvider(
         server_url=url,
         client_metadata=metadata,
-        storage=storage,
+        storage=Storage(),
         redirect_handler=person.go,
         callback_handler=returned,
     )
-    async with (
-        httpx2.AsyncClient(auth=auth, event_hooks={"response": [note]}) as http,
-        mcp.Client(streamable_http_client(url, http_client=http)) as client,
-    ):
+    http = library.AsyncClient(auth=auth, event_hooks={"response": [note]})
+    async with http, connected(url, http) as client:
         result = await client.call_tool(tool, {})
     print(json.dumps({"text": result.content[0].text, "asked": asked}))
 
 
-warnings.simplefilter("ignore")
-asyncio.run(main(*sys.argv[1:]))
+def main(library: Any, answered: Answered, connected: Connected) -> None:
+    """What both scripts are."""
+    warnings.simplefilter("ignore")
+    url, tool = sys.argv[1:]
+    asyncio.run(log_in(url, tool, library, answered, connected))
