@@ -130,9 +130,9 @@ async def test_too_many_headers(strict: Served) -> None:
 # --- time
 
 
-async def test_headers_that_do_not_come_to_an_end(strict: Served) -> None:
+async def test_headers_that_do_not_come_to_an_end(impatient: Served) -> None:
     """F-3: whatever trickles in does not set the clock back."""
-    async with await strict.connect() as line:
+    async with await impatient.connect() as line:
         await line.send(b"GET /healthz HTTP/1.1\r\nHost: local")
         trickle = asyncio.create_task(_trickle(line))
         answer = await line.answer()
@@ -151,57 +151,57 @@ async def _trickle(line: Line) -> None:
         pass
 
 
-async def test_a_connection_on_which_nothing_is_asked(strict: Served) -> None:
-    async with await strict.connect() as line:
+async def test_a_connection_on_which_nothing_is_asked(impatient: Served) -> None:
+    async with await impatient.connect() as line:
         assert await line.rest() == b""
 
 
-async def test_the_headers_of_a_second_request(strict: Served) -> None:
-    async with await strict.connect() as line:
+async def test_the_headers_of_a_second_request(impatient: Served) -> None:
+    async with await impatient.connect() as line:
         assert (await line.request("GET", "/healthz")).status == 200
         await line.send(b"GET /healthz HTTP/1.1\r\n")
         assert (await line.answer()).status == 408
         assert await line.rest() == b""
 
 
-async def test_headers_that_begin_while_another_request_runs(strict: Served) -> None:
+async def test_headers_that_begin_while_another_request_runs(impatient: Served) -> None:
     one = modern(call("fixture_wait", {"label": "ahead"}, token="p"))
-    async with await strict.connect() as line:
+    async with await impatient.connect() as line:
         await line.ask("POST", "/mcp", mirrored(one), json.dumps(one).encode())
         assert (await line.head()).status == 200
         await line.send(b"GET /healthz HTTP/1.1\r\n")
-        await alive(strict)  # a round trip, by which they have come
-        await ask(strict, call("fixture_release"))
+        await alive(impatient)  # a round trip, by which they have come
+        await ask(impatient, call("fixture_release"))
         while await line.chunk():
             pass
         assert (await line.answer()).status == 408
 
 
-async def test_a_long_call_is_not_a_slow_header(strict: Served) -> None:
+async def test_a_long_call_is_not_a_slow_header(impatient: Served) -> None:
     one = modern(call("fixture_wait", {"label": "patient"}, token="p"))
-    streaming = await stream(strict, one)
+    streaming = await stream(impatient, one)
     for _ in range(6):
         assert await streaming.line.chunk() == b": ping\n\n"  # every 0.1 s, and 0.3 s are allowed for headers
-    await ask(strict, call("fixture_release"))
+    await ask(impatient, call("fixture_release"))
     assert (await streaming.next())["result"]["isError"] is False
 
 
-async def test_a_body_that_does_not_come(strict: Served) -> None:
-    async with await strict.connect() as line:
+async def test_a_body_that_does_not_come(impatient: Served) -> None:
+    async with await impatient.connect() as line:
         await line.ask("POST", "/mcp", [*JSON_FIELDS, ("Content-Length", "100")], b'{"json')
         answer = await line.answer()
         assert (answer.status, answer.get("Connection")) == (408, "close")
 
 
-async def test_a_body_that_does_not_come_to_an_end(strict: Served) -> None:
+async def test_a_body_that_does_not_come_to_an_end(impatient: Served) -> None:
     """F-3: whatever trickles in does not set the clock back."""
-    async with await strict.connect() as line:
+    async with await impatient.connect() as line:
         await line.ask("POST", "/mcp", [*JSON_FIELDS, ("Content-Length", "60000")], b'{"')
         trickle = asyncio.create_task(_trickle(line))
         answer = await line.answer()
         assert (answer.status, answer.get("Connection")) == (408, "close")
         trickle.cancel()
-    async with await strict.connect() as line:
+    async with await impatient.connect() as line:
         await line.ask("POST", "/mcp", [*JSON_FIELDS, ("Transfer-Encoding", "chunked")], b"ffff\r\n")
         trickle = asyncio.create_task(_trickle(line))
         assert (await line.answer()).status == 408
