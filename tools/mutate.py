@@ -41,6 +41,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
     "views": ("host/pegboard/catalogue/views.py", ["host/middleware/test_views"]),
     "middleware": ("host/pegboard/middleware.py", ["host/middleware/test_views", "host/middleware/test_hooks"]),
     "rate_limit": ("plugins/pegboard_plugins/rate_limit.py", ["plugins/rate_limit/test_limits"]),
+    "scopes": ("plugins/pegboard_plugins/scopes.py", ["plugins/scopes/test_rules"]),
     "bearer": ("host/pegboard/bearer.py", ["host/test_bearer"]),
     "auth_token": ("plugins/pegboard_plugins/auth_token.py", ["plugins/auth_token/test_auth_token"]),
     **{

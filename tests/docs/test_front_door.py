@@ -17,6 +17,7 @@ from pegboard_plugins.resource_server.introspection import AT_ONCE
 from pegboard_plugins.resource_server.servers import AuthorizationServer, Introspection
 from pegboard_plugins.resource_server.settings import with_implied
 from pegboard_plugins.resource_server.tokens import MOST_ASKED
+from pegboard_plugins.scopes import ScopesConfig
 from tests.support.environments import run
 from tools.install import ROOT
 
@@ -25,24 +26,42 @@ BLOCKS = dict(re.findall(r"^```(\S+ \S+)\n(.*?)^```$", PAGE, re.M | re.S))
 LONG = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
-def test_the_curl_lines_are_answered(tmp_path: Path) -> None:
-    settings = BLOCKS["toml file=hostconfig.toml"] + "\n[plugins.http]\nport = 0\n"
+def answered(tmp_path: Path, settings: str, lines: str) -> str:
+    """What lines of the page print, where a server has settings of the page."""
+    settings = BLOCKS[settings] + "\n[plugins.http]\nport = 0\n"
     (tmp_path / "hostconfig.toml").write_text(settings, "utf-8")
     environ = {**os.environ, "DOOR_TOKEN": LONG, "ARCADE_DISABLED_TOOLKITS": "github"}
     command = [sys.executable, "-m", "pegboard", "serve"]
     with subprocess.Popen(command, cwd=tmp_path, env=environ, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         try:
-            said = server.stderr.readline()
-            address = re.search(r"http://127\.0\.0\.1:\d+", said)
-            assert address, said
-            script = BLOCKS["sh curl"].replace("http://127.0.0.1:8000", address[0])
-            shown = run("sh", "-c", f"DOOR_TOKEN={LONG}; {script}", cwd=tmp_path)
+            said = ""
+            while not (address := re.search(r"http://127\.0\.0\.1:\d+", said)):
+                line = server.stderr.readline()
+                assert line, said
+                said += line
+            script = BLOCKS[lines].replace("http://127.0.0.1:8000", address[0])
+            return run("sh", "-c", f"DOOR_TOKEN={LONG}; {script}", cwd=tmp_path)
         finally:
             server.terminate()
+
+
+def test_the_curl_lines_are_answered(tmp_path: Path) -> None:
+    shown = answered(tmp_path, "toml file=hostconfig.toml", "sh curl")
     assert shown.startswith("401 Bearer\n")
     assert '"isError":false' in shown
     assert shown.endswith("ok\n")
+
+
+def test_what_needs_scopes_is_refused_as_the_page_shows(tmp_path: Path) -> None:
+    shown = answered(tmp_path, "toml scopes", "sh scopes")
+    assert f"\n    {shown}" in PAGE
+
+
+def test_the_table_of_scopes_has_every_key() -> None:
+    told = re.findall(r"^\| ((?:`\w+`,? ?)+) \| .* \| .* \|$", PAGE.partition("## Scopes\n")[2], re.M)
+    keys = [key for row in told for key in re.findall(r"`(\w+)`", row)]
+    assert sorted(keys) == sorted(ScopesConfig.model_fields)
 
 
 def test_a_caller_may_have_two_tokens() -> None:
@@ -54,7 +73,7 @@ def test_a_caller_may_have_two_tokens() -> None:
 def test_the_settings_of_the_resource_server_are_whole() -> None:
     config = ResourceServerConfig.model_validate(tomllib.loads(BLOCKS["toml resource"])["plugins"]["resource_server"])
     assert config.metadata_url == "https://tools.example.com/.well-known/oauth-protected-resource/mcp"
-    keys = re.findall(r"^\| `(\w+)` \|", PAGE, re.M)
+    keys = re.findall(r"^\| `(\w+)` \|", PAGE.partition("## Scopes\n")[0], re.M)
     assert sorted([*keys, "issuer"]) == sorted(AuthorizationServer.model_fields)
 
 

@@ -89,8 +89,8 @@ class Middleware:
         """Around making the list of tools for one caller: once, and again when what is listed changes, not per request.
 
         `call.caller` is all there is to go by, and whether there is `call.supplied`. `call_next` gives a `Listing` of
-        everything, which is cut into pages later; it is given back with items left out, or with others of the same names
-        in their place. What is not listed can still be called; `Gate` sees to both.
+        everything, which is cut into pages later; it is given back with items left out, or with others of the same
+        names in their place. What is not listed can still be called; `Gate` sees to both.
         """
         return await call_next(call)
 

@@ -1,0 +1,284 @@
+"""Scopes by configuration: what callers' tokens must allow for methods, toolkits, tools, resources and prompts.
+
+It adds to what tools ask for themselves (`scopes=`), and hides what a caller may not use. It knows no tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from pydantic import field_validator
+
+from pegboard import (
+    Call,
+    Caller,
+    CallNext,
+    Gate,
+    InsufficientScopeError,
+    Inventory,
+    Kind,
+    MCPError,
+    Middleware,
+    Outcome,
+    Plugin,
+    PluginConfig,
+    around,
+    hookimpl,
+    is_scope,
+)
+
+USED_BY: Mapping[Kind, str] = {"tools": "tools/call", "resources": "resources/read", "prompts": "prompts/get"}
+"""The method by which things of each kind are used."""
+
+_ANSWERED = "name it under required_scopes of the plugin that checks tokens, for every request"
+_LISTED = "lists hold what a caller may use; guard {}"
+_SUBSCRIBED = "who may not read a resource hears nothing of it; guard resources/read"
+_UNGUARDED = {
+    **dict.fromkeys(("initialize", "ping", "server/discover", "logging/setLevel"), _ANSWERED),
+    "tools/list": _LISTED.format("tools/call"),
+    "resources/list": _LISTED.format("resources/read"),
+    "resources/templates/list": _LISTED.format("resources/read"),
+    "prompts/list": _LISTED.format("prompts/get"),
+    **dict.fromkeys(("subscriptions/listen", "resources/subscribe", "resources/unsubscribe"), _SUBSCRIBED),
+}
+"""Methods that scopes cannot be asked for, and what to do."""
+
+NONE: frozenset[str] = frozenset()
+Scopes = Mapping[str, tuple[str, ...]]
+
+
+class ScopesConfig(PluginConfig):
+    """`[plugins.scopes]`. In names `*` stands for any text; the scopes of all that fit add up.
+
+    Attributes:
+        methods: scopes by method, such as `{ "tools/call" = ["tools"] }`; those of plugins too.
+        toolkits: scopes by the name of a toolkit or plugin, for all tools, resources and prompts that it brings.
+        tools: scopes by the name of tools on the wire, such as `{ "github_create_*" = ["github:write"] }`.
+        resources: scopes by URI, or by the text of a template, for all that it makes.
+        prompts: scopes by the name of prompts.
+    """
+
+    methods: Mapping[str, tuple[str, ...]] = {}
+    toolkits: Mapping[str, tuple[str, ...]] = {}
+    tools: Mapping[str, tuple[str, ...]] = {}
+    resources: Mapping[str, tuple[str, ...]] = {}
+    prompts: Mapping[str, tuple[str, ...]] = {}
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _are_listed(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        return {name: scopes.split() if isinstance(scopes, str) else scopes for name, scopes in given.items()}
+
+    @field_validator("*")
+    @classmethod
+    def _are_scopes(cls, given: Scopes) -> Scopes:
+        for name, scopes in given.items():
+            if not scopes:
+                raise ValueError(f"{name!r} names no scope")
+            if wrong := [one for one in scopes if not is_scope(one)]:
+                raise ValueError(f"{name!r} names {wrong[0]!r}, which is no scope (RFC 6749)")
+        return given
+
+    @field_validator("methods")
+    @classmethod
+    def _can_be_guarded(cls, given: Scopes) -> Scopes:
+        for name in given:
+            if name in _UNGUARDED:
+                raise ValueError(f"{name} cannot be guarded: {_UNGUARDED[name]}")
+            if name.startswith("notifications/"):
+                raise ValueError(f"{name} cannot be guarded: nothing answers a notification")
+        return given
+
+
+class ScopesPlugin(Plugin):
+    """A gate, and what stands around methods by which nothing is used that has a name."""
+
+    Config = ScopesConfig
+
+    @hookimpl
+    def register_middleware(self) -> Iterable[Middleware]:
+        """Around calls, reads, prompts, completions and lists, and the methods of the settings."""
+        gate = ScopeGate(self.config)
+        others = self.config.methods.keys() - USED_BY.values()
+        return [around(*sorted(others))(gate.guard), gate] if others else [gate]
+
+
+class Rule(NamedTuple):
+    """The scopes of what a pattern fits."""
+
+    pattern: str
+    parts: Sequence[str]
+    scopes: frozenset[str]
+
+    def fits(self, name: str) -> bool:
+        """Whether a name fits, in a time that grows with its length alone, whatever the pattern."""
+        first, *middle = self.parts
+        if not middle:
+            return name == first
+        last, place = middle.pop(), len(first)
+        if len(name) < place + len(last) or not (name.startswith(first) and name.endswith(last)):
+            return False
+        until = len(name) - len(last)
+        for part in middle:
+            found = name.find(part, place, until)
+            if found < 0:
+                return False
+            place = found + len(part)
+        return True
+
+
+class Known(NamedTuple):
+    """What is needed for whatever there is.
+
+    Attributes:
+        needed: by kind, then by name.
+        answering: see `Inventory`.
+        every: all scopes that anything needs.
+    """
+
+    needed: Mapping[Kind, Mapping[str, frozenset[str]]]
+    answering: Callable[[str], Sequence[str]]
+    every: frozenset[str]
+
+
+class ScopeGate(Gate):
+    """Hides what a caller's token does not allow, and says what it would have to allow.
+
+    Args:
+        config: what is needed for what.
+    """
+
+    def __init__(self, config: ScopesConfig) -> None:
+        self._methods = {name: frozenset(scopes) for name, scopes in config.methods.items()}
+        self._toolkits = _rules(config.toolkits)
+        self._rules: Mapping[Kind, Sequence[Rule]] = {
+            "tools": _rules(config.tools),
+            "resources": _rules(config.resources),
+            "prompts": _rules(config.prompts),
+        }
+        self._known = Known({kind: {} for kind in USED_BY}, lambda uri: (), NONE)
+
+    # --- what is needed
+
+    def assembled(self, inventory: Inventory) -> Iterable[str]:
+        """Find out what each thing needs; names in the settings that fit nothing."""
+        needed: dict[Kind, dict[str, frozenset[str]]] = {
+            "tools": {
+                name: self._needed("tools", name, tool.owner).union(tool.requires.scopes if tool.requires else ())
+                for name, tool in inventory.tools.items()
+            },
+            "resources": {uri: self._needed("resources", uri, one.owner) for uri, one in inventory.resources.items()},
+            "prompts": {name: self._needed("prompts", name, one.owner) for name, one in inventory.prompts.items()},
+        }
+        rules = [rule for some in self._rules.values() for rule in some]
+        every = NONE.union(*(rule.scopes for rule in rules), *(one for of in needed.values() for one in of.values()))
+        self._known = Known({**needed}, inventory.answering, every)
+        return [*self._unfitting(inventory)]
+
+    def _needed(self, kind: Kind, name: str, owner: str) -> frozenset[str]:
+        found = [rule.scopes for rule in self._toolkits if rule.fits(owner)]
+        return self._by_name(kind, name).union(self._methods.get(USED_BY[kind], ()), *found)
+
+    def _by_name(self, kind: Kind, *names: str) -> frozenset[str]:
+        return NONE.union(*(rule.scopes for rule in self._rules[kind] if any(map(rule.fits, names))))
+
+    def needed(self, kind: Kind, name: str) -> frozenset[str] | None:
+        """All scopes that something needs, None where there is no such thing.
+
+        A URI needs what each template needs that may answer for it, and what it needs by itself, encoded or not.
+        """
+        known = self._known
+        if name in known.needed[kind]:
+            return known.needed[kind][name]
+        answering = known.answering(name) if kind == "resources" else ()
+        if not answering:
+            return None
+        of_templates = [known.needed["resources"].get(one, NONE) for one in answering]
+        return self._by_name("resources", name, unquote(name)).union(*of_templates)
+
+    # --- who may
+
+    def wants(self, call: Call) -> bool:
+        """Whether scopes matter for a call at all."""
+        return not call.allows(self._known.every)
+
+    def allows(self, kind: Kind, name: str, caller: Caller) -> bool:
+        """Whether a caller's token allows all that something needs."""
+        needed = self.needed(kind, name)
+        return needed is not None and caller.allows(needed)
+
+    def refusal(self, kind: Kind, name: str, call: Call) -> MCPError:
+        """What it needs, for a caller with a token; for others, and where there is nothing, that there is nothing."""
+        needed = self.needed(kind, name)
+        if needed is None or not call.caller.is_known:
+            return super().refusal(kind, name, call)
+        return InsufficientScopeError(needed.union(self._methods.get(call.method, ())))
+
+    async def guard(self, call: Call, call_next: CallNext) -> Outcome:
+        """Around methods by which nothing is used that has a name."""
+        scopes = self._methods[call.method]
+        if call.allows(scopes):
+            return await call_next(call)
+        raise InsufficientScopeError(scopes.union(self._completed(call)))
+
+    def _completed(self, call: Call) -> frozenset[str]:
+        """What that needs whose argument a call wants completed."""
+        reference = call.params.get("ref")
+        if call.method != "completion/complete" or not isinstance(reference, dict):
+            return NONE
+        kind: Kind = "prompts" if reference.get("type") == "ref/prompt" else "resources"
+        name = reference.get("name" if kind == "prompts" else "uri")
+        return (self.needed(kind, name) if isinstance(name, str) else None) or NONE
+
+    # --- lists
+
+    def view(self, call: Call) -> Hashable:
+        """The caller's scopes, as far as they matter."""
+        every = self._known.every
+        return None if not call.caller.is_known else every if call.allows(every) else call.caller.scopes & every
+
+    async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
+        """Leave out what is hidden; from whom scopes do not matter nothing is."""
+        return await (super().on_list_tools(call, call_next) if self.wants(call) else call_next(call))
+
+    async def on_list_resources(self, call: Call, call_next: CallNext) -> Outcome:
+        """Leave out what is hidden; from whom scopes do not matter nothing is."""
+        return await (super().on_list_resources(call, call_next) if self.wants(call) else call_next(call))
+
+    async def on_list_resource_templates(self, call: Call, call_next: CallNext) -> Outcome:
+        """Leave out what is hidden; from whom scopes do not matter nothing is."""
+        return await (super().on_list_resource_templates(call, call_next) if self.wants(call) else call_next(call))
+
+    async def on_list_prompts(self, call: Call, call_next: CallNext) -> Outcome:
+        """Leave out what is hidden; from whom scopes do not matter nothing is."""
+        return await (super().on_list_prompts(call, call_next) if self.wants(call) else call_next(call))
+
+    # --- names that fit nothing
+
+    def _unfitting(self, inventory: Inventory) -> Iterator[str]:
+        things = (*inventory.tools.values(), *inventory.resources.values(), *inventory.prompts.values())
+        yield from _unfitting("toolkits", "toolkit", self._toolkits, {thing.owner for thing in things})
+        for kind in USED_BY:
+            rules = self._rules[kind]
+            if kind == "resources":  # a URI of a template's is no name that is listed
+                rules = [rule for rule in rules if not inventory.answering(rule.pattern.replace("*", "x"))]
+            yield from _unfitting(kind, kind[:-1], rules, getattr(inventory, kind))
+
+
+def _rules(given: Scopes) -> list[Rule]:
+    return [Rule(pattern, pattern.split("*"), frozenset(scopes)) for pattern, scopes in given.items()]
+
+
+def _unfitting(key: str, what: str, rules: Iterable[Rule], names: Iterable[str]) -> Iterator[str]:
+    known = sorted(names)
+    for rule in rules:
+        if not any(map(rule.fits, known)):
+            from difflib import get_close_matches
+
+            close = get_close_matches(rule.pattern, known, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            yield f"{key}: {rule.pattern!r} is the name of no {what}{hint}"
