@@ -43,6 +43,11 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
     "rate_limit": ("plugins/pegboard_plugins/rate_limit.py", ["plugins/rate_limit/test_limits"]),
     "scopes": ("plugins/pegboard_plugins/scopes.py", ["plugins/scopes/test_rules"]),
     "bearer": ("host/pegboard/bearer.py", ["host/test_bearer"]),
+    "routing": (
+        "host/pegboard/routing.py",
+        ["plugins/resource_server/test_two_doors", "host/test_hooks", "http/test_plugin_routes", "http/test_routing"],
+    ),
+    "worker.tokens": ("plugins/pegboard_plugins/worker/tokens.py", ["plugins/worker/test_tokens"]),
     "auth_token": ("plugins/pegboard_plugins/auth_token.py", ["plugins/auth_token/test_auth_token"]),
     **{
         f"resource_server.{name}": (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import SECRET_BYTES, BearerScheme, Request, Response, is_weak_secret
+from pegboard import SECRET_BYTES, BearerScheme, Request, Response, is_scope, is_weak_secret
 
 METADATA = {"resource_metadata": "https://a.example/m"}
 
@@ -49,12 +49,16 @@ def test_a_request_without_one_is_refused(request_: Request, status: int) -> Non
     assert refusal.status == status
     challenge = refusal.headers["WWW-Authenticate"]
     assert challenge.endswith('resource_metadata="https://a.example/m"')
-    assert ("error=" in challenge) is (status == 400)
+    assert ('Bearer error="invalid_request", error_description="' in challenge) is (status == 400)
+    assert ("error" in challenge) is (status == 400)
+    assert refusal.content_type == "text/plain"
 
 
 def test_a_challenge_says_first_what_is_wrong() -> None:
     scheme = BearerScheme({**METADATA, "scope": "usual"})
-    assert scheme.invalid("old").headers["WWW-Authenticate"] == (
+    refusal = scheme.invalid("old")
+    assert (refusal.status, refusal.body) == (401, b"old\n")
+    assert refusal.headers["WWW-Authenticate"] == (
         'Bearer error="invalid_token", error_description="old", resource_metadata="https://a.example/m", scope="usual"'
     )
     refusal = scheme.insufficient(["a", "b"], "more")
@@ -66,9 +70,9 @@ def test_a_challenge_says_first_what_is_wrong() -> None:
 
 
 def test_a_challenge_holds_nothing_that_would_break_it() -> None:
-    refusal = BearerScheme().invalid('a"b\\c\r\nSet-Cookie: d\u00e9\x7f')
+    refusal = BearerScheme().invalid('a"b\\c\r\n\x1fSet-Cookie: ~d\u00e9\x7f')
     told = refusal.headers["WWW-Authenticate"]
-    assert told == 'Bearer error="invalid_token", error_description="abcSet-Cookie: d"'
+    assert told == 'Bearer error="invalid_token", error_description="abcSet-Cookie: ~d"'
 
 
 def test_a_refusal_of_somebody_else_is_completed() -> None:
@@ -95,8 +99,19 @@ def test_a_refusal_of_somebody_else_is_completed() -> None:
         ("0123456" * 40, True),
         ("äöüßéèêë" * 2, False),
         ("", True),
+        ("\ud800123456789" * 3, False),
     ],
 )
 def test_a_secret_is_weak_when_it_is_short_or_much_of_the_same(secret: str, *, weak: bool) -> None:
     assert is_weak_secret(secret) is weak
     assert SECRET_BYTES == 32
+
+
+@pytest.mark.parametrize("given", ["a", "work:read", "!#[]~", "https://a.example/scope"])
+def test_what_names_a_scope(given: str) -> None:
+    assert is_scope(given)
+
+
+@pytest.mark.parametrize("given", ["", "a b", 'a"', "a\\b", "a\x7f", "\u00e9", None, 5, ["a"]])
+def test_what_names_none(given: object) -> None:
+    assert is_scope(given) is False
