@@ -51,11 +51,8 @@ class WorkerTokens:
     def _complaint(self, token: str) -> str | None:
         """What is wrong with a token; None for one that is in order."""
         digest = sha256(token.encode("utf-8", "surrogateescape")).digest()
-        ends = self._ends.get(digest)
-        if ends is not None:
-            if ends > time() - self._config.leeway_seconds:
-                return None
-            del self._ends[digest]
+        if self._ends.get(digest, 0) > time() - self._config.leeway_seconds:
+            return None
         claims = self._claims(token)
         if isinstance(claims, str):
             return claims
