@@ -14,6 +14,8 @@ from pegboard.errors import ConfigError
 
 logger = logging.getLogger("pegboard")
 
+_NOT_LOCAL = Response(403, b"This is for this machine alone, and no proxy may pass it on.\n", "text/plain")
+
 OPEN = frozenset(("public", "mcp"))
 """Policies that need no authenticator: the second admits everybody only as long as there is none for it."""
 
@@ -84,10 +86,14 @@ class _Guarded:
     def __init__(self, route: Route, authenticators: Sequence[Authenticator]) -> None:
         self._handler = route.handler
         self._authenticators = authenticators
+        self._for_others = [one for one in authenticators if not getattr(one, "only_local", None)]
 
     async def __call__(self, request: Request, host: ProtocolHost) -> Response | EventStream:
         refusals: list[tuple[Response, Authenticator]] = []
-        for authenticator in self._authenticators:
+        asked = self._authenticators if request.caller.trusted else self._for_others
+        if not asked:
+            return _NOT_LOCAL
+        for authenticator in asked:
             found = await authenticator.authenticate(request)
             if isinstance(found, Caller):
                 answer = await self._handler(request._replace(caller=found), host)

@@ -465,8 +465,8 @@ def guarded_by(*doors: Door, routes: Iterable[str] = ("vault", "public", "mcp"))
     return Guarding
 
 
-async def asked(host: Host, path: str, body: bytes) -> Response:
-    found = await host.respond(Request("POST", path, {}, NoHeaders(), body, LOCAL))
+async def asked(host: Host, path: str, body: bytes, caller: Caller = LOCAL) -> Response:
+    found = await host.respond(Request("POST", path, {}, NoHeaders(), body, caller))
     assert isinstance(found, Response)
     return found
 
@@ -502,6 +502,16 @@ async def test_an_authenticator_for_this_machine_alone_keeps_others_out() -> Non
         host.opened("http://127.0.0.1:1", trusted=True)
         with pytest.raises(ConfigError, match="not for this machine alone, and its word is known"):
             host.opened("http://0.0.0.0:1", trusted=False)
+
+
+async def test_nor_do_requests_that_a_proxy_passes_on_get_to_it() -> None:
+    local = Door("vault", "dev", "its word is known")
+    async with make_host(plugins={"p": guarded_by(local, routes=["vault"])}) as host:
+        assert (await asked(host, "/vault", b"dev Ada")).body == repr(Caller("Ada")).encode()
+        assert (await asked(host, "/vault", b"dev Ada", ANONYMOUS)).status == 403
+    async with make_host(plugins={"p": guarded_by(local, Door("vault", "long"), routes=["vault"])}) as host:
+        assert await asked(host, "/vault", b"dev Ada", ANONYMOUS) == Response(401, b"long")
+        assert (await asked(host, "/vault", b"long Ada", ANONYMOUS)).body == repr(Caller("Ada")).encode()
 
 
 async def test_hook_register_commands() -> None:

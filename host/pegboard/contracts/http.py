@@ -99,9 +99,10 @@ class Authenticator(Protocol):
     """Says who sends the requests to the routes of one policy.
 
     One whose attribute `only_local` is a text, the reason, is good for this machine's user alone: a transport that
-    others can reach does not start with it. One with a method `complete(response)` is given what a route answers with
-    401 or 403, and what other authenticators of the policy do, and gives the response that goes out, with more in its
-    challenge. Of several that refuse a request, the one that says most is heard: 403, then 5xx, and 401 last.
+    others can reach does not start with it, and requests that a proxy passes on do not get to it. One with a method
+    `complete(response)` is given what a route answers with 401 or 403, and what other authenticators of the policy do,
+    and gives the response that goes out, with more in its challenge. Of several that refuse a request, the one that
+    says most is heard: 403, then 5xx, and 401 last.
 
     Attributes:
         policy: what routes name as their `auth`.

@@ -21,6 +21,8 @@ class WorkerConfig(PluginConfig):
             shorter than 32 bytes, or of fewer than 8 different characters, serves this machine alone.
         path: where the routes begin.
         auth_disabled: callers need no token, on this machine alone; also ARCADE_AUTH_DISABLED.
+        auth_disabled_anywhere: nor do they on other machines, where `auth_disabled` is on: whoever reaches the port may
+            do everything.
         leeway_seconds: how far the clocks of callers may be off.
         require_exp: tokens must say when they end.
         weak_secrets_anywhere: such a weak secret serves other machines too.
@@ -34,6 +36,7 @@ class WorkerConfig(PluginConfig):
     secret: SecretStr | None = None
     path: str = "/worker"
     auth_disabled: bool = False
+    auth_disabled_anywhere: bool = False
     leeway_seconds: float = Field(0, ge=0, le=300)
     require_exp: bool = True
     weak_secrets_anywhere: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from hashlib import sha256
 from math import inf
@@ -11,6 +12,8 @@ from typing import Any
 
 from pegboard import SECRET_BYTES, BearerScheme, Caller, Request, Response, is_weak_secret
 from pegboard_plugins.worker import WorkerConfig
+
+logger = logging.getLogger("pegboard.plugins.worker")
 
 AUDIENCE = "worker"
 VERSION = "1"
@@ -102,7 +105,11 @@ def _refused(detail: str) -> Response:
 
 def _only_local(config: WorkerConfig, secret: str) -> str | None:
     if config.auth_disabled:
-        return "the worker lets everybody in: ARCADE_AUTH_DISABLED, or [plugins.worker] auth_disabled, is set"
+        told = "the worker lets everybody in: ARCADE_AUTH_DISABLED, or [plugins.worker] auth_disabled, is set"
+        if not config.auth_disabled_anywhere:
+            return told
+        logger.warning("%s, from anywhere", told)
+        return None
     if config.weak_secrets_anywhere or not is_weak_secret(secret):
         return None
     return (

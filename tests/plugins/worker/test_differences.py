@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 from pathlib import Path
+from time import time
 from typing import Any
 
 import pytest
@@ -36,18 +37,33 @@ def back(request: pytest.FixtureRequest) -> bool:
 async def test_every_difference(site: Path, *, back: bool) -> None:
     async with serve(site, BACK if back else "") as served:
         engine = Engine(served, f"Bearer {token()}")
-        unknown = await engine.ask("POST", "tools/invoke", {"tool": reference("Gone")})
-        assert (unknown.status, isinstance(unknown.body, str)) == ((500, True) if back else (404, False))
+        for tool in (reference("Gone"), reference("Add", version="9"), reference("DemoKit_Add")):
+            unknown = await engine.ask("POST", "tools/invoke", {"tool": tool})
+            assert (unknown.status, isinstance(unknown.body, str)) == ((500, True) if back else (404, False))
         endless = await engine.ask("GET", "tools", bearer=f"Bearer {token(exp=None)}")
         assert endless.status == (200 if back else 401)
+        wrong: Any
+        for wrong in ({"exp": int(time()) - 100}, {"nbf": int(time()) + 100}, {"iat": int(time()) + 100}):
+            told = await engine.ask("GET", "tools", bearer=f"Bearer {token(**wrong)}")
+            assert told.status == (200 if back else 401)
         needy = (await engine.invoke("NeedsAuth"))["output"]
         assert (needy["value"], needy["requires_authorization"] is None) == (
             ("token=", True) if back else (None, False)
         )
+        await what_is_missing(engine, back=back)
         done = await engine.invoke("RetOptional", {"give": False})
         assert done["output"]["value"] == ("" if back else None)
         assert (datetime.fromisoformat(done["finished_at"]).tzinfo is None) is back
         await told_to_developers(engine, back=back)
+
+
+async def what_is_missing(engine: Engine, *, back: bool) -> None:
+    """Secrets and metadata: the tool asks for them and fails, or the call says what is missing."""
+    for name, missing in (("NeedsSecret", "MY_SECRET"), ("NeedsCustomAuth", "client_id")):
+        context = {"authorization": {"token": "tok"}}
+        error: Any = (await engine.invoke(name, None, context=context))["output"]["error"]
+        assert error["kind"] == "TOOL_RUNTIME_FATAL"
+        assert (missing in error["message"]) is not back
 
 
 async def told_to_developers(engine: Engine, *, back: bool) -> None:
@@ -65,5 +81,5 @@ async def told_to_developers(engine: Engine, *, back: bool) -> None:
 
 async def test_the_page_has_them_all() -> None:
     """Every setting that switches something back has its row."""
-    settings = set(WorkerConfig.model_fields) - {"secret", "path"}
+    settings = set(WorkerConfig.model_fields) - {"secret", "path", "auth_disabled"}
     assert settings == set(re.findall(r"`(\w+) = [^`]+`\)? ?[^|]*\|\n", PAGE))
