@@ -69,6 +69,15 @@ def test_what_is_typed_wrong_is_told(greeting: Command) -> None:
     assert greeting("greet").code == 2
     done = greeting("gret", "Ada")
     assert (done.code, "there is no command 'gret'; did you mean 'greet'?" in done.err) == (2, True)
+    other = greeting("bicycle")
+    assert "there is no command 'bicycle'; plugins bring theirs once they run (`pegboard plugins`)" in other.err
+
+
+def test_why_a_plugin_that_was_named_brings_no_command_is_told(pegboard: Command) -> None:
+    pegboard.configure(sections="[plugins.worker]")
+    done = pegboard("token")
+    assert (done.code, "there is no command 'token'" in done.err) == (2, True)
+    assert "plugins.worker: it needs a secret: set ARCADE_WORKER_SECRET" in done.err
 
 
 def test_it_is_there_only_where_its_plugin_runs(greeting: Command) -> None:

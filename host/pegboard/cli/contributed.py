@@ -23,6 +23,9 @@ def commands_of_plugins(options: Namespace) -> list[Command]:
         return []
     with diverted():
         host.load()
+    for problem in host.problems:
+        if problem.fatal:
+            say(str(problem))
     found = [command for plugin in host.report.plugins for command in plugin.commands]
     times = Counter(command.name for command in found)
     for name in [name for name, count in times.items() if count > 1]:

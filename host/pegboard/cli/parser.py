@@ -183,7 +183,8 @@ class _Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
-            self.error(f"there is no command {value!r}{_hint(value, action.choices)}")
+            hint = _hint(value, action.choices) or "; plugins bring theirs once they run (`pegboard plugins`)"
+            self.error(f"there is no command {value!r}{hint}")
 
 
 def _hint(text: str, candidates: Any) -> str:

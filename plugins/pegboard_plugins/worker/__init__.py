@@ -5,12 +5,18 @@ It is served where a secret is configured, on the same port as everything else.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from typing import Any, Literal, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
-from pegboard import Authenticator, Command, Plugin, PluginConfig, Route, hookimpl
+from pegboard import Authenticator, Command, Plugin, PluginConfig, Route, encode, hookimpl, is_weak_secret
+
+logger = logging.getLogger("pegboard.plugins.worker")
+
+LONGEST = 366 * 24 * 3600
+"""For how many seconds a token can be made."""
 
 
 class WorkerConfig(PluginConfig):
@@ -60,6 +66,15 @@ class WorkerConfig(PluginConfig):
         return self
 
 
+def _seconds(text: str) -> int:
+    from argparse import ArgumentTypeError
+
+    seconds = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+    if not 0 < seconds <= LONGEST:
+        raise ArgumentTypeError(f"expected a whole number from 1 to {LONGEST}, found {text!r}")
+    return seconds
+
+
 class WorkerPlugin(Plugin):
     """The routes, and who may ask for them."""
 
@@ -68,8 +83,13 @@ class WorkerPlugin(Plugin):
     @hookimpl
     def register_commands(self) -> Iterable[Command]:
         """`pegboard token`."""
-        lasting = {"type": int, "default": 3600, "metavar": "N", "help": "how long it is good for; 3600 by default"}
-        examples = ("pegboard token", "pegboard token --seconds 60")
+        lasting = {
+            "type": _seconds,
+            "default": 3600,
+            "metavar": "N",
+            "help": "how long it is good for; 3600 by default",
+        }
+        examples = ("pegboard token", "pegboard token --seconds 60", "pegboard token --json")
         summary = "make a token for trying the worker protocol"
         token = Command("token", summary, self._token, [("--seconds", lasting)], examples)
         return [token] if self.config.secret else []
@@ -77,7 +97,11 @@ class WorkerPlugin(Plugin):
     def _token(self, options: Any) -> str:
         from pegboard_plugins.worker.tokens import mint
 
-        return mint(self.config.secret.get_secret_value(), options.seconds)
+        secret = self.config.secret.get_secret_value()
+        if is_weak_secret(secret):
+            logger.warning("the secret is weak: others can find it, and make tokens like this one")
+        token = mint(secret, options.seconds)
+        return encode({"token": token, "expires_in": options.seconds}).decode() if options.json else token
 
     @hookimpl
     def register_authenticators(self) -> Iterable[Authenticator]:
