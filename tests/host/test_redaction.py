@@ -240,8 +240,9 @@ async def test_what_a_request_was_admitted_with_is_masked_in_its_errors(given: s
     def fail(context: Context) -> str:
         """Fail."""
         assert context.headers is not None
+        assert context.headers.get("Authorization") is None
         assert redacted("canary-of-the-caller") == MASK
-        raise RetryableToolError(f"I was called with {context.headers.get('Authorization')}")
+        raise RetryableToolError(f"I was called with {given}")
 
     async with make_host(kit) as host:
         failed = await failure(host, "x_fail", headers=headers)

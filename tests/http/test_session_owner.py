@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.support.http import Served
@@ -30,3 +32,27 @@ async def test_a_session_is_its_callers_alone(served: Served) -> None:
     assert (await served.request("DELETE", "/mcp", [*mine.fields(), ELSEWHERE])).status == 404
     await mine.post(call("fixture_release"))
     assert (await streaming.next())["result"]["content"][0]["text"] == "released"
+
+
+async def test_ids_cannot_be_guessed(served: Served) -> None:
+    """Row C-18: 192 random bits, 6 in each place of a text."""
+    found = []
+    for _ in range(40):
+        session = Session(served)
+        await session.open()
+        found.append(session.id)
+        assert (await served.request("DELETE", "/mcp", session.fields())).status == 204
+    assert len(set(found)) == len(found)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{32}", one) for one in found)
+    assert min(len(set(place)) for place in zip(*found, strict=True)) > 8  # it is 30 of 64 on average
+
+
+@pytest.mark.parametrize("chosen", ["mine", "x" * 32])
+async def test_ids_are_not_taken_from_clients(served: Served, chosen: str) -> None:
+    """Row C-18: neither when a session begins, nor at any other time."""
+    session = Session(served)
+    opened = await session.open(**{"Mcp-Session-Id": chosen})
+    assert opened.status == 200
+    assert session.id != chosen
+    session.id = chosen
+    assert (await session.post(message("ping"))).refused == (404, -32600)

@@ -50,6 +50,8 @@ class Issuer:
         asked: how often each path was asked for.
         answer: what it answers in the place of its documents: a status, a body or a redirect; None for its documents.
         silent: it answers nothing.
+        slow: its answers have no end, and come byte by byte.
+        redirects: where it sends those who ask for a path, by path.
         known: what it says of tokens that it is asked about, by token; of others, that they are not active.
         questions: the form and the login of each question about a token.
         gate: what such questions wait for.
@@ -63,6 +65,8 @@ class Issuer:
         self.asked: Counter[str] = Counter()
         self.answer: web.Response | None = None
         self.silent = False
+        self.slow = False
+        self.redirects: dict[str, str] = {}
         self.known: dict[str, dict[str, Any]] = {}
         self.questions: list[tuple[dict[str, str], str]] = []
         self.gate = asyncio.Event()
@@ -95,6 +99,10 @@ class Issuer:
         self.asked[request.path] += 1
         if self.silent:
             await asyncio.get_running_loop().create_future()
+        if self.slow:
+            await self._trickle(request)
+        if request.path in self.redirects:
+            return web.Response(status=302, headers={"Location": self.redirects[request.path]})
         if request.path == self.where:
             return web.json_response(self.metadata)
         if (request.method, request.path) not in (("GET", "/keys"), ("POST", self.moved)):
@@ -104,6 +112,13 @@ class Issuer:
             return web.json_response({"keys": self.keys} if keys else await self._introspect(request))
         answer = self.answer
         return web.Response(status=answer.status, body=answer.body, headers=answer.headers)
+
+    async def _trickle(self, request: web.Request) -> None:
+        answer = web.StreamResponse()
+        await answer.prepare(request)
+        while True:
+            await answer.write(b" ")
+            await asyncio.sleep(0.01)
 
     async def _introspect(self, request: web.Request) -> dict[str, Any]:
         form = {name: str(value) for name, value in (await request.post()).items()}

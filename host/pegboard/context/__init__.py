@@ -158,8 +158,10 @@ class Context:
 
     @property
     def headers(self) -> Headers | None:
-        """The fields of the HTTP request that the call came by; None where there was none."""
-        return self._call.headers
+        """The fields of the HTTP request that the call came by, but `Authorization`; None where there was none."""
+        from pegboard.context.fields import Fields
+
+        return None if self._call.headers is None else Fields(self._call.headers)
 
     @property
     def secrets(self) -> Mapping[str, str]:

@@ -14,7 +14,7 @@ from pegboard_plugins.resource_server import ResourceServerConfig
 from pegboard_plugins.resource_server.claims import CannotTell
 from pegboard_plugins.resource_server.fetching import LARGEST, FetchError
 from pegboard_plugins.resource_server.keys import MOST, KeySet
-from tests.plugins.resource_server.conftest import listed, serve
+from tests.plugins.resource_server.conftest import listed, serve, storm
 from tests.support.http import Served
 from tests.support.issuer import OTHER_RSA_KEY, RESOURCE, RSA_KEY, Issuer, public
 
@@ -74,6 +74,9 @@ async def test_metadata_that_leads_astray_is_not_followed(site: Path, changed: d
 ANSWERS = {
     "an error": lambda issuer: web.Response(status=500),
     "a redirect": lambda issuer: web.Response(status=302, headers={"Location": f"{issuer.origin}/elsewhere"}),
+    "a redirect to the cloud's own": lambda issuer: web.Response(
+        status=307, headers={"Location": "http://169.254.169.254/latest/meta-data"}
+    ),
     "too much": lambda issuer: web.Response(body=json.dumps({"keys": issuer.keys}).encode() + b" " * LARGEST),
     "no JSON": lambda issuer: web.Response(body=b"<html>"),
     "too deep": lambda issuer: web.Response(body=b"[" * 100_000),
@@ -98,9 +101,24 @@ async def test_what_is_no_key_set_is_not_used(site: Path, answer: Any) -> None:
         assert issuer.asked["/elsewhere"] == 0
 
 
-async def test_keys_that_do_not_come_are_not_waited_for(site: Path) -> None:
+@pytest.mark.parametrize("where", ["the metadata", "the keys"])
+async def test_a_redirect_is_followed_nowhere(site: Path, where: str) -> None:
+    """Row C-12: not to this machine, either, where the keys would be good."""
+    async with Issuer() as issuer, Issuer() as other:
+        other.metadata = issuer.metadata | {"jwks_uri": f"{other.origin}/keys"}
+        path = issuer.where if where == "the metadata" else "/keys"
+        issuer.redirects[path] = other.origin + path
+        async with serve(site, issuer) as served:
+            assert (await listed(served, issuer.token())).status == 503
+            await served.said("answers with 302")
+        assert not other.asked
+
+
+@pytest.mark.parametrize("way", ["silent", "slow"])
+async def test_keys_that_do_not_come_are_not_waited_for(site: Path, way: str) -> None:
+    """Row C-12: nothing comes, or a byte now and then, without end."""
     async with Issuer() as issuer:
-        issuer.silent = True
+        setattr(issuer, way, True)
         async with serve(site, issuer, settings="fetch_seconds = 0.2") as served:
             assert (await listed(served, issuer.token())).status == 503
             await served.said(r"it took longer than 0.2 seconds")
@@ -127,13 +145,12 @@ async def test_a_new_key_is_found_and_an_old_one_forgotten(site: Path) -> None:
         await until(served, old, 401)  # though it had been found good
 
 
-async def test_many_unknown_keys_are_one_question(site: Path) -> None:
-    """Row C-10."""
+async def test_a_thousand_unknown_keys_are_one_question(site: Path) -> None:
+    """Row C-10: at once, and whether or not the keys were known before."""
     async with Issuer() as issuer, serve(site, issuer, settings="refresh_interval_seconds = 600") as served:
         good = issuer.token()
-        tokens = [issuer.token(header={"kid": f"no-{number}"}) for number in range(50)]
-        answers = await asyncio.gather(*(listed(served, token) for token in tokens))
-        assert {answer.status for answer in answers} == {401}
+        tokens = [issuer.token(header={"kid": f"no-{number}"}) for number in range(1000)]
+        assert set(await storm(served, tokens, 50)) == {401}
         assert (await listed(served, good)).status == 200
         assert issuer.asked["/keys"] == 1
 

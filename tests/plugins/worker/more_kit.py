@@ -177,7 +177,7 @@ def odd_metadata() -> None:
 def leak(how: str, context: Context) -> str:
     """Leak all it knows."""
     text = f"{context.get_secret('vault_key')} {context.get_auth_token_or_empty()} canary-in-text"
-    headers = "" if context.headers is None else context.headers.get("Authorization") or ""
+    headers = "" if context.headers is None else str(context.headers.getall("Authorization", ()))
     if how == "raise":
         raise ValueError(f"{text} {headers} {Path(__file__)} https://errors.pydantic.dev/2/v/x")
     if how == "cause":

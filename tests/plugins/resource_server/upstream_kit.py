@@ -1,0 +1,29 @@
+"""The toolkit `upstream`: a tool that sends a service all that it can reach of its call, in a process under test."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from pegboard import Context, ToolExecutionError, Toolkit
+from pegboard_plugins.auth_providers import GitHub
+
+kit = Toolkit("upstream")
+
+
+@kit.tool(requires_auth=GitHub())
+def reach(url: Annotated[str, "where it is"], context: Context) -> str:
+    """Ask a service, which says what it heard."""
+    public = [name for name in dir(context) if not name.startswith("_")]
+    told = {name: repr(getattr(context, name, None)) for name in public if name != "get_auth_token_or_empty"}
+    fields = context.headers
+    assert fields is not None
+    told["fields"] = repr([fields.get("authorization"), fields.getall("AUTHORIZATION", ()), fields.get("mcp-method")])
+    login = {"Authorization": f"Bearer {context.get_auth_token_or_empty()}"}
+    body = str(told).encode()
+    try:
+        with urlopen(Request(url, data=body, headers=login)) as answer:
+            return str(answer.read().decode())
+    except HTTPError as error:
+        raise ToolExecutionError(f"it refused: {error.read().decode()}") from error
