@@ -17,8 +17,8 @@ code = main(sys.argv[1:])
 sys.stderr.write("LOADED " + " ".join(sorted(sys.modules)) + "\\n")
 sys.exit(code)
 """
-NEVER = {"dotenv", "jwt", "difflib", "pegboard.config.explain", "pegboard.config.show"}
-"""What only mistakes and the command `config` need."""
+NEVER = {"dotenv", "jwt", "difflib", "pegboard.config.explain", "pegboard.config.show", "pegboard.uris.matching"}
+"""What only mistakes, the command `config` and templates of resources need."""
 OF_HTTP = {"aiohttp", "yarl", "pegboard_plugins.http.server", "pegboard_plugins.mcp.streamable_http"}
 OF_STDIO = {"ctypes", "pegboard_plugins.stdio.takeover", "pegboard_plugins.stdio.diversion"}
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from pegboard.calls.chain import HOOKS
 from pegboard.calls.failures import described
 from pegboard.catalogue.assembly import Assembly
 from pegboard.contracts import Inventory
 from pegboard.loading.plugins import Problem
-from pegboard.uris.matching import Matcher
+
+if TYPE_CHECKING:
+    from pegboard.uris.matching import Matcher
 
 
 def tell(assembly: Assembly) -> list[Problem]:
