@@ -22,13 +22,12 @@ from pegboard.catalogue.binding import Binder
 from pegboard.catalogue.changes import Changes
 from pegboard.catalogue.extensions import check_result
 from pegboard.catalogue.identity import identity_of
-from pegboard.catalogue.lists import Lists
-from pegboard.catalogue.pages import may_use, scopes_of
+from pegboard.catalogue.lists import Lists, not_for_anybody
+from pegboard.catalogue.pages import may_find
 from pegboard.catalogue.registry import Registry
 from pegboard.config import HostConfig
 from pegboard.context import Surroundings
 from pegboard.contracts import (
-    ANONYMOUS,
     Call,
     Caller,
     CallNext,
@@ -48,14 +47,14 @@ from pegboard.contracts import (
     Response,
     Tool,
 )
-from pegboard.errors import ConfigError, PluginError, ProtocolError, ServerError, TransportError
+from pegboard.errors import ConfigError, MCPError, PluginError, ProtocolError, ServerError, TransportError
 from pegboard.in_flight import InFlight
 from pegboard.jsonrpc import METHOD_NOT_FOUND
 from pegboard.loading.discovery import Given, Selection, defaults
 from pegboard.loading.loader import load
 from pegboard.loading.plugins import Loaded, LoadReport, Origin, Problem, without_secrets
 from pegboard.methods import method_table
-from pegboard.middleware import Gate, hides
+from pegboard.middleware import Gate, hides, refused
 from pegboard.redaction import Redactor
 from pegboard.routing import check_reach, respond
 from pegboard.supervise import run_all
@@ -162,9 +161,13 @@ class Host:
     def tool(self, name: str, caller: Caller) -> Tool | None:
         """The tool that a caller reaches by that name, None when there is none for them."""
         bound = self.assembly.tools.get(name)
-        if bound is None or not (may_use(caller, bound) and caller.allows(scopes_of(bound))):
+        if bound is None or not may_find(caller, bound) or hides(self._gates, name, caller):
             return None
-        return None if self._gates and hides(self._gates, name, caller) else bound.tool
+        return bound.tool
+
+    def refused(self, uri: str, call: Call) -> MCPError | None:
+        """Why a call may not begin to hear of a resource, None where it may."""
+        return refused(self._gates, uri, call)
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Call a listener for every change of what is served; returns how to stop. See `ProtocolHost.watch`."""
@@ -357,16 +360,13 @@ class Host:
         Raises:
             ConfigError: others can reach it, and an authenticator is good for this machine's user alone.
         """
-        tools = self.assembly.tools
-        authenticators = self.assembly.authenticators
-        check_reach(address, authenticators, trusted=trusted)
-        is_open = not trusted and all(one.policy != "mcp" for one in authenticators)
-        withheld = [name for name, bound in tools.items() if is_open and not may_use(ANONYMOUS, bound)]
-        if withheld:
+        assembly = self.assembly
+        check_reach(address, assembly.authenticators, trusted=trusted)
+        if withheld := [] if trusted else not_for_anybody(assembly):
             names = ", ".join(withheld)
             logger.warning("not served at %s, as they use secrets or tokens and anybody may call: %s", address, names)
         if self.on_opened is not None:
-            self.on_opened(address, [name for name in tools if name not in withheld])
+            self.on_opened(address, [name for name in assembly.tools if name not in withheld])
 
     async def respond(self, request: Request) -> Response | EventStream:
         """Answer one HTTP request by the route it belongs to. Never raises, but for `asyncio.CancelledError`."""

@@ -76,6 +76,13 @@ class Lists:
         return {name: one for name, (one, _) in self._given(kind).items() if _is_of(kind, one)}
 
 
+def not_for_anybody(assembly: Assembly) -> list[str]:
+    """The tools that are not for callers whom nobody knows, where those may come in."""
+    if any(one.policy == "mcp" for one in assembly.authenticators):
+        return []
+    return [name for name, bound in assembly.tools.items() if not may_use(ANONYMOUS, bound)]
+
+
 def _by_scopes(named: frozenset[str], call: Call) -> Hashable:
     """All that a list depends on by itself: whether anything is known of the caller, and the scopes that tools name."""
     if not call.caller.is_known:

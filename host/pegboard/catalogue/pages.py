@@ -25,6 +25,11 @@ def may_use(caller: Caller, bound: BoundTool) -> bool:
     return caller.is_known or not _is_guarded(bound)
 
 
+def may_find(caller: Caller, bound: BoundTool) -> bool:
+    """Whether a caller finds a tool: it is there for them, and their token allows it."""
+    return may_use(caller, bound) and caller.allows(scopes_of(bound))
+
+
 def scopes_of(bound: BoundTool) -> frozenset[str]:
     """What a caller's token must allow for a tool."""
     return frozenset() if bound.requirements is None else bound.requirements.scopes

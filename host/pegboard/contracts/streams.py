@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Awaitable, Callable
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from pegboard.contracts.callers import Caller
 from pegboard.contracts.calls import Call, Outcome
 from pegboard.contracts.catalogue import Change, Identity, Kind, Tool
 from pegboard.contracts.http import EventStream, Request, Response
 from pegboard.contracts.methods import Contributed
+
+if TYPE_CHECKING:
+    from pegboard.errors import MCPError
 
 
 class Connection(Protocol):
@@ -107,6 +110,10 @@ class ProtocolHost(Protocol):
 
     def tool(self, name: str, caller: Caller) -> Tool | None:
         """The tool that a caller reaches by that name on the wire, None when there is none for them."""
+        ...
+
+    def refused(self, uri: str, call: Call) -> MCPError | None:
+        """Why a call may not begin to hear of a resource, None where it may: what a `Gate` has against it."""
         ...
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:

@@ -28,17 +28,18 @@ class Filter:
     Args:
         wanted: the parameter `notifications` of the request.
         offers: whether the server lists things of a kind.
+        refused: what there is against hearing of a resource.
 
     Raises:
         ProtocolError: it is not of the form that the specification has.
     """
 
-    def __init__(self, wanted: object, offers: Callable[[Any], bool]) -> None:
+    def __init__(self, wanted: object, offers: Callable[[Any], bool], refused: Callable[[str], object | None]) -> None:
         if type(wanted) is not dict:
             raise ProtocolError(INVALID_PARAMS, "params.notifications must be an object")
         self.kinds = {kind for flag, kind in _FLAGS.items() if _flag(wanted, flag) and offers(kind)}
         uris = _uris(wanted)
-        self.uris = frozenset(uris) if offers("resources") else frozenset()
+        self.uris = frozenset(uri for uri in uris if refused(uri) is None) if offers("resources") else frozenset()
         self.honoured: dict[str, Any] = {flag: True for flag, kind in _FLAGS.items() if kind in self.kinds}
         if self.uris:
             self.honoured[_URIS] = [uri for uri in dict.fromkeys(uris) if uri in self.uris]
@@ -85,7 +86,8 @@ class Listening:
         self._loop = asyncio.get_running_loop()
         self._service = service
         self._meta: dict[str, object] = {SUBSCRIPTION_ID: call.request_id}
-        self._filter = Filter(call.params.get("notifications"), service.host.offers)
+        host = service.host
+        self._filter = Filter(call.params.get("notifications"), host.offers, lambda uri: host.refused(uri, call))
         self._close: Callable[[], None] | None = None
         self._held: list[tuple[str, dict[str, Any]]] | None = []
         # whoever listens from here on misses nothing that is told after the acknowledgement

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Callable
+from collections.abc import AsyncIterable, Callable, Mapping
 from contextlib import suppress
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
@@ -179,10 +179,18 @@ class Conversation:
                 "Not initialized: send initialize, or name the protocol version in params._meta of each request.",
                 {"supported": list(SUPPORTED)},
             )
+        elif method == "resources/subscribe" and (unheard := self._unheard(request_id, params)) is not None:
+            reply(unheard)
         elif (response := answer_at_once(self._session, request_id, method, params)) is not None:
             reply(response)
         else:
             self._start(request_id, method, params, self._session.client, reply, self._session)
+
+    def _unheard(self, request_id: RequestId, params: Mapping[str, Any]) -> bytes | None:
+        """The answer to a subscription to a resource that its caller may not hear of, None where they may."""
+        assert self._session is not None
+        unheard = self._service.unheard(request_id, params, self._session.client, self._connection.caller)
+        return None if unheard is None else self._service.response(*unheard)
 
     def _modern_request(self, request_id: RequestId, method: str, params: Any, reply: Reply) -> None:
         client = client_of(params["_meta"])

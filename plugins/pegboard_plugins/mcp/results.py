@@ -249,13 +249,16 @@ class Encoder:
         if isinstance(error, ProtocolError):
             return error.code, error.data
         if isinstance(error, NotFoundError):
-            legacy_resource = method == "resources/read" and not self._modern
+            legacy_resource = method in _OF_RESOURCES and not self._modern
             return RESOURCE_NOT_FOUND if legacy_resource else INVALID_PARAMS, error.data
         if isinstance(error, InsufficientScopeError):
             return INVALID_PARAMS, {"requiredScopes": list(error.scopes)}
         if isinstance(error, MCPContextError):
             return INVALID_PARAMS, None
         return INTERNAL_ERROR, None
+
+
+_OF_RESOURCES = ("resources/read", "resources/subscribe")
 
 
 def error_detail(error: ToolkitError, error_id: str | None) -> dict[str, Any]:

@@ -142,6 +142,15 @@ class Service:
         call = Call("subscriptions/listen", params, caller, client, request_id, headers=headers)
         return Listening(call, self)
 
+    def unheard(
+        self, request_id: RequestId, params: Mapping[str, Any], client: Client, caller: Caller
+    ) -> tuple[Call, Failure] | None:
+        """A `resources/subscribe` whose caller may not hear of the resource, and why; None where they may."""
+        call = Call("resources/subscribe", params, caller, client, request_id)
+        uri = params.get("uri")
+        error = self.host.refused(uri, call) if type(uri) is str else None
+        return None if error is None else (call, Failure(error))
+
     def require(self, method: str, client: Client, session: Session | None = None) -> None:
         """Refuse a method that is unknown, whose capability is not advertised, or that is not for this client.
 

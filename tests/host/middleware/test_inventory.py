@@ -223,3 +223,21 @@ async def test_a_gate_may_say_something_else() -> None:
     async with make_host(make_kit(), plugins={"rude": plugin_of(middleware=[Rude()])}) as host:
         refused = await failure(host, "x_a", caller=Caller("ann"))
         assert refused.error.message == "No tools for ann by tools/call: x_a"
+        call = Call("resources/subscribe", caller=Caller("ann"))
+        assert str(host.refused("x://one", call)) == "No resources for ann by resources/subscribe: x://one"
+
+
+async def test_a_gate_keeps_callers_from_hearing_of_a_resource() -> None:
+    class Broken(Gate):
+        def allows(self, kind: Kind, name: str, caller: Caller) -> bool:
+            raise KeyError(name)
+
+    class Passing(Rude):
+        def wants(self, call: Call) -> bool:
+            return call.method != "resources/subscribe"
+
+    call = Call("resources/subscribe", caller=Caller("ann"))
+    for gates, told in (([], None), ([Gate(), Broken()], "Resource not found"), ([Passing()], None)):
+        async with make_host(make_kit(), plugins={"gates": plugin_of(middleware=[Other(), *gates])}) as host:
+            error = host.refused("x://one", call)
+            assert (error and error.message) == told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from tests.plugins.resource_server.test_scopes import ACCEPTED, ERAS, Peer
 from tests.plugins.scopes import docs_kit
 from tests.support.distributions import make_distribution
 from tests.support.http import Served
-from tests.support.http_mcp import call, message
+from tests.support.http_mcp import Session, Streaming, call, message, mirrored, modern
 from tests.support.issuer import Issuer
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -103,3 +104,51 @@ async def test_a_name_that_fits_nothing_is_warned_of(site: Path, issuer: Issuer)
     settings = '[plugins.scopes]\ntools = { docs_wirte = ["x"] }\n'
     async with serve(site, issuer, settings=settings) as served:
         assert "'docs_wirte' is the name of no tool; did you mean 'docs_write'?" in served.stderr
+
+
+# --- subscriptions
+
+
+def subscribing(uri: str) -> dict[str, Any]:
+    return message("resources/subscribe", {"uri": uri})
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-11-25"])
+async def test_who_may_not_read_a_resource_may_not_hear_of_it(served: Served, issuer: Issuer, revision: str) -> None:
+    """Row C-15, sessions: a challenge; and where there is nothing, that there is nothing."""
+    peer = Peer(served, revision, issuer.token(scope="docs"))
+    for accept in ACCEPTED.values():
+        done = await peer.ask(subscribing("docs://secret"), accept)
+        assert done.refused == (403, -32602)
+        assert 'scope="docs s"' in (done.answer.get("WWW-Authenticate") or "")
+    assert (await peer.ask(subscribing("docs://none"))).refused == (200, -32002)
+    assert (await peer.ask(message("resources/subscribe", {"uri": 5}))).refused == (200, -32602)
+    for uri in ("docs://plain", "other://of/me"):
+        assert (await peer.ask(subscribing(uri))).result == {}
+    peer.bearer = f"Bearer {issuer.token(scope='docs s')}"
+    assert (await peer.ask(subscribing("docs://secret"))).result == {}
+
+
+async def test_in_a_batch_it_is_an_error_among_others(served: Served, issuer: Issuer) -> None:
+    bearer = ("Authorization", f"Bearer {issuer.token(scope='docs')}")
+    session = Session(served, "2025-03-26")
+    await session.open(**dict([bearer]))
+    batch = [subscribing("docs://secret"), subscribing("docs://plain")]
+    body = json.dumps(batch).encode()
+    answer = await served.request("POST", "/mcp", session.fields(bearer), body)
+    assert answer.status == 200
+    assert [one.get("result", one.get("error", {}).get("data")) for one in answer.json] == [
+        {"requiredScopes": ["docs", "s"]},
+        {},
+    ]
+
+
+async def test_what_a_caller_may_not_read_is_left_out_of_what_they_hear(served: Served, issuer: Issuer) -> None:
+    """2026-07-28: the acknowledgement says what is."""
+    uris = ["docs://secret", "docs://plain", "docs://none", "other://of/me"]
+    for scope, honoured in (("docs", ["docs://plain", "other://of/me"]), ("docs s", [*uris[:2], uris[3]])):
+        one = modern(message("subscriptions/listen", {"notifications": {"resourceSubscriptions": uris}}))
+        listening = Streaming(await served.connect())
+        await listening.begin(one, mirrored(one, Authorization=f"Bearer {issuer.token(scope=scope)}"))
+        assert listening.first["params"]["notifications"] == {"resourceSubscriptions": honoured}
+        listening.abort()

@@ -93,13 +93,13 @@ class SessionRequests:
         except MCPError as error:
             # inside a session an error is an answer: clients take any other status for the end of the session
             return refusal(error, message["id"])._replace(status=200)
-        if isinstance(started, bytes):
-            return Response(body=started)
+        if isinstance(started, Response):
+            return started
         return await started.respond(json=takes.json, events=takes.events)
 
     def _start(
         self, message: dict[str, Any], session: HttpSession, service: Service, request: Request, *, tells: bool
-    ) -> bytes | SessionCall:
+    ) -> Response | SessionCall:
         """The answer, or the call that will bring it.
 
         Raises:
@@ -110,8 +110,12 @@ class SessionRequests:
             raise ProtocolError(INVALID_REQUEST, "initialize must not be part of a batch.")
         if request_id in session.running:
             raise ProtocolError(INVALID_REQUEST, "A request with this id is still in flight.")
+        if method == "resources/subscribe" and (
+            unheard := service.unheard(request_id, params, session.client, request.caller)
+        ):
+            return head_of(*unheard)._replace(body=service.response(*unheard))
         if (response := answer_at_once(session, request_id, method, params)) is not None:
-            return response
+            return Response(body=response)
         running = SessionCall(request_id, session, self._sessions)
         outlet = running if tells else None
         call = service.call(
@@ -161,7 +165,7 @@ class SessionRequests:
             started = self._start(message, session, service, request, tells=False)
         except MCPError as error:
             return refusal(error, readable_id(message)).body
-        return started if isinstance(started, bytes) else await started.response()
+        return started.body if isinstance(started, Response) else await started.response()
 
     # --- streams, and the end ---
 
