@@ -8,6 +8,7 @@ from typing import Any
 from pegboard.calls.chain import HEARD, chain
 from pegboard.calls.execute import Runtime, call_tool
 from pegboard.calls.giving import BoundPrompt, BoundResource, complete, get_prompt, not_found, read_resource
+from pegboard.calls.promised import Promised
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.lists import Lists
 from pegboard.catalogue.pages import may_use
@@ -43,7 +44,7 @@ def method_table(assembly: Assembly, lists: Lists, runtime: Runtime) -> dict[str
         table[listener.name] = _heard(listener)
     for name in HEARD:
         table[name] = _nobody
-    promises = {"tools/call": methods.promises_structured}
+    promises = {"tools/call": Promised(assembly.tools).unkept}
     chains = {
         method: chain(method, handler, assembly.middleware, promises.get(method)) for method, handler in table.items()
     }
@@ -97,11 +98,6 @@ class _Methods:
         if arguments is not None and not isinstance(arguments, dict):
             raise ProtocolError(INVALID_PARAMS, "params.arguments must be an object")
         return call_tool(bound, call, self._runtime)
-
-    def promises_structured(self, call: Call) -> bool:
-        """Whether a tool's clients are promised structured content (server/tools, output schema)."""
-        bound = self._tools.get(str(call.params.get("name")))
-        return bound is not None and bound.tool.output_schema is not None
 
     async def read_resource(self, call: Call) -> Outcome:
         uri = _text_parameter(call.params, "uri")

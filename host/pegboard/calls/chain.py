@@ -60,8 +60,8 @@ _OUTCOMES: Mapping[str, frozenset[type[Any]]] = {
 }
 _EVERY = _ANY.union(*_OUTCOMES.values())
 
-
-Promises: TypeAlias = Callable[[Call], bool]
+Promises: TypeAlias = Callable[[Call, Outcome], str | None]
+"""What is wrong with an outcome that a middleware made, by what clients are promised; None for nothing."""
 
 
 class Link(NamedTuple):
@@ -119,7 +119,7 @@ def chain(method: str, handler: CallNext, links: Sequence[Link], promises: Promi
         method: the method.
         handler: what runs it.
         links: all middleware, outermost first.
-        promises: whether what a call comes to must be structured content.
+        promises: what clients are promised, whoever makes an outcome.
     """
     for link in reversed(links):
         found = list(link.around(method))
@@ -164,8 +164,8 @@ def guarded(
         if kinds is not None and type(outcome) not in kinds:
             given = type(outcome).__name__
             raise Fault(f"{blame} gave {given} for {method}; it gives what call_next gave, or an outcome of its own")
-        if promises is not None and outcome is not following.given and _is_plain(outcome) and promises(call):
-            raise Fault(f"{blame} gave a ToolResult that is not structured for a tool with an output schema")
+        if promises is not None and outcome is not following.given and (wrong := promises(call, outcome)):
+            raise Fault(f"{blame} gave {wrong}")
         if (following.raised is not None or following.given is None) and _cancelled():
             logger.error("%s answered a cancelled call; CancelledError is for it to pass on", blame)
             raise CancelledError
@@ -208,10 +208,6 @@ class _Following:
     def _refuse_again(self) -> None:
         if not _failed(self.given):
             raise Fault(f"{self._blame} called call_next again, after it went well; only what failed may be repeated")
-
-
-def _is_plain(outcome: Outcome) -> bool:
-    return isinstance(outcome, ToolResult) and not (outcome.structured or outcome.is_error)
 
 
 def _failed(outcome: Outcome | None) -> bool:

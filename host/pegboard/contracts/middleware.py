@@ -19,8 +19,9 @@ class Middleware:
     or `on_notification`, then the method's own. Calls that tools make of other tools pass it like any; `call.path`
     names those tools.
 
-    Whoever forgets to give an outcome, calls `call_next` again after it went well, answers a cancelled call or raises
-    what is no `MCPError` loses that call: the answer is masked, and the log names the middleware and its plugin.
+    Whoever forgets to give an outcome, gives one that does not fit the tool's output schema, calls `call_next` again
+    after it went well, answers a cancelled call or raises what is no `MCPError` loses that call: the answer is masked,
+    and the log names the middleware and its plugin.
 
     Attributes:
         name: what order lists call it; the plugin's name when None.

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, Field
 
 from pegboard import (
     FIRST_ROUND,
@@ -178,26 +179,57 @@ async def test_each_method_has_outcomes_of_its_own(method: str, caplog: pytest.L
 
 async def test_what_clients_are_promised_is_given(caplog: pytest.LogCaptureFixture) -> None:
     async def caches(call: Call, call_next: CallNext) -> Outcome:
-        return ToolResult(7, structured=call.params["arguments"]["structured"])
+        return giving[0]
 
     kit = Toolkit("kit")
 
     @kit.tool
-    def number(structured: bool) -> int:
+    def number() -> int:
         """Give a number."""
         return 1
 
     @kit.tool
-    def text(structured: bool) -> str:
+    def numbers() -> dict[str, list[int]]:
+        """Give numbers."""
+        return {}
+
+    @kit.tool
+    def text() -> str:
         """Give a text."""
         return ""
 
+    kept = {"number": ToolResult(7, structured=True), "text": ToolResult(7), "numbers": ToolResult("no", is_error=True)}
+    broken = {
+        "number": (ToolResult(7), "that is not structured for a tool with an output schema"),
+        "numbers": (ToolResult({"a": [1, "b"]}, structured=True), "output schema: a.1: must be an integer"),
+    }
     async with make_host(kit, plugins={"p": plugin_of(middleware=[caches])}) as host:
-        assert await value(host, "kit_number", {"structured": True}) == 7
-        assert await value(host, "kit_text", {"structured": False}) == 7
-        lost = await call(host, "kit_number", {"structured": False})
-    assert isinstance(lost, Failure)
-    assert "not structured for a tool with an output schema" in caplog.text
+        for name, result in kept.items():
+            giving = [result]
+            assert await call(host, f"kit_{name}") is result
+        for name, (result, told) in broken.items():
+            giving = [result]
+            assert isinstance(await call(host, f"kit_{name}"), Failure)
+            assert told in caplog.text
+
+
+class Word(BaseModel, regex_engine="python-re"):
+    text: str = Field(pattern="a(?=b)")
+
+
+async def test_a_schema_that_only_pydantic_understands_is_not_held_against_middleware() -> None:
+    async def changes(call: Call, call_next: CallNext) -> Outcome:
+        return ToolResult({"text": 5}, structured=True)
+
+    kit = Toolkit("kit")
+
+    @kit.tool
+    def word() -> Word:
+        """Give a word."""
+        return Word(text="ab")
+
+    async with make_host(kit, plugins={"p": plugin_of(middleware=[changes])}) as host:
+        assert await value(host, "kit_word") == {"text": 5}
 
 
 async def test_no_other_middleware_is_blamed(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,0 +1,60 @@
+"""What clients are promised of a tool's result (server/tools, output schema), held where middleware made it another.
+
+What tools give themselves is checked where they are called. It knows no middleware.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pegboard.calls.execute import BoundTool
+from pegboard.contracts import Call, Outcome, Tool, ToolResult
+from pegboard.errors import ToolDefinitionError, ToolOutputSchemaError
+
+if TYPE_CHECKING:
+    from pegboard.schemas.json_schema import JsonSchema
+
+
+class Promised:
+    """The output schemas of tools, each compiled when it is first needed.
+
+    Args:
+        tools: by name.
+    """
+
+    def __init__(self, tools: Mapping[str, BoundTool]) -> None:
+        self._tools = tools
+        self._compiled: dict[str, JsonSchema | None] = {}
+
+    def unkept(self, call: Call, outcome: Outcome) -> str | None:
+        """What is wrong with an outcome of the call, None for nothing."""
+        bound = self._tools.get(str(call.params.get("name")))
+        if not isinstance(outcome, ToolResult) or outcome.is_error or bound is None or bound.tool.output_schema is None:
+            return None
+        if not outcome.structured:
+            return "a ToolResult that is not structured for a tool with an output schema"
+        if (schema := self._schema(bound.tool)) is None:
+            return None
+        try:
+            found = schema.problems(outcome.value)
+        except ValueError:
+            return "a ToolResult whose value is no JSON"
+        return f"a ToolResult that does not fit the tool's output schema: {_told(found)}" if found else None
+
+    def _schema(self, tool: Tool) -> JsonSchema | None:
+        """The schema of a tool; None for one that only pydantic understands, such as one with look-ahead."""
+        if tool.name not in self._compiled:
+            from pegboard.schemas.json_schema import compile_schema
+
+            try:
+                self._compiled[tool.name] = compile_schema(tool.output_schema, "output_schema", ToolOutputSchemaError)
+            except ToolDefinitionError:
+                self._compiled[tool.name] = None
+        return self._compiled[tool.name]
+
+
+def _told(found: list[tuple[tuple[str | int, ...], str]]) -> str:
+    from pegboard.schema_errors import line
+
+    return "; ".join(line(path, text) for path, text in found[:3])
