@@ -16,13 +16,13 @@ from pegboard.calls.deadlines import Deadlines
 from pegboard.calls.execute import Runtime
 from pegboard.calls.exposure import NOTHING_EXPOSED, Exposure
 from pegboard.calls.failures import as_failure, described, is_cancelled
-from pegboard.calls.threads import Job, Threads
+from pegboard.calls.threads import Threads
 from pegboard.catalogue.assembly import Assembly, assemble, offered
 from pegboard.catalogue.binding import Binder
 from pegboard.catalogue.changes import Changes
 from pegboard.catalogue.extensions import check_result
 from pegboard.catalogue.identity import identity_of
-from pegboard.catalogue.lists import Lists, not_for_anybody
+from pegboard.catalogue.lists import Lists, asked_scopes, not_for_anybody
 from pegboard.catalogue.pages import may_find
 from pegboard.catalogue.registry import Registry
 from pegboard.config import HostConfig
@@ -90,10 +90,9 @@ class Host:
         self._redactor = Redactor(self.config.secret_values)
         self._given = Given(plugins or {}, toolkits or {})
         self._selection = selection or Selection()
-        surroundings = Surroundings(self.dispatch, self.emit, self._in_thread)
-        self._runtime = Runtime(
-            Threads(self.config.host.threads), Deadlines(), surroundings, token_seconds=self.config.host.token_seconds
-        )
+        threads = Threads(self.config.host.threads)
+        surroundings = Surroundings(self.dispatch, self.emit, threads.step)
+        self._runtime = Runtime(threads, Deadlines(), surroundings, token_seconds=self.config.host.token_seconds)
         self._entered: list[tuple[str, Lifespan]] = []
         self._methods: Mapping[str, CallNext] = {}
         self._changes = Changes()
@@ -164,6 +163,11 @@ class Host:
         if bound is None or not may_find(caller, bound) or hides(self._gates, name, caller):
             return None
         return bound.tool
+
+    @property
+    def scopes(self) -> frozenset[str]:
+        """Every scope that something here asks of a caller's token."""
+        return asked_scopes(self.assembly)
 
     def refused(self, uri: str, call: Call) -> MCPError | None:
         """Why a call may not begin to hear of a resource, None where it may."""
@@ -371,12 +375,6 @@ class Host:
     async def respond(self, request: Request) -> Response | EventStream:
         """Answer one HTTP request by the route it belongs to. Never raises, but for `asyncio.CancelledError`."""
         return await respond(self.assembly.routes, request, self)
-
-    async def _in_thread(self, function: Callable[[], Any]) -> Any:
-        value, error = await self._runtime.threads.run(Job(function, {}, "a step"))
-        if error is not None:
-            raise error
-        return value
 
     async def dispatch(self, call: Call) -> Outcome:
         """Run one call through middleware to its end. Never raises, but for `asyncio.CancelledError`.

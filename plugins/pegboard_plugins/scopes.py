@@ -160,6 +160,8 @@ class ScopeGate(Gate):
             "resources": _rules(config.resources),
             "prompts": _rules(config.prompts),
         }
+        rules = [*self._toolkits, *self._every_rule()]
+        self.scopes = NONE.union(*(rule.scopes for rule in rules), *self._methods.values())
         self._known = Known({kind: {} for kind in USED_BY}, lambda uri: (), NONE)
 
     # --- what is needed
@@ -174,10 +176,14 @@ class ScopeGate(Gate):
             "resources": {uri: self._needed("resources", uri, one.owner) for uri, one in inventory.resources.items()},
             "prompts": {name: self._needed("prompts", name, one.owner) for name, one in inventory.prompts.items()},
         }
-        rules = [rule for some in self._rules.values() for rule in some]
-        every = NONE.union(*(rule.scopes for rule in rules), *(one for of in needed.values() for one in of.values()))
+        every = NONE.union(
+            *(rule.scopes for rule in self._every_rule()), *(one for of in needed.values() for one in of.values())
+        )
         self._known = Known({**needed}, inventory.answering, every)
         return [*self._unfitting(inventory)]
+
+    def _every_rule(self) -> list[Rule]:
+        return [rule for rules in self._rules.values() for rule in rules]
 
     def _needed(self, kind: Kind, name: str, owner: str) -> frozenset[str]:
         found = [rule.scopes for rule in self._toolkits if rule.fits(owner)]

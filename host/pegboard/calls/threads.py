@@ -88,6 +88,17 @@ class Threads:
             self._open -= 1
             self._waiting.pop(job, None)
 
+    async def step(self, function: Callable[[], Any]) -> Any:
+        """Call a function in a thread; what it returned.
+
+        Raises:
+            BaseException: what it raised.
+        """
+        value, error = await self.run(Job(function, {}, "a step"))
+        if error is not None:
+            raise error
+        return value
+
     def _boxed(self, job: Job) -> tuple[Any, BaseException | None]:
         job.begun = monotonic()
         self._waiting.pop(job, None)

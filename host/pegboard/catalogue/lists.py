@@ -51,7 +51,7 @@ class Lists:
     def _made(self, kind: ListKind, before: _Plain | View | None) -> _Plain | View:
         middleware, method = self._assembly.middleware, METHODS[kind]
         whole, old = partial(self._whole, kind), before if isinstance(before, View) else None
-        named = self._scopes() if kind == "tools" else frozenset()
+        named = _scopes(self._assembly) if kind == "tools" else frozenset()
         key = partial(_by_scopes, named)
         if any(link.overrides(LIST_HOOKS[method]) for link in middleware):
             return View(kind, whole, middleware, self._page_size, key, old)
@@ -59,10 +59,6 @@ class Lists:
             return View(kind, whole, (), self._page_size, key, old)
         of_all, open_to_all = whole(Call(method, caller=LOCAL)), whole(Call(method, caller=ANONYMOUS))
         return _Plain(kind, of_all, open_to_all, self._page_size, before if isinstance(before, _Plain) else None)
-
-    def _scopes(self) -> frozenset[str]:
-        """Every scope that some tool asks for."""
-        return frozenset().union(*map(scopes_of, self._assembly.tools.values()))
 
     def _whole(self, kind: ListKind, call: Call) -> dict[str, Any]:
         """What there is for a call, by name."""
@@ -74,6 +70,15 @@ class Lists:
                 if may_use(call.caller, bound) and call.allows(scopes_of(bound))
             }
         return {name: one for name, (one, _) in self._given(kind).items() if _is_of(kind, one)}
+
+
+def _scopes(assembly: Assembly) -> frozenset[str]:
+    return frozenset().union(*map(scopes_of, assembly.tools.values()))
+
+
+def asked_scopes(assembly: Assembly) -> frozenset[str]:
+    """Every scope that tools and middleware ask for."""
+    return _scopes(assembly).union(*(link.middleware.scopes for link in assembly.middleware))
 
 
 def not_for_anybody(assembly: Assembly) -> list[str]:

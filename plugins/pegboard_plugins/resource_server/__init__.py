@@ -31,7 +31,8 @@ class ResourceServerConfig(PluginConfig):
         authorization_servers: whose tokens are good, each a table with `issuer` and, if need be, `url`, `jwks_uri`,
             `introspection`, `audiences`, `algorithms`, `leeway_seconds`; also
             MCP_RESOURCE_SERVER_AUTHORIZATION_SERVERS, as JSON.
-        scopes_supported: what clients are told that there is to ask for; also MCP_RESOURCE_SERVER_SCOPES_SUPPORTED.
+        scopes_supported: what clients are told that there is to ask for; unless given, all that tools, the plugin
+            `scopes`, `required_scopes` and `challenge_scopes` name. Also MCP_RESOURCE_SERVER_SCOPES_SUPPORTED.
         challenge_scopes: what clients without a token are told to ask for; also
             MCP_RESOURCE_SERVER_DEFAULT_CHALLENGE_SCOPES.
         required_scopes: what every token must allow.
@@ -135,11 +136,18 @@ class ResourceServerPlugin(Plugin):
     async def _tell(self, request: Request, host: ProtocolHost) -> Response:
         from pegboard import encode
 
-        return Response(body=encode(metadata(self.config, host.identity.title or host.identity.name)))
+        return Response(body=encode(metadata(self.config, host.identity.title or host.identity.name, host.scopes)))
 
 
-def metadata(config: ResourceServerConfig, name: str) -> dict[str, Any]:
-    """What clients may know of the resource (RFC 9728, section 2)."""
+def metadata(config: ResourceServerConfig, name: str, asked: Iterable[str] = ()) -> dict[str, Any]:
+    """What clients may know of the resource (RFC 9728, section 2).
+
+    Args:
+        config: the settings.
+        name: what the server is called.
+        asked: what tools and plugins ask of tokens.
+    """
+    scopes = list(config.scopes_supported) or sorted({*asked, *config.required_scopes, *config.challenge_scopes})
     servers: Sequence[str] = [server.url or server.issuer for server in config.authorization_servers]
     told: dict[str, Any] = {
         "resource": config.resource,
@@ -147,4 +155,4 @@ def metadata(config: ResourceServerConfig, name: str) -> dict[str, Any]:
         "bearer_methods_supported": ["header"],
         "resource_name": name,
     }
-    return {**told, "scopes_supported": list(config.scopes_supported)} if config.scopes_supported else told
+    return {**told, "scopes_supported": scopes} if scopes else told

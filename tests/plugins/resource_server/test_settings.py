@@ -104,6 +104,7 @@ def test_a_server_in_the_words_of_the_existing_system() -> None:
     assert (server.url, server.algorithms, server.audiences) == ("https://login.example", ("EdDSA",), ("tools",))
     assert (server.leeway_seconds, made.challenge_scopes) == (5, ("a", "b"))
     assert metadata(made, "x")["authorization_servers"] == ["https://login.example"]
+    assert metadata(made, "x")["scopes_supported"] == ["a", "b"]
     none = config(authorization_servers=[{**theirs, "expected_audiences": None}])
     assert none.authorization_servers[0].audiences == ()
 
