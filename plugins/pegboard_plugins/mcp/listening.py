@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from pegboard import Call, Change, ProtocolError, RequestId, encode, jsonrpc_notification, jsonrpc_result
 from pegboard_plugins.mcp.changes import notification
 from pegboard_plugins.mcp.envelope import INVALID_PARAMS
+from pegboard_plugins.mcp.lifetimes import seconds_left
 from pegboard_plugins.mcp.outbox import Outbox
 from pegboard_plugins.mcp.revisions import SUBSCRIPTION_ID
 
@@ -69,7 +70,8 @@ def _uris(wanted: Mapping[str, Any]) -> list[str]:
 class Listening:
     """One subscription. What it has to tell goes to its outbox, of which the binding takes it.
 
-    Nothing waits twice: a change that is told already, and not yet read, is not told again.
+    Nothing waits twice: a change that is told already, and not yet read, is not told again. It ends with the token that
+    it was asked for with.
 
     Args:
         call: the request.
@@ -89,6 +91,8 @@ class Listening:
         host = service.host
         self._filter = Filter(call.params.get("notifications"), host.offers, lambda uri: host.refused(uri, call))
         self._close: Callable[[], None] | None = None
+        left = seconds_left(call.caller)
+        self._ending = None if left is None else self._loop.call_later(left, self.stop)
         self._held: list[tuple[str, dict[str, Any]]] | None = []
         # whoever listens from here on misses nothing that is told after the acknowledgement
         service.changes.add(self)
@@ -143,6 +147,8 @@ class Listening:
 
     def end(self) -> None:
         """It has ended, whoever ended it: hear of nothing any more."""
+        if self._ending is not None:
+            self._ending.cancel()
         self._service.changes.remove(self)
         close, self._close = self._close, None
         if close is not None:

@@ -14,6 +14,7 @@ from pegboard_plugins.mcp.http.calls import ACCEPTED, SessionCall
 from pegboard_plugins.mcp.http.refusals import failure, head_of, refusal
 from pegboard_plugins.mcp.http.stream import EventId, Stream
 from pegboard_plugins.mcp.http.table import APART, HttpSession, Sessions
+from pegboard_plugins.mcp.lifetimes import seconds_left
 from pegboard_plugins.mcp.media import NOT_ACCEPTABLE, Accepted, accepted
 from pegboard_plugins.mcp.modern import is_modern
 from pegboard_plugins.mcp.revisions import LEGACY, SUPPORTED
@@ -180,15 +181,16 @@ class SessionRequests:
             if not session.streams and len(service.changes) >= self._config.max_listening:
                 busy = failure(503, None, INTERNAL_ERROR, "There are too many streams; try again later.")
                 return busy._replace(headers={"Retry-After": "60"})
-            last = request.headers.getall("Last-Event-ID", ())
+            last, left = request.headers.getall("Last-Event-ID", ()), seconds_left(request.caller)
             if not last:
-                return EventStream(session.open_apart().read(), STREAM_HEADERS)
-            stream = await self._resume(session, last)
+                return EventStream(session.open_apart().read(seconds=left), STREAM_HEADERS)
+            stream = await self._resume(session, last, left)
         finally:
             await self._sessions.release(session)
         return stream or failure(400, None, INVALID_REQUEST, "What follows that Last-Event-ID cannot be had any more.")
 
-    async def _resume(self, session: HttpSession, last: Any) -> EventStream | None:
+    async def _resume(self, session: HttpSession, last: Any, left: float | None) -> EventStream | None:
+        """What follows an event; on a stream apart from calls, for as long as the caller's token is good."""
         named = EventId.parse(last[0].strip(" \t")) if len(last) == 1 else None
         if named is None:
             return None
@@ -197,14 +199,15 @@ class SessionRequests:
         missed = await stream.missed(named.number)
         if named.stream.startswith(APART):
             if missed is None:
-                return EventStream(session.open_apart().read(), STREAM_HEADERS)  # it only tells of changes
+                return EventStream(session.open_apart().read(seconds=left), STREAM_HEADERS)  # it only tells of changes
             if session.streams.get(named.stream) is None:
                 stream = session.open_apart(named.stream, named.number + len(missed) + 1)
         elif missed is None:
             return None
         elif known is None:
             stream.close()  # the call has ended: there is nothing but what was kept
-        return EventStream(stream.read(missed, prime=False), STREAM_HEADERS)
+        seconds = left if named.stream.startswith(APART) else None
+        return EventStream(stream.read(missed, prime=False, seconds=seconds), STREAM_HEADERS)
 
     async def delete(self, request: Request, service: Service) -> Response:
         """End a session."""

@@ -121,14 +121,17 @@ class Stream:
                 return ()  # nothing was, whatever is still kept
             return await self.keeping.store.after(self.session_id, self.id, number)
 
-    def read(self, missed: Sequence[tuple[int, bytes]] = (), *, prime: bool = True) -> Reader:
+    def read(
+        self, missed: Sequence[tuple[int, bytes]] = (), *, prime: bool = True, seconds: float | None = None
+    ) -> Reader:
         """Whoever reads it from now on.
 
         Args:
             missed: what to give before anything else.
             prime: begin with an event that has an id and no data, where the revision has that.
+            seconds: after which it has to be asked for again; None for never.
         """
-        reader = Reader(self, missed, prime=prime and self.keeping.retry_ms is not None)
+        reader = Reader(self, missed, prime=prime and self.keeping.retry_ms is not None, seconds=seconds)
         self.reader = reader
         if self.expiry is not None:
             self.expiry.cancel()
@@ -175,14 +178,18 @@ class Stream:
 class Reader:
     """One connection that reads a stream: the events, in order."""
 
-    __slots__ = ("_missed", "_prime", "_stream", "_until")
+    __slots__ = ("_ends", "_loop", "_missed", "_prime", "_stream", "_until")
 
-    def __init__(self, stream: Stream, missed: Sequence[tuple[int, bytes]], *, prime: bool) -> None:
+    def __init__(
+        self, stream: Stream, missed: Sequence[tuple[int, bytes]], *, prime: bool, seconds: float | None = None
+    ) -> None:
         self._stream = stream
         self._missed = deque(missed)
         self._prime = prime
-        seconds = stream.keeping.poll_seconds
-        self._until = None if seconds is None else asyncio.get_running_loop().time() + seconds
+        limits = [limit for limit in (stream.keeping.poll_seconds, seconds) if limit is not None]
+        self._loop = asyncio.get_running_loop()
+        self._until = self._loop.time() + min(limits) if limits else None
+        self._ends = None if seconds is None else self._loop.time() + seconds
 
     def __aiter__(self) -> Self:
         return self
@@ -197,7 +204,7 @@ class Reader:
             number, message = self._missed.popleft()
             if message:
                 return ServerSentEvent(message, str(EventId(stream.id, number)))
-        while stream.reader is self:
+        while stream.reader is self and (self._ends is None or self._loop.time() < self._ends):
             if (following := await stream.take(self)) is not None:
                 return following
             if not stream.open or not await self._news():

@@ -1,0 +1,92 @@
+"""Streams without an end of their own end with the token that they were asked for with, over sockets."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from time import time
+
+import pytest
+import pytest_asyncio
+
+from tests.plugins.resource_server.conftest import serve
+from tests.support.distributions import make_distribution
+from tests.support.http import Served
+from tests.support.http_mcp import Session, Streaming, ask, call, message, mirrored, modern
+from tests.support.issuer import Issuer
+from tests.support.pool import make_asking_site
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+EVENTS = ("Accept", "text/event-stream")
+WANTED = {"notifications": {"resourceSubscriptions": ["x://a"]}}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def door(tmp_path_factory: pytest.TempPathFactory, issuer: Issuer) -> AsyncIterator[Served]:
+    site = make_asking_site(tmp_path_factory.mktemp("hasty"))
+    files = {"hasty_kit.py": Path(__file__).with_name("hasty_kit.py").read_text("utf-8")}
+    make_distribution(site, "hasty-kit", "1", {"pegboard.toolkits": {"hasty": "hasty_kit:kit"}}, files)
+    env = {"PEGBOARD__HOST__PLUGINS": '["asking"]'}
+    async with serve(site, issuer, settings="leeway_seconds = 60", env=env) as served:
+        yield served
+
+
+def ended(issuer: Issuer) -> str:
+    """What opens for as long as the leeway is, and no longer."""
+    return f"Bearer {issuer.token(exp=int(time()) - 5)}"
+
+
+async def change(door: Served, issuer: Issuer) -> None:
+    done = await ask(door, call("asking_change", {"what": ["x://a"]}), Authorization=f"Bearer {issuer.token()}")
+    assert done.result["isError"] is False
+
+
+async def subscribed(door: Served, bearer: str) -> Streaming:
+    one = modern(message("subscriptions/listen", WANTED))
+    streaming = Streaming(await door.connect())
+    await streaming.begin(one, mirrored(one, Authorization=bearer))
+    return streaming
+
+
+async def test_a_subscription_ends_with_its_response(door: Served, issuer: Issuer) -> None:
+    """2026-07-28: as one does that the server ends; those of good tokens go on."""
+    going, ending = await subscribed(door, f"Bearer {issuer.token()}"), await subscribed(door, ended(issuer))
+    rest = [one async for one in ending.rest()]
+    assert [one["result"]["resultType"] for one in rest] == ["complete"]
+    await change(door, issuer)
+    assert (await going.next())["params"]["uri"] == "x://a"
+
+
+async def test_a_stream_of_a_session_ends_and_is_gone_on_with_by_a_better_token(door: Served, issuer: Issuer) -> None:
+    """It is the connection that ends: nothing is lost meanwhile."""
+    renewed = ("Authorization", f"Bearer {issuer.token()}")
+    session = Session(door)
+    await session.open(**dict([renewed]))
+    assert "result" in (await session.post(message("resources/subscribe", {"uri": "x://a"}), renewed)).last
+    fields = [field for field in session.fields(EVENTS) if field[0] != "Content-Type"]
+
+    async def listening(*more: tuple[str, str]) -> Streaming:
+        streaming = Streaming(await door.connect(), session.conversation, session.seen)
+        await streaming.open([*fields, *more])
+        return streaming
+
+    begun = await listening(("Authorization", ended(issuer)))
+    assert [one async for one in begun.rest()] == []
+    last = ("Last-Event-ID", str(begun.events[0].id))
+    resumed = await listening(last, ("Authorization", ended(issuer)))
+    assert [one async for one in resumed.rest()] == []
+    await change(door, issuer)
+    assert (await (await listening(last, renewed)).next())["params"]["uri"] == "x://a"
+
+
+async def test_a_call_that_has_begun_is_not_cut(door: Served, issuer: Issuer) -> None:
+    bearer = ended(issuer)
+    tell = [["notifications/progress", {"progress": 1, "progressToken": "p"}]]
+    one = modern(call("asking_tell", {"notifications": tell, "stay": True}, token="p"))
+    calling = Streaming(await door.connect())
+    await calling.begin(one, mirrored(one, Authorization=bearer))
+    ending = await subscribed(door, bearer)
+    assert len([one async for one in ending.rest()]) == 1
+    assert (await ask(door, call("asking_let_go"), Authorization=f"Bearer {issuer.token()}")).status == 200
+    assert (await calling.next())["result"]["isError"] is False
