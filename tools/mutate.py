@@ -45,7 +45,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
     "bearer": ("host/pegboard/bearer.py", ["host/test_bearer"]),
     "routing": (
         "host/pegboard/routing.py",
-        ["plugins/resource_server/test_two_doors", "host/test_hooks", "http/test_plugin_routes", "http/test_routing"],
+        ["host/test_routes", "plugins/resource_server/test_two_doors", "host/test_hooks", "http/test_plugin_routes"],
     ),
     "worker.tokens": ("plugins/pegboard_plugins/worker/tokens.py", ["plugins/worker/test_tokens"]),
     "auth_token": ("plugins/pegboard_plugins/auth_token.py", ["plugins/auth_token/test_auth_token"]),

@@ -111,12 +111,13 @@ class _Guarded:
 
 def _tell(refusal: Response, request: Request) -> None:
     """Keep a record of tokens that are no good; who brings none is only on their way to get one."""
-    found = _WRONG.search(refusal.headers.get("WWW-Authenticate", ""))
-    if found is None or refusal.status not in (400, 401):
+    told = _WRONG.search(refusal.headers.get("WWW-Authenticate", ""))
+    scheme, _, rest = (request.headers.get("Authorization") or "").strip().partition(" ")
+    token = rest.strip() if scheme.lower() == "bearer" else ""
+    if refusal.status not in (400, 401) or not (told or token):
         return
-    token = (request.headers.get("Authorization") or "").partition(" ")[2].strip()
     facts = {
-        "why": found[1],
+        "why": told[1] if told else None,
         "peer": request.peer,
         "path": request.path,
         "token": fingerprint(token) if token else None,

@@ -16,7 +16,7 @@ import pytest
 import pytest_asyncio
 from pydantic import SecretStr
 
-from pegboard import Caller, Request, Response
+from pegboard import Caller, Request, Response, fingerprint
 from pegboard_plugins.worker import WorkerConfig
 from pegboard_plugins.worker.tokens import WorkerTokens
 from tests.plugins.worker.conftest import SECRET, Engine, claims, reference, serve, token
@@ -101,6 +101,15 @@ async def test_two_headers_are_none(served: Served) -> None:
     field = ("Authorization", f"Bearer {token()}")
     answer = await served.request("GET", "/worker/tools", [field, field])
     assert (answer.status, answer.json) == (401, {"detail": "Not authenticated"})
+
+
+async def test_a_token_that_is_no_good_is_kept_on_record(site: Path) -> None:
+    async with serve(site, env={"ARCADE_WORKER_SECRET": SECRET, "PEGBOARD__HOST__LOG_LEVEL": "info"}) as served:
+        bad = token(exp=NOW - 5)
+        assert (await Engine(served, f"Bearer {bad}").ask("GET", "tools")).status == 401
+        facts = f"peer='127.0.0.1', path='/worker/tools', token='{fingerprint(bad)}'"
+        assert f"refused: a token ({facts})" in served.stderr
+        assert bad not in served.stderr
 
 
 # --- clocks

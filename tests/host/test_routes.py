@@ -1,0 +1,177 @@
+"""Which route answers a request, whom its policy admits, and what is kept of those whom it does not."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from itertools import permutations
+from typing import Any, cast
+
+import pytest
+
+from pegboard import LOCAL, AuditLog, BearerScheme, Caller, ConfigError, ProtocolHost, Request, Response, Route
+from pegboard import fingerprint as digits
+from pegboard.routing import check_reach, guarded, respond
+
+Answer = Callable[[], Awaitable[Response]]
+HOST = cast(ProtocolHost, None)
+
+
+def asked(method: str = "GET", path: str = "/here", **headers: str) -> Request:
+    given: Any = headers
+    return Request(method, path, {}, given, caller=LOCAL, peer="10.0.0.1")
+
+
+def route(answer: Answer, method: str = "GET", auth: str = "public") -> Route:
+    async def handler(request: Request, host: ProtocolHost) -> Response:
+        return await answer()
+
+    return Route(method, "/here", handler, auth=auth)
+
+
+async def fine() -> Response:
+    return Response(200, b"fine")
+
+
+async def served(route: Route, request: Request) -> Response:
+    answer = await respond({"/here": {route.method: route}}, request, HOST)
+    assert isinstance(answer, Response)
+    return answer
+
+
+# --- routes
+
+
+async def test_what_is_not_there_is_told_in_words() -> None:
+    assert await served(route(fine), asked(path="/there")) == Response(404, b"There is nothing here.\n", "text/plain")
+
+
+async def test_the_methods_that_are_there_are_told() -> None:
+    table = {"/here": {method: route(fine, method) for method in ("POST", "DELETE")}}
+    assert await respond(table, asked(), HOST) == Response(405, headers={"Allow": "DELETE, POST"})
+
+
+@pytest.mark.parametrize(("own", "method"), [("GET", "GET"), ("GET", "HEAD"), ("*", "PUT"), ("*", "HEAD")])
+async def test_a_method_is_answered_by_its_route(own: str, method: str) -> None:
+    assert (await served(route(fine, own), asked(method))).body == b"fine"
+
+
+async def test_what_a_handler_raises_is_found_in_the_log_alone(caplog: pytest.LogCaptureFixture) -> None:
+    async def crash() -> Response:
+        raise KeyError("canary")
+
+    answer = await served(route(crash), asked())
+    (record,) = caplog.records
+    assert (answer.status, answer.content_type) == (500, "text/plain")
+    (error_id,) = answer.body.decode().removeprefix("Internal error ").split()
+    assert len(error_id) == 8
+    assert (record.name, record.getMessage()) == ("pegboard", f"error {error_id} in GET /here")
+    assert record.exc_info is not None
+    assert isinstance(record.exc_info[1], KeyError)
+
+
+async def test_the_end_of_a_request_is_no_error_of_its_handler(caplog: pytest.LogCaptureFixture) -> None:
+    async def end() -> Response:
+        raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await served(route(end), asked())
+    assert caplog.records == []
+
+
+# --- who is let in
+
+
+class Says:
+    """An authenticator that says one thing to everybody."""
+
+    policy = "vault"
+
+    def __init__(self, found: Caller | Response, only_local: str | None = None) -> None:
+        self._found = found
+        self.only_local = only_local
+
+    async def authenticate(self, request: Request) -> Caller | Response:
+        return self._found
+
+
+async def through(*doors: Says, headers: dict[str, str] | None = None) -> Response:
+    behind = guarded(route(fine, auth="vault"), doors)
+    assert behind is not None
+    return await served(behind, asked(**headers or {}))
+
+
+async def test_the_first_that_knows_the_caller_lets_them_in() -> None:
+    assert await through(Says(Response(401)), Says(Caller("ada"))) == Response(200, b"fine")
+
+
+async def test_the_gravest_refusal_goes_out_whoever_is_asked_first() -> None:
+    by_weight = [403, 500, 400, 401]
+    for weights in permutations(range(4), 2):
+        statuses = [by_weight[weight] for weight in weights]
+        answer = await through(*(Says(Response(status)) for status in statuses))
+        assert answer.status == by_weight[min(weights)]
+
+
+async def test_what_is_for_this_machine_alone_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    doors = [Says(LOCAL, "its word is known"), Says(LOCAL)]
+    check_reach("http://127.0.0.1:1", doors, trusted=True)
+    assert caplog.messages == ["http://127.0.0.1:1 is for this machine alone: its word is known"]
+    with pytest.raises(ConfigError, match=r"http://0\.0\.0\.0:1 is not for this machine alone, and its word is known"):
+        check_reach("http://0.0.0.0:1", doors, trusted=False)
+    check_reach("http://0.0.0.0:1", doors[1:], trusted=False)
+
+
+# --- what is kept
+
+TOKEN = "Bearer wrong-token"
+KEPT: dict[str, tuple[Response, dict[str, str], str | None]] = {
+    "a bad token": (BearerScheme().invalid("old"), {"Authorization": TOKEN}, "old"),
+    "of other words": (BearerScheme().invalid("old"), {"Authorization": " bearer  wrong-token "}, "old"),
+    "without a reason": (Response(401), {"Authorization": TOKEN}, None),
+    "twice": (BearerScheme().refusal(400, "invalid_request", "two"), {"Authorization": TOKEN}, "two"),
+}
+NOT_KEPT: dict[str, tuple[Response, dict[str, str]]] = {
+    "none": (BearerScheme().refusal(401), {}),
+    "another scheme": (BearerScheme().refusal(401), {"Authorization": "Basic dTpw"}),
+    "an empty one": (BearerScheme().refusal(401), {"Authorization": "Bearer "}),
+    "that allows too little": (BearerScheme().insufficient(["a"], "more"), {"Authorization": TOKEN}),
+    "that nobody can check": (Response(503), {"Authorization": TOKEN}),
+}
+
+
+@pytest.fixture
+def told(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
+    monkeypatch.setattr("pegboard.routing._AUDIT", AuditLog())  # no other test's lines count
+    caplog.set_level(logging.INFO, "pegboard.audit")
+    return caplog
+
+
+@pytest.mark.parametrize(("refusal", "headers", "why"), KEPT.values(), ids=KEPT)
+async def test_a_token_that_is_no_good_is_kept_on_record(
+    told: pytest.LogCaptureFixture, refusal: Response, headers: dict[str, str], why: str | None
+) -> None:
+    assert await through(Says(refusal), headers=headers) == refusal
+    (record,) = told.records
+    facts = {"peer": "10.0.0.1", "path": "/here", "token": digits("wrong-token")}
+    reason = {} if why is None else {"why": why}
+    assert vars(record)["audit"] == {"refused": "a token", **reason, **facts}
+    assert record.levelno == logging.INFO
+    assert "wrong-token" not in record.getMessage()
+
+
+async def test_a_token_in_the_wrong_place_is_not_told(told: pytest.LogCaptureFixture) -> None:
+    await through(
+        Says(BearerScheme().refusal(400, "invalid_request", "in the URL")), headers={"Authorization": "Basic x"}
+    )
+    facts = {"why": "in the URL", "peer": "10.0.0.1", "path": "/here"}
+    assert [vars(record)["audit"] for record in told.records] == [{"refused": "a token", **facts}]
+
+
+@pytest.mark.parametrize(("refusal", "headers"), NOT_KEPT.values(), ids=NOT_KEPT)
+async def test_who_brings_none_or_a_good_one_is_not(
+    told: pytest.LogCaptureFixture, refusal: Response, headers: dict[str, str]
+) -> None:
+    assert await through(Says(refusal), headers=headers) == refusal
+    assert told.records == []
