@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 LAST = 1e12
 """The last time that a token may name, in seconds since 1970."""
-_TOLD = frozenset(
-    ("iss", "sub", "aud", "exp", "nbf", "iat", "jti", "scope", "scp", "client_id", "active", "token_type")
-)
+_TOLD = frozenset(("iss", "sub", "aud", "exp", "nbf", "iat", "jti", "scope", "scp", "client_id"))
 """Claims that a caller has fields for, and those that say nothing of them."""
 
 

@@ -32,6 +32,8 @@ AT_ONCE = 10
 """How many questions one server is asked at once."""
 CLIENT = "client:"
 """How the subjects of programs begin that come in no person's name."""
+_OF_THE_ANSWER = frozenset(("active", "token_type"))
+"""Members that say nothing of the caller."""
 
 logger = logging.getLogger("pegboard.plugins.resource_server")
 
@@ -106,8 +108,8 @@ class Introspector:
             raise BadToken("The token is of another issuer.")
         self._check_use(answer)
         end = self._end(answer)
-        subject = _subject(answer)
-        caller = caller_of(answer, subject, self._issuer, self._config)
+        claims = {name: value for name, value in answer.items() if name not in _OF_THE_ANSWER}
+        caller = caller_of(claims, _subject(answer), self._issuer, self._config)
         return Verified(caller, min(end, time() + self._config.introspected_seconds), _holds)
 
     def _check_use(self, answer: Mapping[str, Any]) -> None:

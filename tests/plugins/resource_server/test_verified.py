@@ -20,6 +20,11 @@ from tests.support.issuer import OTHER_RSA_KEY, RESOURCE, RSA_KEY, Issuer, publi
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
+def asked_with(token: str) -> Request:
+    """A request that brings a token."""
+    return Request("POST", "/mcp", {}, Fields([("Authorization", f"Bearer {token}")]))
+
+
 class Door:
     """An authenticator, and how often it has checked a signature."""
 
@@ -31,9 +36,7 @@ class Door:
 
     async def ask(self, token: str) -> int:
         """200 where it opens, else the status of the refusal."""
-        found = await self.bearer.authenticate(
-            Request("POST", "/mcp", {}, Fields([("Authorization", f"Bearer {token}")]))
-        )
+        found = await self.bearer.authenticate(asked_with(token))
         return 200 if isinstance(found, Caller) else found.status
 
 
@@ -128,6 +131,25 @@ async def test_an_answer_counts_no_longer_than_the_token(issuer: Issuer, monkeyp
     assert [await door.ask(token) for token in (*others, *others, late)] == [200] * 5
     assert len(issuer.questions) == asked + 3
     await door.bearer.close()
+
+
+async def test_the_caller_is_what_the_answer_says(issuer: Issuer) -> None:
+    """Every field of it, and of the rest of the answer what says something of the caller."""
+    login = {"client_id": "tools", "client_secret": "x", "url": f"{issuer.origin}/introspect"}
+    config = {"resource": RESOURCE, "authorization_servers": [{"issuer": issuer.url, "introspection": login}]}
+    bearer = TokenBearer(ResourceServerConfig.model_validate(config))
+    for changes, end in (({"exp": 4e9}, 4e9), ({"exp": None}, None)):
+        token = issuer.opaque(str(end), username="Ann", **changes)
+        caller = await bearer.authenticate(asked_with(token))
+        assert caller == Caller(
+            "ann",
+            scopes=frozenset(("work", "other")),
+            client_id="desk",
+            expires_at=end,
+            resource=RESOURCE,
+            extra={"username": "Ann"},
+            issuer=issuer.url,
+        )
 
 
 async def test_what_is_being_asked_ends_with_the_host(issuer: Issuer) -> None:
