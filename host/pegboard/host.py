@@ -160,7 +160,7 @@ class Host:
     def tool(self, name: str, caller: Caller) -> Tool | None:
         """The tool that a caller reaches by that name, None when there is none for them."""
         bound = self.assembly.tools.get(name)
-        if bound is None or not may_find(caller, bound) or hides(self._gates, name, caller):
+        if bound is None or not may_find(caller, bound) or (self._gates and hides(self._gates, name, caller)):
             return None
         return bound.tool
 

@@ -176,9 +176,8 @@ class ScopeGate(Gate):
             "resources": {uri: self._needed("resources", uri, one.owner) for uri, one in inventory.resources.items()},
             "prompts": {name: self._needed("prompts", name, one.owner) for name, one in inventory.prompts.items()},
         }
-        every = NONE.union(
-            *(rule.scopes for rule in self._every_rule()), *(one for of in needed.values() for one in of.values())
-        )
+        of_things = [scopes for by_name in needed.values() for scopes in by_name.values()]
+        every = NONE.union(*(rule.scopes for rule in self._every_rule()), *of_things)
         self._known = Known({**needed}, inventory.answering, every)
         return [*self._unfitting(inventory)]
 

@@ -111,6 +111,7 @@ def test_title_hints_and_secrets_are_shown(pegboard: Command) -> None:
     guarded = pegboard("show", "demo_guarded").out
     assert "token of: github (repo, gist)" in guarded
     assert "scopes of the caller: work" in guarded
+    assert pegboard("show", "demo_guarded", "--json").data["scopes"] == ["work"]
     assert "no parameters" in pegboard("show", "demo_nothing").out
 
 
@@ -167,7 +168,7 @@ def test_a_tool_as_json_is_whole(pegboard: Command) -> None:
     assert found["name"] == "demo_add"
     assert found["input_schema"]["required"] == ["a"]
     assert found["output_schema"] == {"type": "integer"}
-    assert found["requires_secrets"] == []
+    assert (found["requires_secrets"], found["scopes"]) == ([], [])
     assert pegboard("show", "demo_echo", "--json").data["annotations"] == {"read_only": True, "idempotent": True}
 
 

@@ -27,7 +27,8 @@ def may_use(caller: Caller, bound: BoundTool) -> bool:
 
 def may_find(caller: Caller, bound: BoundTool) -> bool:
     """Whether a caller finds a tool: it is there for them, and their token allows it."""
-    return may_use(caller, bound) and caller.allows(scopes_of(bound))
+    required = bound.requirements
+    return required is None or (may_use(caller, bound) and caller.allows(required.scopes))
 
 
 def scopes_of(bound: BoundTool) -> frozenset[str]:

@@ -108,8 +108,9 @@ def _print_tool(tool: Tool) -> None:
 
 
 def _requirements(bound: BoundTool) -> dict[str, Any]:
-    metadata = sorted(bound.requirements.metadata) if bound.requirements else []
-    return {"requires_secrets": _secrets(bound), "requires_metadata": metadata}
+    required = bound.requirements
+    metadata, scopes = (sorted(required.metadata), sorted(required.scopes)) if required else ([], [])
+    return {"requires_secrets": _secrets(bound), "requires_metadata": metadata, "scopes": scopes}
 
 
 def _print_requirements(bound: BoundTool) -> None:

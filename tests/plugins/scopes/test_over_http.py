@@ -168,9 +168,8 @@ async def test_clients_are_told_what_there_is_to_ask_for(site: Path, issuer: Iss
     """RFC 9728: what tools, this plugin and the settings of the door name, unless the operator says what."""
     assert await supported(site, issuer, "") == ["own"]
     door = 'required_scopes = ["door"]\nchallenge_scopes = ["first"]\n'
-    assert await supported(site, issuer, door + SETTINGS) == [
-        *["docs", "door", "first", "m", "own", "p", "s", "t", "typing"]
-    ]
+    every = ["docs", "door", "first", "m", "own", "p", "s", "t", "typing"]
+    assert await supported(site, issuer, door + SETTINGS) == every
     assert await supported(site, issuer, 'scopes_supported = ["z", "a"]\n' + SETTINGS) == ["z", "a"]
 
 
