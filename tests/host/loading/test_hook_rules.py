@@ -340,7 +340,8 @@ def test_a_life_is_one_context_manager() -> None:
 
 
 def asking(scopes: Any) -> Middleware:
-    return type("Asking", (Gate,), {"scopes": scopes})()
+    made: Middleware = type("Asking", (Gate,), {"scopes": scopes})()
+    return made
 
 
 @pytest.mark.parametrize(
