@@ -65,6 +65,16 @@ def check_audience(given: Any, expected: frozenset[str]) -> None:
         raise BadToken("The token is for another audience.")
 
 
+def check_unbound(claims: Mapping[str, Any]) -> None:
+    """Check that whoever has a token may use it: the proof that a bound one needs is not checked here.
+
+    Raises:
+        BadToken: it is bound to a key (RFC 7800), as those for DPoP and mutual TLS are (RFC 9449, RFC 8705).
+    """
+    if claims.get("cnf") is not None:
+        raise BadToken("The token is bound to a key, of which there is no proof (cnf).")
+
+
 def caller_of(claims: Mapping[str, Any], subject: str, issuer: str, config: ResourceServerConfig) -> Caller:
     """Whom the claims of a good token stand for.
 

@@ -20,6 +20,7 @@ from pegboard_plugins.resource_server.claims import (
     Verified,
     caller_of,
     check_audience,
+    check_unbound,
 )
 from pegboard_plugins.resource_server.fetching import FetchError, discover, fetch
 from pegboard_plugins.resource_server.settings import canonical
@@ -118,6 +119,7 @@ class Introspector:
         bears = isinstance(kind, str) and kind.lower() == "bearer"
         if not (kind is None or bears):
             raise BadToken("The token is of another type.")
+        check_unbound(answer)
         audience = answer.get("aud")
         if audience is not None:
             check_audience(audience, self._audiences)

@@ -7,7 +7,7 @@ from functools import partial
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from pegboard_plugins.resource_server.claims import LAST, BadToken, Verified, caller_of, check_audience
+from pegboard_plugins.resource_server.claims import LAST, BadToken, Verified, caller_of, check_audience, check_unbound
 from pegboard_plugins.resource_server.fetching import fetch_keys
 from pegboard_plugins.resource_server.keys import KeySet
 from pegboard_plugins.resource_server.settings import canonical
@@ -82,6 +82,7 @@ class JwtServer:
         """The claims of a token whose signature, issuer, audience and times are in order."""
         claims = self._decoded(token, key)
         check_audience(claims["aud"], self._audiences)
+        check_unbound(claims)
         if not claims["sub"]:
             raise BadToken("The token lacks sub.")
         if type(claims["exp"]) not in (int, float) or claims["exp"] > LAST:

@@ -110,6 +110,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "no issuer": ({"iss": 5}, "of another issuer"),
     "bound to a key": ({"token_type": "DPoP"}, "of another type"),
     "a number as type": ({"token_type": 5}, "of another type"),
+    "bound to a certificate": ({"cnf": {"x5t#S256": "x"}}, "The token is bound to a key"),
     "no audience": ({"aud": None}, "The token lacks aud."),
     "another audience": ({"aud": RESOURCE + "/"}, "for another audience"),
     "no audience in the list": ({"aud": []}, "for another audience"),
@@ -345,6 +346,9 @@ async def test_an_opaque_token_is_asked_of_one_after_the_other(site: Path) -> No
         assert (await listed(served, one.opaque("bad-of-one", aud="x"))).status == 401
         assert (await listed(served, one.opaque(one.token()))).status == 200
         assert len(two.questions) == 1  # who knows a token is the last that sees it
+        before = len(one.questions)
+        assert (await listed(served, two.opaque(two.token()))).status == 200
+        assert len(one.questions) == before  # nor is one that names its issuer shown to others
         one.answer = web.Response(status=500)
         assert (await listed(served, two.opaque("more"))).status == 200
         assert (await listed(served, "nobody")).status == 503  # it may be one of the first's

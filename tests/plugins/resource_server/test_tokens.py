@@ -100,6 +100,7 @@ BAD: dict[str, tuple[Made, str]] = {
     "a list of issuers": (lambda one: unchecked(one, iss=[one.url]), "of another issuer"),
     "no issuer": (lambda one: one.token(iss=None), "of another issuer"),
     "nobody's": (lambda one: one.token(sub=None), "The token lacks sub."),
+    "bound to a key": (lambda one: one.token(cnf={"jkt": "x"}), "The token is bound to a key"),
     "an empty subject": (lambda one: one.token(sub=""), "The token lacks sub."),
     "a number as subject": (lambda one: unchecked(one, sub=7), "The token is not in order."),
     "an identity token's type": (lambda one: one.token(header={"typ": "id+jwt"}), "of another type"),
