@@ -10,7 +10,18 @@ from typing import Any, cast
 
 import pytest
 
-from pegboard import LOCAL, AuditLog, BearerScheme, Caller, ConfigError, ProtocolHost, Request, Response, Route
+from pegboard import (
+    ANONYMOUS,
+    LOCAL,
+    AuditLog,
+    BearerScheme,
+    Caller,
+    ConfigError,
+    ProtocolHost,
+    Request,
+    Response,
+    Route,
+)
 from pegboard import fingerprint as digits
 from pegboard.routing import check_reach, guarded, respond
 
@@ -86,9 +97,8 @@ async def test_the_end_of_a_request_is_no_error_of_its_handler(caplog: pytest.Lo
 class Says:
     """An authenticator that says one thing to everybody."""
 
-    policy = "vault"
-
     def __init__(self, found: Caller | Response, only_local: str | None = None) -> None:
+        self.policy = "vault"
         self._found = found
         self.only_local = only_local
 
@@ -112,6 +122,41 @@ async def test_the_gravest_refusal_goes_out_whoever_is_asked_first() -> None:
         statuses = [by_weight[weight] for weight in weights]
         answer = await through(*(Says(Response(status)) for status in statuses))
         assert answer.status == by_weight[min(weights)]
+
+
+async def test_what_is_for_this_machine_alone_answers_nobody_else() -> None:
+    weak, strong = Says(Caller("ada"), "its word is known"), Says(Caller("ben"))
+    stranger = asked()._replace(caller=ANONYMOUS)
+    for doors, request, status in (([weak], stranger, 403), ([weak], asked(), 200), ([weak, strong], stranger, 200)):
+        behind = guarded(route(fine, auth="vault"), doors)
+        assert behind is not None
+        answer = await served(behind, request)
+        assert answer.status == status
+        assert status == 200 or answer.body == b"This is for this machine alone, and no proxy may pass it on.\n"
+        assert status == 200 or answer.content_type == "text/plain"
+
+
+@pytest.mark.parametrize(
+    ("policy", "doors", "is_open"),
+    [
+        ("public", [], True),
+        ("public", [Says(LOCAL)], True),
+        ("mcp", [], True),
+        ("mcp", [Says(LOCAL)], True),
+        ("vault", [], False),
+        ("safe", [Says(LOCAL)], False),
+    ],
+)
+def test_a_policy_that_nobody_knows_admits_nobody(policy: str, doors: list[Says], *, is_open: bool) -> None:
+    one = route(fine, auth=policy)
+    assert guarded(one, doors) is (one if is_open else None)
+
+
+def test_what_is_public_asks_nobody() -> None:
+    door = Says(LOCAL)
+    door.policy = "public"
+    one = route(fine)
+    assert guarded(one, [door]) is one
 
 
 async def test_what_is_for_this_machine_alone_is_said(caplog: pytest.LogCaptureFixture) -> None:
