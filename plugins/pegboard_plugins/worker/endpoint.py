@@ -23,11 +23,12 @@ from pegboard import (
     encode,
 )
 from pegboard_plugins.worker import WorkerConfig
+from pegboard_plugins.worker.contents import contents_of
 from pegboard_plugins.worker.definitions import definition_of
 from pegboard_plugins.worker.logs import Logs
 from pegboard_plugins.worker.outputs import Outputs
 from pegboard_plugins.worker.requests import InvalidRequestError, ListRequest, ReadRequest, ToolCallRequest, read_body
-from pegboard_plugins.worker.resources import contents_of, resource_of
+from pegboard_plugins.worker.resources import resource_of
 from pegboard_plugins.worker.tokens import ENGINE
 
 INVALID_PARAMS = -32602

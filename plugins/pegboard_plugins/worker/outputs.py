@@ -15,9 +15,11 @@ from pegboard import (
     Tool,
     ToolError,
     ToolResult,
+    encode,
     redacted,
 )
 from pegboard_plugins.worker import WorkerConfig
+from pegboard_plugins.worker.contents import content_of
 from pegboard_plugins.worker.definitions import result_of
 
 NO_DETAILS = "(no details provided)"
@@ -60,7 +62,10 @@ class Outputs:
 
     def _value(self, tool: Tool, result: ToolResult) -> Any:
         if result.content is not None and not result.structured:
-            return _text(result)
+            return content_of(result.content)
+        if tool.output_schema is None and tool.gives == "text" and not isinstance(result.value, str):
+            # said to be text, and made into it as for every client
+            return "" if result.value is None else encode(result.value).decode()
         if result.value is not None:
             return result.value
         declared = result_of(tool)

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 _PLAIN = {"string": "string", "integer": "integer", "number": "number", "boolean": "boolean"}
 _DEEPEST = 20
-"""How deep schemas are followed; what lies below may be anything."""
+_MOST = 2000
+"""How deep, and how far in all, a schema is followed; what lies beyond may be anything. Types that hold each other
+would make it grow without measure."""
+_NULL = {"type": "null"}
 
 
 class Value(NamedTuple):
@@ -74,26 +78,40 @@ def _members(value: Value) -> dict[str, Any] | None:
 class _Reader:
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
+        self._old = "draft-0" in str(root.get("$schema"))
         self._depth = 0
+        self._left = _MOST
         self._within: list[str] = []
 
     def read(self, schema: Any) -> Value:
-        if not isinstance(schema, Mapping) or self._depth >= _DEEPEST:
+        self._left -= 1
+        # what has an address of its own refers to others by that, and is not followed
+        if not isinstance(schema, Mapping) or self._depth >= _DEEPEST or self._left <= 0 or "$id" in schema:
             return ANYTHING
         self._depth += 1
         try:
-            found = self._reference(schema) or self._options(schema) or self._all(schema) or self._own(schema)
+            found = self._most_telling(schema)
         finally:
             self._depth -= 1
         description = schema.get("description")
         return found._replace(description=description) if isinstance(description, str) else found
 
+    def _most_telling(self, schema: Mapping[str, Any]) -> Value:
+        """The first part of a schema that says something; each part lets through all that the whole does."""
+        if self._old and "$ref" in schema:  # which hides what stands beside it
+            return self._reference(schema) or ANYTHING
+        said = ANYTHING
+        for read in (self._reference, self._options, self._all, self._own):
+            found = read(schema)
+            if found is not None and found._replace(nullable=False, description=None) != ANYTHING:
+                return found
+            said = said if found is None else found
+        return said
+
     def _reference(self, schema: Mapping[str, Any]) -> Value | None:
-        reference = schema.get("$ref", schema.get("$dynamicRef"))
-        if not isinstance(reference, str):
+        reference = schema.get("$ref")
+        if not isinstance(reference, str) or reference in self._within:
             return None
-        if reference in self._within:
-            return ANYTHING
         self._within.append(reference)
         try:
             return self.read(_at(self._root, reference))
@@ -104,7 +122,7 @@ class _Reader:
         options = schema.get("anyOf", schema.get("oneOf"))
         if not isinstance(options, Sequence) or not options:
             return None
-        others = [one for one in options if one != {"type": "null"}]
+        others = [one for one in options if one != _NULL]
         found = _union([self.read(one) for one in others])
         return found._replace(nullable=found.nullable or len(others) < len(options))
 
@@ -112,8 +130,7 @@ class _Reader:
         parts = schema.get("allOf")
         if not isinstance(parts, Sequence) or not parts:
             return None
-        # each part lets through all that the whole does
-        return next((found for part in parts if (found := self.read(part)) != ANYTHING), self._own(schema))
+        return next((found for part in parts if (found := self.read(part)) != ANYTHING), None)
 
     def _own(self, schema: Mapping[str, Any]) -> Value:
         if "const" in schema:
@@ -131,14 +148,21 @@ class _Reader:
             return Value(_PLAIN[kind])
         if kind == "array":
             return Value("array", items=self._items(schema))
-        if kind == "object" and isinstance(schema.get("properties"), Mapping) and schema["properties"]:
-            members = {name: self.read(one) for name, one in schema["properties"].items()}
-            return Value("json", properties=members, required=tuple(schema.get("required", ())))
-        return ANYTHING
+        members = schema.get("properties")
+        if kind != "object" or not isinstance(members, Mapping):
+            return ANYTHING
+        if not members and schema.get("additionalProperties", False) is not False:
+            return ANYTHING
+        known = {name: self.read(one) for name, one in members.items()}
+        return Value(
+            "json", properties=known, required=tuple(name for name in schema.get("required", ()) if name in known)
+        )
 
     def _items(self, schema: Mapping[str, Any]) -> Value:
         first = schema.get("prefixItems", ())
         rest = schema.get("items", True)
+        if first and schema.get("maxItems", len(first) + 1) <= len(first):
+            rest = False
         given = [*first, *([] if first and rest is False else [rest])]
         found = _union([self.read(one) for one in given])._replace(description=None)
         # neither arrays nor null can be said of items
@@ -146,12 +170,15 @@ class _Reader:
 
 
 def _at(root: Mapping[str, Any], reference: str) -> Any:
-    """What a reference within the schema points to, None where it leads nowhere."""
+    """What a JSON pointer within the schema points to (RFC 6901), None where it leads nowhere, or is none."""
+    path, *parts = unquote(reference).split("/")
+    if path != "#":
+        return None
     found: Any = root
-    for part in reference.removeprefix("#").split("/")[1:]:
+    for part in parts:
         key = part.replace("~1", "/").replace("~0", "~")
         found = found.get(key) if isinstance(found, Mapping) else None
-    return found if reference.startswith("#") else None
+    return found
 
 
 def _choice(values: Iterable[Any]) -> Value:

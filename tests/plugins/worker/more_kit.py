@@ -10,15 +10,22 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, Field
 
 from pegboard import (
+    AudioContent,
     Context,
     Elicit,
+    EmbeddedResource,
     ErrorKind,
     FatalToolError,
+    ImageContent,
     NetworkTransportError,
+    ResourceContents,
     ResourceError,
+    ResourceLink,
+    TextContent,
     ToolExecutionError,
     Toolkit,
     ToolMetadata,
+    ToolResult,
     ToolUi,
     UpstreamError,
 )
@@ -74,6 +81,35 @@ def types(
 def number(kind: Literal["nan", "infinite", "large", "half"]) -> float | int:
     """Give a number."""
     return {"nan": float("nan"), "infinite": float("inf"), "large": 2**70, "half": 0.5}[kind]
+
+
+@kit.tool
+def text(of: str) -> str:
+    """Say that it gives text."""
+    given: Any = {"list": ["a", 1], "number": 5, "nothing": None, "text": "x"}[of]
+    return given  # type: ignore[no-any-return]  # that is the point
+
+
+@kit.tool
+def content(of: str) -> Any:
+    """Give content."""
+    picture = ImageContent(b"\x00\xff", "image/png")
+    if of == "texts":
+        return [TextContent("a"), TextContent("b")]
+    if of == "links":
+        page = ResourceContents("more://page", "p", "text/plain")
+        return [
+            ResourceLink("more://list", "listed", size=4),
+            EmbeddedResource(page),
+            AudioContent("AP8=", "audio/wav"),
+        ]
+    return [TextContent("a picture"), picture]
+
+
+@kit.tool
+def failed() -> ToolResult:
+    """Fail by what it returns."""
+    return ToolResult(content=(TextContent("it is closed"), TextContent("come tomorrow")), is_error=True)
 
 
 @kit.tool(requires_auth=Google(scopes=["a"]), requires_secrets=["One", "ONE", "two"], requires_metadata=["Team"])

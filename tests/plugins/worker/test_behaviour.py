@@ -191,6 +191,42 @@ async def test_numbers_arrive_as_they_are(engine: Engine, kind: str, value: floa
     assert (await more(engine, "Number", {"kind": kind}))["value"] == value
 
 
+@pytest.mark.parametrize(("of", "value"), [("list", '["a",1]'), ("number", "5"), ("nothing", ""), ("text", "x")])
+async def test_what_is_said_to_be_text_is_text(engine: Engine, of: str, value: str) -> None:
+    assert (await more(engine, "Text", {"of": of}))["value"] == value
+    assert (await definition(engine, "Text"))["output"]["value_schema"]["val_type"] == "string"
+
+
+@pytest.mark.parametrize(
+    ("of", "value"),
+    [
+        ("texts", "a\nb"),
+        (
+            "picture",
+            [{"type": "text", "text": "a picture"}, {"type": "image", "data": "AP8=", "mimeType": "image/png"}],
+        ),
+        (
+            "links",
+            [
+                {"type": "resource_link", "uri": "more://list", "name": "listed", "size": 4},
+                {"type": "resource", "resource": {"uri": "more://page", "mimeType": "text/plain", "text": "p"}},
+                {"type": "audio", "data": "AP8=", "mimeType": "audio/wav"},
+            ],
+        ),
+    ],
+)
+async def test_content_arrives_whole(engine: Engine, of: str, value: Any) -> None:
+    assert (await more(engine, "Content", {"of": of}))["value"] == value
+
+
+async def test_a_result_that_is_an_error_is_one(engine: Engine) -> None:
+    error = (await more(engine, "Failed"))["error"]
+    assert (error["kind"], error["can_retry"]) == (FATAL, False)
+    assert error["message"] == (
+        f"[{FATAL}] ToolExecutionError during execution of tool 'failed': it is closed\ncome tomorrow"
+    )
+
+
 async def definition(engine: Engine, name: str) -> Any:
     """The definition of a tool."""
     return next(one for one in (await engine.ask("GET", "tools")).body if one["name"] == name)

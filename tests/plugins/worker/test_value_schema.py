@@ -2,69 +2,174 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from enum import Enum, IntEnum
+from typing import Annotated, Any, Literal, NamedTuple
+from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
+from jsonschema import Draft7Validator, Draft202012Validator
+from pydantic import BaseModel, Field, TypeAdapter
+from referencing.exceptions import Unresolvable
+from typing_extensions import NotRequired, TypedDict
 
+from pegboard import Toolkit
+from pegboard_plugins.worker.definitions import definition_of
 from pegboard_plugins.worker.value_schema import ANYTHING, Value, value_of
+from tests.host.hosting import make_host
+from tests.plugins.worker import shapes
 
 NAMES = st.sampled_from(["a", "b", "c"])
+TEXTS = ["x", "y", "long", ""]
+NUMBERS = [0, 1, -1, 7, 2.5, 1.0]
+DEFINED: Mapping[str, Any] = {
+    "tree": {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
+    },
+    "left": {"type": "object", "properties": {"a": {"$ref": "#/$defs/right"}}, "required": ["a"]},
+    "right": {
+        "anyOf": [{"type": "null"}, {"$ref": "#/$defs/left"}, {"type": "array", "items": {"$ref": "#/$defs/left"}}]
+    },
+    "a b/c": {"type": "string", "enum": ["x"]},
+    "named": {"$anchor": "named", "type": "integer"},
+    "apart": {"$id": "https://x.example/apart", "$defs": {"tree": {"type": "boolean"}}, "$ref": "#/$defs/tree"},
+}
+REFERENCES = [
+    "#/$defs/tree",
+    "#/$defs/left",
+    "#/$defs/right",
+    "#/$defs/a%20b~1c",
+    "#/$defs/named",
+    "#named",
+    "#/$defs/apart",
+    "#/properties/other",
+    "#",
+]
+CONSTANTS: Any = st.sampled_from([*TEXTS, *NUMBERS, True, False, None, ["x"], {"a": 1}])
 PLAIN: Any = st.one_of(
     st.sampled_from(
         [
             {"type": "string"},
-            {"type": "string", "maxLength": 2},
+            {"type": "string", "maxLength": 2, "description": "a text"},
             {"type": "integer", "minimum": 0},
             {"type": "number"},
             {"type": "boolean"},
             {"type": "null"},
+            {"type": "array"},
+            {"type": "object"},
             {"type": ["string", "null"]},
             {"type": ["integer", "string"]},
-            {"const": "x"},
-            {"enum": ["x", "y"]},
-            {"enum": ["x", None]},
-            {"enum": [1, 2]},
-            {"enum": ["x", 1, True]},
-            {"$ref": "#/$defs/tree"},
+            {"type": ["integer", "number", "null"]},
+            {"type": ["array", "object"], "items": {"type": "string"}, "properties": {"a": {"type": "string"}}},
+            {"type": ["object", "null"], "properties": {"a": {"type": "string"}}, "required": ["a", "z"]},
+            {"properties": {"a": {"type": "string"}}, "items": {"type": "string"}},
+            {"type": "object", "properties": {}, "additionalProperties": False},
+            {"type": "object", "patternProperties": {"^a": {"type": "integer"}}, "properties": {"a": {}}},
+            {"not": {"type": "string"}},
+            {"if": {"type": "string"}, "then": {"const": "x"}, "else": {"type": "integer"}},
+            {"minimum": 1},
             {},
             True,
+            False,
         ]
-    )
+    ),
+    st.builds(lambda value: {"const": value}, CONSTANTS),
+    st.builds(lambda values: {"enum": values}, st.lists(CONSTANTS, min_size=1, max_size=4)),
+    st.builds(lambda values: {"type": "string", "enum": values}, st.lists(CONSTANTS, min_size=1, max_size=4)),
+    st.builds(
+        lambda first, most: {"type": "array", "prefixItems": first, "maxItems": most},
+        st.lists(st.sampled_from([{"type": "integer"}, {"type": "string"}]), min_size=1, max_size=3),
+        st.integers(0, 4),
+    ),
+    st.builds(lambda place: {"$ref": place}, st.sampled_from(REFERENCES)),
+    st.builds(lambda place: {"$ref": place, "type": "string"}, st.sampled_from(REFERENCES)),
 )
 
 
 def around(inner: Any) -> Any:
+    """Schemas that hold others."""
+    members = st.dictionaries(NAMES, inner, max_size=3)
+    several = st.lists(inner, min_size=1, max_size=3)
     return st.one_of(
         st.builds(lambda items: {"type": "array", "items": items}, inner),
+        st.builds(lambda items: {"type": "array", "prefixItems": items, "items": False}, several),
+        st.builds(lambda items, rest: {"type": "array", "prefixItems": items, "items": rest}, several, inner),
+        st.builds(lambda one: {"type": "array", "contains": one}, inner),
+        st.builds(lambda members: {"type": "object", "properties": members}, members),
         st.builds(
-            lambda items: {"type": "array", "prefixItems": items, "items": False},
-            st.lists(inner, min_size=1, max_size=3),
-        ),
-        st.builds(lambda members: {"type": "object", "properties": members}, st.dictionaries(NAMES, inner, max_size=3)),
-        st.builds(
-            lambda members: {"type": "object", "properties": members, "required": sorted(members)},
-            st.dictionaries(NAMES, inner, max_size=3),
+            lambda members: {"type": "object", "properties": members, "required": [*sorted(members), "a"]}, members
         ),
         st.builds(lambda rest: {"type": "object", "additionalProperties": rest}, inner),
-        st.builds(lambda options: {"anyOf": options}, st.lists(inner, min_size=1, max_size=3)),
-        st.builds(lambda options: {"oneOf": options}, st.lists(inner, min_size=1, max_size=3)),
-        st.builds(lambda parts: {"allOf": parts}, st.lists(inner, min_size=1, max_size=2)),
+        st.builds(
+            lambda members, options: {"type": "object", "properties": members, "anyOf": options}, members, several
+        ),
+        st.builds(lambda options: {"anyOf": options}, several),
+        st.builds(lambda options: {"oneOf": options}, several),
+        st.builds(lambda options, parts: {"anyOf": options, "allOf": parts}, several, several),
+        st.builds(lambda parts: {"allOf": parts}, several),
+        st.builds(lambda part, own: {**own, "allOf": [part]} if isinstance(own, dict) else own, inner, inner),
+        st.builds(lambda one: {"not": one}, inner),
+        st.builds(lambda one: {"$id": "https://x.example/inner", "type": "object", "properties": {"a": one}}, inner),
     )
 
 
 SCHEMAS = st.recursive(PLAIN, around, max_leaves=6)
 VALUES: Any = st.recursive(
-    st.sampled_from(["x", "y", "long", "", 0, 1, -1, 2.5, True, False, None]),
+    st.sampled_from([*TEXTS, *NUMBERS, True, False, None]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
     max_leaves=8,
 )
-TREE = {
-    "type": "object",
-    "properties": {"a": {"type": "string"}, "b": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
-}
+
+
+@st.composite
+def fitting(draw: st.DrawFn, schema: Any, depth: int = 0) -> Any:
+    """A value that may well fit a schema; any value where that is hard to say."""
+    if not isinstance(schema, dict) or depth > 4:
+        return draw(VALUES)
+    for key in ("anyOf", "oneOf", "allOf"):
+        if key in schema:
+            return draw(fitting(draw(st.sampled_from(schema[key])), depth + 1))
+    if "$ref" in schema:
+        place = schema["$ref"].rpartition("/")[2].replace("%20", " ").replace("~1", "/")
+        return draw(fitting(DEFINED.get(place, {}), depth + 1))
+    if "const" in schema or "enum" in schema:
+        return draw(st.sampled_from([schema["const"]] if "const" in schema else schema["enum"]))
+    kinds = schema.get("type", "object" if "properties" in schema else None)
+    kind = draw(st.sampled_from(kinds)) if isinstance(kinds, list) else kinds
+    if kind == "array":
+        first = [draw(fitting(one, depth + 1)) for one in schema.get("prefixItems", ())]
+        rest = schema.get("items", schema.get("contains", True))
+        return first + (draw(st.lists(fitting(rest, depth + 1), max_size=2)) if rest is not False else [])
+    if kind == "object":
+        members = schema.get("properties", {})
+        chosen = {
+            name: one for name, one in members.items() if name in schema.get("required", ()) or draw(st.booleans())
+        }
+        more = draw(st.dictionaries(NAMES, fitting(schema.get("additionalProperties", {}), depth + 1), max_size=1))
+        return more | {name: draw(fitting(one, depth + 1)) for name, one in chosen.items()}
+    simple: dict[Any, list[Any]] = {
+        "string": TEXTS,
+        "integer": NUMBERS,
+        "number": NUMBERS,
+        "boolean": [True, False],
+        "null": [None],
+    }
+    return draw(st.sampled_from(simple[kind]) if kind in simple else VALUES)
+
+
+def is_valid(validator: Any, given: Any) -> bool:
+    """Whether a value fits a schema; none fits one whose references lead nowhere, or round in a circle."""
+    try:
+        return bool(validator.is_valid(given))
+    except (Unresolvable, RecursionError):
+        return False
 
 
 def accepts(value: Value, given: Any) -> bool:
@@ -90,17 +195,203 @@ def has_members(value: Value, given: dict[str, Any]) -> bool:
     )
 
 
-@settings(max_examples=600)
-@given(SCHEMAS, VALUES)
-def test_what_the_schema_accepts_is_accepted(schema: Any, sent: Any) -> None:
-    root = {"properties": {"it": schema}, "$defs": {"tree": TREE}}
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_what_the_schema_accepts_is_accepted(data: st.DataObject) -> None:
+    schema, other = data.draw(SCHEMAS, "schema"), data.draw(SCHEMAS, "other")
+    root = {"properties": {"it": schema, "other": other}, "$defs": DEFINED}
     value = value_of(schema, root)
-    whole = {"properties": {"it": schema}, "$defs": {"tree": TREE}}
-    if Draft202012Validator(whole).is_valid({"it": sent}):
+    shapes.value_schema(value.to_json())
+    validator = Draft202012Validator(root)
+    for strategy in (VALUES, fitting(schema), fitting(schema)):
+        sent = data.draw(strategy, "sent")
+        if is_valid(validator, {"it": sent}):
+            assert accepts(value, sent), value
+
+
+OLD: Any = st.recursive(
+    st.sampled_from(
+        [
+            {"type": "string"},
+            {"type": "integer"},
+            {"$ref": "#/definitions/pair"},
+            {"$ref": "#pair", "type": "string"},
+            {},
+        ]
+    ),
+    lambda inner: st.one_of(
+        st.builds(lambda items: {"type": "array", "items": items}, st.lists(inner, min_size=1, max_size=3)),
+        st.builds(
+            lambda items: {"type": "array", "items": items, "additionalItems": False}, st.lists(inner, min_size=1)
+        ),
+        st.builds(lambda members: {"type": "object", "properties": members}, st.dictionaries(NAMES, inner, max_size=2)),
+        st.builds(lambda one: {"type": "object", "dependencies": {"a": one}}, inner),
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(OLD, VALUES)
+def test_so_is_what_an_older_schema_accepts(schema: Any, sent: Any) -> None:
+    pair = {"$id": "#pair", "type": "array", "items": [{"type": "string"}, {"type": "integer"}]}
+    root = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "properties": {"it": schema},
+        "definitions": {"pair": pair},
+    }
+    value = value_of(schema, root)
+    shapes.value_schema(value.to_json())
+    if is_valid(Draft7Validator(root), {"it": sent}):
         assert accepts(value, sent), value
-    shown = value.to_json()
-    assert shown["inner_val_type"] in (None, "string", "integer", "number", "boolean", "json")
-    assert (shown["val_type"] == "array") == (shown["inner_val_type"] is not None)
+
+
+# --- types, as authors write them
+
+
+class Color(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Mixed(Enum):
+    ONE = 1
+    TWO = "two"
+
+
+class Level(IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class Point(NamedTuple):
+    x: int
+    y: float = 0.0
+
+
+@dataclass
+class Box:
+    corner: Point
+    label: str | None = None
+
+
+class Part(TypedDict):
+    city: str
+    code: NotRequired[int | None]
+
+
+class Leaf(BaseModel):
+    kind: Literal["leaf"]
+    size: int = Field(ge=0)
+
+
+class Branch(BaseModel):
+    kind: Literal["branch"]
+    leaves: list[Leaf]
+    next: Branch | None = None
+
+
+class Nothing(BaseModel):
+    pass
+
+
+TYPES: dict[str, Any] = {
+    "text": str,
+    "optional": float | None,
+    "enumeration": Color,
+    "of several types": Mixed,
+    "of numbers": Level,
+    "optional enumeration": Color | None,
+    "literals": Literal["a", 1, True] | None,
+    "union": int | str | list[int],
+    "lists of lists": list[list[int]],
+    "optional items": list[int | None],
+    "items of two types": list[int | str],
+    "items with members": list[Part],
+    "enumerations": list[Color],
+    "map": dict[str, int],
+    "map of lists": dict[str, list[Part]],
+    "tuple": tuple[int, str],
+    "of any length": tuple[int, ...],
+    "set": set[int],
+    "named tuple": Point,
+    "dataclass": Box,
+    "typed dict": Part,
+    "model": Branch,
+    "one of two models": Annotated[Leaf | Branch, Field(discriminator="kind")],
+    "nothing": Nothing,
+    "date": date,
+    "moment": datetime | None,
+    "while": timedelta,
+    "decimal": Decimal,
+    "id": UUID,
+    "bytes": bytes,
+    "anything": Any,
+    "bounded": Annotated[int, Field(ge=0, le=10)],
+}
+
+
+def described(annotation: Any) -> tuple[Mapping[str, Any], Any]:
+    """The schema of a tool that takes such a parameter, and its definition."""
+    kit = Toolkit("kit")
+
+    def take(it: Any) -> None:
+        """Take it."""
+
+    take.__annotations__ = {"it": annotation, "return": None}
+    kit.tool(take)
+    host = make_host(kit)
+    assert host.load().problems == ()
+    tool = host.assembly.tools["kit_take"].tool
+    return tool.input_schema, definition_of(tool)
+
+
+@pytest.mark.parametrize("annotation", TYPES.values(), ids=TYPES)
+def test_every_type_of_a_parameter_is_described_as_it_is(annotation: Any) -> None:
+    schema, definition = described(annotation)
+    shapes.definition(definition)
+    value = value_of(schema["properties"]["it"], schema)
+    validator = Draft202012Validator(schema)
+    adapter = TypeAdapter(annotation)
+    seen = 0
+
+    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.data())
+    def check(data: st.DataObject) -> None:
+        nonlocal seen
+        sent = data.draw(fitting({"allOf": [schema["properties"]["it"]]}))
+        try:
+            made = data.draw(st.from_type(annotation))
+            typed = json.loads(adapter.dump_json(made))
+        except Exception:  # noqa: BLE001 - of any library: a type that no values can be made of
+            typed = sent
+        for one in (sent, typed):
+            if is_valid(validator, {"it": one}):
+                seen += 1
+                assert accepts(value, one), value
+
+    check()
+    assert seen
+
+
+KNOWN: dict[str, tuple[Any, dict[str, Any]]] = {
+    "lists of lists": (list[list[int]], {"val_type": "array", "inner_val_type": "json"}),
+    "enumerations": (list[Color], {"val_type": "array", "inner_val_type": "string", "enum": ["red", "blue"]}),
+    "optional": (list[str] | None, {"val_type": "array", "inner_val_type": "string"}),
+    "several": (int | str, {"val_type": "json"}),
+    "numbers": (int | float, {"val_type": "number"}),
+    "known to be empty": (Nothing, {"val_type": "json", "properties": {}, "required_keys": []}),
+    "free": (dict[str, Any], {"val_type": "json"}),
+    "of numbers": (Level, {"val_type": "integer"}),
+    "pairs": (tuple[int, int], {"val_type": "array", "inner_val_type": "integer"}),
+}
+
+
+@pytest.mark.parametrize(("annotation", "told"), KNOWN.values(), ids=KNOWN)
+def test_types_are_told_as_well_as_can_be(annotation: Any, told: dict[str, Any]) -> None:
+    ((parameter,),) = (described(annotation)[1]["input"]["parameters"],)
+    said = {name: one for name, one in parameter["value_schema"].items() if one is not None}
+    assert {name: one for name, one in said.items() if name != "nullable"} == told
 
 
 @pytest.mark.parametrize(
@@ -118,8 +409,34 @@ def test_what_the_schema_accepts_is_accepted(schema: Any, sent: Any) -> None:
             {"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"]},
             Value("json", properties={"a": Value("boolean")}, required=("a",)),
         ),
+        (
+            {"type": "object", "properties": {"a": {"type": "boolean"}}, "anyOf": [{"required": ["a"]}]},
+            Value("json", properties={"a": Value("boolean")}),
+        ),
+        ({"type": "integer", "allOf": [{"minimum": 1}]}, Value("integer")),
+        ({"$ref": "#/$defs/a%20b~1c"}, Value("string", enum=("x",))),
         ({"$ref": "#/$defs/gone"}, ANYTHING),
+        ({"$ref": "#named"}, ANYTHING),
+        ({"$ref": "#named", "type": "integer"}, Value("integer")),
+        ({"$ref": "https://x.example/#/$defs/named"}, ANYTHING),
     ],
+    ids=str,
 )
 def test_what_can_be_said_is_said(schema: Any, expected: Value) -> None:
-    assert value_of(schema, {"$defs": {}}) == expected
+    assert value_of(schema, {"$defs": DEFINED}) == expected
+
+
+@pytest.mark.parametrize("kinds", [3, 9, 30])
+def test_types_that_hold_each_other_are_followed_so_far(kinds: int) -> None:
+    names = [f"t{number}" for number in range(kinds)]
+    each = {"type": "object", "properties": {name: {"$ref": f"#/$defs/{name}"} for name in names}}
+    value = value_of({"$ref": "#/$defs/t0"}, {"$defs": dict.fromkeys(names, each)})
+    assert value.properties
+    assert len(json.dumps(value.to_json())) < 1_000_000
+
+
+def test_a_schema_is_followed_so_deep() -> None:
+    schema: Any = {"type": "string"}
+    for _ in range(500):
+        schema = {"type": "object", "properties": {"a": schema}}
+    shapes.value_schema(value_of(schema, {}).to_json())

@@ -1,0 +1,48 @@
+"""Content as the worker protocol carries it: text as text, anything else as JSON after the manner of MCP.
+
+Members with nothing to say are left out.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import Any
+
+from pegboard import AudioContent, Content, EmbeddedResource, ImageContent, ResourceContents, ResourceLink, TextContent
+
+
+def content_of(blocks: Sequence[Content]) -> Any:
+    """The value of a result that is content: one text where it is nothing but texts, else a list of blocks."""
+    if all(isinstance(block, TextContent) for block in blocks):
+        return "\n".join(block.text for block in blocks if isinstance(block, TextContent))
+    return [_block(block) for block in blocks]
+
+
+def contents_of(part: ResourceContents) -> dict[str, Any]:
+    """One part of what a resource holds."""
+    members: dict[str, Any] = {"uri": part.uri, "mimeType": part.mime_type}
+    if isinstance(part.content, str):
+        members["text"] = part.content
+    else:
+        members["blob"] = b64encode(part.content).decode()
+    members["_meta"] = None if part.meta is None else dict(part.meta)
+    return _present(members)
+
+
+def _block(block: Content) -> dict[str, Any]:
+    if isinstance(block, TextContent):
+        return {"type": "text", "text": block.text}
+    if isinstance(block, ImageContent | AudioContent):
+        kind = "image" if isinstance(block, ImageContent) else "audio"
+        data = block.data if isinstance(block.data, str) else b64encode(block.data).decode()
+        return {"type": kind, "data": data, "mimeType": block.mime_type}
+    if isinstance(block, EmbeddedResource):
+        return {"type": "resource", "resource": contents_of(block.resource)}
+    assert isinstance(block, ResourceLink)
+    about = {"title": block.title, "description": block.description, "mimeType": block.mime_type, "size": block.size}
+    return {"type": "resource_link", "uri": block.uri, "name": block.name, **_present(about)}
+
+
+def _present(members: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
