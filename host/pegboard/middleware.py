@@ -73,6 +73,10 @@ class Gate(Middleware):
         """
         return True
 
+    def asks(self, kind: Kind, name: str) -> frozenset[str]:
+        """The scopes that something needs, for the operator to see; none for a gate that does not go by scopes."""
+        return frozenset()
+
     def refusal(self, kind: Kind, name: str, call: Call) -> MCPError:
         """What is raised where a caller asks for what they may not use; unless overridden, that it is not there.
 

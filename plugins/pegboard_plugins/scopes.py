@@ -152,6 +152,8 @@ class ScopeGate(Gate):
         config: what is needed for what.
     """
 
+    _known: Known  # nothing is allowed before there is anything
+
     def __init__(self, config: ScopesConfig) -> None:
         self._methods = {name: frozenset(scopes) for name, scopes in config.methods.items()}
         self._toolkits = _rules(config.toolkits)
@@ -162,7 +164,6 @@ class ScopeGate(Gate):
         }
         rules = [*self._toolkits, *self._every_rule()]
         self.scopes = NONE.union(*(rule.scopes for rule in rules), *self._methods.values())
-        self._known = Known({kind: {} for kind in USED_BY}, lambda uri: (), NONE)
 
     # --- what is needed
 
@@ -205,6 +206,10 @@ class ScopeGate(Gate):
         of_templates = [known.needed["resources"].get(one, NONE) for one in answering]
         return self._by_name("resources", name, unquote(name)).union(*of_templates)
 
+    def asks(self, kind: Kind, name: str) -> frozenset[str]:
+        """All scopes that something needs."""
+        return self.needed(kind, name) or NONE
+
     # --- who may
 
     def wants(self, call: Call) -> bool:
@@ -237,7 +242,7 @@ class ScopeGate(Gate):
             return NONE
         kind: Kind = "prompts" if reference.get("type") == "ref/prompt" else "resources"
         name = reference.get("name" if kind == "prompts" else "uri")
-        return (self.needed(kind, name) if isinstance(name, str) else None) or NONE
+        return self.asks(kind, name) if isinstance(name, str) else NONE
 
     # --- lists
 

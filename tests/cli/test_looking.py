@@ -163,6 +163,14 @@ def test_what_is_not_served_is_said_after_what_is(pegboard: Command) -> None:
     assert last.startswith("pegboard: 2 more are not served, and `pegboard why NAME` tells why: demo_")
 
 
+def test_scopes_of_the_settings_are_shown_with_a_tools_own(pegboard: Command) -> None:
+    pegboard.configure("", '[plugins.scopes]\ntools = { "demo_g*" = ["staff"], demo_add = ["sums"] }\n')
+    assert "scopes of the caller: staff, work\n" in pegboard("show", "demo_guarded").out
+    assert "scopes of the caller: sums\n" in pegboard("show", "demo_add").out
+    assert pegboard("show", "demo_guarded", "--json").data["scopes"] == ["staff", "work"]
+    assert "scopes" not in pegboard("show", "demo_echo").out
+
+
 def test_a_tool_as_json_is_whole(pegboard: Command) -> None:
     found = pegboard("show", "demo_add", "--json").data
     assert found["name"] == "demo_add"

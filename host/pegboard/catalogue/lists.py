@@ -7,10 +7,12 @@ from functools import partial
 from typing import Any
 
 from pegboard.calls.chain import LIST_HOOKS
+from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.pages import ListKind, Pages, may_use, scopes_of
 from pegboard.catalogue.views import METHODS, View
 from pegboard.contracts import ANONYMOUS, LOCAL, Call, CallNext, Change, Outcome, ResourceTemplate
+from pegboard.middleware import Gate
 
 
 class Lists:
@@ -79,6 +81,12 @@ def _scopes(assembly: Assembly) -> frozenset[str]:
 def asked_scopes(assembly: Assembly) -> frozenset[str]:
     """Every scope that tools and middleware ask for."""
     return _scopes(assembly).union(*(link.middleware.scopes for link in assembly.middleware))
+
+
+def needed_scopes(assembly: Assembly, bound: BoundTool) -> frozenset[str]:
+    """What a caller's token must allow for a tool, gates included."""
+    gates = [link.middleware for link in assembly.middleware if isinstance(link.middleware, Gate)]
+    return scopes_of(bound).union(*(gate.asks("tools", bound.tool.name) for gate in gates))
 
 
 def not_for_anybody(assembly: Assembly) -> list[str]:

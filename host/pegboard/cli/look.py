@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pegboard.calls.execute import BoundTool
+from pegboard.catalogue.lists import needed_scopes
 from pegboard.cli import OK
 from pegboard.cli.common import loaded_host
 from pegboard.cli.find import find_tool
@@ -52,12 +53,16 @@ def run_list(options: Namespace) -> int:
 
 def run_show(options: Namespace) -> int:
     """Show one tool."""
-    bound = find_tool(loaded_host(options).assembly, options.tool)
+    assembly = loaded_host(options).assembly
+    bound = find_tool(assembly, options.tool)
+    scopes = sorted(needed_scopes(assembly, bound))
     if options.json:
-        print_json(tool_detail(bound.tool) | _requirements(bound))
-    else:
-        _print_tool(bound.tool)
-        _print_requirements(bound)
+        print_json(tool_detail(bound.tool) | _requirements(bound) | {"scopes": scopes})
+        return OK
+    _print_tool(bound.tool)
+    _print_requirements(bound)
+    if scopes:
+        print_text("\nscopes of the caller: " + ", ".join(scopes))
     return OK
 
 
@@ -108,9 +113,8 @@ def _print_tool(tool: Tool) -> None:
 
 
 def _requirements(bound: BoundTool) -> dict[str, Any]:
-    required = bound.requirements
-    metadata, scopes = (sorted(required.metadata), sorted(required.scopes)) if required else ([], [])
-    return {"requires_secrets": _secrets(bound), "requires_metadata": metadata, "scopes": scopes}
+    metadata = sorted(bound.requirements.metadata) if bound.requirements else []
+    return {"requires_secrets": _secrets(bound), "requires_metadata": metadata}
 
 
 def _print_requirements(bound: BoundTool) -> None:
@@ -123,8 +127,6 @@ def _print_requirements(bound: BoundTool) -> None:
     if required.authorization is not None:
         scopes = ", ".join(required.authorization.scopes)
         print_text(f"\ntoken of: {required.authorization.name}" + (f" ({scopes})" if scopes else ""))
-    if required.scopes:
-        print_text("\nscopes of the caller: " + ", ".join(sorted(required.scopes)))
 
 
 def _type_name(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:

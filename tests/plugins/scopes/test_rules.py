@@ -35,7 +35,13 @@ from tests.host.hosting import make_host, plugin_of
 from tests.plugins.scopes.docs_kit import make_kit
 
 EVERYTHING: dict[str, Any] = {
-    "methods": {"tools/call": ["m"], "resources/read": ["r"], "completion/complete": ["typing"], "jobs/get": ["jobs"]},
+    "methods": {
+        "tools/call": ["m"],
+        "resources/read": ["r"],
+        "prompts/get": ["g"],
+        "completion/complete": ["typing"],
+        "jobs/get": ["jobs"],
+    },
     "toolkits": {"docs": ["docs"]},
     "tools": {"docs_*": ["t"], "docs_write": ["w1", "w2"]},
     "resources": {"docs://secret": ["s"], "docs://of/{name}": ["of"], "docs://of/x*": ["x"]},
@@ -89,8 +95,8 @@ NEEDS: dict[str, tuple[Call, str]] = {
     "template": (resource("docs://of/me"), "r docs of"),
     "template by value": (resource("docs://of/xy"), "r docs of x"),
     "template by value, encoded": (resource("docs://of/%78y"), "r docs of x"),
-    "prompt": (PROMPT, "docs p"),
-    "completion": (completion("prompt", "docs_ask", "what"), "docs p typing"),
+    "prompt": (PROMPT, "docs g p"),
+    "completion": (completion("prompt", "docs_ask", "what"), "docs g p typing"),
     "completion of a template": (completion("resource", "docs://of/{name}", "name"), "r docs of typing"),
     "method of a plugin": (Call("jobs/get"), "jobs"),
 }
@@ -160,6 +166,12 @@ async def test_what_is_not_there_is_not_there() -> None:
                 assert isinstance(await host.dispatch(Call(method, params, ann("typing"))), Failure)
 
 
+async def test_all_that_is_asked_for_can_be_told() -> None:
+    async with host_of() as host:
+        told = {"m", "r", "g", "typing", "jobs", "docs", "t", "w1", "w2", "s", "of", "x", "p"}
+        assert host.scopes == told | {"own"}
+
+
 async def test_what_comes_later_is_guarded_before_it_can_be_called() -> None:
     async with host_of({"toolkits": {"program": ["p"]}, "tools": {"late*": ["l"]}}) as host:
         for name in ("late", "later"):
@@ -199,7 +211,7 @@ FOUND: dict[str, tuple[str, dict[str, str]]] = {
         {"tools": OTHERS, "resources": "other://plain other://secret", "templates": "other://of/{name}", "prompts": ""},
     ),
     "a toolkit": (
-        "m r t p docs",
+        "m r g t p docs",
         {
             "tools": "docs_both docs_read docs_show " + OTHERS,
             "resources": "docs://plain other://plain other://secret",
@@ -274,9 +286,13 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "number": ({"resources": {"a": 5}}, "tuple"),
     "key": ({"tool": {}}, "Extra inputs"),
     "initialize": ({"methods": {"initialize": ["a"]}}, "initialize cannot be guarded: name it under required_scopes"),
+    "discover": ({"methods": {"server/discover": ["a"]}}, "server/discover cannot be guarded"),
+    "level": ({"methods": {"logging/setLevel": ["a"]}}, "logging/setLevel cannot be guarded"),
+    "unsubscribe": ({"methods": {"resources/unsubscribe": ["a"]}}, "guard resources/read"),
     "ping": ({"methods": {"ping": ["a"]}}, "ping cannot be guarded"),
     "lists": ({"methods": {"tools/list": ["a"]}}, "tools/list cannot be guarded: .* guard tools/call"),
     "templates": ({"methods": {"resources/templates/list": ["a"]}}, "guard resources/read"),
+    "resources": ({"methods": {"resources/list": ["a"]}}, "guard resources/read"),
     "prompts": ({"methods": {"prompts/list": ["a"]}}, "guard prompts/get"),
     "listen": ({"methods": {"subscriptions/listen": ["a"]}}, "guard resources/read"),
     "subscribe": ({"methods": {"resources/subscribe": ["a"]}}, "guard resources/read"),
