@@ -38,7 +38,12 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
         "host/pegboard/calls/chain.py",
         ["host/middleware/test_hooks", "host/middleware/test_misuse", "host/middleware/test_views"],
     ),
-    "views": ("host/pegboard/catalogue/views.py", ["host/middleware/test_views"]),
+    "views": ("host/pegboard/catalogue/views.py", ["host/middleware/test_views", "host/middleware/test_inventory"]),
+    "lists": (
+        "host/pegboard/catalogue/lists.py",
+        ["host/authorization/test_scoped_lists", "host/middleware/test_views", "host/catalogue/test_catalogue"],
+    ),
+    "inventory": ("host/pegboard/catalogue/inventory.py", ["host/middleware/test_inventory"]),
     "middleware": ("host/pegboard/middleware.py", ["host/middleware/test_views", "host/middleware/test_hooks"]),
     "rate_limit": ("plugins/pegboard_plugins/rate_limit.py", ["plugins/rate_limit/test_limits"]),
     "scopes": ("plugins/pegboard_plugins/scopes.py", ["plugins/scopes/test_rules"]),
