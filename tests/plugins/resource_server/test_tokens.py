@@ -26,10 +26,18 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 ASKED = f'resource_metadata="{METADATA}", scope="work"'
 
 
-def unsigned(issuer: Issuer, algorithm: str) -> str:
-    parts: list[Any] = [{"alg": algorithm, "typ": "JWT", "kid": "one"}, issuer.claims()]
+def unsigned(issuer: Issuer, algorithm: str, **header: Any) -> str:
+    parts: list[Any] = [{"alg": algorithm, "typ": "JWT", "kid": "one", **header}, issuer.claims()]
     encoded = [base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts]
     return ".".join([*encoded, ""])
+
+
+def signed(issuer: Issuer, **header: Any) -> str:
+    """A token with members of the header that the library would not write."""
+    token = unsigned(issuer, "RS256", **header)
+    algorithm = jwt.algorithms.RSAAlgorithm(jwt.algorithms.RSAAlgorithm.SHA256)
+    signature = algorithm.sign(token.removesuffix(".").encode(), RSA_KEY)
+    return token + base64.urlsafe_b64encode(signature).rstrip(b"=").decode()
 
 
 def confused(issuer: Issuer) -> str:
@@ -62,6 +70,7 @@ GOOD: dict[str, Made] = {
     "an audience in capitals": lambda one: one.token(aud="HTTPS://Tools.Example.COM/mcp"),
     "a plain JWT": lambda one: one.token(header={"typ": "JWT"}),
     "a type in full": lambda one: one.token(header={"typ": "application/at+JWT"}),
+    "signed by hand": signed,
     "of no type": lambda one: one.token(header={"typ": None}),
     "without the name of its key": lambda one: one.token(header={"kid": None}),
     "ended less than the leeway ago": lambda one: one.token(exp=now() - 55),
@@ -104,6 +113,9 @@ BAD: dict[str, tuple[Made, str]] = {
     "an empty subject": (lambda one: one.token(sub=""), "The token lacks sub."),
     "a number as subject": (lambda one: unchecked(one, sub=7), "The token is not in order."),
     "an identity token's type": (lambda one: one.token(header={"typ": "id+jwt"}), "of another type"),
+    "an end in text": (lambda one: unchecked(one, exp=str(now() + 600)), "The token is not in order."),
+    "what the library understands": (lambda one: signed(one, crit=["b64"], b64=True), "(crit)"),
+    "another form of claims": (lambda one: signed(one, b64=True), "(crit)"),
     "what must be understood": (lambda one: one.token(header={"crit": ["x"], "x": 1}), "The token"),
 }
 

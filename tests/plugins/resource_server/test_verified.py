@@ -152,6 +152,24 @@ async def test_the_caller_is_what_the_answer_says(issuer: Issuer) -> None:
         )
 
 
+async def test_who_goes_away_takes_no_answer_along(issuer: Issuer) -> None:
+    """Others wait for the same one."""
+    login = {"client_id": "tools", "client_secret": "x", "url": f"{issuer.origin}/introspect"}
+    door = Door(issuer)
+    config = {"resource": RESOURCE, "authorization_servers": [{"issuer": issuer.url, "introspection": login}]}
+    door.bearer = TokenBearer(ResourceServerConfig.model_validate(config))
+    issuer.gate.clear()
+    token = issuer.opaque("one")
+    going, staying = (asyncio.create_task(door.ask(token)) for _ in range(2))
+    await issuer.until_asked(1)
+    going.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await going
+    issuer.gate.set()
+    assert await staying == 200
+    assert len(issuer.questions) == 1
+
+
 async def test_what_is_being_asked_ends_with_the_host(issuer: Issuer) -> None:
     login = {"client_id": "tools", "client_secret": "x", "url": f"{issuer.origin}/introspect"}
     door = Door(issuer)
