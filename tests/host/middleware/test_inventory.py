@@ -126,11 +126,8 @@ async def test_it_is_told_before_any_call_can_ask() -> None:
 async def test_what_it_says_is_a_warning_at_the_start(caplog: pytest.LogCaptureFixture) -> None:
     async with make_host(make_kit(), plugins={"told": plugin_of(middleware=[Told("no tool is called 'y'")])}) as host:
         (problem,) = [one for one in host.problems if "'y'" in one.message]
-        assert (str(problem), problem.level, problem.fatal) == (
-            "plugin 'told': no tool is called 'y'",
-            "warning",
-            False,
-        )
+        assert (problem.stage, problem.level, problem.fatal) == ("assemble", "warning", False)
+        assert str(problem) == "plugin 'told': no tool is called 'y'"
         assert caplog.text.count("no tool is called 'y'") == 1
         host.catalogue.add(late)
         assert caplog.text.count("no tool is called 'y'") == 1
