@@ -163,8 +163,8 @@ def register_authenticators(context: PluginContext) -> Iterable[Authenticator]:
     """Contribute who says whose requests come in over HTTP, each for the routes of one policy.
 
     A policy that has one admits nobody else, from loopback neither; of several for one policy the first that knows the
-    caller admits the request, else the first one's refusal is the answer. A route whose policy has none is not served,
-    but for "public" and the MCP endpoint's own, "mcp". One that raises admits nobody.
+    caller admits the request, else the refusal that says most is the answer. A route whose policy has none is not
+    served, but for "public" and the MCP endpoint's own, "mcp". One that raises admits nobody.
     """
     raise NotImplementedError
 

@@ -104,12 +104,12 @@ class Issuer:
         if request.path in self.redirects:
             return web.Response(status=302, headers={"Location": self.redirects[request.path]})
         if request.path == self.where:
-            return web.json_response(self.metadata)
+            return _document(self.metadata)
         if (request.method, request.path) not in (("GET", "/keys"), ("POST", self.moved)):
             return web.Response(status=404)
         if self.answer is None:
             keys = request.path == "/keys"
-            return web.json_response({"keys": self.keys} if keys else await self._introspect(request))
+            return _document({"keys": self.keys} if keys else await self._introspect(request))
         answer = self.answer
         return web.Response(status=answer.status, body=answer.body, headers=answer.headers)
 
@@ -160,3 +160,10 @@ class Issuer:
         fields = {"kid": "one", "typ": "at+jwt", **(header or {})}
         fields = {name: value for name, value in fields.items() if value is not None or name == "typ"}
         return jwt.encode(self.claims(**changes), key, algorithm=algorithm, headers=fields)
+
+
+def _document(content: Any) -> web.Response:
+    """JSON, compressed for those who take it so."""
+    response = web.json_response(content)
+    response.enable_compression()
+    return response
