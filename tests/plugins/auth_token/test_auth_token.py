@@ -213,6 +213,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "a space": ({"token": "with space"}, "a token consists of letters"),
     "a line": ({"callers": {"ada": {"token": "line\n"}}}, "a token consists of letters"),
     "twice": ({"token": ADA, "callers": {"ben": {"token": ADA}}}, "two callers have one token"),
+    "nobody at the one token": ({"token": ADA, "subject": ""}, "at least 1 character"),
     "nobody": ({"callers": {"ada": {"token": ADA, "subject": ""}}}, "at least 1 character"),
 }
 
@@ -221,6 +222,11 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
 async def test_settings_that_would_let_in_the_wrong_people(settings: dict[str, Any], told: str) -> None:
     with pytest.raises(ValidationError, match=told):
         AuthTokenConfig.model_validate(settings)
+
+
+async def test_a_subject_may_be_one_letter() -> None:
+    config = AuthTokenConfig.model_validate({"token": ADA, "subject": "a", "callers": {"b": {"token": BEN}}})
+    assert [one.subject for one in config.named.values()] == ["a", "b"]
 
 
 async def test_a_variable_that_is_not_set_keeps_the_host_from_starting(site: Path) -> None:
