@@ -199,7 +199,7 @@ def has_members(value: Value, given: dict[str, Any]) -> bool:
 @given(st.data())
 def test_what_the_schema_accepts_is_accepted(data: st.DataObject) -> None:
     schema, other = data.draw(SCHEMAS, "schema"), data.draw(SCHEMAS, "other")
-    root = {"properties": {"it": schema, "other": other}, "$defs": DEFINED}
+    root = {"type": "object", "properties": {"it": schema, "other": other}, "$defs": DEFINED}
     value = value_of(schema, root)
     shapes.value_schema(value.to_json())
     validator = Draft202012Validator(root)
@@ -207,6 +207,63 @@ def test_what_the_schema_accepts_is_accepted(data: st.DataObject) -> None:
         sent = data.draw(strategy, "sent")
         if is_valid(validator, {"it": sent}):
             assert accepts(value, sent), value
+
+
+INNER: list[Any] = [{"type": "string"}, {"type": ["integer", "null"]}, {"type": "array", "items": {"type": "string"}}]
+EACH: list[Any] = [
+    *({"type": kind} for kind in ("string", "integer", "number", "boolean", "null", "array", "object")),
+    *(
+        {"type": [first, second]}
+        for first in ("string", "array", "object")
+        for second in ("null", "integer", "boolean")
+    ),
+    *({"const": value} for value in (*TEXTS, *NUMBERS, True, None, ["x"], {"a": 1})),
+    *(
+        {"enum": values}
+        for values in (["x", None], [1, 2], [1, 2.5], ["x", 1], [True, None], [True, 1], [["x"]], [None])
+    ),
+    *({"$ref": place} for place in REFERENCES),
+    *({"$ref": place, "type": "string"} for place in REFERENCES),
+    *({"type": "array", "items": one} for one in INNER),
+    *({"type": "array", "prefixItems": [one], "items": two} for one in INNER for two in (*INNER, False, True)),
+    *({"type": "array", "prefixItems": INNER, "maxItems": most} for most in (0, 2, 3, 4)),
+    *({"type": "object", "properties": {"a": one}, "required": ["a", "z"]} for one in (*INNER, False, True)),
+    *({"type": "object", "properties": {}, "additionalProperties": one} for one in (*INNER, False, True)),
+    *({key: [one, two]} for key in ("anyOf", "oneOf", "allOf") for one in INNER for two in (*INNER, {"type": "null"})),
+    *({"type": "array", "items": {key: INNER}} for key in ("anyOf", "oneOf", "allOf")),
+    {"anyOf": [{"type": ["string", "null"]}, {"type": "string"}]},
+    {"anyOf": [{"const": None}, {"enum": ["x", None]}]},
+    {"anyOf": [{"enum": ["x", "y"]}, {"type": "string"}]},
+    {"anyOf": [{"type": "integer"}, {"type": "boolean"}]},
+    {"anyOf": [{"type": "null"}]},
+    {"type": "object", "properties": {"a": {"type": "string"}}, "anyOf": [{"required": ["a"]}, {"minProperties": 1}]},
+    {"type": ["object", "null"], "properties": {"a": {"type": "string"}}},
+]
+PARTS = [*TEXTS, *NUMBERS, True, False, None]
+POOL: list[Any] = [
+    *PARTS,
+    [],
+    {},
+    *([one] for one in (*PARTS, ["x"], [1], {"a": 1})),
+    *([one, two] for one in ("x", 1, None, ["x"]) for two in ("x", 1, None, ["x"])),
+    ["x", 1, ["x"]],
+    ["x", None, ["x"], "x"],
+    *({"a": one} for one in (*PARTS, ["x"], {"a": "x"}, {"a": None}, [{"a": "x"}])),
+    *({"a": one, "z": 1} for one in ("x", 1, None, ["x"])),
+    {"z": 1},
+    {"a": "x", "b": [{"a": "y", "b": []}]},
+    {"it": "x"},
+    {"other": 1},
+]
+
+
+@pytest.mark.parametrize("schema", EACH, ids=str)
+def test_each_keyword_lets_through_what_it_lets_through(schema: Any) -> None:
+    root = {"type": "object", "properties": {"it": schema, "other": {"type": "string"}}, "$defs": DEFINED}
+    value = value_of(schema, root)
+    shapes.value_schema(value.to_json())
+    validator = Draft202012Validator(root)
+    assert [sent for sent in POOL if is_valid(validator, {"it": sent}) and not accepts(value, sent)] == []
 
 
 OLD: Any = st.recursive(
@@ -237,6 +294,7 @@ def test_so_is_what_an_older_schema_accepts(schema: Any, sent: Any) -> None:
     pair = {"$id": "#pair", "type": "array", "items": [{"type": "string"}, {"type": "integer"}]}
     root = {
         "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
         "properties": {"it": schema},
         "definitions": {"pair": pair},
     }
@@ -419,11 +477,25 @@ def test_types_are_told_as_well_as_can_be(annotation: Any, told: dict[str, Any])
         ({"$ref": "#named"}, ANYTHING),
         ({"$ref": "#named", "type": "integer"}, Value("integer")),
         ({"$ref": "https://x.example/#/$defs/named"}, ANYTHING),
+        ({"$ref": "#/$defs/apart"}, ANYTHING),
+        (
+            {"$ref": "#/$defs/tree"},
+            Value("json", properties={"a": Value("string"), "b": Value("array", items=ANYTHING)}),
+        ),
+        (
+            {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": True},
+            Value("json", properties={"a": Value("string")}),
+        ),
+        ({"type": "object", "properties": {}}, Value("json", properties={})),
+        ({"type": "object", "properties": {}, "additionalProperties": {"type": "string"}}, ANYTHING),
+        ({"type": "array", "prefixItems": [{"type": "string"}], "maxItems": 1}, Value("array", items=Value("string"))),
+        ({"type": ["integer", "number"]}, Value("number")),
     ],
     ids=str,
 )
 def test_what_can_be_said_is_said(schema: Any, expected: Value) -> None:
-    assert value_of(schema, {"$defs": DEFINED}) == expected
+    root = {"type": "object", "properties": {"it": schema}, "$defs": DEFINED}
+    assert value_of(schema, root) == expected
 
 
 @pytest.mark.parametrize("kinds", [3, 9, 30])
