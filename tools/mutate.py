@@ -52,7 +52,21 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
         "host/pegboard/routing.py",
         ["host/test_routes", "plugins/resource_server/test_two_doors", "host/test_hooks", "http/test_plugin_routes"],
     ),
-    "worker.tokens": ("plugins/pegboard_plugins/worker/tokens.py", ["plugins/worker/test_tokens"]),
+    "worker.tokens": (
+        "plugins/pegboard_plugins/worker/tokens.py",
+        ["plugins/worker/test_tokens", "plugins/worker/test_reach"],
+    ),
+    "worker.value_schema": ("plugins/pegboard_plugins/worker/value_schema.py", ["plugins/worker/test_value_schema"]),
+    **{
+        f"worker.{name}": (
+            f"plugins/pegboard_plugins/worker/{name}.py",
+            [
+                f"plugins/worker/test_{tests}"
+                for tests in ("captures", "behaviour", "protocol", "differences", "changes")
+            ],
+        )
+        for name in ("contents", "definitions", "endpoint", "logs", "outputs", "requests", "resources")
+    },
     "auth_token": ("plugins/pegboard_plugins/auth_token.py", ["plugins/auth_token/test_auth_token"]),
     **{
         f"resource_server.{name}": (

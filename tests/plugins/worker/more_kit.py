@@ -126,6 +126,7 @@ def everything(context: Context) -> dict[str, Any]:
         "session": context.session_id,
         "client": context.client.name,
         "caller": context.caller.client_id,
+        "host": None if context.headers is None else context.headers.get("host"),
     }
 
 

@@ -291,6 +291,7 @@ async def test_a_tool_is_given_all_that_a_request_brings(engine: Engine) -> None
         "session": None,
         "client": "worker",
         "caller": "worker",
+        "host": "localhost",
     }
 
 
