@@ -194,6 +194,11 @@ async def test_what_clients_are_promised_is_given(caplog: pytest.LogCaptureFixtu
         return {}
 
     @kit.tool
+    def lists() -> list[list[int]]:
+        """Give lists."""
+        return []
+
+    @kit.tool
     def text() -> str:
         """Give a text."""
         return ""
@@ -202,6 +207,7 @@ async def test_what_clients_are_promised_is_given(caplog: pytest.LogCaptureFixtu
     broken = {
         "number": (ToolResult(7), "that is not structured for a tool with an output schema"),
         "numbers": (ToolResult({"a": [1, "b"]}, structured=True), "output schema: a.1: must be an integer"),
+        "lists": (ToolResult(object(), structured=True), "gave a ToolResult whose value is no JSON"),
     }
     async with make_host(kit, plugins={"p": plugin_of(middleware=[caches])}) as host:
         for name, result in kept.items():

@@ -14,9 +14,9 @@ kit = Toolkit("x")
 
 
 @kit.tool
-def one() -> int:
-    """Give a number."""
-    return 1
+def one() -> str:
+    """Give a text, for which there is no schema that would be held against what middleware makes of it."""
+    return "1"
 
 
 class Spoiling(Middleware):
