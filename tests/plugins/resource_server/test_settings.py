@@ -80,7 +80,10 @@ def test_the_metadata_has_its_place(resource: str, told: str) -> None:
         {"authorization_servers": [SERVER | {"algorithms": []}]},
         {"authorization_servers": [SERVER | {"algorithms": ["HS256"]}]},
         {"authorization_servers": [SERVER | {"algorithms": ["RS256", "none"]}]},
-        {"authorization_servers": [SERVER | {"validation_options": {"verify_exp": False}}]},
+        *(
+            {"authorization_servers": [SERVER | {"validation_options": {check: False}}]}
+            for check in ("verify_exp", "verify_iat", "verify_iss", "verify_nbf")
+        ),
         {"authorization_servers": [SERVER | {"leeway_seconds": -1}]},
         {"leeway_seconds": 301},
     ],
@@ -101,6 +104,7 @@ def test_a_server_in_the_words_of_the_existing_system() -> None:
     }
     made = config(authorization_servers=json.dumps([theirs]), challenge_scopes="a b")
     (server,) = made.authorization_servers
+    assert config(authorization_servers=[server]).authorization_servers == (server,)  # as programs may give it
     assert (server.url, server.algorithms, server.audiences) == ("https://login.example", ("EdDSA",), ("tools",))
     assert (server.leeway_seconds, made.challenge_scopes) == (5, ("a", "b"))
     assert metadata(made, "x")["authorization_servers"] == ["https://login.example"]
