@@ -22,7 +22,7 @@ from pegboard.catalogue.binding import Binder
 from pegboard.catalogue.changes import Changes
 from pegboard.catalogue.extensions import check_result
 from pegboard.catalogue.identity import identity_of
-from pegboard.catalogue.lists import Lists, asked_scopes, not_for_anybody
+from pegboard.catalogue.lists import Lists, not_for_anybody
 from pegboard.catalogue.pages import may_find
 from pegboard.catalogue.registry import Registry
 from pegboard.config import HostConfig
@@ -163,11 +163,6 @@ class Host:
         if bound is None or not may_find(caller, bound) or (self._gates and hides(self._gates, name, caller)):
             return None
         return bound.tool
-
-    @property
-    def scopes(self) -> frozenset[str]:
-        """Every scope that something here asks of a caller's token."""
-        return asked_scopes(self.assembly)
 
     def refused(self, uri: str, call: Call) -> MCPError | None:
         """Why a call may not begin to hear of a resource, None where it may."""

@@ -162,8 +162,6 @@ class ScopeGate(Gate):
             "resources": _rules(config.resources),
             "prompts": _rules(config.prompts),
         }
-        rules = [*self._toolkits, *self._every_rule()]
-        self.scopes = NONE.union(*(rule.scopes for rule in rules), *self._methods.values())
 
     # --- what is needed
 

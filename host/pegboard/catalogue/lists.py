@@ -78,11 +78,6 @@ def _scopes(assembly: Assembly) -> frozenset[str]:
     return frozenset().union(*map(scopes_of, assembly.tools.values()))
 
 
-def asked_scopes(assembly: Assembly) -> frozenset[str]:
-    """Every scope that tools and middleware ask for."""
-    return _scopes(assembly).union(*(link.middleware.scopes for link in assembly.middleware))
-
-
 def needed_scopes(assembly: Assembly, bound: BoundTool) -> frozenset[str]:
     """What a caller's token must allow for a tool, gates included."""
     gates = [link.middleware for link in assembly.middleware if isinstance(link.middleware, Gate)]

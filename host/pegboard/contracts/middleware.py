@@ -25,11 +25,9 @@ class Middleware:
 
     Attributes:
         name: what order lists call it; the plugin's name when None.
-        scopes: what it asks of callers' tokens, which clients may be told that there is to ask for.
     """
 
     name: str | None = None
-    scopes: frozenset[str] = frozenset()
 
     def wants(self, call: Call) -> bool:
         """Whether it stands around this call; False passes it by, which costs next to nothing. Lists always pass."""

@@ -112,11 +112,6 @@ class ProtocolHost(Protocol):
         """The tool that a caller reaches by that name on the wire, None when there is none for them."""
         ...
 
-    @property
-    def scopes(self) -> frozenset[str]:
-        """Every scope that tools, and middleware that says so, ask of callers' tokens."""
-        ...
-
     def refused(self, uri: str, call: Call) -> MCPError | None:
         """Why a call may not begin to hear of a resource, None where it may: what a `Gate` has against it."""
         ...

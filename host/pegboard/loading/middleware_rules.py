@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Set as AbstractSet
 from typing import Any
 
-from pegboard.bearer import is_scope
 from pegboard.contracts import Middleware
 from pegboard.middleware import Around
 from pegboard.names import nearest
@@ -26,9 +24,6 @@ def misfit(item: Middleware) -> str | None:
     name: object = item.name
     if not isinstance(name, str | None):
         return f"{what} whose name is no text"
-    scopes: object = item.scopes
-    if not isinstance(scopes, AbstractSet) or not all(map(is_scope, scopes)):
-        return f"{what} whose scopes are no set of scopes (RFC 6749)"
     if type(item) is Around:
         return _misfit_of("its function", what, item.on_message)
     overridden = [hook for hook in HOOKS if _function(item, hook) is not getattr(Middleware, hook)]

@@ -31,9 +31,9 @@ class ResourceServerConfig(PluginConfig):
         authorization_servers: whose tokens are good, each a table with `issuer` and, if need be, `url`, `jwks_uri`,
             `introspection`, `audiences`, `algorithms`, `leeway_seconds`; also
             MCP_RESOURCE_SERVER_AUTHORIZATION_SERVERS, as JSON.
-        scopes_supported: what clients are told that there is to ask for; unless given, all that tools, the plugin
-            `scopes`, `required_scopes` and `challenge_scopes` name. Also MCP_RESOURCE_SERVER_SCOPES_SUPPORTED.
-        challenge_scopes: what clients without a token are told to ask for; also
+        scopes_supported: the few that clients may ask for to begin with, who learn of others when they need them; the
+            next two together unless given. Also MCP_RESOURCE_SERVER_SCOPES_SUPPORTED.
+        challenge_scopes: what clients without a token are told to ask for, besides `required_scopes`; also
             MCP_RESOURCE_SERVER_DEFAULT_CHALLENGE_SCOPES.
         required_scopes: what every token must allow.
         implied_scopes: what a scope allows beside itself, such as `{ admin = ["write"], write = ["read"] }`.
@@ -93,6 +93,11 @@ class ResourceServerConfig(PluginConfig):
         return self
 
     @property
+    def first_scopes(self) -> Sequence[str]:
+        """What clients need to begin with."""
+        return tuple(dict.fromkeys((*self.challenge_scopes, *self.required_scopes)))
+
+    @property
     def metadata_url(self) -> str:
         """Where clients find what this resource asks for (RFC 9728, section 3.1)."""
         path = path_of(self.resource)
@@ -136,18 +141,12 @@ class ResourceServerPlugin(Plugin):
     async def _tell(self, request: Request, host: ProtocolHost) -> Response:
         from pegboard import encode
 
-        return Response(body=encode(metadata(self.config, host.identity.title or host.identity.name, host.scopes)))
+        return Response(body=encode(metadata(self.config, host.identity.title or host.identity.name)))
 
 
-def metadata(config: ResourceServerConfig, name: str, asked: Iterable[str] = ()) -> dict[str, Any]:
-    """What clients may know of the resource (RFC 9728, section 2).
-
-    Args:
-        config: the settings.
-        name: what the server is called.
-        asked: what tools and plugins ask of tokens.
-    """
-    scopes = list(config.scopes_supported) or sorted({*asked, *config.required_scopes, *config.challenge_scopes})
+def metadata(config: ResourceServerConfig, name: str) -> dict[str, Any]:
+    """What clients may know of the resource (RFC 9728, section 2), which is called `name`."""
+    scopes = config.scopes_supported or config.first_scopes
     servers: Sequence[str] = [server.url or server.issuer for server in config.authorization_servers]
     told: dict[str, Any] = {
         "resource": config.resource,
@@ -155,4 +154,4 @@ def metadata(config: ResourceServerConfig, name: str, asked: Iterable[str] = ())
         "bearer_methods_supported": ["header"],
         "resource_name": name,
     }
-    return {**told, "scopes_supported": scopes} if scopes else told
+    return {**told, "scopes_supported": list(scopes)} if scopes else told

@@ -47,7 +47,7 @@ class TokenBearer:
             else:
                 self._asked[server.issuer] = Introspector(server, server.introspection, config)
         self._required = frozenset(config.required_scopes)
-        asked = {"scope": " ".join(config.challenge_scopes)} if config.challenge_scopes else {}
+        asked = {"scope": " ".join(config.first_scopes)} if config.first_scopes else {}
         self._scheme = BearerScheme({"resource_metadata": config.metadata_url, **asked})
         self._audit = AuditLog()
         self._verified: dict[bytes, Verified] = {}

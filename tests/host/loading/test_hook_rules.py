@@ -17,7 +17,6 @@ from pegboard import (
     AuthProvider,
     Call,
     CallNext,
-    Gate,
     Host,
     Middleware,
     Outcome,
@@ -339,11 +338,6 @@ def test_a_life_is_one_context_manager() -> None:
     assert len(contributions("lifespan", live, (), CONTEXT)) == 1
 
 
-def asking(scopes: Any) -> Middleware:
-    made: Middleware = type("Asking", (Gate,), {"scopes": scopes})()
-    return made
-
-
 @pytest.mark.parametrize(
     ("hook", "value", "cause"),
     [
@@ -366,10 +360,6 @@ def asking(scopes: Any) -> Middleware:
         ("register_middleware", [around()(5)], "middleware, of which its function is int, no function"),  # type: ignore[arg-type]
         ("register_middleware", [work], "middleware, of which its function does not take a call and call_next"),
         ("register_middleware", [around(name=5)(handle)], "middleware whose name is no text"),  # type: ignore[arg-type]
-        ("register_middleware", [asking("work")], "Asking whose scopes are no set of scopes"),
-        ("register_middleware", [asking(["work"])], "Asking whose scopes are no set of scopes"),
-        ("register_middleware", [asking({"a b"})], "Asking whose scopes are no set of scopes"),
-        ("register_middleware", [asking(None)], "Asking whose scopes are no set of scopes"),
         ("register_middleware", [Middleware()], "Middleware, which overrides none of on_message, on_request"),
         (
             "register_middleware",

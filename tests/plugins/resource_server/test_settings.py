@@ -93,6 +93,7 @@ def test_settings_that_would_let_in_the_wrong_people(changes: dict[str, Any]) ->
         config(**changes)
 
 
+@pytest.mark.requirement("AUTH-08")
 def test_a_server_in_the_words_of_the_existing_system() -> None:
     theirs = {
         "authorization_server_url": "https://login.example",
@@ -109,7 +110,12 @@ def test_a_server_in_the_words_of_the_existing_system() -> None:
     assert (server.leeway_seconds, made.challenge_scopes) == (5, ("a", "b"))
     assert metadata(made, "x")["authorization_servers"] == ["https://login.example"]
     assert metadata(made, "x")["scopes_supported"] == ["a", "b"]
+    both = config(authorization_servers=json.dumps([theirs]), challenge_scopes="a b", required_scopes="c a")
+    assert metadata(both, "x")["scopes_supported"] == ["a", "b", "c"]
+    few = config(authorization_servers=json.dumps([theirs]), challenge_scopes="a b", scopes_supported="a")
+    assert metadata(few, "x")["scopes_supported"] == ["a"]
     none = config(authorization_servers=[{**theirs, "expected_audiences": None}])
+    assert "scopes_supported" not in metadata(none, "x")
     assert none.authorization_servers[0].audiences == ()
 
 

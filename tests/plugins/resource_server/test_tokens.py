@@ -135,6 +135,7 @@ async def test_tokens_that_open(served: Served, issuer: Issuer, made: Made) -> N
 
 
 @pytest.mark.parametrize(("made", "reason"), BAD.values(), ids=BAD)
+@pytest.mark.requirement("AUTH-02", "AUTH-04", "AUTH-05")
 async def test_tokens_that_do_not(served: Served, issuer: Issuer, made: Made, reason: str) -> None:
     answer = await listed(served, made(issuer))
     assert answer.status == 401
@@ -144,6 +145,7 @@ async def test_tokens_that_do_not(served: Served, issuer: Issuer, made: Made, re
     assert told.endswith(ASKED)
 
 
+@pytest.mark.requirement("AUTH-02", "HTTP-04")
 async def test_who_brings_none_is_told_where_to_get_one(served: Served) -> None:
     """Row C-1, and C-14: not in the URL."""
     for method in ("POST", "GET", "DELETE"):
@@ -151,6 +153,7 @@ async def test_who_brings_none_is_told_where_to_get_one(served: Served) -> None:
         assert (answer.status, answer.get("WWW-Authenticate")) == (401, f"Bearer {ASKED}")
 
 
+@pytest.mark.requirement("AUTH-07")
 async def test_a_token_in_the_url_opens_nothing(served: Served, issuer: Issuer) -> None:
     answer = await served.request("POST", f"/mcp?access_token={issuer.token()}")
     assert answer.status == 400
@@ -231,6 +234,16 @@ async def test_two_issuers_may_mean_two_people_by_one_name(site: Path, issuer: I
             assert (await listed(served, other.token(key=OTHER_RSA_KEY, iss=issuer.url))).status == 401
 
 
+@pytest.mark.requirement("AUTH-06")
+async def test_a_session_opens_nothing_without_a_token(served: Served, issuer: Issuer) -> None:
+    session = Session(served)
+    mine = ("Authorization", f"Bearer {issuer.token()}")
+    await session.open(**dict([mine]))
+    for method in ("POST", "GET", "DELETE"):
+        assert (await served.request(method, "/mcp", session.fields(), b"{}")).status == 401
+    assert (await session.post(message("ping"), mine)).status == 200
+
+
 async def test_the_worker_has_a_door_of_its_own(site: Path, issuer: Issuer) -> None:
     """Neither's tokens open the other's."""
     secret = "0123456789abcdef-a-secret-that-is-long-enough"
@@ -299,6 +312,7 @@ async def test_tokens_are_shown_nowhere(served: Served, issuer: Issuer) -> None:
 # --- metadata
 
 
+@pytest.mark.requirement("AUTH-01")
 async def test_the_metadata_is_at_both_places(served: Served, issuer: Issuer) -> None:
     """RFC 9728: open to everybody, and what the operator configured, whatever the Host is."""
     for path in ("/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"):

@@ -20,7 +20,7 @@ from tests.support.issuer import OTHER_RSA_KEY, Issuer
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 WHERE = f'resource_metadata="{METADATA}"'
-ASKED = f'{WHERE}, scope="door"'
+ASKED = f'{WHERE}, scope="door other"'
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

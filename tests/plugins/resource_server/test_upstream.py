@@ -42,6 +42,7 @@ class Service(Issuer):
 
 
 @pytest.mark.parametrize("path", ["/answer", "/refuse"])
+@pytest.mark.requirement("AUTH-05")
 async def test_the_callers_token_stays_here_and_the_services_there(upstream_site: Path, path: str) -> None:
     async with Service() as service, Issuer() as issuer:
         tokens = '[plugins.static_tokens]\ntokens = { github = { env = "GITHUB" } }\n'

@@ -60,7 +60,7 @@ async def served(site: Path, issuer: Issuer) -> AsyncIterator[Served]:
 
 
 @ERAS
-@pytest.mark.requirement("AUTH-03")
+@pytest.mark.requirement("AUTH-03", "RES-08")
 @pytest.mark.parametrize("accept", ACCEPTED.values(), ids=ACCEPTED)
 @pytest.mark.parametrize(("one", "needed"), ASKED.values(), ids=ASKED)
 async def test_what_a_token_does_not_allow_is_a_challenge(
@@ -152,26 +152,3 @@ async def test_what_a_caller_may_not_read_is_left_out_of_what_they_hear(served: 
         await listening.begin(one, mirrored(one, Authorization=f"Bearer {issuer.token(scope=scope)}"))
         assert listening.first["params"]["notifications"] == {"resourceSubscriptions": honoured}
         listening.abort()
-
-
-# --- metadata
-
-
-async def supported(site: Path, issuer: Issuer, settings: str) -> list[str] | None:
-    async with serve(site, issuer, settings=settings) as served:
-        told = (await served.request("GET", "/.well-known/oauth-protected-resource")).json
-    found: list[str] | None = told.get("scopes_supported")
-    return found
-
-
-async def test_clients_are_told_what_there_is_to_ask_for(site: Path, issuer: Issuer) -> None:
-    """RFC 9728: what tools, this plugin and the settings of the door name, unless the operator says what."""
-    assert await supported(site, issuer, "") == ["own"]
-    door = 'required_scopes = ["door"]\nchallenge_scopes = ["first"]\n'
-    every = ["docs", "door", "first", "m", "own", "p", "s", "t", "typing"]
-    assert await supported(site, issuer, door + SETTINGS) == every
-    assert await supported(site, issuer, 'scopes_supported = ["z", "a"]\n' + SETTINGS) == ["z", "a"]
-
-
-async def test_where_nothing_asks_for_scopes_clients_are_told_of_none(tmp_path: Path, issuer: Issuer) -> None:
-    assert await supported(tmp_path, issuer, "") is None

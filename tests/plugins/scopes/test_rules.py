@@ -173,12 +173,6 @@ async def test_what_is_not_there_is_not_there() -> None:
                 assert isinstance(await host.dispatch(Call(method, params, ann("typing"))), Failure)
 
 
-async def test_all_that_is_asked_for_can_be_told() -> None:
-    async with host_of() as host:
-        told = {"m", "r", "g", "typing", "jobs", "docs", "t", "w1", "w2", "s", "of", "x", "p"}
-        assert host.scopes == told | {"own"}
-
-
 async def test_what_comes_later_is_guarded_before_it_can_be_called() -> None:
     async with host_of({"toolkits": {"program": ["p"]}, "tools": {"late*": ["l"]}}) as host:
         for name in ("late", "later"):
