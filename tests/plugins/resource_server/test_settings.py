@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from pegboard_plugins.resource_server import WELL_KNOWN, ResourceServerConfig, metadata
 from pegboard_plugins.resource_server.fetching import _may_lead_to
+from pegboard_plugins.resource_server.settings import canonical
 from tests.plugins.resource_server.conftest import listed
 from tests.support.http import Served, http_config
 from tests.support.issuer import RESOURCE, Issuer
@@ -74,6 +75,7 @@ def test_the_metadata_has_its_place(resource: str, told: str) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
+        {"resource": "https://a.example/mcp?key=1"},
         {"authorization_servers": []},
         {"authorization_servers": [SERVER, SERVER]},
         {"authorization_servers": "nonsense"},
@@ -152,3 +154,9 @@ async def test_a_part_of_the_variables_is_not_enough(site: Path) -> None:
     async with Served(site, http_config(), env=env, ready=False) as refused:
         assert await refused.wait() == 3
         assert "authorization_servers" in refused.stderr
+
+
+def test_of_a_url_scheme_and_host_may_be_spelt_in_capitals() -> None:
+    assert canonical("HTTPS://A.Example:8443/MCP/Tools") == "https://a.example:8443/MCP/Tools"
+    assert canonical("HTTPS://A.Example") == "https://a.example"
+    assert canonical("Tools") == "Tools"
