@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pegboard.jsonrpc import jsonrpc_error, jsonrpc_notification, jsonrpc_result
     from pegboard.loading.discovery import Selection
     from pegboard.middleware import Gate, around
-    from pegboard.redaction import redact_logs, redacted
+    from pegboard.redaction import redact_logs, redacted, redacted_data
     from pegboard.retry_after import retry_after_ms
     from pegboard.toolkit import Toolkit
     from pegboard.upstream import Upstream, error_code, instance_of
@@ -224,6 +224,7 @@ __all__ = [
     "jsonrpc_result",
     "redact_logs",
     "redacted",
+    "redacted_data",
     "retry_after_ms",
     "tool",
 ]
@@ -269,7 +270,7 @@ _NAMES = {
     "hookspecs": "HOST_API hookimpl",
     "host": "Host",
     "jsonrpc": "jsonrpc_error jsonrpc_notification jsonrpc_result",
-    "redaction": "redact_logs redacted",
+    "redaction": "redact_logs redacted redacted_data",
     "retry_after": "retry_after_ms",
     "context.rounds": "Rounds",
     "toolkit": "Toolkit",

@@ -138,8 +138,8 @@ def _values(call: Call) -> list[str]:
 
 def redacted_error(error: MCPError) -> MCPError:
     """An error with the secrets in its texts masked: the same, or one in its place whose text cannot be changed."""
-    vars(error).update({name: _redacted(value) for name, value in vars(error).items()})
-    arguments = _redacted(error.args)
+    vars(error).update({name: redacted_data(value) for name, value in vars(error).items()})
+    arguments = redacted_data(error.args)
     if arguments is not error.args:
         error.args = arguments
     if redacted(error.message) == error.message:
@@ -148,15 +148,15 @@ def redacted_error(error: MCPError) -> MCPError:
     return instead("It failed, and what it said of that held a secret.")
 
 
-def _redacted(value: Any, inside: tuple[int, ...] = ()) -> Any:
-    """A value as it was, or a copy where a text in it holds a secret; `inside` are the ids of what it is part of."""
+def redacted_data(value: Any, inside: tuple[int, ...] = ()) -> Any:
+    """A value of JSON, or a copy of it in which every secret is masked; `inside` are the ids of what it is part of."""
     if isinstance(value, str):
         text = redacted(value)
         return value if text == value else text
     if not isinstance(value, Mapping | list | tuple) or id(value) in inside:
         return value
     parts = [one for pair in value.items() for one in pair] if isinstance(value, Mapping) else list(value)
-    new = [_redacted(part, (*inside, id(value))) for part in parts]
+    new = [redacted_data(part, (*inside, id(value))) for part in parts]
     if all(one is other for one, other in zip(new, parts, strict=True)):
         return value
     if isinstance(value, Mapping):

@@ -153,6 +153,8 @@ def undeclared(context: Context) -> str:
 def logged(context: Context) -> str:
     log.error("all of it: %s", everything(context), extra={"more": everything(context)})
     log.debug("%s", written(context))
+    context.log.error(everything(context), more=[written(context)])
+    context.progress.report(1, message=everything(context))
     try:
         raise ValueError(everything(context))
     except ValueError:

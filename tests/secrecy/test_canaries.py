@@ -109,13 +109,18 @@ async def talk(wire: Wire, revision: str) -> list[Any]:
     told = [await wire.request("tools/list", {}, modern=modern)]
     for name in TOOLS:
         for arguments in ({}, {"wrong": 1}):
-            params = {"name": f"leaky_{name}", "arguments": arguments}
+            meta = {"progressToken": name, "io.modelcontextprotocol/logLevel": "debug"}
+            params = {"name": f"leaky_{name}", "arguments": arguments, "_meta": meta}
             told.append(await wire.request("tools/call", params, modern=modern))
     uris = ("leaky://purpose", "leaky://accident")
     told += [await wire.request("resources/read", {"uri": uri}, modern=modern) for uri in uris]
-    return [*told, await wire.request("prompts/get", {"name": "leaky_ask"}, modern=modern)]
+    told.append(await wire.request("prompts/get", {"name": "leaky_ask"}, modern=modern))
+    notifications = await wire.settle()
+    assert {one["method"] for one in notifications} == {"notifications/message", "notifications/progress"}
+    return [*told, *notifications]
 
 
+@pytest.mark.requirement("UTIL-21")
 @pytest.mark.parametrize(
     ("revision", "exposure"), [(LEGACY[-1], {}), (MODERN[-1], {}), (MODERN[-1], EXPOSED)], ids=["old", "new", "exposed"]
 )

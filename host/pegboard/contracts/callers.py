@@ -33,8 +33,12 @@ class Caller(NamedTuple):
 
     @property
     def identity(self) -> "Caller":
-        """Who it is, whatever token they came with this time: what belongs to somebody is bound to this."""
-        return Caller(self.subject, self.trusted, issuer=self.issuer)
+        """Who it is, whatever token they came with this time: what belongs to somebody is bound to this.
+
+        That is the person, by whatever program they come, or the program, where it comes in no person's name.
+        """
+        program = self.client_id if self.subject is None else None
+        return Caller(self.subject, self.trusted, client_id=program, issuer=self.issuer)
 
     @property
     def is_known(self) -> bool:

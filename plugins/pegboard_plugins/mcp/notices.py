@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from pegboard import Notify, ProtocolError, RequestId, jsonrpc_notification
+from pegboard import Notify, ProtocolError, RequestId, jsonrpc_notification, redacted_data
 from pegboard_plugins.mcp.envelope import INVALID_PARAMS, is_request_id
 from pegboard_plugins.mcp.revisions import LOG_LEVEL, LOG_LEVELS
 from pegboard_plugins.mcp.session import Session
@@ -52,9 +52,9 @@ def modern_notify(meta: Mapping[str, Any], token: RequestId | None, send: Send) 
 
     def notify(method: str, params: dict[str, Any]) -> None:
         if method == PROGRESS and token is not None:
-            send(jsonrpc_notification(method, {"progressToken": token, **params}))
+            send(jsonrpc_notification(method, {"progressToken": token, **_masked(params)}))
         elif method == MESSAGE and least is not None and _RANK.get(params.get("level", ""), -1) >= least:
-            send(jsonrpc_notification(method, params))
+            send(jsonrpc_notification(method, _masked(params)))
 
     return notify
 
@@ -67,11 +67,19 @@ def session_notify(session: Session, token: RequestId | None, send: Send) -> Not
         if method == PROGRESS:
             if token is None:
                 return
-            params = {"progressToken": token, **params}
+            params = {"progressToken": token, **_masked(params)}
             if revision == "2024-11-05":
                 params.pop("message", None)
-        elif method == MESSAGE and _RANK.get(params.get("level", ""), -1) < _RANK[session.level]:
-            return
+        elif method == MESSAGE:
+            if _RANK.get(params.get("level", ""), -1) < _RANK[session.level]:
+                return
+            params = _masked(params)
         send(jsonrpc_notification(method, params))
 
     return notify
+
+
+def _masked(params: dict[str, Any]) -> dict[str, Any]:
+    """What a call says in words, without secrets (server/utilities/logging, security)."""
+    texts: dict[str, Any] = {name: redacted_data(params[name]) for name in ("message", "data") if name in params}
+    return {**params, **texts}

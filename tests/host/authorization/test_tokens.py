@@ -359,6 +359,7 @@ async def test_a_function_sees_who_is_authenticated() -> None:
         assert await value(host, "who", caller=ann) == ["ann", ["a", "b"], "client", 12.5, "https://here.example"]
         assert await value(host, "who", caller=Caller(trusted=True)) is None
     assert ann.identity == Caller("ann")
+    assert Caller(client_id="robot", expires_at=1).identity == Caller(client_id="robot")
     assert Caller(trusted=True).identity == Caller(trusted=True)
 
 
