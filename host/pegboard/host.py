@@ -363,7 +363,8 @@ class Host:
         check_reach(address, assembly.authenticators, trusted=trusted)
         if withheld := [] if trusted else not_for_anybody(assembly):
             names = ", ".join(withheld)
-            logger.warning("not served at %s, as they use secrets or tokens and anybody may call: %s", address, names)
+            why = "as they need secrets, tokens or scopes and anybody may call"
+            logger.warning("not served at %s, %s: %s", address, why, names)
         if self.on_opened is not None:
             self.on_opened(address, [name for name in assembly.tools if name not in withheld])
 

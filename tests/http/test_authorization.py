@@ -43,6 +43,7 @@ async def test_beyond_loopback_they_are_neither_listed_nor_callable(site: Path) 
             assert (await ask(served, call(name))).last["error"]["message"] == f"Unknown tool: {name}"
         assert (await ask(served, call("desk_plain"))).result["content"][0]["text"] == "plain"
         told = (await served.said(r"not served at .*"))[0]
+        assert "as they need secrets, tokens or scopes and anybody may call" in told
         assert all(name in told for name in GUARDED)
 
 

@@ -81,7 +81,7 @@ def explain(
     return [
         explainer.problem(way, details)
         for way, details in by_path.items()
-        if not (any(one[: len(way)] == way != one for one in by_path) and _is_other_branch(details))
+        if not (any(one[: len(way)] == way != one for one in by_path) and _is_echo(details))
     ]
 
 
@@ -152,9 +152,21 @@ def _way(detail: ErrorDetails, data: Any) -> KeyPath:
     return tuple(way)
 
 
-def _is_other_branch(details: Iterable[ErrorDetails]) -> bool:
-    """Whether these errors only say that a table or list was not one of the other things that it might have been."""
-    return all(_WRONG_KIND.fullmatch(one["type"]) and isinstance(one["input"], dict | list) for one in details)
+def _is_echo(details: Iterable[ErrorDetails]) -> bool:
+    """Whether these errors of a table or list say nothing that those of what is in it do not say better."""
+    return all(isinstance(one["input"], dict | list) and (_is_other_branch(one) or _is_short(one)) for one in details)
+        isinstance(one["input"], dict | list) and (_is_other_branch(one) or _is_miscount(one)) for one in details
+    )
+
+
+def _is_other_branch(one: ErrorDetails) -> bool:
+    """Whether it only says that a value was not one of the other things that it might have been."""
+    return _WRONG_KIND.fullmatch(one["type"]) is not None
+
+
+def _is_short(one: ErrorDetails) -> bool:
+    """Whether there would be enough, did pydantic not count what is in order alone."""
+    return one["type"] == "too_short" and len(one["input"]) >= one["ctx"]["min_length"]
 
 
 def _leaves(value: Any, way: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:

@@ -13,7 +13,7 @@ from pegboard.config.secrets import SecretRef
 MASK = "**********"
 
 _SECRET_WORD = re.compile(
-    r"secret|password|passwd|passphrase|credential|api_?key|(^|_)(token|pwd|pass|dsn|cookie|authorization|bearer)s?(_|$)|(^|_)keys?$"
+    r"secret|password|passwd|passphrase|credential|api_?key|(^|_)(token|pwd|pass|dsn|cookie|authorization|bearer)s?(_(?!types?$)|$)|(^|_)keys?$"
 )
 _PUBLIC_TABLES = frozenset(("authorization_server", "authorization_servers"))
 """Tables in which no more is secret than their keys say; a text in their place may hold anything."""

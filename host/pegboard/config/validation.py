@@ -49,7 +49,8 @@ def validate_section(
     ]
     checked = check(model, resolve(section), config.sources, path, {"directory": config.directory}, refs)
     if isinstance(checked, list):
-        unset = {dotted(place) for place in missing}
+        # what is said of a table around such a place may be due to it alone
+        unset = {dotted(place[:end]) for place in missing for end in range(len(path), len(place) + 1)}
         problems += [problem for problem in checked if problem.key not in unset]
     return in_order(problems) or checked
 

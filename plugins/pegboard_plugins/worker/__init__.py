@@ -114,6 +114,7 @@ class WorkerPlugin(Plugin):
     def register_routes(self) -> Iterable[Route]:
         """Health, tools, invoking them, and resources."""
         if not self.config.secret:
+            logger.warning("not served: it needs a secret where it asks for no tokens, too; set ARCADE_WORKER_SECRET")
             return []
         from pegboard_plugins.worker.endpoint import Endpoint, refusing
 

@@ -385,6 +385,62 @@ tokens = 314159
     ]
 
 
+class Gang(PluginConfig):
+    members: tuple[Tls, ...] = Field(min_length=1)
+    pairs: tuple[Tls, ...] = Field((), min_length=2)
+    words: tuple[str, ...] = ()
+    token: SecretStr | None = None
+
+    @model_validator(mode="after")
+    def _has_token(self) -> Gang:
+        if self.token is None:
+            raise ValueError("it needs a token")
+        return self
+
+
+def test_a_list_is_not_called_too_short_for_what_is_wrong_in_it(tmp_path: Path) -> None:
+    text = """[plugins.acme]
+token = "x"
+pairs = [{ cert = 1 }]
+[[plugins.acme.members]]
+cret = "x"
+"""
+    assert wrong(tmp_path, text, Gang) == [
+        "3: plugins.acme.pairs[0].cert: expected text, found the number 1; put it in quotes",
+        "3: plugins.acme.pairs: Tuple should have at least 2 items after validation, not 0",
+        "4: plugins.acme.members[0].cert: is required and missing",
+        '5: plugins.acme.members[0].cret: unknown key; did you mean "cert"?',
+    ]
+    assert wrong(tmp_path, '[plugins.acme]\ntoken = "x"\nmembers = []\n', Gang) == [
+        "3: plugins.acme.members: must not be empty"
+    ]
+
+
+def test_a_variable_that_is_not_set_is_all_that_is_said_of_it(tmp_path: Path) -> None:
+    """Not, too, that what it is for is missing, in the words of the table around it."""
+    text = """[plugins.acme]
+token = { env = "TOKEN" }
+words = 1
+[[plugins.acme.members]]
+cert = { env = "CERT" }
+"""
+    assert wrong(tmp_path, text, Gang) == [
+        '2: plugins.acme.token: the environment variable "TOKEN" is missing or empty',
+        "3: plugins.acme.words: expected a list, found the number 1",
+        '5: plugins.acme.members[0].cert: the environment variable "CERT" is missing or empty',
+    ]
+    assert wrong(tmp_path, text.replace("words = 1", ""), Gang) == [
+        '2: plugins.acme.token: the environment variable "TOKEN" is missing or empty',
+        '5: plugins.acme.members[0].cert: the environment variable "CERT" is missing or empty',
+    ]
+    assert wrong(tmp_path, '[plugins.acme]\nmembers = [{ cert = "x" }]\n', Gang) == [
+        "1: plugins.acme: it needs a token"
+    ]
+    assert wrong(tmp_path, '[plugins.acme]\ntoken = { env = "TOKEN" }\nmembers = [{ cert = "x" }]\n', Gang) == [
+        '2: plugins.acme.token: the environment variable "TOKEN" is missing or empty'
+    ]
+
+
 def test_passwords_in_addresses_are_never_repeated(tmp_path: Path) -> None:
     [line] = wrong(tmp_path, "[plugins.acme]\nport = 'postgres://me:p@ss@db/x'\n", Acme)
     assert line == '2: plugins.acme.port: expected a whole number, found text "postgres://**********@db/x"'

@@ -33,6 +33,11 @@ def test_a_configuration_tells_what_is_not_to_be_told() -> None:
     assert list(HostConfig.of({"plugins": {"y": {}}}).secret_values()) == []
 
 
+def test_what_types_tokens_are_of_is_no_secret() -> None:
+    section = {"token_types": ["at+jwt"], "token_type": "Bearer", "token_key": "canary-1", "type_token": "canary-2"}
+    assert list(secrets_in({"y": section}, ("plugins",))) == ["canary-1", "canary-2"]
+
+
 def test_authorization_servers_are_no_secret_but_what_they_hold_may_be() -> None:
     """And so may be all of a text that stands in their place."""
     server = {"issuer": "https://auth.example", "introspection": {"client_id": "x", "client_secret": "canary-1"}}

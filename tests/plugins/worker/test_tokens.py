@@ -262,6 +262,20 @@ async def test_a_section_without_a_secret_says_how_to_set_one(site: Path) -> Non
         assert "it needs a secret: set ARCADE_WORKER_SECRET" in refused.stderr
 
 
+@pytest.mark.parametrize(
+    ("settings", "env"),
+    [("auth_disabled = true", {}), ("", {"ARCADE_AUTH_DISABLED": "true"})],
+    ids=["settings", "variable"],
+)
+async def test_without_a_secret_it_is_not_served_to_those_without_tokens_and_says_so(
+    site: Path, settings: str, env: dict[str, str]
+) -> None:
+    async with serve(site, settings, env=env) as served:
+        assert (await served.request("GET", "/worker/health")).status == 404
+        assert "not served: it needs a secret" in served.stderr
+        assert "set ARCADE_WORKER_SECRET" in served.stderr
+
+
 async def test_the_variable_alone_switches_it_on_and_is_never_shown(site: Path) -> None:
     async with Served(site, "[plugins.http]\nport = 0\n", env={"ARCADE_WORKER_SECRET": SECRET}) as served:
         engine = Engine(served, f"Bearer {token()}")
