@@ -155,8 +155,6 @@ def _way(detail: ErrorDetails, data: Any) -> KeyPath:
 def _is_echo(details: Iterable[ErrorDetails]) -> bool:
     """Whether these errors of a table or list say nothing that those of what is in it do not say better."""
     return all(isinstance(one["input"], dict | list) and (_is_other_branch(one) or _is_short(one)) for one in details)
-        isinstance(one["input"], dict | list) and (_is_other_branch(one) or _is_miscount(one)) for one in details
-    )
 
 
 def _is_other_branch(one: ErrorDetails) -> bool:
