@@ -7,7 +7,7 @@ import itertools
 import json
 import os
 import subprocess
-from base64 import b64decode
+from base64 import b64decode, urlsafe_b64encode
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from time import time
@@ -336,6 +336,29 @@ async def test_each_token_goes_to_whose_it_is(site: Path) -> None:
             assert (await listed(served, asked.token())).status == 401  # whatever its signature is
             assert len(asked.questions) == 3
             assert (await listed(served, asked.opaque("its", iss=signing.url))).status == 401
+
+
+@pytest.mark.parametrize(
+    "header",
+    [{"crit": ["x"], "x": 1}, {"crit": []}, {"b64": False}, {"kid": 1}],
+    ids=["what must be understood", "nothing that must be", "other claims", "a number as key"],
+)
+async def test_a_token_that_names_another_issuer_is_not_shown_however_odd_it_is(
+    site: Path, header: dict[str, Any]
+) -> None:
+    async with Issuer() as signing, Issuer("/asked") as asked:
+        servers = f'introspection = {{ client_id = "x", client_secret = "{SECRET}" }}'
+        more = f'[[plugins.resource_server.authorization_servers]]\nissuer = "{signing.url}"'
+        async with asking(site, asked, server=f"{servers}\n{more}") as served:
+            head, claims, signature = signing.token().split(".")
+            odd = _encoded({"alg": "RS256", "kid": "one", **header})
+            for token in (f"{odd}.{claims}.{signature}", f"{head}.{claims}.!"):
+                assert (await listed(served, token)).status == 401
+            assert not asked.questions
+
+
+def _encoded(header: dict[str, Any]) -> str:
+    return urlsafe_b64encode(json.dumps(header).encode()).rstrip(b"=").decode()
 
 
 async def test_an_opaque_token_is_asked_of_one_after_the_other(site: Path) -> None:

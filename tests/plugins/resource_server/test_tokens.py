@@ -116,7 +116,7 @@ BAD: dict[str, tuple[Made, str]] = {
     "an end in text": (lambda one: unchecked(one, exp=str(now() + 600)), "The token is not in order."),
     "what the library understands": (lambda one: signed(one, crit=["b64"], b64=True), "(crit)"),
     "another form of claims": (lambda one: signed(one, b64=True), "(crit)"),
-    "what must be understood": (lambda one: one.token(header={"crit": ["x"], "x": 1}), "The token"),
+    "what must be understood": (lambda one: one.token(header={"crit": ["x"], "x": 1}), "(crit)"),
 }
 
 
