@@ -20,6 +20,7 @@ from pegboard import (
     Request,
     Response,
     hookimpl,
+    is_scope,
     is_weak_secret,
 )
 
@@ -45,6 +46,11 @@ class NamedToken(PluginConfig):
     def _fits(cls, token: SecretStr) -> SecretStr:
         return _checked(token)
 
+    @field_validator("scopes")
+    @classmethod
+    def _are_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
+        return _scopes(scopes)
+
 
 class AuthTokenConfig(PluginConfig):
     """`[plugins.auth_token]`.
@@ -66,6 +72,11 @@ class AuthTokenConfig(PluginConfig):
     @classmethod
     def _fits(cls, token: SecretStr | None) -> SecretStr | None:
         return None if token is None else _checked(token)
+
+    @field_validator("scopes")
+    @classmethod
+    def _are_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
+        return _scopes(scopes)
 
     @model_validator(mode="after")
     def _has_tokens(self) -> Self:
@@ -91,6 +102,13 @@ def _checked(token: SecretStr) -> SecretStr:
     if not _TOKEN.fullmatch(token.get_secret_value()):
         raise ValueError("a token consists of letters, digits and -._~+/, with = at its end")
     return token
+
+
+def _scopes(given: tuple[str, ...]) -> tuple[str, ...]:
+    for scope in given:
+        if not is_scope(scope):
+            raise ValueError(f"{scope!r} is no scope (RFC 6749)")
+    return given
 
 
 class AuthTokenPlugin(Plugin):

@@ -14,7 +14,14 @@ from pydantic import Field, field_validator, model_validator
 
 from pegboard import Authenticator, Lifespan, Plugin, PluginConfig, ProtocolHost, Request, Response, Route, hookimpl
 from pegboard_plugins.resource_server.servers import AuthorizationServer
-from pegboard_plugins.resource_server.settings import as_list, as_servers, checked_implied, checked_url, path_of
+from pegboard_plugins.resource_server.settings import (
+    as_list,
+    as_servers,
+    checked_implied,
+    checked_scopes,
+    checked_url,
+    path_of,
+)
 
 if TYPE_CHECKING:
     from pegboard_plugins.resource_server.tokens import TokenBearer
@@ -75,9 +82,14 @@ class ResourceServerConfig(PluginConfig):
     def _are_listed(cls, given: Any) -> Any:
         return as_list(given)
 
+    @field_validator("scopes_supported", "challenge_scopes", "required_scopes")
+    @classmethod
+    def _are_scopes(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        return checked_scopes(given)
+
     @field_validator("implied_scopes")
     @classmethod
-    def _are_scopes(cls, given: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+    def _imply_scopes(cls, given: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
         return checked_implied(given)
 
     @field_validator("resource")

@@ -24,10 +24,20 @@ def checked_implied(implied: Mapping[str, tuple[str, ...]]) -> Mapping[str, tupl
     Raises:
         ValueError: one is none (RFC 6749, section 3.3).
     """
-    for scope in (*implied, *(one for told in implied.values() for one in told)):
+    checked_scopes((*implied, *(one for told in implied.values() for one in told)))
+    return implied
+
+
+def checked_scopes(scopes: tuple[str, ...]) -> tuple[str, ...]:
+    """Scopes.
+
+    Raises:
+        ValueError: one is none (RFC 6749, section 3.3).
+    """
+    for scope in scopes:
         if not is_scope(scope):
             raise ValueError(f"{scope!r} is no scope (RFC 6749)")
-    return implied
+    return scopes
 
 
 def with_implied(scopes: Iterable[str], implied: Mapping[str, Iterable[str]]) -> frozenset[str]:

@@ -212,6 +212,8 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "an empty text": ({"token": ""}, "a token consists of letters"),
     "a space": ({"token": "with space"}, "a token consists of letters"),
     "a line": ({"callers": {"ada": {"token": "line\n"}}}, "a token consists of letters"),
+    "two scopes in one": ({"token": ADA, "scopes": ["a b"]}, "'a b' is no scope"),
+    "no scope of another": ({"callers": {"ben": {"token": ADA, "scopes": ["a", ""]}}}, "'' is no scope"),
     "twice": ({"token": ADA, "callers": {"ben": {"token": ADA}}}, "two callers have one token"),
     "nobody at the one token": ({"token": ADA, "subject": ""}, "at least 1 character"),
     "nobody": ({"callers": {"ada": {"token": ADA, "subject": ""}}}, "at least 1 character"),

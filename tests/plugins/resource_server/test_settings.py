@@ -48,6 +48,13 @@ def test_urls_that_tokens_cannot_depend_on(url: str) -> None:
             config(authorization_servers=[SERVER | {key: url}])
 
 
+@pytest.mark.parametrize("key", ["scopes_supported", "challenge_scopes", "required_scopes"])
+@pytest.mark.parametrize("scope", ["a b", "", "ä"], ids=["two", "none", "not ASCII"])
+def test_what_is_asked_for_are_scopes(key: str, scope: str) -> None:
+    with pytest.raises(ValidationError, match=f"{scope!r} is no scope"):
+        config(**{key: ["a", scope]})
+
+
 @pytest.mark.parametrize("implied", [{"a b": ["c"]}, {"a": ["b", "c d"]}, {"": ["a"]}, {"a": ['"']}])
 def test_what_implies_and_is_implied_are_scopes(implied: dict[str, list[str]]) -> None:
     with pytest.raises(ValidationError, match="is no scope"):
