@@ -161,9 +161,9 @@ class Registry:
             for one in edits:
                 edit(draft, *one)
             assembly = draft.assembly()._replace(contributed=binder.contributed())
-            for problem in tell(assembly):
-                if problem.level == "error":
-                    raise ToolDefinitionError(str(problem))
+            if failed := next((problem for problem in tell(assembly) if problem.fatal), None):
+                tell(self._assembly)  # for those who have heard of what does not come
+                raise ToolDefinitionError(str(failed))
             self._publish(assembly)
             self._assembly = assembly
         self._changed(draft.changed)

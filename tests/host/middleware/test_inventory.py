@@ -147,6 +147,18 @@ async def test_one_that_fails_then_keeps_the_host_from_starting() -> None:
         assert "late" not in host.assembly.tools
 
 
+async def test_a_change_that_does_not_come_is_taken_back_from_those_who_heard_of_it() -> None:
+    """A guard goes by what it was told last: it would not know what is served."""
+    first, second = Told(), Told()
+    plugins = {"first": plugin_of(middleware=[first]), "second": plugin_of(middleware=[second])}
+    async with make_host(make_kit(), plugins=plugins) as host:
+        host.catalogue.add(late)
+        second.fails = True
+        with pytest.raises(ToolDefinitionError, match="KeyError"):
+            host.catalogue.remove("tools", "late")
+        assert sorted(host.assembly.tools) == sorted(first.inventories[-1].tools) == ["late", "x_a"]
+
+
 # --- lists that callers share
 
 
