@@ -71,9 +71,18 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
     **{
         f"resource_server.{name}": (
             f"plugins/pegboard_plugins/resource_server/{name}.py",
-            [f"plugins/resource_server/test_{tests}" for tests in ("verified", "settings", "keys", "tokens")],
+            [f"plugins/resource_server/test_{one}" for one in tests.split()],
         )
-        for name in ("fetching", "keys", "settings", "tokens")
+        for name, tests in {
+            "claims": "verified leeway introspection tokens",
+            "fetching": "settings keys introspection",
+            "introspection": "introspection",
+            "jwts": "verified leeway keys tokens",
+            "keys": "verified keys",
+            "servers": "settings introspection",
+            "settings": "settings introspection",
+            "tokens": "verified introspection tokens callers",
+        }.items()
     },
     "envelope": (
         f"{MCP}/envelope.py",
