@@ -16,6 +16,7 @@ from pegboard_plugins.resource_server import ResourceServerConfig, introspection
 from pegboard_plugins.resource_server.tokens import TokenBearer
 from tests.host.test_bearer import Fields
 from tests.support.issuer import OTHER_RSA_KEY, RESOURCE, RSA_KEY, Issuer, public
+from tests.support.peer import WAIT
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -181,6 +182,17 @@ async def test_what_is_being_asked_ends_with_the_host(issuer: Issuer) -> None:
     await door.bearer.close()
     with pytest.raises(asyncio.CancelledError):
         await asking
+
+
+async def test_keys_that_are_being_fetched_are_not_waited_for_at_the_end(issuer: Issuer) -> None:
+    issuer.silent = True
+    door = Door(issuer, fetch_seconds=3600)
+    asking = asyncio.create_task(door.ask(issuer.token()))
+    while not issuer.asked:
+        await asyncio.sleep(0)
+    await door.bearer.close()
+    async with asyncio.timeout(WAIT):
+        await asyncio.wait((asking,))
 
 
 async def test_a_token_is_checked_again_once_keys_change(issuer: Issuer, make: Callable[..., Door]) -> None:
