@@ -188,8 +188,7 @@ async def test_keys_that_are_being_fetched_are_not_waited_for_at_the_end(issuer:
     issuer.silent = True
     door = Door(issuer, fetch_seconds=3600)
     asking = asyncio.create_task(door.ask(issuer.token()))
-    while not issuer.asked:
-        await asyncio.sleep(0)
+    await issuer.heard.wait()
     await door.bearer.close()
     async with asyncio.timeout(WAIT):
         await asyncio.wait((asking,))
