@@ -48,7 +48,7 @@ class Issuer:
         url: its issuer.
         keys: the members of its key set.
         asked: how often each path was asked for.
-        heard: whether it was asked for anything.
+        noticed: whether it was asked for anything.
         answer: what it answers in the place of its documents: a status, a body or a redirect; None for its documents.
         silent: it answers nothing.
         slow: its answers have no end, and come byte by byte.
@@ -64,7 +64,7 @@ class Issuer:
         self.path = path
         self.keys: list[dict[str, Any]] = [public(RSA_KEY, "one", "RS256")]
         self.asked: Counter[str] = Counter()
-        self.heard = asyncio.Event()
+        self.noticed = asyncio.Event()
         self.answer: web.Response | None = None
         self.silent = False
         self.slow = False
@@ -99,7 +99,7 @@ class Issuer:
 
     async def _handle(self, request: web.Request) -> web.Response:
         self.asked[request.path] += 1
-        self.heard.set()
+        self.noticed.set()
         if self.silent:
             await asyncio.get_running_loop().create_future()
         if self.slow:

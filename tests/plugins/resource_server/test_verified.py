@@ -188,7 +188,7 @@ async def test_keys_that_are_being_fetched_are_not_waited_for_at_the_end(issuer:
     issuer.silent = True
     door = Door(issuer, fetch_seconds=3600)
     asking = asyncio.create_task(door.ask(issuer.token()))
-    await issuer.heard.wait()
+    await issuer.noticed.wait()
     await door.bearer.close()
     async with asyncio.timeout(WAIT):
         await asyncio.wait((asking,))
