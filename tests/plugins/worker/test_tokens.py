@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import re
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from time import time
 from typing import Any
@@ -26,7 +27,9 @@ from tests.support.wire import PEGBOARD
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-NOW = int(time())
+
+def now() -> int:
+    return int(time())
 
 
 def unsigned(algorithm: str) -> str:
@@ -35,54 +38,56 @@ def unsigned(algorithm: str) -> str:
     return ".".join([*encoded, ""])
 
 
-GOOD = {
-    "as it should be": token(),
-    "an audience among several": token(aud=["other", "worker"]),
-    "begun a while ago": token(nbf=NOW - 60),
-    "of somebody": token(iss="engine", sub="ada", jti="1"),
+GOOD: dict[str, Callable[[], str]] = {
+    "as it should be": token,
+    "an audience among several": lambda: token(aud=["other", "worker"]),
+    "begun a while ago": lambda: token(nbf=now() - 60),
+    "of somebody": lambda: token(iss="engine", sub="ada", jti="1"),
 }
-BAD = {
-    "another secret": (token(SECRET.upper()), "Signature verification failed"),
-    "another audience": (token(aud="mcp"), "Audience doesn't match"),
-    "no audience": (token(aud=None), 'Token is missing the "aud" claim'),
-    "another version": (token(ver="2"), "Unsupported token version: 2"),
-    "a version that is a number": (token(ver=1), "Unsupported token version: 1"),
-    "no version": (token(ver=None), "Unsupported token version: None"),
-    "ended": (token(exp=NOW - 5), "Signature has expired"),
-    "not begun": (token(nbf=NOW + 3600), "The token is not yet valid (nbf)"),
-    "of the future": (token(iat=NOW + 3600), "The token is not yet valid (iat)"),
-    "without an end": (token(exp=None), 'Token is missing the "exp" claim'),
-    "an end that is no time": (token(exp="soon"), "Expiration Time claim (exp) must be an integer."),
-    "another algorithm": (token(algorithm="HS512"), "The specified alg value is not allowed"),
-    "no signature": (unsigned("none"), "The specified alg value is not allowed"),
-    "no signature in capitals": (unsigned("nOnE"), "The specified alg value is not allowed"),
-    "no token at all": ("x", "Not enough segments"),
-    "nonsense": ("a.b.c", "Invalid header"),
-    "no text": ("\x80", "'utf-8' codec can't encode character"),
+BAD: dict[str, tuple[Callable[[], str], str]] = {
+    "another secret": (lambda: token(SECRET.upper()), "Signature verification failed"),
+    "another audience": (lambda: token(aud="mcp"), "Audience doesn't match"),
+    "no audience": (lambda: token(aud=None), 'Token is missing the "aud" claim'),
+    "another version": (lambda: token(ver="2"), "Unsupported token version: 2"),
+    "a version that is a number": (lambda: token(ver=1), "Unsupported token version: 1"),
+    "no version": (lambda: token(ver=None), "Unsupported token version: None"),
+    "ended": (lambda: token(exp=now() - 5), "Signature has expired"),
+    "not begun": (lambda: token(nbf=now() + 3600), "The token is not yet valid (nbf)"),
+    "of the future": (lambda: token(iat=now() + 3600), "The token is not yet valid (iat)"),
+    "without an end": (lambda: token(exp=None), 'Token is missing the "exp" claim'),
+    "an end that is no time": (lambda: token(exp="soon"), "Expiration Time claim (exp) must be an integer."),
+    "another algorithm": (lambda: token(algorithm="HS512"), "The specified alg value is not allowed"),
+    "no signature": (lambda: unsigned("none"), "The specified alg value is not allowed"),
+    "no signature in capitals": (lambda: unsigned("nOnE"), "The specified alg value is not allowed"),
+    "no token at all": (lambda: "x", "Not enough segments"),
+    "nonsense": (lambda: "a.b.c", "Invalid header"),
+    "no text": (lambda: "\x80", "'utf-8' codec can't encode character"),
 }
 
 
 @pytest.mark.parametrize("given", GOOD.values(), ids=GOOD)
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer"])
-async def test_tokens_that_open(engine: Engine, given: str, scheme: str) -> None:
+async def test_tokens_that_open(engine: Engine, given: Callable[[], str], scheme: str) -> None:
+    bearer = f"{scheme} {given()}"
     for _ in range(2):  # the second time it is known already
-        assert (await engine.ask("GET", "tools", bearer=f"{scheme} {given}")).status == 200
+        assert (await engine.ask("GET", "tools", bearer=bearer)).status == 200
 
 
 @pytest.mark.parametrize(("given", "reason"), BAD.values(), ids=BAD)
-async def test_tokens_that_do_not(engine: Engine, given: str, reason: str) -> None:
+async def test_tokens_that_do_not(engine: Engine, given: Callable[[], str], reason: str) -> None:
+    bearer = f"Bearer {given()}"
     for path, method in [
         ("tools", "GET"),
         ("tools/invoke", "POST"),
         ("resources/list", "POST"),
         ("resources/read", "POST"),
     ]:
-        reply = await engine.ask(method, path, {} if method == "POST" else None, bearer=f"Bearer {given}")
+        reply = await engine.ask(method, path, {} if method == "POST" else None, bearer=bearer)
         assert (reply.status, reply.headers["www-authenticate"]) == (401, "Bearer")
         assert reply.body["detail"].startswith(f"Invalid token. Error: {reason}")
 
 
-@pytest.mark.parametrize("bearer", [None, "", "Basic dTpw", "Bearer", "Bearer  ", token()])
+@pytest.mark.parametrize("bearer", [None, "", "Basic dTpw", "Bearer", "Bearer  ", "x.y.z"])
 async def test_who_brings_none(engine: Engine, bearer: str | None) -> None:
     reply = await engine.ask("GET", "tools", bearer=bearer or None)
     assert (reply.status, reply.body) == (401, {"detail": "Not authenticated"})
@@ -105,10 +110,10 @@ async def test_two_headers_are_none(served: Served) -> None:
 
 async def test_a_token_that_is_no_good_is_kept_on_record(site: Path) -> None:
     async with serve(site, env={"ARCADE_WORKER_SECRET": SECRET, "PEGBOARD__HOST__LOG_LEVEL": "info"}) as served:
-        bad = token(exp=NOW - 5)
+        bad = token(exp=now() - 5)
         assert (await Engine(served, f"Bearer {bad}").ask("GET", "tools")).status == 401
         facts = f"peer='127.0.0.1', path='/worker/tools', token='{fingerprint(bad)}'"
-        assert f"refused: a token ({facts})" in served.stderr
+        await served.said(re.escape(f"refused: a token ({facts})"))
         assert bad not in served.stderr
 
 
@@ -208,7 +213,8 @@ async def test_what_was_refused_is_checked_each_time(monkeypatch: pytest.MonkeyP
     door = Door(monkeypatch)
     for given, _ in BAD.values():
         door.checked = 0
-        assert [await door.opens(given) for _ in range(2)] == [False, False]
+        bearer = given()
+        assert [await door.opens(bearer) for _ in range(2)] == [False, False]
         assert door.checked == 2
 
 
