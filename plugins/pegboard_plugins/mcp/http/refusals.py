@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 from pegboard import (
@@ -46,8 +47,16 @@ def head_of(call: Call, outcome: Outcome) -> Response:
     of = call.params.get("name") or call.params.get("uri")
     facts = {"method": call.method, "of": of, "needs": " ".join(outcome.error.scopes)}
     _AUDIT.refused("a call for lack of scopes", call.caller, facts, logging.INFO)
-    challenge = BearerScheme().insufficient(outcome.error.scopes, outcome.error.message).headers
-    return Response(403, headers=challenge)
+    refused = BearerScheme().insufficient(_to_ask_for(call, outcome.error), outcome.error.message)
+    return Response(403, headers=refused.headers)
+
+
+def _to_ask_for(call: Call, error: InsufficientScopeError) -> Sequence[str]:
+    """The scopes of a challenge: what is needed; for clients that ask for nothing else then, what they have as well.
+
+    Since 2026-07-28 clients add what they had by themselves (basic/authorization, step-up authorization flow).
+    """
+    return error.scopes if call.client.revision in MODERN else sorted({*error.scopes, *call.caller.scopes})
 
 
 def unknown_revision(revision: str) -> Response:
