@@ -78,7 +78,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
             "fetching": "settings keys introspection",
             "introspection": "introspection",
             "jwts": "verified leeway keys tokens",
-            "keys": "verified keys",
+            "keys": "verified keys tokens",
             "servers": "settings introspection",
             "settings": "settings introspection",
             "tokens": "verified introspection tokens callers",

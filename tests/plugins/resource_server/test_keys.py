@@ -274,6 +274,19 @@ async def test_a_set_is_bounded(source: Source, keys: KeySet) -> None:
     assert await keys.find("two", "RS256") is None
 
 
+async def test_keys_are_fetched_anew_once_they_are_old_and_serve_meanwhile(source: Source, keys: KeySet) -> None:
+    assert await keys.find("one", "RS256")
+    source.now += 200
+    assert keys.usable()
+    await asyncio.sleep(0)  # what would have been begun has asked by now
+    assert source.asked == 1
+    source.now += 200
+    assert keys.usable()
+    assert await keys.find("one", "RS256")
+    await asyncio.sleep(0)
+    assert source.asked == 2
+
+
 async def test_what_is_being_fetched_ends_with_the_host(source: Source, keys: KeySet) -> None:
     await keys.close()
     assert await keys.find("one", "RS256")
