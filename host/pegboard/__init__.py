@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pegboard.audit import AuditLog, fingerprint
     from pegboard.authoring import ToolFunction, tool
-    from pegboard.bearer import SECRET_BYTES, BearerScheme, is_scope, is_weak_secret
+    from pegboard.bearer import SECRET_BYTES, BearerScheme, checked_scopes, is_bearer_token, is_scope, is_weak_secret
     from pegboard.calls.failures import as_failure
     from pegboard.codec import decode, decode_message, encode
     from pegboard.config import HostConfig, PluginConfig
@@ -209,6 +209,7 @@ __all__ = [
     "UpstreamRateLimitError",
     "around",
     "as_failure",
+    "checked_scopes",
     "current_context",
     "decode",
     "decode_message",
@@ -217,6 +218,7 @@ __all__ = [
     "fingerprint",
     "hookimpl",
     "instance_of",
+    "is_bearer_token",
     "is_scope",
     "is_weak_secret",
     "jsonrpc_error",
@@ -232,7 +234,7 @@ __all__ = [
 _NAMES = {
     "audit": "AuditLog fingerprint",
     "authoring": "ToolFunction tool",
-    "bearer": "BearerScheme SECRET_BYTES is_scope is_weak_secret",
+    "bearer": "BearerScheme SECRET_BYTES checked_scopes is_bearer_token is_scope is_weak_secret",
     "codec": "decode decode_message encode",
     "config": "HostConfig PluginConfig",
     "context": "Context Progress current_context",

@@ -15,6 +15,7 @@ SECRET_BYTES = 32
 _LEAST_VARIED = 8
 """How many different characters are in a secret of random ones, whatever its alphabet."""
 _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
+_TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 _SAFE = frozenset(chr(code) for code in range(0x20, 0x7F)) - set('"\\')
 
 
@@ -86,6 +87,23 @@ class BearerScheme:
 def is_scope(given: object) -> bool:
     """Whether it is the name of one scope (RFC 6749, section 3.3)."""
     return isinstance(given, str) and _SCOPE.fullmatch(given) is not None
+
+
+def checked_scopes(given: tuple[str, ...]) -> tuple[str, ...]:
+    """The scopes of a setting.
+
+    Raises:
+        ValueError: one is none.
+    """
+    for scope in given:
+        if not is_scope(scope):
+            raise ValueError(f"{scope!r} is no scope (RFC 6749)")
+    return given
+
+
+def is_bearer_token(text: str) -> bool:
+    """Whether a header can carry it as a token (RFC 6750, section 2.1)."""
+    return _TOKEN.fullmatch(text) is not None
 
 
 def challenge(parameters: Mapping[str, str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import re
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import NamedTuple, Self
@@ -19,13 +18,11 @@ from pegboard import (
     PluginConfig,
     Request,
     Response,
+    checked_scopes,
     hookimpl,
-    is_scope,
+    is_bearer_token,
     is_weak_secret,
 )
-
-_TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
-"""What a header can carry (RFC 6750, section 2.1)."""
 
 
 class NamedToken(PluginConfig):
@@ -49,7 +46,7 @@ class NamedToken(PluginConfig):
     @field_validator("scopes")
     @classmethod
     def _are_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
-        return _scopes(scopes)
+        return checked_scopes(scopes)
 
 
 class AuthTokenConfig(PluginConfig):
@@ -76,7 +73,7 @@ class AuthTokenConfig(PluginConfig):
     @field_validator("scopes")
     @classmethod
     def _are_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
-        return _scopes(scopes)
+        return checked_scopes(scopes)
 
     @model_validator(mode="after")
     def _has_tokens(self) -> Self:
@@ -99,16 +96,9 @@ class AuthTokenConfig(PluginConfig):
 
 
 def _checked(token: SecretStr) -> SecretStr:
-    if not _TOKEN.fullmatch(token.get_secret_value()):
+    if not is_bearer_token(token.get_secret_value()):
         raise ValueError("a token consists of letters, digits and -._~+/, with = at its end")
     return token
-
-
-def _scopes(given: tuple[str, ...]) -> tuple[str, ...]:
-    for scope in given:
-        if not is_scope(scope):
-            raise ValueError(f"{scope!r} is no scope (RFC 6749)")
-    return given
 
 
 class AuthTokenPlugin(Plugin):

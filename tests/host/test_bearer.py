@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from pegboard import SECRET_BYTES, BearerScheme, Request, Response, is_scope, is_weak_secret
+from pegboard import (
+    SECRET_BYTES,
+    BearerScheme,
+    Request,
+    Response,
+    checked_scopes,
+    is_bearer_token,
+    is_scope,
+    is_weak_secret,
+)
 
 METADATA = {"resource_metadata": "https://a.example/m"}
 
@@ -115,3 +124,16 @@ def test_what_names_a_scope(given: str) -> None:
 @pytest.mark.parametrize("given", ["", "a b", 'a"', "a\\b", "a\x7f", "\u00e9", None, 5, ["a"]])
 def test_what_names_none(given: object) -> None:
     assert is_scope(given) is False
+
+
+def test_scopes_of_a_setting() -> None:
+    assert checked_scopes(("work", "files:read")) == ("work", "files:read")
+    with pytest.raises(ValueError, match="'a b' is no scope"):
+        checked_scopes(("work", "a b"))
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"), [("aZ09-._~+/==", True), ("", False), ("=a", False), ("a b", False), ("\u00e4", False)], ids=str
+)
+def test_what_a_header_carries_as_a_token(text: str, *, fits: bool) -> None:
+    assert is_bearer_token(text) == fits

@@ -12,13 +12,23 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from pegboard import Authenticator, Lifespan, Plugin, PluginConfig, ProtocolHost, Request, Response, Route, hookimpl
+from pegboard import (
+    Authenticator,
+    Lifespan,
+    Plugin,
+    PluginConfig,
+    ProtocolHost,
+    Request,
+    Response,
+    Route,
+    checked_scopes,
+    hookimpl,
+)
 from pegboard_plugins.resource_server.servers import AuthorizationServer
 from pegboard_plugins.resource_server.settings import (
     as_list,
     as_servers,
     checked_implied,
-    checked_scopes,
     checked_url,
     path_of,
 )

@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-from pegboard import is_scope
+from pegboard import checked_scopes
 
 _VERIFIED = ("verify_exp", "verify_iat", "verify_iss", "verify_nbf")
 
@@ -26,18 +26,6 @@ def checked_implied(implied: Mapping[str, tuple[str, ...]]) -> Mapping[str, tupl
     """
     checked_scopes((*implied, *(one for told in implied.values() for one in told)))
     return implied
-
-
-def checked_scopes(scopes: tuple[str, ...]) -> tuple[str, ...]:
-    """Scopes.
-
-    Raises:
-        ValueError: one is none (RFC 6749, section 3.3).
-    """
-    for scope in scopes:
-        if not is_scope(scope):
-            raise ValueError(f"{scope!r} is no scope (RFC 6749)")
-    return scopes
 
 
 def with_implied(scopes: Iterable[str], implied: Mapping[str, Iterable[str]]) -> frozenset[str]:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections.abc import Sequence
 from hashlib import sha256
 from time import time
 from typing import TYPE_CHECKING
 
-from pegboard import AuditLog, BearerScheme, Caller, Request, Response
+from pegboard import AuditLog, BearerScheme, Caller, Request, Response, is_bearer_token
 from pegboard_plugins.resource_server.claims import BadToken, CannotTell, Verified
 from pegboard_plugins.resource_server.introspection import Introspector
 from pegboard_plugins.resource_server.jwts import JwtServer, unverified
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
 
 MOST_ASKED = 100
 """How many tokens are asked about, or wait for that, at once."""
-
-_TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
-"""What a header can carry (RFC 6750, section 2.1)."""
 
 
 class TokenBearer:
@@ -117,7 +113,7 @@ class TokenBearer:
 
     async def _ask(self, token: str, digest: bytes, servers: Sequence[Introspector]) -> Verified:
         """Have a token asked about, by one question for all who bring it meanwhile."""
-        if not _TOKEN.fullmatch(token):
+        if not is_bearer_token(token):
             raise BadToken("The token is none.")
         task = self._asking.get(digest)
         if task is None:
