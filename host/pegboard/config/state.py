@@ -1,0 +1,74 @@
+"""The state directory: the few files that pegboard keeps for its user between two starts.
+
+Each file is readable by its owner alone and replaced as a whole, so that concurrent starts never see half of one.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+VARIABLE = "PEGBOARD_STATE_DIR"
+
+
+def state_directory(environ: Mapping[str, str]) -> Path | None:
+    """Return the user's state directory (XDG Base Directory 0.8), or None if the user has no home directory.
+
+    `PEGBOARD_STATE_DIR` names another one. Relative paths count as unset. The directory need not exist.
+    """
+    own = Path(environ.get(VARIABLE) or "")
+    if own.is_absolute():
+        return own
+    base = Path(environ.get("XDG_STATE_HOME") or "")
+    if base.is_absolute():
+        return base / "pegboard"
+    home = Path(environ.get("HOME") or os.path.expanduser("~"))
+    if not home.is_absolute():
+        return None
+    return home / (
+        "Library/Application Support/pegboard/state" if sys.platform == "darwin" else ".local/state/pegboard"
+    )
+
+
+def read_state(name: str, environ: Mapping[str, str]) -> bytes | None:
+    """Return the content of a state file, or None if it does not exist.
+
+    Raises:
+        OSError: the file cannot be read, or it belongs to another user than this process and root.
+    """
+    directory = state_directory(environ)
+    if directory is None:
+        return None
+    try:
+        with (directory / name).open("rb") as file:
+            if os.name == "posix" and os.fstat(file.fileno()).st_uid not in (0, os.geteuid()):
+                raise PermissionError(f"{directory / name} belongs to another user")
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def write_state(name: str, content: bytes, environ: Mapping[str, str]) -> Path:
+    """Replace a state file and return its path. The directory gets mode 0700, the file 0600.
+
+    Raises:
+        OSError: the file cannot be written, or the user has no home directory.
+    """
+    directory = state_directory(environ)
+    if directory is None:
+        raise OSError(f"no home directory is set: set HOME or {VARIABLE}")
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=directory, prefix=f".{name}.")  # mode 0600 from the beginning
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.replace(temporary, directory / name)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+    return directory / name
