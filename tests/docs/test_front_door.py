@@ -13,10 +13,10 @@ from pegboard import SECRET_BYTES, fingerprint
 from pegboard.audit import MOST, SECONDS
 from pegboard_plugins.auth_token import AuthTokenConfig
 from pegboard_plugins.resource_server import ResourceServerConfig
-from pegboard_plugins.resource_server.introspection import AT_ONCE
+from pegboard_plugins.resource_server.introspection import MAX_AT_ONCE, MAX_AT_ONCE_OF_ONE_PEER
+from pegboard_plugins.resource_server.questions import MAX_ASKED, MAX_ASKED_OF_ONE_PEER, REFUSED_SECONDS
 from pegboard_plugins.resource_server.servers import AuthorizationServer, Introspection
 from pegboard_plugins.resource_server.settings import with_implied
-from pegboard_plugins.resource_server.tokens import MOST_ASKED
 from pegboard_plugins.scopes import ScopesConfig
 from tests.support.environments import run
 from tools.install import ROOT
@@ -89,7 +89,13 @@ def test_servers_are_asked_as_the_page_says() -> None:
     given = {"resource": "https://tools.example.com/mcp", **tomllib.loads(text)["plugins"]["resource_server"]}
     (server,) = ResourceServerConfig.model_validate(given).authorization_servers
     assert server.introspection
-    assert f"asked {AT_ONCE} questions at once; up to {MOST_ASKED} tokens wait" in PAGE
+    for text in (
+        f"asked {MAX_AT_ONCE} questions at once, {MAX_AT_ONCE_OF_ONE_PEER} of them for one peer",
+        f"Up to {MAX_ASKED} tokens wait, {MAX_ASKED_OF_ONE_PEER} of one peer",
+        f"a refusal for {REFUSED_SECONDS:g} seconds at most",
+        f"lane with {MAX_AT_ONCE} places",
+    ):
+        assert text in " ".join(PAGE.split())
     assert all(f"`{name}" in PAGE for name in Introspection.model_fields if not name.startswith("client"))
 
 

@@ -1,6 +1,6 @@
 """Access tokens that their authorization server is asked about (RFC 7662): seldom, few at once, never in doubt let in.
 
-It remembers no answer; `tokens.py` does.
+It remembers no answer; `tokens.py` and `questions.py` do.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ from pegboard_plugins.resource_server.claims import (
     check_unbound,
 )
 from pegboard_plugins.resource_server.fetching import FetchError, discover, fetch
+from pegboard_plugins.resource_server.lanes import Lane
 from pegboard_plugins.resource_server.settings import canonical
 
 if TYPE_CHECKING:
     from pegboard_plugins.resource_server import ResourceServerConfig
     from pegboard_plugins.resource_server.servers import AuthorizationServer, Introspection
 
-AT_ONCE = 10
-"""How many questions one server is asked at once."""
+MAX_AT_ONCE = 10
+"""How many questions about tokens that are not known one server is asked at once, and how many about those that are."""
+MAX_AT_ONCE_OF_ONE_PEER = 5
+"""How many of the former are of one peer."""
 CLIENT = "client:"
 """How the subjects of programs begin that come in no person's name."""
 _OF_THE_ANSWER = frozenset(("active", "token_type"))
@@ -54,20 +57,27 @@ class Introspector:
         self._config = config
         self._audiences = frozenset(canonical(name) for name in server.audiences or (config.resource,))
         self._leeway = config.leeway_seconds if server.leeway_seconds is None else server.leeway_seconds
-        self._places = asyncio.Semaphore(AT_ONCE)
+        self._new = Lane(MAX_AT_ONCE, MAX_AT_ONCE_OF_ONE_PEER)
+        self._renewals = Lane(MAX_AT_ONCE, MAX_AT_ONCE)
         self._finding = asyncio.Lock()
         self._url = login.url
         self._told: float | None = None
 
-    async def verify(self, token: str) -> Verified | None:
+    async def verify(self, token: str, peer: str, *, known: bool) -> Verified | None:
         """Ask about a token; None where the server does not have it, or no longer.
+
+        Args:
+            token: the token.
+            peer: the address that it came from, for limits.
+            known: whether it was good before.
 
         Raises:
             BadToken: it is one of the server's, and no good here.
             CannotTell: there is no answer.
         """
+        lane = self._renewals if known else self._new
         try:
-            async with asyncio.timeout(self._config.fetch_seconds), self._places:
+            async with asyncio.timeout(self._config.fetch_seconds), lane.place(peer):
                 answer = await self._ask(token)
         except (FetchError, TimeoutError) as error:
             self._tell(str(error) or f"it took longer than {self._config.fetch_seconds:g} seconds")

@@ -5,7 +5,6 @@ It sends each token to what can check it, and remembers for a while those that a
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Sequence
 from hashlib import sha256
@@ -16,12 +15,10 @@ from pegboard import AuditLog, BearerScheme, Caller, Request, Response, is_beare
 from pegboard_plugins.resource_server.claims import BadToken, CannotTell, Verified
 from pegboard_plugins.resource_server.introspection import Introspector
 from pegboard_plugins.resource_server.jwts import JwtServer, unverified
+from pegboard_plugins.resource_server.questions import Asked, Latest, Questions
 
 if TYPE_CHECKING:
     from pegboard_plugins.resource_server import ResourceServerConfig
-
-MOST_ASKED = 100
-"""How many tokens are asked about, or wait for that, at once."""
 
 
 class TokenBearer:
@@ -46,17 +43,14 @@ class TokenBearer:
         asked = {"scope": " ".join(config.first_scopes)} if config.first_scopes else {}
         self._scheme = BearerScheme({"resource_metadata": config.metadata_url, **asked})
         self._audit = AuditLog()
-        self._verified: dict[bytes, Verified] = {}
-        self._asking: dict[bytes, asyncio.Task[Verified | BadToken | CannotTell]] = {}
+        self._verified: Latest[bytes, Verified] = Latest(config.max_verified)
+        self._questions = Questions(config.introspected_seconds)
 
     async def close(self) -> None:
         """End what is being fetched and asked."""
         for server in self._signing.values():
             await server.close()
-        if tasks := list(self._asking.values()):
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
+        await self._questions.close()
 
     def complete(self, response: Response) -> Response:
         """A refusal of the route's own, with where clients find what to ask for."""
@@ -68,7 +62,7 @@ class TokenBearer:
         if isinstance(token, Response):
             return token
         try:
-            caller = await self._caller(token)
+            caller = await self._caller(token, request.peer)
         except BadToken as error:
             return self._scheme.invalid(str(error))
         except CannotTell as error:
@@ -80,79 +74,38 @@ class TokenBearer:
         self._audit.refused("a token that allows too little", caller, facts, logging.INFO)
         return self._scheme.insufficient(self._config.required_scopes, "The token does not allow enough.")
 
-    async def _caller(self, token: str) -> Caller:
+    async def _caller(self, token: str, peer: str) -> Caller:
         digest = sha256(token.encode("utf-8", "surrogateescape")).digest()
         known = self._verified.get(digest)
         if known is not None:
             if known.holds() and known.until > time():
                 return known.caller
             self._verified.pop(digest, None)
-        return (await self._verify(token, digest)).caller
+        return (await self._verify(Asked(token, digest, peer))).caller
 
     def _remember(self, digest: bytes, verified: Verified) -> None:
-        if self._config.max_verified and verified.until > time():
-            while len(self._verified) >= self._config.max_verified:
-                del self._verified[next(iter(self._verified))]
-            self._verified[digest] = verified
+        if verified.until > time():
+            self._verified.keep(digest, verified)
 
-    async def _verify(self, token: str, digest: bytes) -> Verified:
+    async def _verify(self, asked: Asked) -> Verified:
         """Have a token checked by whose it is: the issuer that it names, or who knows it, where it names none."""
-        read = unverified(token)
+        read = unverified(asked.token)
         issuer = None if read is None else read[1].get("iss")
         if isinstance(issuer, str) and read is not None:
             if (server := self._signing.get(issuer)) is not None:
-                verified = await server.verify(token, read[0])
-                self._remember(digest, verified)
+                verified = await server.verify(asked.token, read[0])
+                self._remember(asked.digest, verified)
                 return verified
             if issuer not in self._asked:
                 raise BadToken("The token is of another issuer.")
-            return await self._ask(token, digest, [self._asked[issuer]])
+            return await self._ask(asked, [self._asked[issuer]])
         if not self._asked:
             raise BadToken("The token is no JWT." if read is None else "The token is of another issuer.")
-        return await self._ask(token, digest, list(self._asked.values()))
+        return await self._ask(asked, list(self._asked.values()))
 
-    async def _ask(self, token: str, digest: bytes, servers: Sequence[Introspector]) -> Verified:
-        """Have a token asked about, by one question for all who bring it meanwhile."""
-        if not is_bearer_token(token):
+    async def _ask(self, asked: Asked, servers: Sequence[Introspector]) -> Verified:
+        if not is_bearer_token(asked.token):
             raise BadToken("The token is none.")
-        task = self._asking.get(digest)
-        if task is None:
-            if len(self._asking) >= MOST_ASKED:
-                raise CannotTell(1)
-            task = asyncio.get_running_loop().create_task(self._ask_once(token, digest, servers))
-            self._asking[digest] = task
-        found = await asyncio.shield(task)
-        if isinstance(found, Verified):
-            return found
-        raise BadToken(str(found)) if isinstance(found, BadToken) else CannotTell(found.seconds)
-
-    async def _ask_once(
-        self, token: str, digest: bytes, servers: Sequence[Introspector]
-    ) -> Verified | BadToken | CannotTell:
-        try:
-            verified = await _first(token, servers)
-            self._remember(digest, verified)
-            return verified
-        except (BadToken, CannotTell) as error:
-            return error
-        finally:
-            del self._asking[digest]
-
-
-async def _first(token: str, servers: Sequence[Introspector]) -> Verified:
-    """What the first server says that has the token; the next is not told of it then.
-
-    Raises:
-        BadToken: it is no good there, or nobody has it.
-        CannotTell: one who may have it does not answer, and nobody else has it.
-    """
-    missing: CannotTell | None = None
-    for server in servers:
-        try:
-            verified = await server.verify(token)
-        except CannotTell as error:
-            missing = error
-            continue
-        if verified is not None:
-            return verified
-    raise missing or BadToken("The token is not active.")
+        verified = await self._questions.ask(asked, servers)
+        self._remember(asked.digest, verified)
+        return verified

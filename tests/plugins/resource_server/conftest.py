@@ -34,22 +34,23 @@ def serve(
     *issuers: Issuer | OidcProvider,
     settings: str = "",
     server: str = "",
+    http: str = "",
     env: Mapping[str, str] | None = None,
     ready: bool = True,
 ) -> Served:
-    """A server that others can reach; lines of the plugin's section, and of each of its authorization servers."""
+    """A server that others can reach, with lines for the plugin, its authorization servers and the HTTP server."""
     own = f'\n[plugins.resource_server]\nresource = "{RESOURCE}"\n{settings}\n'
     for issuer in issuers:
         own += f'[[plugins.resource_server.authorization_servers]]\nissuer = "{issuer.url}"\n{server}\n'
-    http = 'host = "0.0.0.0"\nport = 0'
+    http = f'host = "0.0.0.0"\nport = 0\n{http}'
     return Served(site, http_config(http, more=own), env={"DOOR_SECRET": "hunter2", **(env or {})}, ready=ready)
 
 
-async def listed(served: Served, token: str | None) -> Answer:
-    """The answer to a request for the tools."""
+async def listed(served: Served, token: str | None, **fields: str) -> Answer:
+    """The answer to a request for the tools, with further header fields."""
     one = modern(message("tools/list"))
     bearer = None if token is None else f"Bearer {token}"
-    return await served.request("POST", "/mcp", mirrored(one, Authorization=bearer), json.dumps(one).encode())
+    return await served.request("POST", "/mcp", mirrored(one, Authorization=bearer, **fields), json.dumps(one).encode())
 
 
 async def storm(served: Served, tokens: Sequence[str], connections: int) -> list[int]:

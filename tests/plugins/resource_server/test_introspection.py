@@ -19,9 +19,9 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from pegboard_plugins.resource_server.fetching import LARGEST
-from pegboard_plugins.resource_server.introspection import AT_ONCE
+from pegboard_plugins.resource_server.introspection import MAX_AT_ONCE_OF_ONE_PEER
+from pegboard_plugins.resource_server.questions import MAX_ASKED_OF_ONE_PEER
 from pegboard_plugins.resource_server.servers import AuthorizationServer
-from pegboard_plugins.resource_server.tokens import MOST_ASKED
 from tests.plugins.resource_server.conftest import METADATA, listed, serve, storm
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import Session, ask, call, message
@@ -46,9 +46,9 @@ client_id = "tools"
 ENV = {"INTROSPECTION_SECRET": SECRET}
 
 
-def asking(site: Path, *issuers: Issuer, settings: str = "", server: str = ASKED) -> Served:
+def asking(site: Path, *issuers: Issuer, settings: str = "", server: str = ASKED, http: str = "") -> Served:
     """A server that asks these issuers about tokens."""
-    return serve(site, *issuers, settings=settings, server=server, env=ENV)
+    return serve(site, *issuers, settings=settings, server=server, http=http, env=ENV)
 
 
 def now() -> int:
@@ -307,16 +307,49 @@ async def test_a_storm_of_bad_tokens_is_none_at_the_server(site: Path) -> None:
         known = issuer.opaque("known")
         assert (await listed(served, known)).status == 200
         issuer.gate.clear()
-        tokens = [f"bad-{number}" for number in range(MOST_ASKED + 20)]
+        tokens = [f"bad-{number}" for number in range(MAX_ASKED_OF_ONE_PEER + 20)]
         requests = [asyncio.create_task(listed(served, token)) for token in tokens]
         turned = [await answer for answer in itertools.islice(asyncio.as_completed(requests), 20)]
         assert {(answer.status, answer.get("Retry-After")) for answer in turned} == {(503, "1")}
         assert (await listed(served, known)).status == 200
-        await issuer.until_asked(1 + AT_ONCE)
+        await issuer.until_asked(1 + MAX_AT_ONCE_OF_ONE_PEER)
         issuer.gate.set()
-        assert [answer.status for answer in await asyncio.gather(*requests)].count(401) == MOST_ASKED
+        assert [answer.status for answer in await asyncio.gather(*requests)].count(401) == MAX_ASKED_OF_ONE_PEER
         assert set(await storm(served, [f"worse-{number}" for number in range(1000)], 50)) == {401}
-        assert issuer.most == AT_ONCE
+        assert issuer.most == MAX_AT_ONCE_OF_ONE_PEER
+
+
+PROXIED = 'trusted_proxies = ["127.0.0.0/8"]'
+"""Peers are then the addresses that X-Forwarded-For names."""
+ENDLESS = "introspected_seconds = 0\nfetch_seconds = 600"
+"""Every token is asked about at each request, however long the answer takes."""
+
+
+@pytest.mark.parametrize("peer", ["192.0.2.1", "2001:db8:0:1::{number:x}"], ids=["an address", "a network"])
+async def test_a_flood_of_invented_tokens_keeps_no_valid_caller_out(site: Path, peer: str) -> None:
+    """A known caller gets in from the peer of the flood too, a new one from another peer."""
+    async with Issuer() as issuer, asking(site, issuer, settings=ENDLESS, http=PROXIED) as served:
+        issuer.prompt = {issuer.opaque("known"), issuer.opaque("new")}
+        assert (await listed(served, "known")).status == 200
+        issuer.gate.clear()
+        flood = [
+            asyncio.create_task(listed(served, f"invented-{number}", X_Forwarded_For=peer.format(number=number)))
+            for number in range(260)
+        ]
+        turned = [await answer for answer in itertools.islice(asyncio.as_completed(flood), 260 - MAX_ASKED_OF_ONE_PEER)]
+        assert {(answer.status, answer.get("Retry-After")) for answer in turned} == {(503, "1")}
+        await issuer.until_asked(1 + MAX_AT_ONCE_OF_ONE_PEER)
+        assert (await listed(served, "known", X_Forwarded_For=peer.format(number=1))).status == 200
+        assert (await listed(served, "new", X_Forwarded_For="192.0.2.2")).status == 200
+        issuer.gate.set()
+        assert [answer.status for answer in await asyncio.gather(*flood)].count(401) == MAX_ASKED_OF_ONE_PEER
+
+
+async def test_a_refusal_is_remembered_for_a_moment(site: Path) -> None:
+    async with Issuer() as issuer, asking(site, issuer) as served:
+        assert {(await listed(served, "invented")).status for _ in range(3)} == {401}
+        assert len(issuer.questions) == 1
+        assert (await listed(served, issuer.opaque("other"))).status == 200
 
 
 # --- several servers

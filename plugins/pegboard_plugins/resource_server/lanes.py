@@ -1,0 +1,91 @@
+"""Places for questions to one authorization server, given to peers in turn.
+
+It knows neither tokens nor servers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address, ip_network
+
+_NETWORK = 64
+"""The bits of an IPv6 address that one site has: one machine there has as many addresses as it likes."""
+
+
+@lru_cache(1024)
+def site_of(peer: str) -> str:
+    """Return the peer for limits: an IPv4 address, or the network of an IPv6 address."""
+    try:
+        address = ip_address(peer)
+    except ValueError:
+        return peer
+    if not isinstance(address, IPv6Address):
+        return peer
+    mapped = address.ipv4_mapped
+    return str(ip_network((int(address), _NETWORK), strict=False)) if mapped is None else str(mapped)
+
+
+class Lane:
+    """A number of places. Peers that wait get them in turn, each its own questions in order.
+
+    Args:
+        places: the number of questions at once.
+        of_one: how many of them one peer may have.
+    """
+
+    def __init__(self, places: int, of_one: int) -> None:
+        self._free = places
+        self._of_one = of_one
+        self._busy: Counter[str] = Counter()
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+
+    @asynccontextmanager
+    async def place(self, peer: str) -> AsyncIterator[None]:
+        """Wait for a place, and give it back in the end."""
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(peer, deque()).append(turn)
+        self._admit()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.cancelled():
+                self._forget(peer, turn)
+            else:
+                self._leave(peer)  # the place came at the same moment
+            raise
+        try:
+            yield
+        finally:
+            self._leave(peer)
+
+    def _admit(self) -> None:
+        while self._free and (peer := self._next()) is not None:
+            queue = self._waiting.pop(peer)
+            turn = queue.popleft()
+            if queue:
+                self._waiting[peer] = queue  # behind all others
+            if not turn.done():
+                self._free -= 1
+                self._busy[peer] += 1
+                turn.set_result(None)
+
+    def _next(self) -> str | None:
+        return next((peer for peer in self._waiting if self._busy[peer] < self._of_one), None)
+
+    def _leave(self, peer: str) -> None:
+        self._free += 1
+        self._busy[peer] -= 1
+        if not self._busy[peer]:
+            del self._busy[peer]
+        self._admit()
+
+    def _forget(self, peer: str, turn: asyncio.Future[None]) -> None:
+        queue = self._waiting.get(peer)
+        if queue is not None and turn in queue:
+            queue.remove(turn)
+            if not queue:
+                del self._waiting[peer]

@@ -1,0 +1,79 @@
+"""Places for questions: few at once, few of one peer, and peers in turn."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pegboard_plugins.resource_server.lanes import Lane, site_of
+
+
+async def test_peers_get_places_in_turn() -> None:
+    lane, order = Lane(1, 1), []
+
+    async def ask(name: str) -> None:
+        async with lane.place(name[0]):
+            order.append(name)
+            await asyncio.sleep(0)
+
+    await asyncio.gather(*(ask(name) for name in ("a1", "a2", "a3", "b1", "c1", "b2")))
+    assert order == ["a1", "a2", "b1", "c1", "a3", "b2"]
+
+
+STEPS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["enter", "leave", "cancel"])), max_size=60)
+
+
+@settings(max_examples=200, deadline=None)
+@given(STEPS)
+def test_no_place_is_lost_or_given_twice(steps: list[tuple[str, str]]) -> None:
+    """Whatever ends while it waits, while it has a place, or at the moment in which it gets one."""
+
+    async def run() -> None:
+        lane, inside = Lane(3, 2), dict.fromkeys("abc", 0)
+        tasks: list[tuple[asyncio.Task[None], asyncio.Event]] = []
+
+        async def ask(peer: str, done: asyncio.Event) -> None:
+            async with lane.place(peer):
+                inside[peer] += 1
+                assert sum(inside.values()) <= 3
+                assert inside[peer] <= 2
+                try:
+                    await done.wait()
+                finally:
+                    inside[peer] -= 1
+
+        for peer, step in steps:
+            if step == "enter":
+                done = asyncio.Event()
+                tasks.append((asyncio.create_task(ask(peer, done)), done))
+            elif tasks:
+                task, done = tasks.pop(ord(peer) % len(tasks))
+                done.set()
+                if step == "cancel":
+                    task.cancel()
+            if peer != "c":
+                await asyncio.sleep(0)
+        for _, done in tasks:
+            done.set()
+        await asyncio.gather(*(task for task, _ in tasks), return_exceptions=True)
+        await asyncio.sleep(0)
+        assert (lane._free, lane._waiting, +lane._busy) == (3, {}, {})
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("peer", "site"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("2001:db8:0:1::9", "2001:db8:0:1::/64"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
+        ("", ""),
+        ("unix", "unix"),
+    ],
+)
+def test_the_peer_for_limits(peer: str, site: str) -> None:
+    assert site_of(peer) == site
