@@ -22,11 +22,11 @@ from tests.plugins_loading.installed import (
 OWNERS = (("twin-blue 2.0.0", "twin_blue"), ("twin-red 1.0.0", "twin_red"))
 
 
-def both(kind: str, name: str, target: str) -> list[str]:
-    """The lines about two distributions with one name: each tells of the other, and how to disable itself."""
+def both(kind: str, name: str, target: str, key: str) -> list[str]:
+    """Return the lines about two distributions with one name: each names the other, and how to select its own."""
     return [
-        f"{kind} {name!r} from {own} ({module}:{target}), find: {other} brings a {kind} of this name too; "
-        f'disable one: [host] disabled_{kind}s = ["{own.split()[0]}:{name}"]'
+        f"{kind} {name!r} from {own} ({module}:{target}), find: {other} brings a {kind} of this name too, so neither "
+        f'runs; select one, such as [host] {key} = ["{own.split()[0]}:{name}"]'
         for (own, module), (other, _) in (OWNERS, OWNERS[::-1])
     ]
 
@@ -35,16 +35,69 @@ def without(*names: str) -> str:
     return f"[host]\ndisabled_toolkits = {list(names)}\n"
 
 
-def test_two_toolkits_of_one_name_keep_the_host_from_starting() -> None:
-    done = pegboard(twins(), "stdio")
+async def test_two_toolkits_of_one_name_disable_each_other_and_nothing_else() -> None:
+    async with stdio(twins(), "[toolkits.left]\n") as wire:
+        await wire.initialize()
+        tools = await wire.result("tools/list")
+    assert [tool["name"] for tool in tools["tools"]] == ["fetch_left", "fetch_right"]
+    assert complaints(wire.stderr)[:2] == both("toolkit", "twin", "twin", "required")
+
+
+@pytest.mark.parametrize(
+    ("config", "arguments"),
+    [
+        ("[toolkits.twin]\n", ()),
+        ('[host]\nrequired = ["twin"]\n', ()),
+        ('[host]\nrequired = ["twin-red:twin", "twin-blue:twin"]\n', ()),
+        ("", ("--only", "twin")),
+        ("", ("--strict",)),
+    ],
+)
+def test_two_toolkits_of_a_name_that_the_operator_gave_keep_the_host_from_starting(
+    config: str, arguments: tuple[str, ...]
+) -> None:
+    done = pegboard(twins(), "stdio", *arguments, config=config)
     assert done.returncode == CANNOT_START
-    assert complaints(done.stderr) == both("toolkit", "twin", "twin")
+    assert complaints(done.stderr)[:2] == both("toolkit", "twin", "twin", "required")
 
 
 def test_two_plugins_of_one_name_keep_the_host_from_starting() -> None:
     done = pegboard(twins(), "stdio", config=f"{without('twin')}[plugins.twins]\n")
     assert done.returncode == CANNOT_START
-    assert complaints(done.stderr) == both("plugin", "twins", "TwinPlugin")
+    assert complaints(done.stderr) == both("plugin", "twins", "TwinPlugin", "plugins")
+
+
+@pytest.mark.parametrize(
+    ("config", "arguments"),
+    [
+        ('[host]\nrequired = ["twin-red:twin"]\n', ()),
+        ('[host]\nrequired = ["Twin_Red:Twin"]\n[toolkits.twin]\n', ()),
+        ("", ("--only", "twin-red:twin")),
+        ("[toolkits.twin]\n", ("--only", "twin-red:twin,left")),
+        ("", ("--only", "twin-red:twin,t*")),
+    ],
+)
+def test_a_distribution_before_the_name_selects_one_of_two_toolkits(config: str, arguments: tuple[str, ...]) -> None:
+    done = pegboard(twins(), "stdio", *arguments, config=config)
+    assert (done.returncode, [line for line in complaints(done.stderr) if "of this name" in line]) == (0, [])
+    rows = json_of(twins(), "plugins", *arguments, config=config)
+    assert {row["distribution"]: row["state"] for row in rows if row["name"] == "twin"} == {
+        "twin-blue": "off",
+        "twin-red": "on",
+    }
+
+
+def test_a_distribution_before_the_name_selects_one_of_two_plugins() -> None:
+    config = '[host]\nautoload = false\nplugins = ["twin-red:twins"]\n[plugins.twins]\n'
+    rows = [row for row in json_of(twins(), "plugins", config=config) if row["name"] == "twins"]
+    assert {row["distribution"]: row["state"] for row in rows} == {"twin-blue": "off", "twin-red": "on"}
+    assert "'twin-red:twins' is selected" in rows[0]["reason"]
+
+
+@pytest.mark.parametrize(("key", "name"), [("required", "twin-green:twin"), ("plugins", "twin-green:twins")])
+def test_selecting_what_no_distribution_brings_is_an_error(key: str, name: str) -> None:
+    done = pegboard(twins(), "stdio", config=f'[host]\ndisabled_toolkits = ["twin"]\n{key} = ["{name}"]\n')
+    assert (done.returncode, f"nothing of this name is installed: '{name}'" in done.stderr) == (CANNOT_START, True)
 
 
 def test_the_list_of_plugins_tells_both_owners() -> None:

@@ -46,10 +46,13 @@ def _plugin_story(host: Host, choice: Choice) -> str:
 
 
 def _installed_from(choice: Choice) -> str:
-    """Where the distribution was installed from, when that was not a package index (PEP 610)."""
+    """Return where the distribution was installed from, if not from a package index (PEP 610)."""
     entry = choice.origin.entry_point
-    origin = getattr(entry.dist, "origin", None) if entry and entry.dist else None
-    return f", installed from {origin.url}" if origin is not None else ""
+    try:
+        origin = entry.dist.origin if entry and entry.dist else None
+        return f", installed from {origin.url}" if origin is not None else ""
+    except (ValueError, OSError, AttributeError):
+        return ", the record of its source (direct_url.json) cannot be read"
 
 
 def _tool_stories(host: Host, name: str) -> Iterator[str]:

@@ -35,11 +35,13 @@ class HostSection(PluginConfig):
         token_seconds: how long one of them may take for one call.
         secret_stores: names of plugins that are asked for secrets, in this order, in place of the default; others that
             run and have a store are asked after those.
-        plugins: names of plugins to turn on, besides those on by default and those with a section.
+        plugins: names, or `distribution:name`, of plugins to turn on, besides those on by default and those with a
+            section.
         disabled_plugins: names, globs or `distribution:name` of plugins that stay off.
         disabled_toolkits: the same for toolkits.
         disabled_tools: names or globs of tools that are not offered, in any spelling.
-        required: names of plugins and toolkits without which the host does not start.
+        required: names of plugins and toolkits without which the host does not start. `distribution:name` selects one
+            of several that have the same name.
         autoload: whether installed toolkits are on without being named.
         missing_secrets: what a tool does whose secret is not set: it warns, it is hidden, or the host does not start.
         tool_names: how tools are called on the wire, `github_list_issues` or `Github_ListIssues`.

@@ -7,12 +7,13 @@ from collections.abc import Container, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import importlib_metadata
 
 from pegboard.config import HostConfig
 from pegboard.contracts import NOTHING
+from pegboard.loading.entry_points import name_and_version, read_entries
 from pegboard.loading.plugins import GROUPS, Choice, Origin, PluginKind, Problem
 from pegboard.names import Patterns
 from pegboard.toolkit import Toolkit
@@ -20,10 +21,6 @@ from pegboard.toolkit import Toolkit
 OWN_DISTRIBUTION = "pegboard"
 LEFT_OUT = "left out by --only"
 _WILD = set("*?[")
-
-
-class _Readable(Protocol):
-    def read_text(self, filename: str) -> str | None: ...
 
 
 class Selection(NamedTuple):
@@ -61,22 +58,18 @@ class Found(NamedTuple):
 def own_version() -> str:
     """The version of pegboard, "0" where it is not installed as a distribution."""
     try:
-        return _name_and_version(importlib_metadata.distribution(OWN_DISTRIBUTION))[1]
+        return name_and_version(importlib_metadata.distribution(OWN_DISTRIBUTION))[1]
     except importlib_metadata.PackageNotFoundError:
         return "0"
 
 
 def find(given: Given | None = None) -> Found:
     """Every plugin and toolkit there is, sorted by name, then distribution: the same order on every machine."""
-    entries, problems = _entry_points()
-    names: dict[int, tuple[str, str]] = {}
-    origins = []
-    for group, kind in GROUPS.items():
-        for entry in entries.select(group=group):
-            owner = entry.dist
-            if id(owner) not in names:
-                names[id(owner)] = _name_and_version(owner)
-            origins.append(Origin(kind, entry.name, entry.value, *names[id(owner)], entry))
+    entries, problems = read_entries()
+    origins = [
+        Origin(GROUPS[entry.group], entry.name, entry.value, distribution, version, entry)
+        for entry, distribution, version in entries
+    ]
     handed: Sequence[tuple[PluginKind, Mapping[str, Any]]] = (
         ("plugin", given.plugins if given else {}),
         ("toolkit", given.toolkits if given else {}),
@@ -84,44 +77,6 @@ def find(given: Given | None = None) -> Found:
     for kind, targets in handed:
         origins += [Origin(kind, name, _target(target), given=target) for name, target in targets.items()]
     return Found(tuple(sorted(origins, key=lambda origin: (origin.name, origin.distribution))), tuple(problems))
-
-
-def _entry_points() -> tuple[importlib_metadata.EntryPoints, list[Problem]]:
-    """The entry points of every distribution, but for those whose file of them cannot be read."""
-    try:
-        return importlib_metadata.entry_points(), []
-    except Exception:  # noqa: BLE001 - one damaged file of anybody's would hide everybody's
-        return _readable_entry_points()
-
-
-def _readable_entry_points() -> tuple[importlib_metadata.EntryPoints, list[Problem]]:
-    entries: dict[str, list[importlib_metadata.EntryPoint]] = {}
-    problems = []
-    for distribution in importlib_metadata.distributions():
-        name, version = _name_and_version(distribution)
-        if name in entries:
-            continue
-        try:
-            entries[name] = list(distribution.entry_points)
-        except Exception as error:  # noqa: BLE001 - see above
-            cause = f"{type(error).__name__}: {error}"
-            problems.append(Problem("find", f"the entry points of {name} {version} cannot be read: {cause}"))
-    return importlib_metadata.EntryPoints(entry for some in entries.values() for entry in some), problems
-
-
-def _name_and_version(distribution: _Readable) -> tuple[str, str]:
-    """Read by hand: the library's way takes the parser of e-mails, which costs milliseconds at every start."""
-    fields: dict[str, str] = {}
-    try:
-        text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
-    except (OSError, ValueError):
-        text = ""
-    for line in text.splitlines():
-        key, colon, value = line.partition(":")
-        if not colon:
-            break
-        fields.setdefault(key.lower(), value.strip())
-    return fields.get("name") or "an unnamed distribution", fields.get("version") or "?"
 
 
 def _target(target: object) -> str:
@@ -152,7 +107,31 @@ def defaults() -> Mapping[str, Any]:
 def choose(origins: Sequence[Origin], config: HostConfig, selection: Selection) -> list[Choice]:
     """For each plugin, whether it runs and by whose word."""
     built_in = {_folded(origin.name) for origin in origins if _is_built_in(origin)}
-    return [_choose(origin, config, selection, built_in) for origin in origins]
+    choices = [_choose(origin, config, selection, built_in) for origin in origins]
+    selected = {(one.origin.kind, one.origin.name): one.origin for one in choices if one.on and one.selected}
+    return [_unless_another_is_selected(choice, selected) for choice in choices] if selected else choices
+
+
+def _unless_another_is_selected(choice: Choice, selected: Mapping[tuple[PluginKind, str], Origin]) -> Choice:
+    other = selected.get((choice.origin.kind, choice.origin.name))
+    if other is None or choice.selected or not choice.on:
+        return choice
+    return Choice(choice.origin, False, f"{f'{other.distribution}:{other.name}'!r} is selected instead")
+
+
+def names_origin(text: str, origin: Origin) -> bool:
+    """Return True if an entry of a list in `[host]` names this plugin, by its name or by `distribution:name`."""
+    return text == origin.name or selects(text, origin)
+
+
+def selects(text: str | None, origin: Origin) -> bool:
+    """Return True if a text is `distribution:name` without wildcards, and means this plugin."""
+    return (
+        text is not None
+        and ":" in text
+        and not set(text) & _WILD
+        and Patterns((text,)).match_plugin(origin.name, origin.distribution)
+    )
 
 
 def _folded(name: str) -> str:
@@ -180,7 +159,8 @@ def _choose(origin: Origin, config: HostConfig, selection: Selection, built_in: 
     if selection.only and origin.kind == "toolkit" and pattern is None:
         return Choice(origin, False, LEFT_OUT)
     if source := _named_by(origin, config, pattern) or ("" if origin.entry_point else selection.word):
-        return Choice(origin, True, source, named=True)
+        lists = (*config.host.required, *config.host.plugins, *selection.only)
+        return Choice(origin, True, source, named=True, selected=any(selects(text, origin) for text in lists))
     if origin.kind == "toolkit" and not selection.autoload:
         return Choice(origin, False, f"a file is served alone; a section [toolkits.{origin.name}] turns it on too")
     return _unnamed(origin, config, by_default)
@@ -221,7 +201,7 @@ def _named_by(origin: Origin, config: HostConfig, pattern: str | None) -> str | 
             "secret_stores": config.host.secret_stores,
         }
     for key, names in lists.items():
-        if origin.name in names:
+        if any(names_origin(name, origin) for name in names):
             return f"named by [host] {key} ({config.source(('host', key))})"
     if origin.kind == "toolkit" and pattern is not None and not set(pattern) & _WILD:
         return "named by --only"

