@@ -6,7 +6,8 @@ This module is the public API and nothing else. Names are loaded on first use, s
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+
+TYPE_CHECKING = False  # `python -m pegboard` would import `typing` from the working directory
 
 if TYPE_CHECKING:
     from pegboard.audit import AuditLog, fingerprint

@@ -2,6 +2,10 @@
 
 import sys
 
-from pegboard.cli import main
+from pegboard.module_path import leave_out_working_directory
 
-sys.exit(main())
+if __name__ == "__main__":
+    leave_out_working_directory(as_module=True)  # before anything else is imported
+    from pegboard.cli import main
+
+    sys.exit(main())

@@ -48,13 +48,25 @@ ROOMS = (
     "watchdog",
     "in_flight",
     "host",
+    "module_path",
     "cli",
     "__main__",
     "testing",
 )
 """The rooms of the host; one may import those before it."""
 
-WITH_INPUT_AND_OUTPUT = {"upstream", "config", "loading", "supervise", "watchdog", "host", "cli", "__main__", "testing"}
+WITH_INPUT_AND_OUTPUT = {
+    "upstream",
+    "config",
+    "loading",
+    "supervise",
+    "watchdog",
+    "host",
+    "module_path",
+    "cli",
+    "__main__",
+    "testing",
+}
 WITHOUT_INPUT_AND_OUTPUT = tuple(room for room in ROOMS if room not in WITH_INPUT_AND_OUTPUT)
 INPUT_AND_OUTPUT = {
     "os",

@@ -5,13 +5,16 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
+from pegboard.module_path import leave_out_working_directory
+
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from pegboard.contracts import Command
 
 OK: Final = 0
@@ -28,7 +31,8 @@ INTERRUPTED: Final = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code. All of them are in the README."""
+    """Run one command and return its exit code. The README lists exit codes."""
+    leave_out_working_directory()
     return guarded(partial(_run_command, argv))
 
 
