@@ -32,6 +32,7 @@ async def test_a_body_that_is_announced_as_too_large(strict: Served, method: str
         await line.ask(method, path, [*JSON_FIELDS, ("Content-Length", str(LIMIT + 1))])
         answer = await line.answer()
         assert (answer.status, answer.get("Connection")) == (413, "close")
+        assert b"[plugins.http] max_body_bytes" in answer.body
 
 
 @pytest.mark.requirement("SEC-03")
@@ -75,6 +76,11 @@ async def test_a_flood_without_end_is_not_kept(fixture_site: Path) -> None:
                 pass
         await alive(served)
         assert served.memory() - before < 30 * 2**20
+
+
+async def test_six_megabytes_in_base64_are_served_by_default(served: Served) -> None:
+    done = await ask(served, call("fixture_length", {"text": "x" * 8 * 2**20}))
+    assert done.result["content"][0]["text"] == str(8 * 2**20)
 
 
 @pytest.mark.parametrize("era", ["session", "modern"])

@@ -56,6 +56,15 @@ async def test_a_call_asks_and_goes_on(asking_site: Path, revision: str) -> None
         assert await wire.settle() == []
 
 
+async def test_an_answer_that_is_too_long_fails_the_call_that_waits_for_it(asking_site: Path) -> None:
+    async with asking(asking_site) as wire:
+        await wire.initialize(capabilities={"sampling": {}})
+        call, question = await asks(wire)
+        await answer(wire, question["id"], result=RESULT | {"model": "x" * 11_000_000})
+        assert "[plugins.stdio] max_message_bytes" in json.dumps(await wire.answer(call))
+        assert await wire.settle() == []
+
+
 @pytest.mark.requirement("ERA-23")
 async def test_time_runs_out_and_calls_are_cancelled(asking_site: Path) -> None:
     async with asking(asking_site) as wire:

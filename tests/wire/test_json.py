@@ -219,12 +219,30 @@ async def test_ten_megabytes_in_one_argument_are_served_and_given_back(pool: Poo
 
 
 @pytest.mark.requirement("SEC-03")
-async def test_a_line_beyond_the_limit_is_refused_and_the_next_one_served(wire: Wire) -> None:
-    """Section 4: -32700, and the host goes on; what was too long is not even kept until its end."""
+@pytest.mark.parametrize("id_first", [True, False])
+async def test_a_line_beyond_the_limit_is_refused_under_its_id_and_not_kept(wire: Wire, id_first: bool) -> None:
+    """Section 4: -32700, and the host goes on; a client that gets no id back waits for ever."""
     before = resident(wire)
-    error = await refusal(wire, b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"' + b"x" * 40_000_000 + b'"}}')
+    params = b'"method":"ping","params":{"id":1,"x":"' + b"x" * 40_000_000 + b'"}'
+    own = b'"jsonrpc":"2.0","id":"big"'
+    wire.expect("big")
+    await wire.send_raw(b"{%b}\n" % b",".join((own, params) if id_first else (params, own)))
+    error = (await wire.answer("big"))["error"]
     assert error["code"] == -32700
-    assert resident(wire) - before < 25
+    assert "[plugins.stdio] max_message_bytes" in error["message"]
+    assert await wire.settle() == []
+    assert resident(wire) - before < 40  # the limit, twice; and what the C library keeps
+
+
+async def test_a_notification_beyond_the_limit_is_not_answered(wire: Wire) -> None:
+    await wire.send_raw(b'{"jsonrpc":"2.0","method":"notifications/x","params":{"x":"' + b"x" * 11_000_000 + b'"}}\n')
+    assert await wire.settle() == []
+    assert "ignored a notification that is longer than [plugins.stdio] max_message_bytes" in wire.stderr
+
+
+async def test_six_megabytes_in_one_argument_are_served_by_default(wire: Wire) -> None:
+    """As bytes in base64, too."""
+    assert (await wire.call("fixture_length", text="x" * 8 * 2**20))["content"][0]["text"] == str(8 * 2**20)
 
 
 @pytest.mark.requirement("STDIO-01", "STDIO-12")

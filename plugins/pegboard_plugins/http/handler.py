@@ -17,7 +17,6 @@ from pegboard_plugins.http.written import LARGEST, Head, Written, is_ordinary
 _CLOSE = {"Connection": "close"}
 _BUSY = Response(503, b"The server is busy.\n", "text/plain", {"Retry-After": "1"})
 _STOPPING = Response(503, b"The server is stopping.\n", "text/plain", {"Retry-After": "1", **_CLOSE})
-_TOO_LARGE = Response(413, b"The body is too large.\n", "text/plain", _CLOSE)
 _TOO_SLOW = Response(408, b"The body came too slowly.\n", "text/plain", _CLOSE)
 _BROKEN = Response(400, b"The body is not framed as HTTP has it.\n", "text/plain", _CLOSE)
 _ENCODED = Response(415, b"Send the body without a content encoding.\n", "text/plain", {"Accept-Encoding": "identity"})
@@ -51,6 +50,7 @@ class Handler:
         self._loop = asyncio.get_running_loop()
         self._head = Head()
         self._written = Written()
+        self._too_large = _too_large(config.max_body_bytes)
 
     def request(self, message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
         """Aiohttp's request, with our limit on its body."""
@@ -130,21 +130,21 @@ class Handler:
         body = request.content.read_nowait()
         if body and _is_encoded(request):
             return _ENCODED
-        return body if len(body) <= self._config.max_body_bytes else _TOO_LARGE
+        return body if len(body) <= self._config.max_body_bytes else self._too_large
 
     async def _body(self, request: web.BaseRequest) -> bytes | Response:
         """The whole body, within the limits on size and time; one that is announced as too large is not begun."""
         if _is_encoded(request):
             return _ENCODED
         if (request.content_length or 0) > self._config.max_body_bytes:
-            return _TOO_LARGE
+            return self._too_large
         try:
             async with asyncio.timeout(self._config.body_seconds):
                 if request.headers.get("Expect", "").lower() == "100-continue":
                     await self._invite(request)
                 return await request.read()
         except web.HTTPRequestEntityTooLarge:
-            return _TOO_LARGE
+            return self._too_large
         except TimeoutError:
             return _TOO_SLOW
         except (web.RequestPayloadError, HttpProcessingError, ConnectionError):
@@ -238,6 +238,11 @@ class Handler:
         finally:
             following.cancel()
             await asyncio.wait((following,))  # an iterator that runs cannot be closed
+
+
+def _too_large(limit: int) -> Response:
+    text = f"The body is larger than {limit} bytes. Raise [plugins.http] max_body_bytes to accept it.\n"
+    return Response(413, text.encode(), "text/plain", _CLOSE)
 
 
 def _is_encoded(request: web.BaseRequest) -> bool:

@@ -18,11 +18,10 @@ class StdioConfig(PluginConfig):
     """`[plugins.stdio]`.
 
     Attributes:
-        max_message_bytes: how long one incoming message may be; a longer one is answered with an error and forgotten
-            while it comes in.
+        max_message_bytes: the longest incoming message. A longer one is answered with an error and not kept.
     """
 
-    max_message_bytes: int = Field(default=4 * 1024 * 1024, ge=1024)
+    max_message_bytes: int = Field(default=10 * 1024 * 1024, ge=1024)
 
 
 class StdioPlugin(Plugin):

@@ -6,6 +6,7 @@ It knows lines, and of JSON-RPC only how to say that one was too long.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import stat
 from abc import ABC, abstractmethod
@@ -16,6 +17,7 @@ from pegboard import decode, jsonrpc_error
 from pegboard_plugins.stdio.hang_up import HangUpWatch
 from pegboard_plugins.stdio.lines import Splitter
 from pegboard_plugins.stdio.outgoing import Outbox
+from pegboard_plugins.stdio.oversized import OversizedMessage
 
 CHUNK_BYTES = 64 * 1024
 """Read at once; also what a pipe holds."""
@@ -25,6 +27,8 @@ out, so that `echo '{...}' | pegboard stdio` shows one."""
 PARSE_ERROR = -32700
 
 _EMPTY = b""
+
+logger = logging.getLogger("pegboard.stdio")
 
 
 def open_incoming(descriptor: int, outbox: Outbox, limit: int) -> Incoming:
@@ -71,12 +75,26 @@ class Incoming(ABC):
     def _take(self, data: bytes) -> int:
         """Queue the messages in what was read; how many. No data is the end of input."""
         found = self._splitter.feed(data) if data else [line for line in self._splitter.end() if _is_whole(line)]
+        found += filter(None, map(self._refuse, self._splitter.take_refused()))
         self._messages.extend(found)
-        for _ in range(self._splitter.take_refused()):
-            self._outbox.send(jsonrpc_error(PARSE_ERROR, f"The message is longer than {self._limit} bytes."))
         if not data:
             self._end_after(LAST_TURNS)
         return len(found)
+
+    def _refuse(self, message: OversizedMessage) -> bytes | None:
+        """Answer a message that is too long. Return what the host is given instead of a response, if it was one."""
+        error = jsonrpc_error(
+            PARSE_ERROR,
+            f"The message is longer than {self._limit} bytes. Raise [plugins.stdio] max_message_bytes to accept it.",
+            message.id,
+        )
+        if message.is_response:
+            return error
+        if message.is_notification:
+            logger.warning("ignored a notification that is longer than [plugins.stdio] max_message_bytes")
+        else:
+            self._outbox.send(error)
+        return None
 
     def _end_after(self, turns: int) -> None:
         if turns:

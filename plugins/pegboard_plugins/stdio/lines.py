@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pegboard_plugins.stdio.oversized import OversizedMessage
+
 _BLANK = b" \t\r"
 
 
@@ -12,14 +14,14 @@ class Splitter:
         self._limit = limit
         self._parts: list[bytes] = []
         self._size = 0
-        self._skipping = False
-        self._refused = 0
+        self._passing: OversizedMessage | None = None
+        self._refused: list[OversizedMessage] = []
 
     def feed(self, data: bytes) -> list[bytes]:
         """The lines that `data` completes."""
         lines = data.split(b"\n")
         rest = lines.pop()
-        if lines and (self._parts or self._skipping):
+        if lines and (self._parts or self._passing):
             lines[0] = self._completed(lines[0])
         if rest:
             self._keep(rest)
@@ -30,14 +32,15 @@ class Splitter:
         kept = self._checked(self._completed(b""))
         return [kept] if kept else []
 
-    def take_refused(self) -> int:
-        """How many lines were too long since this was asked last."""
-        refused, self._refused = self._refused, 0
+    def take_refused(self) -> list[OversizedMessage]:
+        """Return the lines that were too long and have ended since this was asked last."""
+        refused, self._refused = self._refused, []
         return refused
 
     def _completed(self, last: bytes) -> bytes:
-        if self._skipping:
-            self._skipping = False
+        if self._passing is not None:
+            self._refuse(self._passing, last)
+            self._passing = None
             return b""
         self._parts.append(last)
         line = b"".join(self._parts)
@@ -45,18 +48,24 @@ class Splitter:
         return line
 
     def _keep(self, rest: bytes) -> None:
-        if self._skipping:
+        if self._passing is not None:
+            self._passing.feed(rest)
             return
         self._parts.append(rest)
         self._size += len(rest)
         if self._size > self._limit:
+            self._passing = OversizedMessage()
+            for part in self._parts:
+                self._passing.feed(part)
             self._forget()
-            self._skipping = True
-            self._refused += 1
+
+    def _refuse(self, message: OversizedMessage, last: bytes) -> None:
+        message.feed(last)
+        self._refused.append(message)
 
     def _checked(self, line: bytes) -> bytes:
         if len(line) > self._limit:
-            self._refused += 1
+            self._refuse(OversizedMessage(), line)
             return b""
         return line.strip(_BLANK)
 

@@ -78,6 +78,12 @@ def types(
 
 
 @kit.tool
+def length(text: str) -> int:
+    """Count characters."""
+    return len(text)
+
+
+@kit.tool
 def number(kind: Literal["nan", "infinite", "large", "half"]) -> float | int:
     """Give a number."""
     return {"nan": float("nan"), "infinite": float("inf"), "large": 2**70, "half": 0.5}[kind]

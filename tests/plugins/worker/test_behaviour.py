@@ -469,6 +469,11 @@ async def test_pages_of_others_reach_nothing(served: Served, path: str, field: t
     assert answer.status == (421 if field[0] == "Host" else 403)
 
 
+async def test_six_megabytes_are_served_by_default(engine: Engine) -> None:
+    done = await more(engine, "Length", {"text": "x" * 8 * 2**20})
+    assert done["value"] == 8 * 2**20
+
+
 async def test_bodies_have_a_limit(site: Path) -> None:
     async with serve(site, http="port = 0\nmax_body_bytes = 2000") as served:
         for size, status in ((2000, 200), (2001, 413)):

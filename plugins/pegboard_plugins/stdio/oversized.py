@@ -1,0 +1,126 @@
+"""Reads the envelope of a JSON-RPC message that is too long to keep, while its bytes pass by."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from pegboard import RequestId, decode
+
+MAX_MEMBER_BYTES: Final = 1024
+"""The longest member of the envelope that is read, its name included."""
+
+MAX_MARKS: Final = 50_000
+"""How many brackets, quotes and commas are looked at one by one before the scan is given up."""
+
+_MEMBER_MARKS = 100
+"""What reading a member costs, in marks."""
+_LEVELS = 6
+
+
+def _nested(levels: int) -> bytes:
+    """Match text, strings, and arrays and objects that contain others up to so many levels deep."""
+    inner = rb"|[{\[]%b[}\]]" % _nested(levels - 1) if levels else b""
+    return rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+"%b)*+' % inner
+
+
+_IN_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
+_IN_MESSAGE = re.compile(rb'[^"{}\[\],]*+')
+_IN_MEMBER = re.compile(_nested(_LEVELS), re.DOTALL)
+"""Each matches up to the next byte that matters there, at the speed of the regular expression engine."""
+
+
+class OversizedMessage:
+    """Finds the members of the envelope, wherever they stand, in bounded memory. Only the outermost object has one."""
+
+    __slots__ = ("_depth", "_ended", "_escaped", "_found", "_in_string", "_marks", "_member", "_unread")
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._ended = False
+        self._in_string = False
+        self._escaped = False
+        self._marks = 0
+        self._member = bytearray()  # the current one, without what it contains
+        self._found: dict[str, Any] = {}
+        self._unread = False
+
+    @property
+    def id(self) -> RequestId | None:
+        """The id, None if it was not found or is not valid."""
+        found = self._found.get("id")
+        return found if type(found) is str or type(found) is int else None
+
+    @property
+    def is_response(self) -> bool:
+        """Whether the message answers a request of the host."""
+        return "method" not in self._found and not self._found.keys().isdisjoint(("result", "error"))
+
+    @property
+    def is_notification(self) -> bool:
+        """Whether the message is complete and must not be answered."""
+        return self._ended and not self._unread and "method" in self._found and "id" not in self._found
+
+    def feed(self, data: bytes) -> None:
+        """Read the next bytes."""
+        position = 0
+        if self._escaped and data:
+            self._escaped = False
+            self._keep(data[:1])
+            position = 1
+        while position < len(data) and not self._ended and self._marks < MAX_MARKS:
+            self._marks += 1
+            end = self._pattern.match(data, position).end()  # type: ignore[union-attr]  # it matches nothing, too
+            self._keep(data[position:end])
+            self._pass(data[end : end + 1])
+            position = end + 1
+
+    @property
+    def _pattern(self) -> re.Pattern[bytes]:
+        if self._in_string:
+            return _IN_STRING
+        return _IN_MESSAGE if self._depth < 2 else _IN_MEMBER
+
+    def _pass(self, mark: bytes) -> None:
+        """Pass the byte that a pattern stopped at; there is none at the end of what was read."""
+        if mark in (b"{", b"["):
+            self._open(mark)
+        elif mark in (b"}", b"]"):
+            self._close(mark)
+        elif mark == b",":
+            self._end_member()
+        elif mark == b'"':
+            self._in_string = not self._in_string
+            self._keep(mark)
+        elif mark:
+            self._escaped = True
+            self._keep(mark)
+
+    def _open(self, mark: bytes) -> None:
+        if self._depth:
+            self._keep(mark)
+        elif mark == b"[":
+            self._ended = True  # a batch has no envelope
+        self._depth += 1
+
+    def _close(self, mark: bytes) -> None:
+        self._depth -= 1
+        if self._depth > 0:
+            self._keep(mark)
+        else:
+            self._ended = True
+            self._end_member()
+
+    def _keep(self, text: bytes) -> None:
+        if self._depth == 1 and len(self._member) <= MAX_MEMBER_BYTES:
+            self._member += text[: MAX_MEMBER_BYTES + 1]
+
+    def _end_member(self) -> None:
+        self._marks += _MEMBER_MARKS
+        try:
+            if len(self._member) > MAX_MEMBER_BYTES:
+                raise ValueError("the rest of the member was not kept")
+            self._found |= decode(b"{%b}" % bytes(self._member))
+        except ValueError:
+            self._unread = True
+        self._member.clear()
