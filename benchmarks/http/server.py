@@ -28,7 +28,7 @@ class HttpServer(Process):
     def __init__(
         self, contender: Contender, cpus: set[int] | None, more_tools: int = 0, variables: dict[str, str] | None = None
     ) -> None:
-        self.port = _free_port()
+        self.port = free_port()
         environ = contender.environ(more_tools, self.port, **(variables or {}))
         super().__init__(contender.serve, environ, cpus, pipes=False)
         try:
@@ -52,7 +52,8 @@ class HttpServer(Process):
                 return
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that nothing listens at."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
