@@ -11,7 +11,7 @@ PYTEST_ARGS ?= -n auto
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo test check conformance format build bench lock clean
+.PHONY: help install serve demo test check conformance format build bench soak lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -49,6 +49,9 @@ build: install  ## wheels of all distributions, in dist/
 
 bench: install  ## measure beside the official SDK and a bare floor; benchmarks/README.md says how to read it
 	$(BIN)/python -m benchmarks
+
+soak: install  ## load the server for an hour and check that it keeps its level
+	$(BIN)/python -m benchmarks.soak
 
 lock:  ## renew uv.lock and requirements-dev.txt after a change of dependencies
 	@"$(PYTHON)" -m tools.requirements
