@@ -25,7 +25,7 @@ LIMITS = """
 port = 0
 max_body_bytes = 65536
 stream_ping_seconds = 0.1
-cors_origins = ["https://app.example", "https://Other.Example:8443"]
+cors_origins = ["https://app.example", "https://Other.Example:8443", "https://sso.example/"]
 cors_credentials = true
 """
 """Small limits, so that tests need not wait."""

@@ -40,6 +40,17 @@ def cors(answer: Answer) -> dict[str, str]:
 
 # --- Host
 
+NOT_LOOPBACK = """
+localhost:3000.evil.example localhost:3000:80 localhost:99999 localhost:0 localhost:-1 localhost:+80 localhost:80#
+localhost:80/path localhost. .localhost local%68ost localhost%00.evil.example localhost#.evil.example
+localhost?.evil.example localhost\\.evil.example localhost,evil.example user@localhost user:password@localhost:80
+127.0.0.1:99999 127.1 127.0.0.1. 127.0.0.01 127.0.0.1%lo 0x7f.0.0.1 0177.0.0.1 2130706433 0.0.0.0
+[::1].evil.example [::1]evil.example [::1]:80.evil.example [::1 ::1 [::1%lo] [::1%25lo] [v1.fe] [localhost] [127.0.0.1]
+[::ffff:127.0.0.1]
+"""
+"""Hosts that only look like loopback, for a request and for an origin."""
+NO_ORIGINS = ["http://localhost:", "http://localhost/", "http://localhost http://a", "http:/localhost", "x://localhost"]
+
 
 @pytest.mark.requirement("SEC-01")
 @pytest.mark.parametrize(("method", "path"), ROUTES)
@@ -62,9 +73,31 @@ async def test_a_foreign_host(served: Served, method: str, path: str, host: str)
 
 
 @pytest.mark.requirement("SEC-01")
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:8000", "[::1]", "[::1]:80", "localhost:"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost",
+        "LOCALHOST:1",
+        "127.0.0.1:8000",
+        "127.0.0.2",
+        "[::1]",
+        "[::1]:80",
+        "[0:0::1]",
+        "localhost:",
+    ],
+)
 async def test_loopback_s_own_names(served: Served, host: str) -> None:
     assert (await listed(served, ("Host", host))).status == 200
+
+
+@pytest.mark.requirement("SEC-01", "HTTP-02")
+async def test_what_only_looks_like_loopback(served: Served) -> None:
+    hosts = NOT_LOOPBACK.split()
+    asked = [("Host", host, 421) for host in hosts]
+    asked += [("Origin", origin, 403) for origin in (*NO_ORIGINS, *(f"http://{host}" for host in hosts))]
+    async with await served.connect() as line:
+        answers = [(await line.request("GET", "/healthz", [(name, value)])).status for name, value, _ in asked]
+    assert [one for one, status in zip(asked, answers, strict=True) if status != one[2]] == []
 
 
 @pytest.mark.requirement("SEC-01")
@@ -83,6 +116,10 @@ async def test_exactly_one_host(served: Served, hosts: list[str]) -> None:
         ("http://evil.example/healthz", 400),
         ("http://localhost@evil.example/healthz", 400),
         ("http://LOCALHOST/healthz", 200),
+        ("http://localhost:80/healthz", 200),
+        ("http://localhost:81/healthz", 400),
+        ("http://user@localhost/healthz", 400),
+        ("http://localhost:80.evil.example/healthz", 400),
     ],
 )
 async def test_a_target_that_names_a_host_names_the_same(served: Served, target: str, status: int) -> None:
@@ -138,7 +175,7 @@ async def test_a_page_of_this_machine(served: Served, origin: str) -> None:
 # --- CORS
 
 
-@pytest.mark.parametrize("origin", ["https://app.example", "https://other.example:8443"])
+@pytest.mark.parametrize("origin", ["https://app.example", "https://other.example:8443", "https://sso.example:443"])
 async def test_a_listed_origin(strict: Served, origin: str) -> None:
     answer = await listed(strict, ("Origin", origin))
     assert cors(answer) == {
@@ -216,6 +253,8 @@ async def test_everybody_but_without_credentials(fixture_site: Path) -> None:
         ('cors_origins = "*"\ncors_credentials = true', "credentials"),
         ('cors_origins = ["null"]', "null"),
         ('cors_origins = ["app.example"]', "app.example"),
+        ('cors_origins = ["https://app.example/path"]', "app.example/path"),
+        ('allowed_hosts = ["https://tools.example"]', "write a name, such as tools.example.com"),
         ('trusted_proxies = ["proxy.example"]', "trusted_proxies"),
         ('trusted_proxies = ["unix"]', "socket"),
         ('key = "key.pem"', "certificate"),
@@ -311,6 +350,7 @@ async def test_hosts_beyond_loopback(fixture_site: Path) -> None:
 async def test_any_host_is_no_reason_to_trust_its_pages(fixture_site: Path) -> None:
     async with Served(fixture_site, http_config('host = "0.0.0.0"\nport = 0\nallowed_hosts = ["*"]')) as served:
         assert (await listed(served, ("Host", "any.example"))).status == 200
+        assert (await listed(served, ("Host", "any.example:99999"))).status == 421
         assert (await listed(served, ("Host", "evil.example"), ("Origin", "http://evil.example"))).status == 403
 
 

@@ -5,7 +5,6 @@ This module only describes the plugin; aiohttp is imported when the transport ru
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from ipaddress import ip_network
 from pathlib import Path
@@ -14,8 +13,7 @@ from typing import Self
 from pydantic import Field, field_validator, model_validator
 
 from pegboard import Plugin, PluginConfig, ProtocolHost, Request, Response, Route, Transport, hookimpl
-
-_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/\\s]+/?")
+from pegboard_plugins.http.authority import parse_authority, parse_origin
 
 
 class HttpConfig(PluginConfig):
@@ -80,11 +78,19 @@ class HttpConfig(PluginConfig):
                 ip_network(network, strict=False)
         return networks
 
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _are_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        for host in hosts:
+            if host != "*" and parse_authority(host) is None:
+                raise ValueError(f'"{host}" is not a host; write a name, such as tools.example.com, or an address')
+        return hosts
+
     @field_validator("cors_origins")
     @classmethod
     def _are_origins(cls, given: tuple[str, ...] | str) -> tuple[str, ...] | str:
         for origin in (given,) if isinstance(given, str) else given:
-            if origin and origin != "*" and not _ORIGIN.fullmatch(origin):
+            if origin and origin != "*" and parse_origin(origin.removesuffix("/")) is None:
                 raise ValueError(
                     f'"{origin}" is no origin; one looks like https://app.example or http://localhost:3000'
                 )
@@ -104,7 +110,7 @@ class HttpConfig(PluginConfig):
     def origins(self) -> frozenset[str]:
         """The allowed web origins."""
         given = (self.cors_origins,) if isinstance(self.cors_origins, str) else self.cors_origins
-        return frozenset(origin.rstrip("/").lower() for origin in given if origin)
+        return frozenset(origin.removesuffix("/") for origin in given if origin)
 
 
 class HttpPlugin(Plugin):

@@ -8,16 +8,15 @@ from __future__ import annotations
 import ipaddress
 import re
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from urllib.parse import urlsplit
 
 from aiohttp import hdrs
 
 from pegboard import Headers, Response
 from pegboard_plugins.http import HttpConfig
+from pegboard_plugins.http.authority import is_same_host, parse_authority, parse_origin
 
-_LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "[::1]", "::1"))
 _MCP_HEADERS = (
     "Accept",
     "Authorization",
@@ -30,6 +29,7 @@ _MCP_HEADERS = (
 )
 _MIRRORED = re.compile(r"mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+", re.IGNORECASE)
 """The headers that mirror arguments; which there are, the tools decide."""
+_PATH = re.compile(r"[/?#].*", re.DOTALL)
 _EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate"
 _PREFLIGHT_SECONDS = "600"
 _FORWARDED = (hdrs.X_FORWARDED_FOR, hdrs.X_FORWARDED_HOST, hdrs.FORWARDED, "X-Real-IP", hdrs.VIA)
@@ -47,19 +47,25 @@ _FOREIGN_ORIGIN = Response(
 )
 
 
+_origin = lru_cache(maxsize=64)(parse_origin)
+
+
 class Edge:
     """The checks of one server.
 
     Args:
         config: the server's settings.
         loopback: whether only programs of this machine can reach it.
+        public_hosts: further hosts that clients may call it by.
     """
 
-    def __init__(self, config: HttpConfig, *, loopback: bool) -> None:
+    def __init__(self, config: HttpConfig, *, loopback: bool, public_hosts: Collection[str] = ()) -> None:
         self._loopback = loopback
-        self._hosts = frozenset(name.lower() for name in config.allowed_hosts)
-        self._own_name = socket.gethostname().lower()
-        self._origins = config.origins
+        self._any_host = "*" in config.allowed_hosts
+        own = () if loopback else (socket.gethostname(),)
+        self._hosts = frozenset(map(parse_authority, (*config.allowed_hosts, *public_hosts, *own)))
+        self._any_origin = "*" in config.origins
+        self._origins = frozenset(map(parse_origin, config.origins)) - {None}
         self._credentials = config.cors_credentials
         self._methods = ", ".join(config.cors_methods)
         self._headers = ", ".join((*_MCP_HEADERS, *config.cors_headers))
@@ -73,7 +79,7 @@ class Edge:
         if not _is_whole(target, headers):
             return _NO_HOST
         host = self.host(headers, remote)
-        if not (self._is_own(host) or "*" in self._hosts):
+        if not (self._is_own(host) or (self._any_host and parse_authority(host) is not None)):
             return _FOREIGN_HOST
         origins = headers.getall(hdrs.ORIGIN, ())
         if origins and not (len(origins) == 1 and self._allows(origins[0], host)):
@@ -93,14 +99,14 @@ class Edge:
         """The host that the client asked for, as a proxy that is trusted says, else as the request says."""
         forwarded = headers.get(hdrs.X_FORWARDED_HOST)
         if forwarded and self._is_behind(remote):
-            return forwarded.rpartition(",")[2].strip().lower()
-        return (headers.get(hdrs.HOST) or "").strip().lower()
+            return forwarded.rpartition(",")[2].strip()
+        return (headers.get(hdrs.HOST) or "").strip()
 
     def peer(self, headers: Headers, remote: str | None) -> str:
         """The address that a request came from, for logs: the last that no trusted proxy added."""
         forwarded = headers.getall(hdrs.X_FORWARDED_FOR, ())
         if forwarded and self._is_behind(remote):
-            hops = [hop.strip() for hop in ",".join(forwarded).split(",")]
+            hops = [_address(hop.strip()) for hop in ",".join(forwarded).split(",")]
             return next((hop for hop in reversed(hops) if not self._is_proxy(hop)), hops[0])
         return remote or ""
 
@@ -121,33 +127,35 @@ class Edge:
 
     def _find_own(self, host: str) -> bool:
         """Whether a host is surely this server: a name that its operator gave, or one that no foreigner can take."""
-        name = _without_port(host)
-        if name in _LOOPBACK_NAMES or host in self._hosts or name in self._hosts:
+        authority = parse_authority(host)
+        if authority is None:
+            return False
+        if authority.is_loopback or authority in self._hosts or authority._replace(port=None) in self._hosts:
             return True
-        return not self._loopback and (name == self._own_name or _is_address(name))
+        return not self._loopback and authority.is_address
 
-    def _allows(self, origin: str, host: str) -> bool:
+    def _allows(self, given: str, host: str) -> bool:
         """Whether a web page of that origin may use the server whose host it called."""
-        origin = origin.strip().rstrip("/").lower()
-        if origin == "null":
+        origin = _origin(given)
+        if origin is None:
             return False
-        if origin in self._origins or "*" in self._origins:
+        if origin in self._origins or self._any_origin:
             return True
-        if not origin.startswith(("http://", "https://")):
+        if origin.scheme not in ("http", "https"):
             return False
-        authority = _authority(origin)
-        own = authority == host and self._is_own(host)
-        return own or (self._loopback and _without_port(authority) in _LOOPBACK_NAMES)
+        authority = parse_authority(host)
+        own = authority is not None and is_same_host(origin, authority) and self._is_own(host)
+        return own or (self._loopback and origin.authority.is_loopback)
 
     def cors(self, headers: Headers) -> Mapping[str, str]:
         """The header fields by which a browser learns that a page may read the response; empty for all others."""
-        if not self._origins:
+        if not (self._origins or self._any_origin):
             return {}
         origin = headers.get(hdrs.ORIGIN)
         if origin is None:
             return {"Vary": "Origin"}
-        listed = origin.strip().rstrip("/").lower() in self._origins
-        if not listed and "*" not in self._origins:
+        listed = _origin(origin) in self._origins
+        if not listed and not self._any_origin:
             return {"Vary": "Origin"}
         fields = {
             "Access-Control-Allow-Origin": origin if listed else "*",
@@ -179,29 +187,24 @@ def _is_whole(target: str, headers: Headers) -> bool:
     hosts = headers.getall(hdrs.HOST, ())
     if len(hosts) != 1:
         return False
-    return target.startswith("/") or target == "*" or _authority(target) == hosts[0].strip().lower()
+    return target.startswith("/") or target == "*" or _names_host(target, hosts[0])
 
 
-def _authority(target: str) -> str:
-    try:
-        return urlsplit(target).netloc.lower()
-    except ValueError:
-        return ""
+def _names_host(target: str, host: str) -> bool:
+    """Whether a target in absolute form names the same host as the header field."""
+    scheme, _, rest = target.partition("://")
+    named = parse_origin(f"{scheme}://{_PATH.sub('', rest)}")
+    authority = parse_authority(host.strip())
+    return named is not None and authority is not None and is_same_host(named, authority)
 
 
 @lru_cache(maxsize=64)
 def _names_loopback(host: str) -> bool:
-    return _without_port(host).lower() in _LOOPBACK_NAMES
+    authority = parse_authority(host.strip())
+    return authority is not None and authority.is_loopback
 
 
-def _without_port(host: str) -> str:
-    if host.startswith("["):
-        return host.partition("]")[0] + "]"
-    return host.rpartition(":")[0] if host.count(":") == 1 else host
-
-
-def _is_address(name: str) -> bool:
-    try:
-        return bool(ipaddress.ip_address(name.strip("[]")))
-    except ValueError:
-        return False
+def _address(hop: str) -> str:
+    """The address of a hop; some proxies write its port, too."""
+    authority = parse_authority(hop)
+    return authority.name.strip("[]") if authority is not None and authority.is_address else hop

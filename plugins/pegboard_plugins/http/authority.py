@@ -1,0 +1,103 @@
+"""Host and Origin of requests, read completely: a text is understood as a whole, or it is not understood.
+
+The grammar is narrower than that of URIs (RFC 3986): no user, percent-encoding, zone or short form of an address.
+"""
+
+from __future__ import annotations
+
+import re
+from ipaddress import IPv4Address, IPv6Address
+from typing import NamedTuple
+
+_AUTHORITY = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::(?P<port>[0-9]{0,5}))?")
+_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+"""A last label that makes browsers read the whole name as an IPv4 address (WHATWG URL, "ends in a number")."""
+_ORIGIN = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>[^/?#]+)")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_MAX_NAME = 253
+_MAX_LABEL = 63
+_MAX_PORT = 65535
+
+
+class Authority(NamedTuple):
+    """A host and its port.
+
+    Attributes:
+        name: the name in small letters, or the address in its usual form; IPv6 in brackets.
+        port: the port, None where there is none.
+        is_address: whether the name is an IP address.
+    """
+
+    name: str
+    port: int | None = None
+    is_address: bool = False
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the name is that of loopback on every machine."""
+        if self.name == "localhost" or self.name == "[::1]":
+            return True
+        return self.is_address and self.name.startswith("127.")
+
+
+class Origin(NamedTuple):
+    """A web origin (RFC 6454).
+
+    Attributes:
+        scheme: the scheme in small letters.
+        authority: the host and the port, None where that of the scheme is meant.
+    """
+
+    scheme: str
+    authority: Authority
+
+
+def parse_authority(text: str) -> Authority | None:
+    """Read a host with an optional port; None for any other text."""
+    found = _AUTHORITY.fullmatch(text)
+    if found is None:
+        return None
+    port = int(found["port"]) if found["port"] else None
+    if port is not None and not 0 < port <= _MAX_PORT:
+        return None
+    name = found["name"].lower()
+    return _literal(name, port) if name.startswith("[") else _name(name, port)
+
+
+def parse_origin(text: str) -> Origin | None:
+    """Read an origin such as "https://app.example"; None for any other text, and for "null"."""
+    found = _ORIGIN.fullmatch(text)
+    authority = None if found is None or found["rest"].endswith(":") else parse_authority(found["rest"])
+    if found is None or authority is None:
+        return None
+    scheme = found["scheme"].lower()
+    if authority.port == _DEFAULT_PORTS.get(scheme):
+        authority = authority._replace(port=None)
+    return Origin(scheme, authority)
+
+
+def is_same_host(origin: Origin, host: Authority) -> bool:
+    """Whether a page of an origin called a server by its own host."""
+    if host.port == _DEFAULT_PORTS.get(origin.scheme):
+        host = host._replace(port=None)
+    return origin.scheme in _DEFAULT_PORTS and origin.authority == host
+
+
+def _literal(name: str, port: int | None) -> Authority | None:
+    try:
+        return Authority(f"[{IPv6Address(name[1:-1])}]", port, is_address=True)
+    except ValueError:
+        return None
+
+
+def _name(name: str, port: int | None) -> Authority | None:
+    labels = name.split(".")
+    if _NUMBER.fullmatch(labels[-1]):
+        try:
+            return Authority(str(IPv4Address(name)), port, is_address=True)
+        except ValueError:
+            return None
+    if len(name) > _MAX_NAME or not all(len(one) <= _MAX_LABEL and _LABEL.fullmatch(one) for one in labels):
+        return None
+    return Authority(name, port)

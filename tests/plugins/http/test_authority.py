@@ -1,0 +1,66 @@
+"""Host and Origin, read as every other parser reads them, or not at all."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from urllib.parse import urlsplit
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegboard_plugins.http.authority import Authority, Origin, parse_authority, parse_origin
+
+LABELS = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?", fullmatch=True)
+NAMES = st.builds(lambda labels, last: ".".join((*labels, last)), st.lists(LABELS, max_size=3), st.just("example"))
+PORTS = st.integers(1, 65535)
+WORDS = ["localhost", "127.0.0.1", "127.1", "0x7f", "[::1]", "::1", "evil.example", "80", "99999", "%25lo", "é", "٣"]
+PIECES = st.sampled_from([*WORDS, *"[]:.@%/\\?#-_, \t\0\N{FULLWIDTH FULL STOP}"])
+ODD = st.one_of(st.lists(PIECES, max_size=6).map("".join), st.text(max_size=20))
+
+
+def texts(authority: Authority) -> str:
+    return authority.name if authority.port is None else f"{authority.name}:{authority.port}"
+
+
+@given(NAMES, st.none() | PORTS)
+def test_names_are_read(name: str, port: int | None) -> None:
+    assert parse_authority(texts(Authority(name.upper(), port))) == Authority(name, port)
+
+
+@given(st.ip_addresses(), st.none() | PORTS)
+def test_addresses_are_read(address: IPv4Address | IPv6Address, port: int | None) -> None:
+    name = f"[{address}]" if address.version == 6 else str(address)
+    read = parse_authority(texts(Authority(name, port)))
+    assert read == Authority(name, port, is_address=True)
+    assert read.is_loopback is (address.is_loopback and getattr(address, "ipv4_mapped", None) is None)
+
+
+@given(ODD)
+def test_what_is_read_is_what_others_read(text: str) -> None:
+    """No part of a text is left out, and none is taken for another."""
+    read = parse_authority(text)
+    if read is None:
+        return
+    assert not set(text) - set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]")
+    parts = urlsplit(f"http://{text}/")
+    assert (parts.netloc, parts.path, parts.username, parts.port) == (text, "/", None, read.port)
+    assert parts.hostname is not None
+    if read.is_address:
+        assert ip_address(parts.hostname) == ip_address(read.name.strip("[]"))
+    else:
+        assert parts.hostname == read.name
+    if read.is_loopback:
+        assert parts.hostname == "localhost" or ip_address(parts.hostname).is_loopback
+    assert parse_authority(texts(read)) == read
+
+
+@given(st.sampled_from(["http", "HTTPS", "app+x", "null", ""]), st.sampled_from(["://", ":/", ":", ""]), ODD)
+def test_an_origin_is_a_scheme_and_an_authority(scheme: str, separator: str, text: str) -> None:
+    authority = parse_authority(text)
+    read = parse_origin(scheme + separator + text)
+    if separator != "://" or not scheme or authority is None or text.endswith(":"):
+        assert read is None or "://" in text
+    else:
+        ports = {"http": 80, "https": 443}
+        own = authority.port == ports.get(scheme.lower())
+        assert read == Origin(scheme.lower(), authority._replace(port=None) if own else authority)
