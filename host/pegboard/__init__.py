@@ -172,6 +172,8 @@ __all__ = [
     "ServiceDomain",
     "SessionRecord",
     "SessionStore",
+    "Store",
+    "StoreOf",
     "StreamProtocol",
     "Subscribe",
     "Subscribed",
@@ -248,9 +250,9 @@ _NAMES = {
         NotificationHandler Notify OnProgress Outcome Plugin PluginContext Prompt PromptArgument PromptDefinition
         PromptMessage PromptResult ProtocolHost Question Request RequestId Resource ResourceContents
         ResourceDefinition ResourceResult ResourceTemplate ResourceUi Response Round Route RouteHandler SecretStore
-        ServerSentEvent SessionRecord SessionStore StreamProtocol Subscribe Subscribed Supplied TokenRequest
-        TokenSource Tool ToolAnnotations ToolAuthorization ToolDefinition ToolRequirements ToolResult ToolUi Topic
-        Transport TransportHost Command
+        ServerSentEvent SessionRecord SessionStore Store StoreOf StreamProtocol Subscribe Subscribed Supplied
+        TokenRequest TokenSource Tool ToolAnnotations ToolAuthorization ToolDefinition ToolRequirements ToolResult
+        ToolUi Topic Transport TransportHost Command
     """,
     "contracts.content": """
         Annotations AudioContent Content EmbeddedResource Icon ImageContent ResourceLink Role TextContent

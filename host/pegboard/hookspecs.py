@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         ResourceDefinition,
         Route,
         SecretStore,
+        Store,
         StreamProtocol,
         TokenSource,
         ToolDefinition,
@@ -185,6 +186,17 @@ def register_secret_stores(context: PluginContext) -> Iterable[SecretStore]:
 
     The plugins that `[host] secret_stores` lists are asked in its order, then others in the order of plugin names. A
     store that raises is reported and passed over, with the message of what it raised: that must not hold a secret.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def register_stores(context: PluginContext) -> Iterable[Store]:
+    """Contribute stores that other plugins keep their data in: sessions (`SessionStore`), events (`EventStore`).
+
+    Configuration selects a store by its name, which is the plugin's name unless the store has its own:
+    `[plugins.mcp] session_store = "redis_sessions"`. A store reads the settings and secrets of its own plugin. Of two
+    stores with one contract and one name neither can be selected.
     """
     raise NotImplementedError
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -57,11 +57,10 @@ from pegboard.methods import method_table
 from pegboard.middleware import Gate, hides, refused
 from pegboard.redaction import Redactor
 from pegboard.routing import check_reach, respond
+from pegboard.stores import OpenStores
 from pegboard.supervise import run_all
 
 logger = logging.getLogger("pegboard")
-
-KINDS: tuple[Kind, ...] = ("tools", "resources", "prompts")
 
 
 class Host:
@@ -96,7 +95,7 @@ class Host:
         self._entered: list[tuple[str, Lifespan]] = []
         self._methods: Mapping[str, CallNext] = {}
         self._changes = Changes()
-        self._registry = Registry(self.config, self._publish, self._tell)
+        self._registry = Registry(self.config, self._publish, self._changes.emit_kinds)
         self._program = Loaded(Origin("plugin", "program", ""), None, self._context_of_program)
         self._lists: Lists | None = None
         self._gates: Sequence[Gate] = ()
@@ -104,6 +103,7 @@ class Host:
         self._exposure = NOTHING_EXPOSED
         self._in_flight = InFlight(self.config.host.blocked_loop_seconds)
         self._stopping = asyncio.Event()
+        self._stores = OpenStores()
         self._started = False
         self.on_opened: Callable[[str, Sequence[str]], None] | None = None
         self.report = LoadReport((), (), ())
@@ -213,11 +213,6 @@ class Host:
         self._assembly = assembly
         self._offered |= offered(assembly)
 
-    def _tell(self, changed: Collection[Kind]) -> None:
-        for kind in KINDS:
-            if kind in changed:
-                self._changes.emit(Change(kind))
-
     async def start(self) -> None:
         """Load the plugins, enter their lifespans and assemble what they contribute.
 
@@ -285,6 +280,7 @@ class Host:
             asyncio.CancelledError: this was cancelled; what could be left without waiting has been.
         """
         cancelled = False
+        await self._stores.close()
         while self._entered:
             owner, lifespan = self._entered.pop()
             try:
@@ -371,6 +367,14 @@ class Host:
     async def respond(self, request: Request) -> Response | EventStream:
         """Answer one HTTP request by the route it belongs to. Never raises, but for `asyncio.CancelledError`."""
         return await respond(self.assembly.routes, request, self)
+
+    async def open_stores(self) -> None:
+        """Open the stores that settings select; see `TransportHost.open_stores`."""
+        await self._stores.open_all(self.assembly.stores)
+
+    async def store(self, contract: type[Any], name: str) -> Any:
+        """Return a store that a setting selects; see `ProtocolHost.store`."""
+        return await self._stores.get(self.assembly.stores, (contract, name))
 
     async def dispatch(self, call: Call) -> Outcome:
         """Run one call through middleware to its end. Never raises, but for `asyncio.CancelledError`.

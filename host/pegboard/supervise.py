@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 
 from pegboard.contracts import Transport, TransportHost
-from pegboard.errors import ConfigError, TransportError
+from pegboard.errors import ConfigError, PluginError, TransportError
 
 FIRST_DELAY_SECONDS = 0.5
 LONGEST_DELAY_SECONDS = 30.0
@@ -21,6 +21,7 @@ async def run_all(transports: Sequence[Transport], host: TransportHost) -> None:
 
     Raises:
         TransportError: one cannot be opened at all.
+        ConfigError, PluginError: the configuration does not let it open, or a store cannot be opened.
     """
     tasks = [asyncio.create_task(_keep_running(transport, host), name=transport.name) for transport in transports]
     try:
@@ -41,7 +42,7 @@ async def _keep_running(transport: Transport, host: TransportHost) -> None:
         started = clock()
         try:
             return await transport.run(host)
-        except (TransportError, ConfigError) as error:
+        except (TransportError, ConfigError, PluginError) as error:
             if not delay:
                 raise
             cause, what = error, "cannot be opened again"

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from tests.clients.conftest import Client, Place
+from tests.support.pool import stores
 from tests.support.sdk import Run, Server
 
 pytestmark = pytest.mark.timeout(600)  # the first run makes environments
 
 CLIENTS: list[Client] = [("1", "legacy"), ("2", "legacy")]
-STORES = '\n[plugins.mcp]\nsession_store = "kept:Sessions"\nevent_store = "kept:Events"\n'
 POLLING = "\n[plugins.mcp]\npoll_after_seconds = 0.1\nretry_ms = 10\n"
 
 
@@ -51,9 +51,9 @@ def come_back(place: Place, client: Client, server: Server, folder: Path, lost: 
 
 def test_another_process_of_a_client_resumes_a_call(whole_place: Place, client: Client, tmp_path: Path) -> None:
     """While the call runs, when it has ended, and in another server, where the first has kept all in files."""
-    stores = {"KEPT": str(whole_place.factory.mktemp("kept"))}
+    kept = stores(whole_place.factory.mktemp("kept"))
     with ExitStack() as stack:
-        first = stack.enter_context(whole_place.serving(more=STORES, env=stores))
+        first = stack.enter_context(whole_place.serving(more=kept))
         lost = whole_place.connect(client, "dropped", first, call=says("a", "b", stay=True), events=3, stay=True)
         assert lost.said["logged"] == ["a", "b"]
         with ThreadPoolExecutor(1) as pool:
@@ -62,7 +62,7 @@ def test_another_process_of_a_client_resumes_a_call(whole_place: Place, client: 
             backs = [running.result()]
         backs.append(come_back(whole_place, client, first, tmp_path / "ended", lost))
         first.kill()
-        second = stack.enter_context(whole_place.serving(first.port, STORES, stores))
+        second = stack.enter_context(whole_place.serving(first.port, kept))
         backs.append(come_back(whole_place, client, second, tmp_path / "killed", lost))
         for back in backs:
             assert back.said["logged"] == []
@@ -81,7 +81,7 @@ def test_a_call_whose_stream_the_server_ends_is_answered_on_another(whole_place:
 
 def test_sessions_go_on_when_their_server_was_killed(whole_place: Place) -> None:
     """Two clients at once: their sessions, log levels and subscriptions are as before, and nobody says initialize."""
-    stores = {"KEPT": str(whole_place.factory.mktemp("kept"))}
+    kept = stores(whole_place.factory.mktemp("kept"))
     ready, again = Barrier(len(CLIENTS) + 1), Barrier(len(CLIENTS) + 1)
 
     def wait() -> None:
@@ -93,12 +93,12 @@ def test_sessions_go_on_when_their_server_was_killed(whole_place: Place) -> None
         return whole_place.connect(client, "outlived", first, meanwhile=wait, uris=[f"doc://{client[0]}"], log=quiet)
 
     with ExitStack() as stack:
-        first = stack.enter_context(whole_place.serving(more=STORES, env=stores))
+        first = stack.enter_context(whole_place.serving(more=kept))
         pool = stack.enter_context(ThreadPoolExecutor(len(CLIENTS)))
         runs = [pool.submit(outlive, client) for client in CLIENTS]
         ready.wait(60)
         first.kill()
-        stack.enter_context(whole_place.serving(first.port, STORES, stores))
+        stack.enter_context(whole_place.serving(first.port, kept))
         again.wait(60)
         for (line, _), one in zip(CLIENTS, runs, strict=True):
             run = one.result()
@@ -111,14 +111,13 @@ def test_sessions_go_on_when_their_server_was_killed(whole_place: Place) -> None
 
 def test_a_call_that_is_lost_with_its_server_is_not_waited_for(whole_place: Place) -> None:
     """Where its stream is not kept the client is told so. The first line of the SDK does not tell its caller."""
-    stores = {"KEPT": str(whole_place.factory.mktemp("kept"))}
-    more = '\n[plugins.mcp]\nsession_store = "kept:Sessions"\nretry_ms = 100\n'
+    more = stores(whole_place.factory.mktemp("kept"), events="memory") + "retry_ms = 100\n"
     with ExitStack() as stack:
-        first = stack.enter_context(whole_place.serving(more=more, env=stores))
+        first = stack.enter_context(whole_place.serving(more=more))
 
         def restart() -> None:
             first.kill()
-            stack.enter_context(whole_place.serving(first.port, more, stores))
+            stack.enter_context(whole_place.serving(first.port, more))
 
         call = says("a", stay=True)
         run = whole_place.connect(("2", "legacy"), "bereft", first, meanwhile=restart, call=call)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
@@ -34,6 +34,7 @@ from pegboard import (
     Plugin,
     PluginConfig,
     PluginContext,
+    PluginError,
     PromptDefinition,
     PromptMessage,
     PromptResult,
@@ -46,6 +47,8 @@ from pegboard import (
     Response,
     Route,
     SecretStore,
+    Store,
+    StoreOf,
     StreamProtocol,
     TokenRequest,
     TokenSource,
@@ -603,6 +606,55 @@ async def test_hook_register_secret_stores() -> None:
         assert await value(host, "use") == "the KEY"
 
 
+async def test_hook_register_stores() -> None:
+    class Names:
+        """A contract of the test's own."""
+
+        def get(self) -> str:
+            raise NotImplementedError
+
+    class Given(Names):
+        def get(self) -> str:
+            return "kept"
+
+    story: list[str] = []
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Names]:
+        story.append("opened")
+        yield Given()
+        story.append("closed")
+
+    class Offering(Plugin):
+        @hookimpl
+        def register_stores(self) -> Iterable[Store]:
+            return [Store(Names, opened), Store(Names, opened, "unused")]
+
+    class Settings(PluginConfig):
+        store: Annotated[str, StoreOf(Names)] = "offering"
+
+    class Using(Plugin):
+        Config = Settings
+
+        @hookimpl
+        def register_routes(self) -> Iterable[Route]:
+            return [Route("GET", "/name", self.answer)]
+
+        async def answer(self, request: Request, host: ProtocolHost) -> Response:
+            store: Names = await host.store(Names, self.config.store)
+            return Response(body=store.get().encode())
+
+    async with make_host(plugins={"offering": Offering, "using": Using}) as host:
+        assert story == []
+        for _ in range(2):
+            found = await host.respond(Request("GET", "/name", {}, NoHeaders()))
+            assert isinstance(found, Response)
+            assert found.body == b"kept"
+        with pytest.raises(PluginError, match="no setting selects a Names named 'unused'"):
+            await host.store(Names, "unused")
+    assert story == ["opened", "closed"]
+
+
 async def test_hook_lifespan() -> None:
     story: list[str] = []
 
@@ -697,6 +749,10 @@ class Everything(Plugin):
     @hookimpl
     def register_secret_stores(self, context: PluginContext) -> Any:
         return self.note("register_secret_stores", context)
+
+    @hookimpl
+    def register_stores(self, context: PluginContext) -> Any:
+        return self.note("register_stores", context)
 
     @hookimpl
     @asynccontextmanager

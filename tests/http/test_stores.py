@@ -1,31 +1,27 @@
-"""Sessions in a store of the operator's: they outlive the server, and so does what their streams carried."""
+"""Stores that plugins offer: sessions outlive the server in them, and so does what their streams carried."""
 
 from __future__ import annotations
 
-import inspect
+import asyncio
 from pathlib import Path
 
 import pytest
 
-from tests.support import kept
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import Session, call, message
-from tests.support.pool import ASKING
+from tests.support.pool import ASKING, add_stores, stores
+from tests.support.wire import PEGBOARD, client_environment
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-STORES = '[plugins.mcp]\nsession_store = "kept:Sessions"\nevent_store = "kept:Events"'
 
-
-@pytest.fixture
-def kept_site(asking_site: Path, tmp_path: Path) -> Path:
-    (asking_site / "kept.py").write_text(inspect.getsource(kept))
-    return asking_site
+@pytest.fixture(scope="session")
+def kept_site(asking_site: Path) -> Path:
+    return add_stores(asking_site)
 
 
 def serve(site: Path, folder: Path) -> Served:
-    config = http_config(host=ASKING, more=STORES)
-    return Served(site, config, env={"KEPT": str(folder)})
+    return Served(site, http_config(host=ASKING, more=stores(folder)))
 
 
 async def test_a_session_goes_on_after_the_server_was_killed(kept_site: Path, tmp_path: Path) -> None:
@@ -54,10 +50,86 @@ async def test_a_session_goes_on_after_the_server_was_killed(kept_site: Path, tm
         assert (await deleted.post(message("ping"))).status == 404
 
 
-@pytest.mark.parametrize("store", ["nowhere:Sessions", "kept:Nothing", "kept:Events", "kept:Broken"])
-async def test_a_store_that_cannot_be_had_keeps_the_server_from_starting(kept_site: Path, store: str) -> None:
-    config = http_config(host=ASKING, more=f'[plugins.mcp]\nsession_store = "{store}"')
+async def run(site: Path, folder: Path, *words: str, more: str = "", env: dict[str, str] | None = None) -> int:
+    """Run a command in a folder whose configuration selects the stores in files; returns the exit code."""
+    config = folder / "hostconfig.toml"
+    config.write_text(http_config(host=ASKING, more=stores(folder, more=more)))
+    process = await asyncio.create_subprocess_exec(
+        PEGBOARD,
+        "--config",
+        config,
+        *words,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        env=client_environment(folder, {"PYTHONPATH": str(site), **(env or {})}),
+    )
+    return await process.wait()
+
+
+async def test_a_store_has_its_plugin_s_secrets_and_is_closed(kept_site: Path, tmp_path: Path) -> None:
+    config = http_config(host=ASKING, more=stores(tmp_path, more='secret = "KEY"'))
+    async with Served(kept_site, config, env={"KEY": "open sesame"}) as served:
+        assert (await Session(served).open()).status == 200
+        served.process.terminate()
+        assert await served.wait() == 0
+    notes = (tmp_path / "notes").read_text().splitlines()
+    assert sorted(notes) == [
+        "events closed",
+        "events opened with open sesame",
+        "sessions closed",
+        "sessions opened with open sesame",
+    ]
+
+
+@pytest.mark.parametrize("words", [["list"], ["config", "check"], ["call", "asking_reach"], ["stdio"]], ids=" ".join)
+async def test_commands_that_serve_no_sessions_open_no_store(kept_site: Path, tmp_path: Path, words: list[str]) -> None:
+    assert await run(kept_site, tmp_path, *words) == 0
+    assert not (tmp_path / "notes").exists()
+
+
+@pytest.mark.parametrize(
+    ("sections", "says"),
+    [
+        ({"sessions": "kepd"}, r'hostconfig\.toml:\d+: plugins\.mcp\.session_store: .*; did you mean "kept"\?'),
+        ({"events": "memoy"}, r'plugins\.mcp\.event_store: .* EventStore named .*; did you mean "memory"\?'),
+        (
+            {"more": 'broken = "open"'},
+            "SessionStore 'kept' of plugin 'kept' .* cannot be opened: OSError: no connection",
+        ),
+        ({"more": 'broken = "lacking"'}, "SessionStore 'kept' .* cannot be opened: .* put, get, remove"),
+        ({"sessions": "kept:Sessions"}, r"plugins\.mcp\.session_store: .*'kept:Sessions'"),
+    ],
+)
+async def test_a_store_that_cannot_be_had_keeps_the_server_from_starting(
+    kept_site: Path, tmp_path: Path, sections: dict[str, str], says: str
+) -> None:
+    config = http_config(host=ASKING, more=stores(tmp_path, **sections))
     async with Served(kept_site, config, ready=False) as served:
+        await served.said(says)
         assert await served.wait() == 3
-        assert f"session_store {store} " in served.stderr
         assert "Traceback" not in served.stderr
+
+
+async def test_configuration_runs_no_code(tmp_path: Path) -> None:
+    """`cProfile.main()` would run the file that the command is named like."""
+    config = tmp_path / "hostconfig.toml"
+    config.write_text(http_config(more='[plugins.mcp]\nsession_store = "cProfile:main"'))
+    (tmp_path / "list").write_text("open('executed', 'w')")
+    environment = client_environment(tmp_path, {"PEGBOARD_CONFIG": str(config)})
+    process = await asyncio.create_subprocess_exec(PEGBOARD, "list", cwd=tmp_path, env=environment)
+    await process.wait()
+    assert not (tmp_path / "executed").exists()
+
+
+async def test_the_message_says_how_a_plugin_that_is_installed_comes_to_run(kept_site: Path) -> None:
+    config = http_config(host=ASKING, more='[plugins.mcp]\nsession_store = "kept"')
+    async with Served(kept_site, config, ready=False) as served:
+        await served.said(r"does not run: add a section \[plugins\.kept\]")
+        assert await served.wait() == 3
+
+
+async def test_a_safe_start_takes_the_default_store(kept_site: Path, tmp_path: Path) -> None:
+    config = http_config(more=stores(tmp_path))
+    async with Served(kept_site, config, command=(PEGBOARD, "--safe", "serve")) as served:
+        assert (await Session(served).open()).status == 200
+    assert not (tmp_path / "notes").exists()

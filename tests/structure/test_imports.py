@@ -43,6 +43,7 @@ ROOMS = (
     "loading",
     "catalogue",
     "methods",
+    "stores",
     "supervise",
     "watchdog",
     "in_flight",

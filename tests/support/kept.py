@@ -1,22 +1,31 @@
-"""Stores in files, as a third party might bring them; copied to where the server under test finds it."""
+"""Stores in files, as a third party might bring them: a plugin that tests install, and the stores alone."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import pickle
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from pegboard import SessionRecord
+from pegboard import (
+    EventStore,
+    Plugin,
+    PluginConfig,
+    PluginContext,
+    SessionRecord,
+    SessionStore,
+    Store,
+    hookimpl,
+)
 
 
 class Files:
     """Values by name, in a folder."""
 
-    def __init__(self, kind: str) -> None:
-        self._folder = Path(os.environ["KEPT"]) / kind
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._folder.mkdir(exist_ok=True)
 
     async def write(self, name: str, value: object) -> None:
@@ -41,8 +50,8 @@ class Files:
 class Sessions:
     """A session store."""
 
-    def __init__(self) -> None:
-        self._files = Files("sessions")
+    def __init__(self, folder: Path) -> None:
+        self._files = Files(folder / "sessions")
 
     async def put(self, record: SessionRecord) -> bool:
         """Keep a session."""
@@ -68,8 +77,8 @@ class Sessions:
 class Events:
     """An event store."""
 
-    def __init__(self) -> None:
-        self._files = Files("events")
+    def __init__(self, folder: Path) -> None:
+        self._files = Files(folder / "events")
 
     async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
         """Keep a message."""
@@ -91,8 +100,49 @@ class Events:
         await self._files.remove(session_id)
 
 
-class Broken:
-    """Cannot be made."""
+class KeptConfig(PluginConfig):
+    """`[plugins.kept]`.
 
-    def __init__(self) -> None:
-        raise OSError("no connection")
+    Attributes:
+        folder: the folder of the files.
+        secret: the name of a secret that must be set, None for none.
+        broken: "open" to fail when a store is opened, "lacking" to give stores that lack methods.
+    """
+
+    folder: Path
+    secret: str | None = None
+    broken: str = ""
+
+
+class KeptPlugin(Plugin):
+    """Offers both stores, and notes in a file when the stores are opened and closed."""
+
+    Config = KeptConfig
+
+    @hookimpl
+    def register_stores(self, context: PluginContext) -> Iterable[Store]:
+        """Return the stores."""
+
+        @asynccontextmanager
+        async def sessions() -> AsyncIterator[SessionStore]:
+            if self.config.broken == "open":
+                raise OSError("no connection")
+            async with self._noting("sessions", context) as folder:
+                yield object() if self.config.broken == "lacking" else Sessions(folder)  # type: ignore[misc]
+
+        @asynccontextmanager
+        async def events() -> AsyncIterator[EventStore]:
+            async with self._noting("events", context) as folder:
+                yield Events(folder)
+
+        return [Store(SessionStore, sessions), Store(EventStore, events)]
+
+    @asynccontextmanager
+    async def _noting(self, kind: str, context: PluginContext) -> AsyncIterator[Path]:
+        secret = f" with {context.get_secret(self.config.secret)}" if self.config.secret else ""
+        with (self.config.folder / "notes").open("a") as notes:
+            print(f"{kind} opened{secret}", file=notes, flush=True)
+            try:
+                yield self.config.folder
+            finally:
+                print(f"{kind} closed", file=notes)

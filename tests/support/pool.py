@@ -94,8 +94,23 @@ EVERYTHING = 'plugins = ["asking", "growing"]\n'
 def make_whole_site(site: Path) -> Path:
     """Put both plugins into a folder, the toolkit with content of every kind, and stores in files (`kept.py`)."""
     make_growing_site(_add_asking(site))
-    (site / "kept.py").write_text(inspect.getsource(kept), encoding="utf-8")
+    add_stores(site)
     return make_site(site, {"content": content_kit, "fixture": fixture_kit})
+
+
+def add_stores(site: Path) -> Path:
+    """Put the plugin whose stores are files into a folder."""
+    entry_points = {"pegboard.plugins": {"kept": "kept:KeptPlugin"}}
+    make_distribution(site, "kept-stores", "1.0", entry_points, {"kept.py": inspect.getsource(kept)})
+    return site
+
+
+def stores(folder: Path, *, sessions: str = "kept", events: str = "kept", more: str = "") -> str:
+    """Sections of a configuration that keeps sessions and events in files, or in other stores."""
+    return (
+        f'\n[plugins.kept]\nfolder = "{folder}"\n{more}\n'
+        f'[plugins.mcp]\nsession_store = "{sessions}"\nevent_store = "{events}"\n'
+    )
 
 
 class Pool:

@@ -5,7 +5,7 @@ A wrong definition costs that definition; a name that two claim is served by nei
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
 from pegboard.calls.chain import HEARD, HOOKS, LIST_HOOKS, Link
@@ -13,6 +13,7 @@ from pegboard.calls.execute import BoundTool
 from pegboard.calls.giving import BoundPrompt, BoundResource
 from pegboard.catalogue.binding import SINGULAR, Binder, Bound, Served, Withheld, described
 from pegboard.catalogue.definitions import place
+from pegboard.catalogue.stores import Stores, offered_stores, select_stores
 from pegboard.config import HostConfig, unmatched_patterns
 from pegboard.contracts import (
     Authenticator,
@@ -46,6 +47,7 @@ class Assembly(NamedTuple):
         resources: by URI, and templates by their text.
         routes: by path, then by method; each admits whom its policy admits.
         contributed: what plugins add to the protocol.
+        stores: those that settings select, by contract and name.
         adapters: in the order in which they are asked, but for a tool's own and its provider's.
         token_sources: with the names of their plugins, in the order in which they are asked.
         middleware: outermost first.
@@ -64,6 +66,7 @@ class Assembly(NamedTuple):
     transports: Mapping[str, Transport]
     protocols: tuple[StreamProtocol, ...]
     routes: Routes
+    stores: Stores
     authenticators: tuple[Authenticator, ...]
     contributed: Contributed
     withheld: tuple[Withheld, ...]
@@ -99,7 +102,9 @@ def assemble(
     contributed = binder.contributed()
     assembler.report_misplaced(contributed)
     binder.known_forms = None
-    transports, routes = assembler.transports(), assembler.routes()  # each may have something to report
+    # each may have something to report
+    transports, routes = assembler.transports(), assembler.routes()
+    stores = assembler.stores(set(absent), fall_back=not check_order)
     problems, binder.problems[:] = tuple(assembler.problems), ()
     return Assembly(
         tools={name: one.item for name, one in served["tools"].items()},
@@ -112,15 +117,13 @@ def assemble(
         transports=transports,
         protocols=tuple(protocol for plugin in plugins for protocol in plugin.protocols),
         routes=routes,
+        stores=stores,
         authenticators=assembler.authenticators(),
         contributed=contributed,
         withheld=tuple(assembler.withheld),
         problems=problems,
         origins={field: {name: one.origin for name, one in found.items()} for field, found in served.items()},
-        contested={
-            field: frozenset(one.name for one in found if one.name not in served[field])
-            for field, found in bound.items()
-        },
+        contested={field: _contested(found, served[field]) for field, found in bound.items()},
     )
 
 
@@ -234,12 +237,21 @@ class _Assembler:
                 paths.setdefault(route.path, {})[route.method] = admitting
         return paths
 
+    def stores(self, absent: Collection[str], *, fall_back: bool) -> Stores:
+        """The stores that settings select."""
+        named = {f"{key[0].__name__} {key[1]}": key for key, _ in offered_stores(self.plugins)}
+        owned = [(f"{key[0].__name__} {key[1]}", one.origin, one) for key, one in offered_stores(self.plugins)]
+        offered = {named[name]: one for name, one in self.unique("store", owned).items()}
+        selected, problems = select_stores(self.config, self.plugins, offered, absent, fall_back=fall_back)
+        self.problems += [Problem("config", str(problem), fatal=True) for problem in problems]
+        return selected
+
     def report_unknown_order(self) -> None:
         """An entry of an order list that nothing bears keeps the host from starting: the operator counts on it."""
         transports = {one.name for plugin in self.plugins for one in plugin.transports}
         middleware = {link.name for link in self.middleware()}
         adapters = {plugin.origin.name for plugin in self.plugins if plugin.adapters}
-        stores = {plugin.origin.name for plugin in self.plugins if plugin.stores}
+        stores = {plugin.origin.name for plugin in self.plugins if plugin.secret_stores}
         sources = {plugin.origin.name for plugin in self.plugins if plugin.token_sources}
         for key, known in (
             ("transports", transports),
@@ -271,6 +283,10 @@ class _Assembler:
         unmatched = self.config.disabled_tools.unmatched(forms, absent)
         for problem in unmatched_patterns(self.config, "disabled_tools", unmatched, forms):
             self.problems.append(Problem("config", str(problem), level="warning"))
+
+
+def _contested(found: Iterable[Bound], served: Mapping[str, Bound]) -> frozenset[str]:
+    return frozenset(one.name for one in found if one.name not in served)
 
 
 def _some(names: Sequence[str]) -> str:

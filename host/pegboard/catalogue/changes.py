@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TypeAlias
 
-from pegboard.contracts import Change
+from pegboard.contracts import Change, Kind
 
 logger = logging.getLogger("pegboard")
+
+KINDS: tuple[Kind, ...] = ("tools", "resources", "prompts")
 
 Listener: TypeAlias = Callable[[Change], None]
 
@@ -51,6 +53,12 @@ class Changes:
             loop.call_soon_threadsafe(self._tell, change)
         except RuntimeError:
             logger.debug("the event loop is closed; nobody hears of %s", change)
+
+    def emit_kinds(self, changed: Collection[Kind]) -> None:
+        """Tell every listener that lists have changed, always in the same order."""
+        for kind in KINDS:
+            if kind in changed:
+                self.emit(Change(kind))
 
     def _tell(self, change: Change) -> None:
         for listener in tuple(self._listeners.values()):

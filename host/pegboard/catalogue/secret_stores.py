@@ -45,7 +45,7 @@ class SecretStores:
     ) -> None:
         order = {name: place for place, name in enumerate(config.host.secret_stores)}
         ordered = sorted(plugins, key=lambda plugin: order.get(plugin.origin.name, len(order)))
-        self._stores = [(plugin.origin, store) for plugin in ordered for store in plugin.stores]
+        self._stores = [(plugin.origin, store) for plugin in ordered for store in plugin.secret_stores]
         self._report = report
         self._known: dict[str, str | None] = {}
         self._redactor = redactor

@@ -94,6 +94,7 @@ from pegboard.contracts.plugins import (
     ToolDefinition,
 )
 from pegboard.contracts.sessions import EventStore, SessionRecord, SessionStore
+from pegboard.contracts.stores import Store, StoreOf
 from pegboard.contracts.streams import (
     Connection,
     ProtocolHost,
@@ -174,6 +175,8 @@ __all__ = [
     "ServerSentEvent",
     "SessionRecord",
     "SessionStore",
+    "Store",
+    "StoreOf",
     "StreamProtocol",
     "Subscribe",
     "Subscribed",

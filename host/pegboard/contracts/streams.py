@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Awaitable, Callable
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pegboard.contracts.callers import Caller
 from pegboard.contracts.calls import Call, Outcome
@@ -53,6 +53,13 @@ class TransportHost(Protocol):
         Args:
             address: where it is reached, for people: a URL or a path.
             trusted: whether only this machine's user reaches it.
+        """
+
+    async def open_stores(self) -> None:
+        """Open the stores that settings select. An HTTP server calls this before it listens.
+
+        Raises:
+            PluginError: a store cannot be opened.
         """
 
     async def serve(self, connection: Connection, messages: AsyncIterable[bytes]) -> None:
@@ -122,6 +129,13 @@ class ProtocolHost(Protocol):
         It is called on the event loop, once the change can be seen, and must not block; one that raises is logged.
         """
         ...
+
+    async def store(self, contract: type[Any], name: str) -> Any:
+        """Return the store of that contract and name, which a setting marked with `StoreOf` selects.
+
+        Raises:
+            PluginError: no setting selects the store, or it cannot be opened.
+        """
 
     def dispatch(self, call: Call) -> Awaitable[Outcome]:
         """Run one call through middleware to its end. Never raises, but for `asyncio.CancelledError`."""

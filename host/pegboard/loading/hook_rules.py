@@ -22,6 +22,7 @@ from pegboard.contracts import (
     PromptDefinition,
     ResourceDefinition,
     Route,
+    Store,
     ToolDefinition,
     Topic,
 )
@@ -57,7 +58,8 @@ HOOKS = {
     "register_token_sources": Hook("token_sources", ("token",)),
     "register_authenticators": Hook("authenticators", ("policy", "authenticate")),
     "register_commands": Hook("commands", Command),
-    "register_secret_stores": Hook("stores", ("name", "get")),
+    "register_secret_stores": Hook("secret_stores", ("name", "get")),
+    "register_stores": Hook("stores", Store),
     "lifespan": Hook("lifespans", ("__aenter__", "__aexit__")),
 }
 

@@ -20,6 +20,7 @@ from pegboard.contracts import (
     ResourceDefinition,
     Route,
     SecretStore,
+    Store,
     StreamProtocol,
     TokenSource,
     ToolDefinition,
@@ -150,7 +151,8 @@ class Loaded:
         self.token_sources: list[TokenSource] = []
         self.authenticators: list[Authenticator] = []
         self.commands: list[Command] = []
-        self.stores: list[SecretStore] = []
+        self.secret_stores: list[SecretStore] = []
+        self.stores: list[Store] = []
         self.lifespans: list[Lifespan] = []
 
 

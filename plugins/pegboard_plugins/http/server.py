@@ -29,10 +29,12 @@ async def serve_http(config: HttpConfig, host: TransportHost) -> None:
 
     Raises:
         TransportError: the port, the socket or the certificate cannot be used.
+        PluginError: a store that the configuration selects cannot be opened.
     """
     loopback = config.socket is not None or _is_loopback(config.host)
     tls = _tls(config)
     handler = Handler(config, Edge(config, loopback=loopback), host)
+    await host.open_stores()
     runner = web.ServerRunner(_server(config, handler), handle_signals=False, shutdown_timeout=FINISH_SECONDS)
     await runner.setup()
     unix = UnixSocket(config.socket, config.socket_mode) if config.socket is not None else None

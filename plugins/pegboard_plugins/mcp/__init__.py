@@ -1,18 +1,27 @@
 """The Model Context Protocol, on message streams and over HTTP, in every revision; each message in its own era."""
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, SecretStr, field_validator
 
-from pegboard import Plugin, PluginConfig, Route, StreamProtocol, hookimpl
+from pegboard import (
+    EventStore,
+    Plugin,
+    PluginConfig,
+    Route,
+    SessionStore,
+    Store,
+    StoreOf,
+    StreamProtocol,
+    hookimpl,
+)
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.results import Cached
     from pegboard_plugins.mcp.rounds import RoundTrips
-
-_REFERENCE = r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$"
 
 SHORTEST_KEY = 32
 """Characters."""
@@ -30,9 +39,9 @@ class McpConfig(PluginConfig):
         path: where HTTP servers serve MCP.
         max_sessions: how many sessions there may be over HTTP (revisions before 2026-07-28).
         session_idle_seconds: after how long without a request a session is forgotten.
-        session_store: what keeps sessions instead of this process's memory, so that they outlive it: `module:name` of
-            something that, called without arguments, gives a `pegboard.SessionStore`.
-        event_store: the same for what streams of sessions carried: a `pegboard.EventStore`.
+        session_store: the store that keeps sessions, by the name of the plugin that offers it. "memory" keeps them in
+            this process; sessions in any other store outlive the process.
+        event_store: the store that keeps the messages of sessions' streams, by the name of the plugin that offers it.
         max_listening: how many streams there may be, of subscriptions and of sessions, on which changes are told.
         events_bytes: how much is kept of what streams of sessions carried, for clients that lose them; 0 for nothing.
         session_events_bytes: how much of it for one session.
@@ -54,8 +63,8 @@ class McpConfig(PluginConfig):
     path: str = Field(default="/mcp", pattern="^/")
     max_sessions: int = Field(default=10_000, ge=1)
     session_idle_seconds: float = Field(default=3600, gt=0)
-    session_store: str | None = Field(default=None, pattern=_REFERENCE)
-    event_store: str | None = Field(default=None, pattern=_REFERENCE)
+    session_store: Annotated[str, StoreOf(SessionStore)] = "memory"
+    event_store: Annotated[str, StoreOf(EventStore)] = "memory"
     max_listening: int = Field(default=10_000, ge=1)
     events_bytes: int = Field(default=64 * 1024 * 1024, ge=0)
     session_events_bytes: int = Field(default=1024 * 1024, ge=1)
@@ -99,6 +108,24 @@ class McpPlugin(Plugin):
         from pegboard_plugins.mcp.protocol import McpProtocol
 
         return [McpProtocol(self.config, self._round_trips)]
+
+    @hookimpl
+    def register_stores(self) -> Iterable[Store]:
+        """Return the stores in this process's memory."""
+        return [Store(SessionStore, self._sessions, "memory"), Store(EventStore, self._events, "memory")]
+
+    @asynccontextmanager
+    async def _sessions(self) -> AsyncIterator[SessionStore]:
+        from pegboard_plugins.mcp.http.memory import MemorySessions
+
+        yield MemorySessions(self.config.max_sessions, self.config.session_idle_seconds)
+
+    @asynccontextmanager
+    async def _events(self) -> AsyncIterator[EventStore]:
+        from pegboard_plugins.mcp.http.memory import MemoryEvents
+
+        config = self.config
+        yield MemoryEvents(config.events_bytes, config.session_events_bytes, config.events_seconds)
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:

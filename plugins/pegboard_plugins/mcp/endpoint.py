@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pegboard import EventStore, EventStream, PluginError, ProtocolHost, Request, Response, SessionStore
+from pegboard import EventStore, EventStream, ProtocolHost, Request, Response, SessionStore
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp import McpConfig
@@ -15,51 +14,36 @@ if TYPE_CHECKING:
 
 
 class Endpoint:
-    """One handler for every method.
-
-    Raises:
-        PluginError: a store that the operator named cannot be had.
-    """
+    """One handler for every method."""
 
     def __init__(self, config: McpConfig, round_trips: RoundTrips) -> None:
         self._config = config
         self._round_trips = round_trips
-        self._session_store: SessionStore | None = _store("session_store", config.session_store, "put", "get", "remove")
-        self._event_store: EventStore | None = _store("event_store", config.event_store, "append", "after", "forget")
         self._http: StreamableHttp | None = None
 
     def answer(self, request: Request, host: ProtocolHost) -> Awaitable[Response | EventStream]:
         """Answer a request at the endpoint."""
-        if self._http is None:
-            from pegboard_plugins.mcp.http.memory import MemoryEvents, MemorySessions
-            from pegboard_plugins.mcp.http.table import Sessions
-            from pegboard_plugins.mcp.streamable_http import StreamableHttp
-
-            config = self._config
-            store = self._session_store or MemorySessions(config.max_sessions, config.session_idle_seconds)
-            events = self._event_store
-            if events is None and config.events_bytes:
-                events = MemoryEvents(config.events_bytes, config.session_events_bytes, config.events_seconds)
-            self._http = StreamableHttp(config, self._round_trips, Sessions(store, events, config))
+        http = self._http
+        if http is None:
+            return self._open_and_answer(request, host)
         if request.method == "POST":
-            return self._http.post(request, host)
-        return (self._http.delete if request.method == "DELETE" else self._http.get)(request, host)
+            return http.post(request, host)
+        return (http.delete if request.method == "DELETE" else http.get)(request, host)
 
+    async def _open_and_answer(self, request: Request, host: ProtocolHost) -> Response | EventStream:
+        """Answer one of the first requests, whose stores may have to be opened.
 
-def _store(key: str, reference: str | None, *methods: str) -> Any:
-    """What a `module:name` makes, None for none.
+        Raises:
+            PluginError: a store cannot be opened.
+        """
+        from pegboard_plugins.mcp.http.table import Sessions
+        from pegboard_plugins.mcp.streamable_http import StreamableHttp
 
-    Raises:
-        PluginError: it cannot be made, or lacks a method.
-    """
-    if reference is None:
-        return None
-    module, _, name = reference.partition(":")
-    try:
-        store = getattr(import_module(module), name)()
-    except Exception as error:
-        raise PluginError(f"{key} {reference} cannot be made: {type(error).__name__}: {error}") from error
-    missing = [method for method in methods if not callable(getattr(store, method, None))]
-    if missing:
-        raise PluginError(f"{key} {reference} lacks {', '.join(missing)}")
-    return store
+        config = self._config
+        store: SessionStore = await host.store(SessionStore, config.session_store)
+        events: EventStore | None = None
+        if config.events_bytes or config.event_store != "memory":
+            events = await host.store(EventStore, config.event_store)
+        if self._http is None:  # no other request was faster
+            self._http = StreamableHttp(config, self._round_trips, Sessions(store, events, config))
+        return await self.answer(request, host)

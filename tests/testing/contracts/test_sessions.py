@@ -15,17 +15,17 @@ from tests.support import kept
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KEPT", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
 
 
 class TestSessionsInFiles(SessionStoreContract):
     async def make(self) -> SessionStore:
-        return kept.Sessions()
+        return kept.Sessions(Path())
 
 
 class TestEventsInFiles(EventStoreContract):
     def make(self) -> EventStore:
-        return kept.Events()
+        return kept.Events(Path())
 
 
 class Sessions(MemorySessions):

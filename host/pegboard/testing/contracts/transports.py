@@ -90,6 +90,9 @@ class StandIn:
         self.addresses.append(address)
         self.open.set()
 
+    async def open_stores(self) -> None:
+        """There are none."""
+
     async def serve(self, connection: Connection, messages: AsyncIterable[bytes]) -> None:
         """Serve a connection and close it, as the real host does, which logs what goes wrong with it."""
         self.connections.append(connection)

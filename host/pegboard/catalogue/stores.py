@@ -1,0 +1,94 @@
+"""The stores that settings select, among those that plugins offer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+
+from pegboard.config import ConfigProblem, HostConfig
+from pegboard.contracts import Store, StoreOf
+from pegboard.loading.plugins import SECTIONS, Loaded, Origin
+from pegboard.names import nearest
+
+StoreKey = tuple[type[Any], str]
+"""A contract, and the name of a store."""
+
+
+class Selected(NamedTuple):
+    """A store that a setting selects, and the plugin that offers it."""
+
+    origin: Origin
+    store: Store
+
+
+Stores = Mapping[StoreKey, Selected]
+
+
+class _Setting(NamedTuple):
+    """A setting that names a store."""
+
+    path: tuple[str, str, str]
+    contract: type[Any]
+    name: str
+    default: Any
+
+
+def offered_stores(plugins: Sequence[Loaded]) -> Iterator[tuple[StoreKey, Selected]]:
+    """Every store that a plugin offers, by its contract and name."""
+    for plugin in plugins:
+        for store in plugin.stores:
+            yield (store.contract, store.name or plugin.origin.name), Selected(plugin.origin, store)
+
+
+def select_stores(
+    config: HostConfig,
+    plugins: Sequence[Loaded],
+    offered: Stores,
+    absent: Collection[str],
+    *,
+    fall_back: bool = False,
+) -> tuple[Stores, list[ConfigProblem]]:
+    """Return the selected stores, and a problem for each setting that names none.
+
+    Args:
+        config: the configuration, which knows where each setting was given.
+        plugins: the running plugins.
+        offered: the stores to select from.
+        absent: the names of plugins that are installed and do not run.
+        fall_back: select the default of a setting whose store is not offered.
+    """
+    selected: dict[StoreKey, Selected] = {}
+    problems: list[ConfigProblem] = []
+    for setting in (one for plugin in plugins for one in _settings(plugin)):
+        found = offered.get((setting.contract, setting.name))
+        if found is None and fall_back:
+            found = offered.get((setting.contract, setting.default))
+        if found is None:
+            problems.append(_unknown(config, setting, offered, absent))
+        else:
+            selected[setting.contract, setting.name] = found
+    return selected, problems
+
+
+def _settings(plugin: Loaded) -> Iterator[_Setting]:
+    settings = plugin.context.config
+    if not isinstance(settings, BaseModel):
+        return
+    for key, field in type(settings).model_fields.items():
+        for mark in field.metadata:
+            name = getattr(settings, key) if isinstance(mark, StoreOf) else None
+            if name is not None:
+                path = (SECTIONS[plugin.origin.kind], plugin.origin.name, key)
+                yield _Setting(path, mark.contract, name, field.default)
+
+
+def _unknown(config: HostConfig, setting: _Setting, offered: Stores, absent: Collection[str]) -> ConfigProblem:
+    names = [name for contract, name in offered if contract is setting.contract]
+    message = f"no running plugin offers a {setting.contract.__name__} named {setting.name!r}"
+    if setting.name in absent:
+        return config.problem(
+            f"{message}; the plugin of this name does not run: add a section [plugins.{setting.name}]", setting.path
+        )
+    return config.problem(message, setting.path, nearest(setting.name, names))
