@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pegboard.authoring import ToolFunction, tool
     from pegboard.bearer import SECRET_BYTES, BearerScheme, checked_scopes, is_bearer_token, is_scope, is_weak_secret
     from pegboard.calls.failures import as_failure
-    from pegboard.codec import decode, decode_message, encode
+    from pegboard.codec import REPEATED_MEMBERS, decode, decode_message, encode
     from pegboard.config import HostConfig, PluginConfig
     from pegboard.context import Context, Progress, current_context
     from pegboard.context.elicitation import Elicited
@@ -51,6 +51,7 @@ __all__ = [
     "HOST_API",
     "LOCAL",
     "NOTHING",
+    "REPEATED_MEMBERS",
     "SECRET_BYTES",
     "UI_EXTENSION",
     "UI_MIME_TYPE",
@@ -238,7 +239,7 @@ _NAMES = {
     "audit": "AuditLog fingerprint",
     "authoring": "ToolFunction tool",
     "bearer": "BearerScheme SECRET_BYTES checked_scopes is_bearer_token is_scope is_weak_secret",
-    "codec": "decode decode_message encode",
+    "codec": "REPEATED_MEMBERS decode decode_message encode",
     "config": "HostConfig PluginConfig",
     "context": "Context Progress current_context",
     "context.questions": "Elicit ElicitUrl ListRoots Root Sample Sampled",

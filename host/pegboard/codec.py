@@ -6,13 +6,20 @@ beyond a double, integers beyond 4,300 digits, nesting beyond 200 levels, lone s
 
 from __future__ import annotations
 
+import re
 from math import isfinite
-from typing import Any
+from typing import Any, Final
 
 from pydantic_core import from_json, to_json, to_jsonable_python
 
 MAX_DEPTH = 200
 """How deeply JSON may be nested; pydantic_core's own limit, pinned by a test."""
+REPEATED_MEMBERS: Final = object()
+"""Stands for `params` in which an object names a member twice."""
+
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
+_BEFORE_VALUES = (b'":', b" :", b"\t:", b"\n:", b"\r:")
+"""What stands between the name of a member and its value, at least; strings may hold it, too."""
 
 
 def decode(data: bytes) -> Any:
@@ -27,14 +34,17 @@ def decode(data: bytes) -> Any:
 def decode_message(data: bytes) -> tuple[Any, bool]:
     """Read one JSON-RPC message or batch, and say whether a message in it names a member of its envelope twice.
 
-    Which of the two counts is left open by RFC 8259 section 4, so two programs could see two different messages.
+    RFC 8259 section 4 leaves open which of the two counts, so two programs could see two different messages.
+    `params` that name a member twice, at any depth, are replaced by `REPEATED_MEMBERS`.
 
     Raises:
         ValueError: as `decode` does.
     """
     message, members = _read(data)
     # each member has a colon, so that none is lost where there are as many of both
-    return message, data.count(b":") != members and _has_duplicate_keys(data)
+    if data.count(b":") == members or not _has_repeated_members(data, members):
+        return message, False
+    return message, _mark_repeated_members(data, message)
 
 
 def _read(data: bytes) -> tuple[Any, int]:
@@ -45,22 +55,41 @@ def _read(data: bytes) -> tuple[Any, int]:
     return value, members
 
 
-def _has_duplicate_keys(data: bytes) -> bool:
-    once = data.count(b'"id"') < 2 and data.count(b'"method"') < 2 and data.count(b'"params"') < 2
-    if once and data.count(b'"jsonrpc"') < 2 and b"\\u00" not in data:
+def _has_repeated_members(data: bytes, members: int) -> bool:
+    """Return whether the text has more members than were read. It counts the colons that are outside of strings."""
+    if sum(map(data.count, _BEFORE_VALUES)) == members:
         return False
+    return _STRING.sub(b"", data).count(b":") != members
+
+
+def _mark_repeated_members(data: bytes, message: Any) -> bool:
+    """Replace `params` that name a member twice; return whether an envelope does."""
     import json
 
-    message = json.loads(data, object_pairs_hook=_Members)
-    messages = message if isinstance(message, list) else [message]
-    return any(one.repeated for one in messages if isinstance(one, _Members))
+    found = json.loads(data, object_pairs_hook=_Members)
+    repeated = False
+    pairs = zip(message, found, strict=True) if type(message) is list else [(message, found)]
+    for one, members in pairs:
+        if isinstance(members, _Members):
+            repeated = repeated or members.repeats
+            if _repeats(members.named.get("params")):
+                one["params"] = REPEATED_MEMBERS
+    return repeated
 
 
 class _Members:
-    """An object's members, as they stand in the text."""
+    """The members of an object as its text has them."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        self.repeated = len({key for key, _ in pairs}) != len(pairs)
+        self.named = dict(pairs)
+        self.repeats = len(self.named) != len(pairs)
+        self.contains_repeats = self.repeats or any(map(_repeats, self.named.values()))
+
+
+def _repeats(value: Any) -> bool:
+    if isinstance(value, _Members):
+        return value.contains_repeats
+    return isinstance(value, list) and any(map(_repeats, value))
 
 
 def encode(value: Any) -> bytes:

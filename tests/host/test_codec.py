@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard import decode, decode_message, encode
+from pegboard import REPEATED_MEMBERS, decode, decode_message, encode
 from pegboard.codec import MAX_DEPTH
 
 TEXT = st.text(st.characters(codec="utf-8"))
@@ -170,8 +170,8 @@ def test_an_envelope_that_names_a_member_twice_is_noticed(data: bytes) -> None:
         b"{}",
         b'{"jsonrpc":"2.0","id":1,"method":"a","params":{}}',
         b'{"id":1,"params":{"id":2,"method":"b","params":{"id":3}}}',
-        b'{"params":{"a":{"id":1,"id":2}},"id":1}',
-        b'{"params":{"i\\u0064":1,"id":2},"id":1}',
+        b'{"result":{"a":{"id":1,"id":2}},"id":1}',
+        b'{"params":{"a":[{"id":1},{"id":1}],"u":"x: \\"y\\": z"},"id":1}',
         b'{"id":"\\"id\\"","method":"\\"id\\" \\"method\\""}',
         b'{"id":1,"x":"\\u0061"}',
         b'{"id":1,"x":"\\\\u0061"}',
@@ -179,11 +179,58 @@ def test_an_envelope_that_names_a_member_twice_is_noticed(data: bytes) -> None:
         b"1",
         b"[]",
         b'[{"id":1,"method":"a"},{"id":2,"method":"b"}]',
-        b'[{"id":1,"params":{"id":1,"id":2}},[{"id":1,"id":2}],5]',
+        b'[{"id":1,"params":{"id":1}},[{"id":1,"id":2}],5]',
     ],
 )
 def test_an_envelope_that_names_each_member_once_is_in_order(data: bytes) -> None:
     assert decode_message(data) == (json.loads(data), False)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        b'{"a":1,"a":2}',
+        b'{"a" :1,"a" :1}',
+        b'{"a:b":1,"a:\\u0062":1}',
+        b'{"x":[[{"url":"http://a/","a":{"id":1,"id":2}}]]}',
+        b'[{"":1,"":2}]',
+    ],
+)
+def test_params_that_name_a_member_twice_are_replaced(params: bytes) -> None:
+    once, twice = {"params": {"b": "a: b"}}, {"id": 1, "params": REPEATED_MEMBERS}
+    assert decode_message(b'{"id":1,"params":%b}' % params) == (twice, False)
+    assert decode_message(b'[{"params":{"b":"a: b"}},5,{"id":1,"params":%b}]' % params) == ([once, 5, twice], False)
+
+
+OBJECTS = st.recursive(
+    st.one_of(st.integers(), st.text(st.sampled_from(':"\\ \na'))),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.lists(st.tuples(st.sampled_from("ab:"), inner), max_size=3)
+    ),
+)
+
+
+def written(value: Any, space: str) -> str:
+    """JSON in which lists of pairs are objects."""
+    if isinstance(value, list) and all(isinstance(item, tuple) for item in value):
+        members = ",".join(f"{json.dumps(name)}{space}:{written(item, space)}" for name, item in value)
+        return f"{{{members}}}"
+    if isinstance(value, list):
+        return f"[{','.join(written(item, space) for item in value)}]"
+    return json.dumps(value)
+
+
+def repeats(value: Any) -> bool:
+    if not isinstance(value, list):
+        return False
+    names = [item[0] for item in value if isinstance(item, tuple)]
+    return len(set(names)) < len(names) or any(repeats(item[1] if isinstance(item, tuple) else item) for item in value)
+
+
+@given(OBJECTS, st.sampled_from(["", " ", "\n\t"]))
+def test_repeated_members_of_params_are_found_however_deep(value: Any, space: str) -> None:
+    message, repeated = decode_message(f'{{"id":1,"params":{written(value, space)}}}'.encode())
+    assert (message["params"] is REPEATED_MEMBERS, repeated) == (repeats(value), False)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["id", "method", "i:d", "x"]), JSON)), st.sampled_from(["", " ", "\n\t"]))

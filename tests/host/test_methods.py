@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from itertools import product
 from typing import Any
 
 import pytest
@@ -110,14 +111,31 @@ def encoded(text: bytes) -> str:
 @pytest.mark.parametrize("method", [*LISTS, "resources/templates/list"])
 @pytest.mark.parametrize(
     "cursor",
-    ["", "not one of ours", "====", encoded(b"\xff\xfe"), "ünï", "YQ", 5, 0, True, ["a"], {"a": 1}, 1.5],
+    ["not one of ours", "====", encoded(b"\xff\xfe"), encoded(b"a"), "ünï", "YQ", 5, 0, True, ["a"], {"a": 1}, 1.5],
     ids=repr,
 )
 async def test_a_cursor_that_is_none_of_ours_is_refused(method: str, cursor: Any) -> None:
     async with make_host(make_kit("a")) as host:
         error = await refused(host, Call(method, {"cursor": cursor}))
     assert error.code == -32602
-    assert error.message == "params.cursor is not one of this server's cursors"
+    assert error.message == "params.cursor is not one of this list's cursors"
+
+
+@pytest.mark.requirement("LIST-02")
+async def test_a_cursor_belongs_to_its_list() -> None:
+    async with make_host(make_kit(*NAMES), page_size=1) as host:
+        cursors = {method: (await page(host, method)).next_cursor for method in LISTS}
+        for method, (other, cursor) in product([*LISTS, "resources/templates/list"], cursors.items()):
+            if method == other:
+                assert (await page(host, method, cursor)).items
+            else:
+                assert (await refused(host, Call(method, {"cursor": cursor}))).code == -32602
+
+
+@pytest.mark.parametrize("method", [*LISTS, "resources/templates/list"])
+async def test_an_empty_cursor_is_none(method: str) -> None:
+    async with make_host(make_kit(*NAMES)) as host:
+        assert await page(host, method, "") is await page(host, method)
 
 
 @pytest.mark.parametrize("method", [*LISTS, "resources/templates/list"])

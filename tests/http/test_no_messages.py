@@ -65,6 +65,31 @@ async def test_what_is_no_message(strict: Served, body: bytes, code: int, era: s
         assert (await line.request("GET", "/healthz")).status == 200  # the connection goes on
 
 
+@pytest.mark.requirement("SEC-07")
+@pytest.mark.parametrize("params", [b'{"a":{"b":1,"b":1},"c":"x: y"}', b'{"_meta":[]}', b'{"_meta":null}'])
+@pytest.mark.parametrize("era", ["session", "modern"])
+async def test_params_that_can_be_read_in_two_ways_and_a_meta_that_is_no_object(
+    strict: Served, params: bytes, era: str
+) -> None:
+    fields = [*JSON_FIELDS, ("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/list")]
+    if era == "session":
+        session = Session(strict)
+        await session.open()
+        fields = session.fields()
+    body = b'{"jsonrpc":"2.0","id":7,"method":"tools/list","params":%b}' % params
+    async with await strict.connect() as line:
+        done = await exchange(line, body, fields)
+    assert done.refused == (200 if era == "session" else 400, -32602)
+    assert done.last["id"] == 7
+
+
+async def test_params_that_are_null_are_left_out(strict: Served) -> None:
+    session = Session(strict)
+    await session.open()
+    for method in ("ping", "tools/list"):
+        assert "result" in (await session.post(message(method) | {"params": None})).last
+
+
 @pytest.mark.requirement("ERR-01")
 @pytest.mark.parametrize(
     "body",

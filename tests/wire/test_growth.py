@@ -150,7 +150,7 @@ async def test_a_cursor_of_any_name_is_a_page(wire: Wire, revision: str) -> None
     if revision in LEGACY:
         await wire.initialize(revision)
     for name in ("a", "grow", "never there", "\u00e9", "\x00", "zz"):
-        cursor = base64.urlsafe_b64encode(name.encode()).decode()
+        cursor = base64.urlsafe_b64encode(f"tools:{name}".encode()).decode()
         page = await wire.result("tools/list", {"cursor": cursor}, modern=revision in MODERN)
         assert [tool["name"] for tool in page["tools"]] == [one for one in ("grow", "shrink") if one > name]
 

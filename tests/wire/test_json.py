@@ -131,6 +131,33 @@ async def test_a_member_that_stands_twice_is_refused(wire: Wire, key: str) -> No
     assert answer["error"]["code"] in {-32600, -32700}
 
 
+@pytest.mark.requirement("SEC-07")
+@pytest.mark.parametrize(
+    "arguments",
+    ['{"text":"a","text":"b"}', '{"text":"a: b","x":[{"a":1,"\\u0061":1}]}', '{"text":"a","te\\u0078t":"a"}'],
+)
+async def test_a_member_that_stands_twice_inside_of_params_is_refused_under_the_id(wire: Wire, arguments: str) -> None:
+    wire.expect("hand-made")
+    await wire.send_raw(call(arguments, wire))
+    assert (await wire.answer("hand-made"))["error"]["code"] == -32602
+    assert await wire.settle() == []
+
+
+@pytest.mark.parametrize("meta", [None, [], "x", 5], ids=repr)
+@pytest.mark.parametrize("method", ["tools/list", "ping"])
+async def test_a_meta_that_is_no_object_is_refused(session: Wire, method: str, meta: Any) -> None:
+    assert (await session.error(method, {"_meta": meta}))["code"] == -32602
+
+
+async def test_params_that_are_null_are_left_out(session: Wire) -> None:
+    for method in ("ping", "tools/list"):
+        session.expect("null")
+        await session.send({"jsonrpc": "2.0", "id": "null", "method": method, "params": None})
+        assert "result" in await session.answer("null")
+    await session.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": None})
+    assert await session.settle() == []
+
+
 @pytest.mark.parametrize("raw", ['"\\ud800"', '"a\\udc00b"', '"\\ud83d\\ud83d"'])
 async def test_a_lone_surrogate_in_an_argument_is_refused_cleanly(wire: Wire, raw: str) -> None:
     """A-12."""

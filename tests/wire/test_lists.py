@@ -54,10 +54,17 @@ async def test_pages_put_together_are_the_whole_list(paged: Wire, wire: Wire, me
 
 @pytest.mark.requirement("LIST-02")
 @pytest.mark.parametrize("method", LISTS)
-@pytest.mark.parametrize("cursor", ["", "nonsense", "MTA=!", "0", 5, 0, False, [], {}, "\u00e9", "//79"], ids=repr)
+@pytest.mark.parametrize("cursor", ["nonsense", "MTA=!", "0", 5, 0, False, [], {}, "\u00e9", "//79"], ids=repr)
 async def test_a_cursor_that_is_none_of_ours_is_refused(paged: Wire, method: str, cursor: Any) -> None:
-    """Section 7 and trap 22: -32602; "" is a cursor like any other, and not one of ours."""
+    """Section 7: -32602."""
     assert (await paged.error(method, {"cursor": cursor}))["code"] == -32602
+
+
+@pytest.mark.requirement("LIST-02")
+async def test_a_cursor_of_another_list_is_refused_and_an_empty_one_begins_anew(paged: Wire) -> None:
+    first = await paged.result("tools/list")
+    assert (await paged.result("tools/list", {"cursor": ""}))["tools"] == first["tools"]
+    assert (await paged.error("resources/list", {"cursor": first["nextCursor"]}))["code"] == -32602
 
 
 @pytest.mark.requirement("ERA-15", "ERA-17", "LIST-01", "LIST-04")

@@ -41,7 +41,7 @@ def _is_guarded(bound: BoundTool) -> bool:
 
 
 class Pages:
-    """One list. A cursor is the last name given, so that any instance can go on from it, whatever came and went.
+    """One list. A cursor is its kind and the last name given, so that any instance can go on from it.
 
     Args:
         kind: what is listed.
@@ -76,10 +76,10 @@ class Pages:
         """The page that the parameters of a list method ask for.
 
         Raises:
-            ProtocolError: the cursor is none of ours.
+            ProtocolError: the cursor is none of ours, or one of another list.
         """
         cursor = params.get("cursor")
-        start = 0 if cursor is None else bisect_right(self._names, _decoded(cursor))
+        start = 0 if cursor is None or cursor == "" else bisect_right(self._names, _decoded(self._kind, cursor))
         return self._whole_pages.get(start) or self._page(start)
 
     def _kept(self, start: int, known: Mapping[int, Listing]) -> Listing:
@@ -92,18 +92,20 @@ class Pages:
 
     def _page(self, start: int) -> Listing:
         end = start + self._size
-        following = _encoded(self._names[end - 1]) if end < len(self._names) else None
+        following = _encoded(self._kind, self._names[end - 1]) if end < len(self._names) else None
         return Listing(self._kind, tuple(self._items[start:end]), following, private=self._private)
 
 
-def _encoded(name: str) -> str:
-    return base64.urlsafe_b64encode(name.encode()).decode()
+def _encoded(kind: ListKind, name: str) -> str:
+    return base64.urlsafe_b64encode(f"{kind}:{name}".encode()).decode()
 
 
-def _decoded(cursor: object) -> str:
+def _decoded(kind: ListKind, cursor: object) -> str:
     try:
-        if isinstance(cursor, str) and (name := base64.b64decode(cursor, b"-_", validate=True).decode()):
-            return name
+        if isinstance(cursor, str):
+            of, _, name = base64.b64decode(cursor, b"-_", validate=True).decode().partition(":")
+            if of == kind and name:
+                return name
     except (binascii.Error, ValueError):
         pass
-    raise ProtocolError(INVALID_PARAMS, "params.cursor is not one of this server's cursors")
+    raise ProtocolError(INVALID_PARAMS, "params.cursor is not one of this list's cursors")

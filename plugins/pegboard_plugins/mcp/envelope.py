@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from pegboard import NOTHING, ProtocolError, RequestId
+from pegboard import NOTHING, REPEATED_MEMBERS, ProtocolError, RequestId
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -53,12 +53,18 @@ def shape(message: Any) -> Shape:
 
 
 def params_of(message: dict[str, Any]) -> Any:
-    """The message's parameters; empty when it has none.
+    """Return the message's parameters; empty when it has none, or null.
 
     Raises:
-        ProtocolError: they are not an object.
+        ProtocolError: they are not an object, their `_meta` is not, or an object in them names a member twice.
     """
-    params = message.get("params", NOTHING)
-    if params is not NOTHING and type(params) is not dict:
-        raise ProtocolError(INVALID_PARAMS, "params must be an object.")
-    return params
+    params = message.get("params")
+    if type(params) is dict:
+        if "_meta" in params and type(params["_meta"]) is not dict:
+            raise ProtocolError(INVALID_PARAMS, "params._meta must be an object.")
+        return params
+    if params is None:
+        return NOTHING
+    if params is REPEATED_MEMBERS:
+        raise ProtocolError(INVALID_PARAMS, "params names a member twice; send each member once.")
+    raise ProtocolError(INVALID_PARAMS, "params must be an object.")

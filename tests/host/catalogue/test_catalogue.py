@@ -161,7 +161,7 @@ async def test_only_what_changed_is_made_anew() -> None:
 async def page(host: Host, kind: Kind, after: str | None = None) -> Listing:
     params: dict[str, Any] = {}
     if after is not None:
-        params["cursor"] = base64.urlsafe_b64encode(after.encode()).decode()
+        params["cursor"] = base64.urlsafe_b64encode(f"{kind}:{after}".encode()).decode()
     outcome = await host.dispatch(Call(f"{kind}/list", params))
     assert isinstance(outcome, Listing)
     return outcome

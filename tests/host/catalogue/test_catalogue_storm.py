@@ -207,7 +207,7 @@ async def test_adding_one_tool_among_many_compiles_one(monkeypatch: pytest.Monke
 
 
 def cursor_of(text: str) -> str:
-    return base64.urlsafe_b64encode(text.encode("utf-8", "surrogatepass")).decode()
+    return base64.urlsafe_b64encode(f"tools:{text}".encode("utf-8", "surrogatepass")).decode()
 
 
 CURSORS = st.one_of(
