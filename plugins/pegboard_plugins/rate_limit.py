@@ -52,6 +52,9 @@ class RateLimitConfig(PluginConfig):
             first that fits holds. Their `burst` is 1 unless given.
         completions_per_minute: how often a caller may ask for completions, on average.
         completion_burst: how many of these requests may come at once.
+        services: how often a service may call one tool, and ask for completions, without naming a user; no limit unless
+            set. A service is a caller that acts for many users, such as that of the worker. Calls that name a user
+            count for the user. Its `burst` is 1 unless given.
         local: whether this machine's own user is limited too, over standard input or a loopback port.
     """
 
@@ -60,6 +63,7 @@ class RateLimitConfig(PluginConfig):
     tools: dict[str, ToolLimit] = Field({})
     completions_per_minute: float = Field(6000, gt=0)
     completion_burst: int = Field(600, ge=1)
+    services: ToolLimit | None = None
     local: bool = False
 
 
@@ -105,11 +109,15 @@ class RateLimit(Middleware):
         self._tools = {pattern: _rate(one.calls_per_minute, one.burst) for pattern, one in config.tools.items()}
         self._others = _rate(config.calls_per_minute, config.burst)
         self._completions = _rate(config.completions_per_minute, config.completion_burst)
+        services = config.services
+        self._services = None if services is None else _rate(services.calls_per_minute, services.burst)
         self._rate_of = lru_cache(1024)(self._find_rate)
         self._buckets = Buckets(clock)
 
     def wants(self, call: Call) -> bool:
         """Whether the caller is limited at all."""
+        if self._services is None and _is_service(call):
+            return False
         return self._local or not call.caller.trusted
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
@@ -117,7 +125,7 @@ class RateLimit(Middleware):
         name = call.params.get("name")
         if not isinstance(name, str) or len(name) > LONGEST_NAME:
             name = ""
-        wait = self._buckets.take((_whose(call), name), self._rate_of(name))
+        wait = self._take(call, name, self._rate_of(name))
         if wait:
             seconds = ceil(wait)
             raise TooManyCallsError(
@@ -128,10 +136,14 @@ class RateLimit(Middleware):
 
     async def on_complete(self, call: Call, call_next: CallNext) -> Outcome:
         """Count it, or refuse it."""
-        wait = self._buckets.take((_whose(call), None), self._completions)
+        wait = self._take(call, None, self._completions)
         if wait:
             raise ProtocolError(INTERNAL_ERROR, "Too many requests for completion", {"retryAfterMs": ceil(wait * 1000)})
         return await call_next(call)
+
+    def _take(self, call: Call, name: str | None, rate: Rate) -> float:
+        services = self._services
+        return self._buckets.take((_whose(call), name), services if services and _is_service(call) else rate)
 
     def _find_rate(self, name: str) -> Rate:
         return next((rate for pattern, rate in self._tools.items() if fnmatchcase(name, pattern)), self._others)
@@ -178,6 +190,11 @@ class Buckets:
 
 def _rate(per_minute: float, burst: int) -> Rate:
     return Rate(60 / per_minute, burst)
+
+
+def _is_service(call: Call) -> bool:
+    """Whether a service calls for itself: the call names no user."""
+    return call.caller.service and (call.supplied is None or not call.supplied.user_id)
 
 
 def _whose(call: Call) -> Hashable:

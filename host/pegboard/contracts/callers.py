@@ -20,6 +20,7 @@ class Caller(NamedTuple):
         resource: for which address the token was given.
         extra: what else the token says of them, None for nothing.
         issuer: who vouches for the subject, None where only one can; by one subject two issuers may mean two people.
+        service: the caller is a program that acts for many users, and may name one with each call (`Supplied.user_id`).
     """
 
     subject: str | None = None
@@ -30,6 +31,7 @@ class Caller(NamedTuple):
     resource: str | None = None
     extra: Mapping[str, Any] | None = None
     issuer: str | None = None
+    service: bool = False
 
     @property
     def identity(self) -> "Caller":

@@ -17,8 +17,10 @@ logger = logging.getLogger("pegboard.plugins.worker")
 
 AUDIENCE = "worker"
 VERSION = "1"
-ENGINE = Caller(client_id="worker")
-"""Whoever has a token; the person behind it is named in each request."""
+ENGINE = Caller(client_id="worker", service=True)
+"""The caller of every request with a token; the request names the user."""
+_UNCHECKED = Caller(client_id="worker")
+"""The caller of every request where tokens are not checked."""
 
 _KEPT = 1000
 """How many tokens that were good are remembered, so that they need no checking again."""
@@ -44,7 +46,7 @@ class WorkerTokens:
     async def authenticate(self, request: Request) -> Caller | Response:
         """Let in who brings a token that is in order (RFC 6750, section 2.1)."""
         if self._config.auth_disabled:
-            return ENGINE
+            return _UNCHECKED
         token = self._scheme.token(request)
         if isinstance(token, Response):
             return _refused("Not authenticated")  # in the protocol's own words

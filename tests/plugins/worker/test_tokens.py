@@ -183,7 +183,9 @@ class Door:
         found = await self._tokens.authenticate(
             Request("GET", "/worker/tools", {}, Fields({"Authorization": f"Bearer {given}"}))
         )
-        assert found == Caller(client_id="worker") or (isinstance(found, Response) and found.status == 401)
+        assert found == Caller(client_id="worker", service=True) or (
+            isinstance(found, Response) and found.status == 401
+        )
         return isinstance(found, Caller)
 
 
