@@ -10,7 +10,7 @@ from pydantic import Field
 from typing_extensions import ParamSpec
 
 from pegboard import Context, Inferrable
-from tests.host.schemas.signatures.table import Case, bad, lax, ok, signature
+from tests.host.schemas.signatures.table import Case, signature
 from tests.host.schemas.signatures.types_of_tests import Color, Options, Point, Size
 
 P = ParamSpec("P")
@@ -179,377 +179,42 @@ NAME = {"name": {"type": "string"}}
 YOU = {"name": "you"}
 
 CASES: list[Case] = [
-    signature(none, {}, ok({}, "nothing"), bad({"more": 1}, "more is not a parameter of this tool")),
-    signature(
-        keyword_only,
-        {"a": {"type": "integer"}, "b": {"default": "x", "type": "string"}, "c": {"type": "boolean"}},
-        ok({"a": 1, "c": True}, [1, "x", True]),
-        bad({"a": 1}, "c is required"),
-        bad({"a": 1, "c": True, "d": 1}, "d is not a parameter of this tool"),
-        required=("a", "c"),
-        result={"items": {}, "type": "array"},
-    ),
-    signature(
-        asynchronous,
-        {"a": {"type": "integer"}, "b": {"default": [1], "items": {"type": "integer"}, "type": "array"}},
-        ok({"a": 1}, 2),
-        ok({"a": 1, "b": []}, 1),
-        lax({"a": "1"}, 2),
-        required=("a",),
-        result={"type": "integer"},
-    ),
-    signature(
-        default_of_another_type,
-        {"a": {"default": "many", "type": "integer"}},
-        ok({}, "'many'"),
-        bad({"a": "many"}, "a: must be an integer"),
-        bad({"a": None}, "a: must be an integer"),
-    ),
-    signature(
-        fields,
-        {
-            "a": {"default": 7, "description": "the a", "minimum": 5, "type": "integer"},
-            "b": {"minLength": 2, "type": "string"},
-            "c": {"items": {"type": "integer"}, "type": "array"},
-            "d": {"default": 2, "examples": [1], "maximum": 3, "title": "The D", "type": "integer"},
-        },
-        ok({"b": "xy"}, [7, "xy", [1], 2]),
-        bad(
-            {"b": "x", "a": 1, "d": 4},
-            "a: must be at least 5\nb: must have at least 2 characters\nd: must be at most 3",
-        ),
-        bad({}, "b is required"),
-        required=("b",),
-        result={"items": {}, "type": "array"},
-    ),
-    signature(
-        renamed,
-        {
-            "type": {"description": "what kind", "type": "string"},
-            "class": {"default": 1, "description": "which", "type": "integer"},
-        },
-        ok({"type": "a", "class": 2}, "a 2"),
-        ok({"type": "a"}, "a 1"),
-        bad({"kind": "a"}, "type is required\nkind is not a parameter of this tool"),
-        bad({"type": "a", "class_": 1}, "class_ is not a parameter of this tool; did you mean 'class'?"),
-        required=("type",),
-    ),
-    signature(
-        aliased,
-        {"type": {"type": "string"}, "Size": {"default": 1, "minimum": 0, "type": "integer"}},
-        ok({"type": "a", "Size": 2}, "a 2"),
-        bad({"type": "a", "size": 2}, "size is not a parameter of this tool; did you mean 'Size'?"),
-        bad({"type": "a", "Size": -1}, "Size: must be at least 0"),
-        required=("type",),
-    ),
-    signature(
-        renamed_model,
-        {"place": {"$ref": "#/$defs/Point", "description": "where it is"}},
-        ok({"place": {"x": 1}}, 1),
-        bad({"place": {}}, "place.x is required"),
-        required=("place",),
-        result={"type": "integer"},
-        defs={
-            "Point": {
-                "description": "A point.",
-                "properties": {
-                    "x": {"description": "to the right", "minimum": 0, "type": "integer"},
-                    "y": {"default": 0, "type": "integer"},
-                },
-                "required": ["x"],
-                "title": "Point",
-                "type": "object",
-            }
-        },
-    ),
-    signature(
-        with_context,
-        {"a": {"type": "integer"}},
-        ok({"a": 1}, "1 kit_tool"),
-        bad({"a": 1, "context": {}}, "context is not a parameter of this tool"),
-        required=("a",),
-    ),
-    signature(with_annotated_context, {"a": {"type": "integer"}}, ok({"a": 1}, "1 True"), required=("a",)),
-    signature(
-        marked,
-        {
-            "a": {"type": "string", "x-inferrable": False},
-            "b": {"$ref": "#/$defs/Color", "default": "red", "description": "which", "x-inferrable": False},
-        },
-        ok({"a": "x"}, "x red"),
-        bad({}, "a is required"),
-        required=("a",),
-        defs={"Color": {"enum": ["red", "blue"], "title": "Color", "type": "string"}},
-    ),
-    signature(
-        awkward,
-        {
-            "self": {"type": "integer"},
-            "cls": {"type": "integer"},
-            "func": {"type": "integer"},
-            "context": {"type": "integer"},
-            "arguments": {"type": "integer"},
-            "definition": {"type": "integer"},
-            "schema": {"type": "integer"},
-            "_x": {"type": "integer"},
-            "__y": {"type": "integer"},
-            "class_": {"type": "integer"},
-            "model_config": {"type": "integer"},
-            "model_fields": {"type": "integer"},
-            "copy": {"type": "integer"},
-            "dict": {"type": "integer"},
-            "json": {"type": "integer"},
-            "items": {"type": "integer"},
-            "validate": {"type": "integer"},
-            "input_model": {"type": "integer"},
-            "output_model": {"type": "integer"},
-            "name": {"type": "integer"},
-            "type": {"type": "integer"},
-            "id": {"type": "integer"},
-        },
-        ok(dict.fromkeys(AWKWARD, 1), 22),
-        bad(
-            dict.fromkeys(AWKWARD, "x"),
-            (
-                "self: must be an integer\n"
-                "cls: must be an integer\n"
-                "func: must be an integer\n"
-                "context: must be an integer\n"
-                "arguments: must be an integer\n"
-                "definition: must be an integer\n"
-                "schema: must be an integer\n"
-                "_x: must be an integer\n"
-                "__y: must be an integer\n"
-                "class_: must be an integer\n"
-                "and 12 more"
-            ),
-        ),
-        required=(
-            "self",
-            "cls",
-            "func",
-            "context",
-            "arguments",
-            "definition",
-            "schema",
-            "_x",
-            "__y",
-            "class_",
-            "model_config",
-            "model_fields",
-            "copy",
-            "dict",
-            "json",
-            "items",
-            "validate",
-            "input_model",
-            "output_model",
-            "name",
-            "type",
-            "id",
-        ),
-        result={"type": "integer"},
-    ),
+    signature(none, {}, {"more": 1}),
+    signature(keyword_only, {"a": 1, "c": True}, {"a": 1}, {"a": 1, "c": True, "d": 1}),
+    signature(asynchronous, {"a": 1}, {"a": 1, "b": []}, {"a": "1"}),
+    signature(default_of_another_type, {}, {"a": "many"}, {"a": None}),
+    signature(fields, {"b": "xy"}, {"b": "x", "a": 1, "d": 4}, {}),
+    signature(renamed, {"type": "a", "class": 2}, {"type": "a"}, {"kind": "a"}, {"type": "a", "class_": 1}),
+    signature(aliased, {"type": "a", "Size": 2}, {"type": "a", "size": 2}, {"type": "a", "Size": -1}),
+    signature(renamed_model, {"place": {"x": 1}}, {"place": {}}),
+    signature(with_context, {"a": 1}, {"a": 1, "context": {}}),
+    signature(with_annotated_context, {"a": 1}),
+    signature(marked, {"a": "x"}, {}),
+    signature(awkward, dict.fromkeys(AWKWARD, 1), dict.fromkeys(AWKWARD, "x")),
     signature(
         everything,
         {
-            "point": {"$ref": "#/$defs/Point"},
-            "size": {"$ref": "#/$defs/Size"},
-            "options": {"$ref": "#/$defs/Options"},
-            "colors": {"items": {"$ref": "#/$defs/Color"}, "type": "array"},
-            "table": {
-                "additionalProperties": {
-                    "items": {"anyOf": [{"$ref": "#/$defs/Point"}, {"type": "null"}]},
-                    "type": "array",
-                },
-                "type": "object",
-            },
-            "note": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+            "point": {"x": 1},
+            "size": {"width": 2},
+            "options": {"depth": 3},
+            "colors": ["red"],
+            "table": {"a": [{"x": 1}]},
         },
-        ok(
-            {
-                "point": {"x": 1},
-                "size": {"width": 2},
-                "options": {"depth": 3},
-                "colors": ["red"],
-                "table": {"a": [{"x": 1}]},
-            },
-            {"kinds": ["Point", "Size", "dict", "Color", "Point"], "sum": 6, "note": None},
-        ),
-        bad(
-            {"point": {"x": -1}, "size": {}, "options": 1, "colors": ["x"], "table": {"a": [5]}, "note": 5},
-            (
-                "point.x: must be at least 0\n"
-                "size.width is required\n"
-                "options: must be an object\n"
-                "colors.0: must be 'red' or 'blue'\n"
-                "table.a.0: must be an object\n"
-                "note: must be a string"
-            ),
-        ),
-        required=("point", "size", "options", "colors", "table"),
-        result={"additionalProperties": True, "type": "object"},
-        defs={
-            "Color": {"enum": ["red", "blue"], "title": "Color", "type": "string"},
-            "Options": {
-                "additionalProperties": False,
-                "description": "How to look.",
-                "properties": {"depth": {"type": "integer"}, "label": {"type": "string"}},
-                "required": ["depth"],
-                "title": "Options",
-                "type": "object",
-            },
-            "Point": {
-                "description": "A point.",
-                "properties": {
-                    "x": {"description": "to the right", "minimum": 0, "type": "integer"},
-                    "y": {"default": 0, "type": "integer"},
-                },
-                "required": ["x"],
-                "title": "Point",
-                "type": "object",
-            },
-            "Size": {
-                "additionalProperties": False,
-                "description": "How large.",
-                "properties": {
-                    "width": {"type": "integer"},
-                    "height": {"default": 1, "type": "integer"},
-                    "marks": {"items": {"type": "string"}, "type": "array"},
-                },
-                "required": ["width"],
-                "title": "Size",
-                "type": "object",
-            },
-        },
+        {"point": {"x": -1}, "size": {}, "options": 1, "colors": ["x"], "table": {"a": [5]}, "note": 5},
     ),
-    signature(GREETER.greet, {"name": {"type": "string"}}, ok(YOU, "hi you"), name="method", required=("name",)),
-    signature(
-        GREETER.greet_later,
-        {"name": {"type": "string"}},
-        ok(YOU, "hi you, later"),
-        name="async method",
-        required=("name",),
-    ),
-    signature(Greeter.shout, {"name": {"type": "string"}}, ok(YOU, "YOU"), name="class method", required=("name",)),
-    signature(Greeter.whisper, {"name": {"type": "string"}}, ok(YOU, "you"), name="static method", required=("name",)),
-    signature(
-        GREETER,
-        {"name": {"type": "string"}, "times": {"default": 1, "type": "integer"}},
-        ok({"name": "you", "times": 2}, "hi youhi you"),
-        name="object",
-        required=("name",),
-    ),
-    signature(
-        AsyncGreeter(), {"name": {"type": "string"}}, ok(YOU, "later, you"), name="async object", required=("name",)
-    ),
-    signature(
-        GREETER.part,
-        {},
-        ok({}, "hi all"),
-        bad({"name": "x"}, "name is not a parameter of this tool"),
-        name="partial method",
-    ),
-    signature(
-        wrapped,
-        {
-            "name": {"type": "string"},
-            "point": {"anyOf": [{"$ref": "#/$defs/Point"}, {"type": "null"}], "default": None},
-        },
-        ok({"name": "you", "point": {"x": 1}}, "wrapped you x=1 y=0"),
-        name="wrapped",
-        required=("name",),
-        defs={
-            "Point": {
-                "description": "A point.",
-                "properties": {
-                    "x": {"description": "to the right", "minimum": 0, "type": "integer"},
-                    "y": {"default": 0, "type": "integer"},
-                },
-                "required": ["x"],
-                "title": "Point",
-                "type": "object",
-            }
-        },
-    ),
-    signature(
-        wrapped_twice,
-        {"name": {"type": "string"}},
-        ok(YOU, "twice you"),
-        name="wrapped twice, async",
-        required=("name",),
-    ),
-    signature(
-        functools.partial(join, "hi"),
-        {"name": {"type": "string"}, "end": {"default": "!", "type": "string"}},
-        ok(YOU, "hi you!"),
-        ok({"name": "you", "end": "?"}, "hi you?"),
-        name="partial",
-        required=("name",),
-    ),
-    signature(
-        functools.partial(join, "hi", end="?"),
-        {"name": {"type": "string"}},
-        ok(YOU, "hi you?"),
-        bad({"name": "you", "end": "."}, "end is not a parameter of this tool"),
-        name="partial of a keyword",
-        required=("name",),
-    ),
-    signature(
-        functools.partial(functools.partial(join, end="?"), greeting="oh"),
-        {"name": {"type": "string"}},
-        ok(YOU, "oh you?"),
-        name="partial of a partial",
-        required=("name",),
-    ),
-    signature(
-        functools.partial(GREETER, times=2),
-        {"name": {"type": "string"}},
-        ok(YOU, "hi youhi you"),
-        name="partial of an object",
-        required=("name",),
-    ),
-    signature(
-        enclosed(),
-        {"a": {"$ref": "#/$defs/Depth"}},
-        ok({"a": {"x": 1, "z": 2}}, "Depth(x=1, y=0, z=2)"),
-        name="class of an enclosing function",
-        required=("a",),
-        defs={
-            "Depth": {
-                "properties": {
-                    "x": {"description": "to the right", "minimum": 0, "type": "integer"},
-                    "y": {"default": 0, "type": "integer"},
-                    "z": {"default": 0, "type": "integer"},
-                },
-                "required": ["x"],
-                "title": "Depth",
-                "type": "object",
-            }
-        },
-    ),
-    signature(
-        of_text(),
-        {
-            "a": {"$ref": "#/$defs/Point"},
-            "b": {"default": [], "items": {"anyOf": [{"$ref": "#/$defs/Color"}, {"type": "null"}]}, "type": "array"},
-        },
-        ok({"a": {"x": 1}, "b": [None]}, 2),
-        name="annotations within annotations",
-        required=("a",),
-        result={"type": "integer"},
-        defs={
-            "Color": {"enum": ["red", "blue"], "title": "Color", "type": "string"},
-            "Point": {
-                "description": "A point.",
-                "properties": {
-                    "x": {"description": "to the right", "minimum": 0, "type": "integer"},
-                    "y": {"default": 0, "type": "integer"},
-                },
-                "required": ["x"],
-                "title": "Point",
-                "type": "object",
-            },
-        },
-    ),
+    signature(GREETER.greet, YOU, name="method"),
+    signature(GREETER.greet_later, YOU, name="async method"),
+    signature(Greeter.shout, YOU, name="class method"),
+    signature(Greeter.whisper, YOU, name="static method"),
+    signature(GREETER, {"name": "you", "times": 2}, name="object"),
+    signature(AsyncGreeter(), YOU, name="async object"),
+    signature(GREETER.part, {}, {"name": "x"}, name="partial method"),
+    signature(wrapped, {"name": "you", "point": {"x": 1}}, name="wrapped"),
+    signature(wrapped_twice, YOU, name="wrapped twice, async"),
+    signature(functools.partial(join, "hi"), YOU, {"name": "you", "end": "?"}, name="partial"),
+    signature(functools.partial(join, "hi", end="?"), YOU, {"name": "you", "end": "."}, name="partial of a keyword"),
+    signature(functools.partial(functools.partial(join, end="?"), greeting="oh"), YOU, name="partial of a partial"),
+    signature(functools.partial(GREETER, times=2), YOU, name="partial of an object"),
+    signature(enclosed(), {"a": {"x": 1, "z": 2}}, name="class of an enclosing function"),
+    signature(of_text(), {"a": {"x": 1}, "b": [None]}, name="annotations within annotations"),
 ]

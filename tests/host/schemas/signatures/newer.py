@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from tests.host.schemas.signatures.table import Case, bad, ok, signature
+from tests.host.schemas.signatures.table import Case, signature
 
 SOURCE = """
 from typing import TypedDict
@@ -53,152 +53,14 @@ def case(name: str, *arguments: Any, **more: Any) -> Case:
 CASES: list[Case] = []
 if sys.version_info >= (3, 12):
     CASES = [
-        case("generic", {"a": {}}, ok({"a": [1]}, "[1]"), required=("a",)),
-        case(
-            "bounded",
-            {"a": {"type": "integer"}},
-            ok({"a": 1}, "1"),
-            bad({"a": "x"}, "a: must be an integer"),
-            required=("a",),
-        ),
-        case(
-            "chosen",
-            {"a": {"anyOf": [{"type": "integer"}, {"type": "string"}]}},
-            ok({"a": "x"}, "'x'"),
-            bad({"a": []}, "a: must be an integer, or: must be a string"),
-            required=("a",),
-        ),
-        case(
-            "alias",
-            {"a": {"$ref": "#/$defs/Names"}},
-            ok({"a": ["x"]}, "['x']"),
-            bad({"a": [1]}, "a.0: must be a string"),
-            required=("a",),
-            defs={"Names": {"items": {"type": "string"}, "type": "array"}},
-        ),
-        case(
-            "generic_alias",
-            {"a": {"$ref": "#/$defs/Pair_int_str_"}},
-            ok({"a": [1, "x"]}, "(1, 'x')"),
-            bad({"a": [1]}, "a.1 is required"),
-            required=("a",),
-            defs={
-                "Pair_int_str_": {
-                    "maxItems": 2,
-                    "minItems": 2,
-                    "prefixItems": [{"type": "integer"}, {"type": "string"}],
-                    "type": "array",
-                }
-            },
-        ),
-        case(
-            "recursive_alias",
-            {"a": {"$ref": "#/$defs/Nest"}},
-            ok({"a": [[1], 2]}, "[[1], 2]"),
-            bad({"a": [None]}, "a.0: must be an integer; must be a list"),
-            required=("a",),
-            defs={"Nest": {"anyOf": [{"type": "integer"}, {"items": {"$ref": "#/$defs/Nest"}, "type": "array"}]}},
-        ),
-        case(
-            "model",
-            {"a": {"$ref": "#/$defs/Bag_int_"}},
-            ok({"a": {"content": 1}}, {"content": 1, "others": []}),
-            bad({"a": {"content": "x"}}, "a.content: must be an integer"),
-            required=("a",),
-            result={
-                "properties": {
-                    "content": {"type": "integer"},
-                    "others": {"default": [], "items": {"type": "integer"}, "type": "array"},
-                },
-                "required": ["content"],
-                "title": "Bag[int]",
-                "type": "object",
-            },
-            defs={
-                "Bag_int_": {
-                    "properties": {
-                        "content": {"type": "integer"},
-                        "others": {"default": [], "items": {"type": "integer"}, "type": "array"},
-                    },
-                    "required": ["content"],
-                    "title": "Bag[int]",
-                    "type": "object",
-                }
-            },
-        ),
-        case(
-            "typed_dict",
-            {"a": {"$ref": "#/$defs/Row_int_"}},
-            ok({"a": {"cells": [1]}}, {"cells": [1]}),
-            bad({"a": {}}, "a.cells is required"),
-            required=("a",),
-            result={
-                "properties": {"cells": {"items": {"type": "integer"}, "type": "array"}},
-                "required": ["cells"],
-                "title": "Row",
-                "type": "object",
-            },
-            defs={
-                "Row_int_": {
-                    "additionalProperties": False,
-                    "properties": {"cells": {"items": {"type": "integer"}, "type": "array"}},
-                    "required": ["cells"],
-                    "title": "Row",
-                    "type": "object",
-                }
-            },
-        ),
-        case(
-            "record",
-            {"a": {"$ref": "#/$defs/Cell_str_"}},
-            ok({"a": {"value": "x"}}, {"value": "x"}),
-            bad({"a": {"value": 1}}, "a.value: must be a string"),
-            required=("a",),
-            result={
-                "properties": {"value": {"type": "string"}},
-                "required": ["value"],
-                "title": "Cell",
-                "type": "object",
-            },
-            defs={
-                "Cell_str_": {
-                    "additionalProperties": False,
-                    "properties": {"value": {"type": "string"}},
-                    "required": ["value"],
-                    "title": "Cell",
-                    "type": "object",
-                }
-            },
-        ),
-        case(
-            "plain_typed_dict",
-            {
-                "a": {"$ref": "#/$defs/Plain"},
-                "b": {"additionalProperties": {"$ref": "#/$defs/Plain"}, "type": "object"},
-            },
-            ok({"a": {"x": 1}, "b": {"c": {"x": 2}}}, [{"x": 1}, {"x": 2}]),
-            bad({"a": {}, "b": {}}, "a.x is required"),
-            required=("a", "b"),
-            result={
-                "$defs": {
-                    "Plain": {
-                        "properties": {"x": {"type": "integer"}},
-                        "required": ["x"],
-                        "title": "Plain",
-                        "type": "object",
-                    }
-                },
-                "items": {"$ref": "#/$defs/Plain"},
-                "type": "array",
-            },
-            defs={
-                "Plain": {
-                    "additionalProperties": False,
-                    "properties": {"x": {"type": "integer"}},
-                    "required": ["x"],
-                    "title": "Plain",
-                    "type": "object",
-                }
-            },
-        ),
+        case("generic", {"a": [1]}),
+        case("bounded", {"a": 1}, {"a": "x"}),
+        case("chosen", {"a": "x"}, {"a": []}),
+        case("alias", {"a": ["x"]}, {"a": [1]}),
+        case("generic_alias", {"a": [1, "x"]}, {"a": [1]}),
+        case("recursive_alias", {"a": [[1], 2]}, {"a": [None]}),
+        case("model", {"a": {"content": 1}}, {"a": {"content": "x"}}),
+        case("typed_dict", {"a": {"cells": [1]}}, {"a": {}}),
+        case("record", {"a": {"value": "x"}}, {"a": {"value": 1}}),
+        case("plain_typed_dict", {"a": {"x": 1}, "b": {"c": {"x": 2}}}, {"a": {}, "b": {}}),
     ]

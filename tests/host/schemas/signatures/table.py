@@ -1,88 +1,35 @@
-"""The shape of the table of signatures: what a tool's function takes and gives, and what clients see of it."""
+"""The table of signatures: a tool's function, and the calls that are made to it.
+
+`signatures.json` holds what comes of them. `record.py` writes that file; read its diff before you commit it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-Json = dict[str, Any]
 NONE: Any = object()
-
-
-class Sent(NamedTuple):
-    """One call.
-
-    Attributes:
-        arguments: what is sent; for a signature of one parameter, its value.
-        outcome: the value or, of a refusal, what the model is told after "Invalid arguments:".
-        verdict: "takes" and "refuses" are what the schema says as well; "bends" is lax, the schema does not say it;
-            "insists" is a refusal that no schema can tell.
-    """
-
-    arguments: Any
-    outcome: Any
-    verdict: Literal["takes", "refuses", "bends", "insists"]
+"""In place of a value: the parameter is left out."""
 
 
 class Case(NamedTuple):
     """One signature.
 
     Attributes:
-        name: of the case.
-        function: the tool's.
-        properties: the exact schemas of its parameters.
-        required: those that callers must give.
-        definitions: the exact `$defs`.
-        result: the exact output schema.
-        calls: what is sent, and what comes of it.
-        options: of `@kit.tool`.
+        name: the key in `signatures.json`.
+        function: the tool's function.
+        calls: the arguments of each call.
+        options: the options of `@kit.tool`.
     """
 
     name: str
     function: Callable[..., Any]
-    properties: Json
-    required: tuple[str, ...]
-    definitions: Json
-    result: Json | None
-    calls: tuple[Sent, ...]
-    options: Json
+    calls: tuple[dict[str, Any], ...]
+    options: dict[str, Any]
 
 
-def ok(sent: Any, outcome: Any) -> Sent:
-    """What schema and validator both take."""
-    return Sent(sent, outcome, "takes")
-
-
-def bad(sent: Any, told: str) -> Sent:
-    """What schema and validator both refuse."""
-    return Sent(sent, told, "refuses")
-
-
-def lax(sent: Any, outcome: Any) -> Sent:
-    """What is taken, though the schema does not say so."""
-    return Sent(sent, outcome, "bends")
-
-
-def picky(sent: Any, told: str) -> Sent:
-    """What is refused, though the schema does not say so."""
-    return Sent(sent, told, "insists")
-
-
-def absent(outcome: Any) -> Sent:
-    """What arrives when nothing is sent."""
-    return Sent(NONE, outcome, "takes")
-
-
-def takes(
-    annotation: Any,
-    schema: Json,
-    *calls: Sent,
-    name: str = "",
-    defs: Json | None = None,
-    default: Any = NONE,
-    **options: Any,
-) -> Case:
-    """A function of one parameter `a`, of this type, which gives what arrived as Python writes it."""
+def takes(annotation: Any, *values: Any, name: str = "", default: Any = NONE, **options: Any) -> Case:
+    """Define a function with one parameter `a` of this type. It returns the `repr` of the value that arrived."""
 
     def function(a: Any) -> str:
         """Take it."""
@@ -90,36 +37,25 @@ def takes(
 
     function.__annotations__["a"] = annotation
     function.__defaults__ = () if default is NONE else (default,)
-    wrapped = tuple(one._replace(arguments={} if one.arguments is NONE else {"a": one.arguments}) for one in calls)
-    required = ("a",) if default is NONE else ()
-    return Case(name or _named(annotation), function, {"a": schema}, required, defs or {}, None, wrapped, options)
+    calls = tuple({} if value is NONE else {"a": value} for value in values)
+    return Case(name or _named(annotation), function, calls, options)
 
 
-def gives(annotation: Any, schema: Json | None, returned: Any, sent: Any, *, name: str = "", **options: Any) -> Case:
-    """A function of no parameters that returns this, and what clients are sent of it."""
+def gives(annotation: Any, returned: Any, *, name: str = "", **options: Any) -> Case:
+    """Define a function without parameters that returns this value."""
 
     def function() -> Any:
         """Give it."""
         return returned
 
     function.__annotations__["return"] = annotation
-    return Case(name or f"-> {_named(annotation)}", function, {}, (), {}, schema, (ok({}, sent),), options)
+    return Case(name or f"-> {_named(annotation)}", function, ({},), options)
 
 
-def signature(
-    function: Callable[..., Any],
-    properties: Json,
-    *calls: Sent,
-    required: tuple[str, ...] = (),
-    defs: Json | None = None,
-    result: Json | None = None,
-    name: str = "",
-    **options: Any,
-) -> Case:
-    """A function as it was written."""
+def signature(function: Callable[..., Any], *calls: dict[str, Any], name: str = "", **options: Any) -> Case:
+    """Take a function as it was written."""
     name = name or getattr(function, "__name__", type(function).__name__)
-    options = {"description": "Do it.", **options}
-    return Case(name, function, properties, required, defs or {}, result, calls, options)
+    return Case(name, function, calls, {"description": "Do it.", **options})
 
 
 def _named(annotation: Any) -> str:
