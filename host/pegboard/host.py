@@ -56,7 +56,7 @@ from pegboard.loading.plugins import Loaded, LoadReport, Origin, Problem, withou
 from pegboard.methods import method_table
 from pegboard.middleware import Gate, hides, refused
 from pegboard.redaction import Redactor
-from pegboard.routing import check_reach, respond
+from pegboard.routing import check_reach, public_hosts, respond
 from pegboard.stores import OpenStores
 from pegboard.supervise import run_all
 
@@ -347,10 +347,13 @@ class Host:
         """Wait until the host is about to end."""
         await self._stopping.wait()
 
-    def opened(self, address: str, *, trusted: bool = True) -> None:
-        """A transport's channel is open; `on_opened` is told, with the names of the tools that are served there.
+    @property
+    def public_hosts(self) -> frozenset[str]:
+        """The hosts by which clients call the routes."""
+        return public_hosts(self.assembly.authenticators)
 
-        The log is told of those that are not for its callers.
+    def opened(self, address: str, *, trusted: bool = True) -> None:
+        """Tell `on_opened` where a channel is open and which tools are served there, and the log of those that are not.
 
         Raises:
             ConfigError: others can reach it, and an authenticator is good for this machine's user alone.

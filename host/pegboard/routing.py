@@ -77,6 +77,11 @@ def check_reach(address: str, authenticators: Iterable[Authenticator], *, truste
         logger.warning("%s is for this machine alone: %s", address, reason)
 
 
+def public_hosts(authenticators: Iterable[Authenticator]) -> frozenset[str]:
+    """Return the hosts by which clients call the routes."""
+    return frozenset(host for one in authenticators for host in getattr(one, "public_hosts", ()))
+
+
 class _Guarded:
     """A route's handler, behind authenticators: the first that knows the caller lets the request in.
 

@@ -104,6 +104,9 @@ class Authenticator(Protocol):
     and gives the response that goes out, with more in its challenge. Of several that refuse a request, the one that
     says most is heard: 403, then 5xx, and 401 last.
 
+    One with an attribute `public_hosts` names the hosts by which clients call its routes, such as "tools.example.com":
+    HTTP servers take them for their own, so that the operator does not list them twice.
+
     Attributes:
         policy: what routes name as their `auth`.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Awaitable, Callable
+from collections.abc import AsyncIterable, Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pegboard.contracts.callers import Caller
@@ -46,6 +46,11 @@ class TransportHost(Protocol):
 
     async def wait_stopping(self) -> None:
         """Wait until the host is about to end."""
+
+    @property
+    def public_hosts(self) -> Collection[str]:
+        """The hosts by which clients call the routes, as authenticators name them."""
+        ...
 
     def opened(self, address: str, *, trusted: bool = True) -> None:
         """Say that the channel is open.

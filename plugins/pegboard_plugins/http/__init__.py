@@ -27,7 +27,8 @@ class HttpConfig(PluginConfig):
         certificate: a file with the TLS certificate chain (PEM); with it the server speaks HTTPS.
         key: a file with the certificate's private key, when the certificate's file does not hold it.
         allowed_hosts: names that clients may call the server by, such as `tools.example.com`; "*" for any. Loopback
-            names always do; addresses and the machine's own name do when listening beyond loopback.
+            names and the host of `[plugins.resource_server] resource` always do; addresses and the machine's own name
+            do when listening beyond loopback.
         cors_origins: web origins whose pages may use the server, such as `https://app.example`; "*" for all, without
             credentials. Pages of the server's own origin always may.
         cors_credentials: whether those pages may send cookies and the like.

@@ -33,7 +33,7 @@ async def serve_http(config: HttpConfig, host: TransportHost) -> None:
     """
     loopback = config.socket is not None or _is_loopback(config.host)
     tls = _tls(config)
-    handler = Handler(config, Edge(config, loopback=loopback), host)
+    handler = Handler(config, Edge(config, loopback=loopback, public_hosts=host.public_hosts), host)
     await host.open_stores()
     runner = web.ServerRunner(_server(config, handler), handle_signals=False, shutdown_timeout=FINISH_SECONDS)
     await runner.setup()

@@ -124,6 +124,12 @@ def path_of(url: str) -> str:
     return urlsplit(url).path
 
 
+def host_of(url: str) -> str:
+    """Return the host of a URL, without its port."""
+    name = urlsplit(url).hostname or ""
+    return f"[{name}]" if ":" in name else name
+
+
 def canonical(url: str) -> str:
     """A URL with its scheme and host in small letters, as far as it is one (RFC 3986, section 6.2.2.1)."""
     scheme, separator, rest = url.partition("://")

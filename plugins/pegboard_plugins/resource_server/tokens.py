@@ -16,6 +16,7 @@ from pegboard_plugins.resource_server.claims import BadToken, CannotTell, Verifi
 from pegboard_plugins.resource_server.introspection import Introspector
 from pegboard_plugins.resource_server.jwts import JwtServer, unverified
 from pegboard_plugins.resource_server.questions import Asked, Latest, Questions
+from pegboard_plugins.resource_server.settings import host_of
 
 if TYPE_CHECKING:
     from pegboard_plugins.resource_server import ResourceServerConfig
@@ -26,12 +27,16 @@ class TokenBearer:
 
     Args:
         config: whose tokens are good, and for what.
+
+    Attributes:
+        public_hosts: the host of the resource.
     """
 
     policy = "mcp"
 
     def __init__(self, config: ResourceServerConfig) -> None:
         self._config = config
+        self.public_hosts = (host_of(config.resource),)
         self._signing: dict[str, JwtServer] = {}
         self._asked: dict[str, Introspector] = {}
         for server in config.authorization_servers:

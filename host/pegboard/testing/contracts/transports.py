@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from abc import abstractmethod
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import ClassVar, Protocol
 from unittest import SkipTest
@@ -84,6 +84,11 @@ class StandIn:
     async def wait_stopping(self) -> None:
         """It never stops by itself."""
         await asyncio.get_running_loop().create_future()
+
+    @property
+    def public_hosts(self) -> Collection[str]:
+        """It has no routes."""
+        return ()
 
     def opened(self, address: str, *, trusted: bool = True) -> None:
         """The channel is open."""
