@@ -11,7 +11,7 @@ PYTEST_ARGS ?= -n auto
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install
-.PHONY: help install serve demo test check conformance format build bench soak lock clean
+.PHONY: help install serve demo test interpreters check conformance format build bench soak lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1: /p' Makefile
@@ -28,6 +28,13 @@ demo: install  ## a client calls toolkit-files over stdio, on this checkout
 
 test: check  ## lint, format, types and all tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+interpreters:  ## all tests on each Python found here: 3.11, 3.12, 3.13
+	@for version in 3.11 3.12 3.13; do \
+		python$$version -c pass 2>/dev/null || { echo "python$$version is not installed: skipped"; continue; }; \
+		echo "python$$version"; \
+		PEGBOARD_VENV=.venv-$$version python$$version -m tools.install --uv "$(UV)" || exit 1; \
+		.venv-$$version/bin/python -m pytest $(PYTEST_ARGS) || exit 1; done
 
 check: install  ## lint, format, strict types; the exported requirements are the lock's
 	$(BIN)/ruff check
@@ -57,4 +64,4 @@ lock:  ## renew uv.lock and requirements-dev.txt after a change of dependencies
 	@"$(PYTHON)" -m tools.requirements
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-tools .cache dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-* .cache dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-VENV = ROOT / ".venv"
+VENV = ROOT / os.environ.get("PEGBOARD_VENV", ".venv")
 TOOLS = ROOT / ".venv-tools"
 STAMP = VENV / "pegboard-installed"
 REQUIREMENTS = ROOT / "requirements-dev.txt"

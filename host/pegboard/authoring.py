@@ -6,7 +6,7 @@ Nothing is checked here but that there is such an option.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Unpack, cast, overload
 
 from pegboard.contracts import NOTHING, UI_EXTENSION, ToolDefinition
@@ -38,8 +38,9 @@ class ToolFunction(Generic[P, R]):
         return result
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        bind = getattr(self.definition.function, "__get__", None)
-        if instance is None or bind is None:
+        function = self.definition.function
+        bind = getattr(function, "__get__", None)
+        if instance is None or bind is None or isinstance(function, partial):  # 3.13 warns that partials will bind
             return self
         return ToolFunction(self.definition._replace(function=bind(instance, owner)))
 
