@@ -19,7 +19,7 @@ def test_the_defaults_read_below_the_working_directory_and_write_nothing(
     assert config.roots == (".",)
     assert not config.write
     assert ".git" in config.ignore
-    assert config.deny == (".env", ".env.*")
+    assert (config.deny, config.allow) == ((), ())
     assert config.protect == (".git", "hostconfig.toml")
 
 
@@ -38,6 +38,7 @@ def test_the_defaults_read_below_the_working_directory_and_write_nothing(
         ({"max_search_seconds": 0}, "greater than 0"),
         ({"ignore": ["[z-a]"]}, "not a valid glob"),
         ({"deny": [""]}, "A glob has"),
+        ({"allow": ["[z-a]"]}, "not a valid glob"),
         ({"protect": ["{a,b}" * 9]}, "braces"),
     ],
 )

@@ -51,7 +51,14 @@ class FilesConfig(PluginConfig):
     ignore: Annotated[tuple[str, ...], Field(description="globs that searches and listings in depth pass over")] = (
         IGNORED
     )
-    deny: Annotated[tuple[str, ...], Field(description="globs of what no tool opens or changes")] = (".env", ".env.*")
+    deny: Annotated[
+        tuple[str, ...],
+        Field(description="globs of files and directories that no tool opens or changes, besides those of credentials"),
+    ] = ()
+    allow: Annotated[
+        tuple[str, ...],
+        Field(description="globs of files and directories that are open although they are closed by default"),
+    ] = ()
     protect: Annotated[tuple[str, ...], Field(description="globs of what may be read but not changed")] = (
         ".git",
         "hostconfig.toml",
@@ -79,7 +86,7 @@ class FilesConfig(PluginConfig):
             )
         return self
 
-    @field_validator("ignore", "deny", "protect")
+    @field_validator("ignore", "deny", "allow", "protect")
     @classmethod
     def _compile(cls, globs: tuple[str, ...]) -> tuple[str, ...]:
         try:

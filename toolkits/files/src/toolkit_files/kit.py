@@ -32,7 +32,7 @@ class Files(NamedTuple):
 
 @kit.lifespan
 async def _open_roots(config: FilesConfig) -> AsyncIterator[Files]:
-    yield Files(Roots(config.roots, deny=config.deny, protect=config.protect), Globs(config.ignore))
+    yield Files(Roots(config.roots, deny=config.deny, allow=config.allow, protect=config.protect), Globs(config.ignore))
 
 
 def reads(title: str, name: str | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -4,22 +4,30 @@ Python's `re` goes back and tries again, so `(a+)+$` on forty characters never e
 keeps the interpreter's lock while it works. The engine used here is the one that pydantic brings (the Rust crate
 `regex`): its time is linear in the text for every pattern, at the price of look-around and back-references, which it
 refuses. Counted repeats can still make it slow, by a constant factor: `a[ab]{1000}c` takes 20 microseconds for each
-character of a text made for it. `compile_regex` bounds them, and a search gives it a few thousand characters at a time.
+character of a text made for it. `regex_size` bounds them, and a search gives it a few thousand characters at a time.
+Patterns of callers are compiled and matched one at a time.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from threading import Lock
 from typing import TypeAlias
 
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
 from toolkit_files.problems import FileProblem
+from toolkit_files.regex_size import MAX_COST, MAX_STATES, size_of
 
-__all__ = ["Globs", "Matcher", "compile_glob", "compile_regex"]
+__all__ = ["Globs", "Matcher", "compile_glob", "compile_regex", "compile_text"]
 
 MAX_PATTERN = 1000
-MAX_UNFOLDED = 500
 MAX_ALTERNATIVES = 64
 _CLASS_ENDS = {"!": "^", "^": "^"}
+_turn = Lock()
+_WILD = frozenset("*?[")
+_UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0") | {
+    chr(code) for code in range(0xFE00, 0xFE10)
+}
 
 
 Matcher: TypeAlias = Callable[[str], bool]
@@ -31,19 +39,51 @@ def _matcher(pattern: str) -> Matcher:
     return SchemaValidator(schema).isinstance_python
 
 
-def compile_regex(pattern: str, *, ignore_case: bool = False) -> Matcher:
+@lru_cache(maxsize=16)
+def compile_regex(pattern: str, *, ignore_case: bool = False, lines: bool = False) -> Matcher:
     r"""Compile a regular expression in the syntax of Rust's `regex`: no look-around or back-references, `\z` for `\Z`.
 
-    Raises FileProblem, which says what to change.
+    With `lines`, `^` and `$` match at every line. Raises FileProblem, which says what to change.
     """
     if not pattern or len(pattern) > MAX_PATTERN:
         raise FileProblem(f"A pattern has 1 to {MAX_PATTERN} characters.")
-    if _unfolded(pattern) > max(MAX_UNFOLDED, len(pattern)):
+    size = size_of(pattern)
+    if size.verbose:
+        raise FileProblem("The flag x is not supported here; write the pattern without spaces and comments.")
+    if size.states > max(MAX_STATES, len(pattern)):
         raise FileProblem("The counted repeats of this pattern, such as {1000}, are too large; use + or * instead.")
+    if size.cost > MAX_COST:
+        raise FileProblem(
+            "This pattern becomes too large; use fewer wide ranges and classes such as \\w, or [a-z0-9_] instead."
+        )
+    flags = "i" * ignore_case + "m" * lines
     try:
-        return _matcher("(?i)" + pattern if ignore_case else pattern)
+        return _one_at_a_time(f"(?{flags}){pattern}" if flags else pattern)
     except SchemaError as error:
         raise FileProblem(_why(str(error))) from None
+
+
+def compile_text(text: str) -> Matcher:
+    """Compile a text to be found as it is, case ignored. Raises FileProblem."""
+    if len(text) > MAX_PATTERN:
+        raise FileProblem(f"A text to search for, case ignored, has at most {MAX_PATTERN} characters.")
+    return _one_at_a_time("(?i)" + _escaped(text))
+
+
+def _one_at_a_time(pattern: str) -> Matcher:
+    """Compile a caller's pattern so that no two of them are compiled or matched at the same time.
+
+    The engine keeps the interpreter's lock. A thread that waits here does not wait for that lock, so that the event
+    loop waits for one piece of work at most, however many calls search.
+    """
+    with _turn:
+        matches = _matcher(pattern)
+
+    def match(text: str) -> bool:
+        with _turn:
+            return matches(text)
+
+    return match
 
 
 def _why(text: str) -> str:
@@ -57,61 +97,13 @@ def _why(text: str) -> str:
     return f"This is not a valid regular expression: {reason}. To search for the text as it is, leave regex off."
 
 
-def _unfolded(pattern: str) -> int:
-    """Estimate how many characters and classes a pattern has once its counted repeats are written out."""
-    groups = [0]
-    last = 0  # the same for the last atom or group
-    at = 0
-    while at < len(pattern):
-        sign = pattern[at]
-        step = 2 if sign == "\\" else 1
-        if sign == "[":
-            step = _class_length(pattern, at)
-        if sign == "(":
-            groups.append(0)
-        elif sign == ")" and len(groups) > 1:
-            last = groups.pop()
-            groups[-1] += last
-        elif sign == "{" and (found := _count(pattern, at)):
-            count, step = found
-            groups[-1] += last * (count - 1)
-            last *= count
-        elif sign not in "*+?|":
-            last = 1
-            groups[-1] += 1
-        at += step
-    return sum(groups)
-
-
-def _class_length(pattern: str, start: int) -> int:
-    at, depth = start, 0
-    while at < len(pattern):
-        sign = pattern[at]
-        if sign == "\\":
-            at += 1
-        depth += {"[": 1, "]": -1}.get(sign, 0)
-        at += 1
-        if depth == 0:
-            break
-    return at - start
-
-
-def _count(pattern: str, start: int) -> tuple[int, int] | None:
-    """Give the larger number of `{2,5}` and how many characters it takes; None where a brace is no repeat."""
-    inside, found, _ = pattern[start + 1 :].partition("}")
-    numbers = [part.strip() for part in inside.split(",")]
-    if not found or len(numbers) > 2 or not all(part == "" or (part.isascii() and part.isdigit()) for part in numbers):
-        return None
-    count = max((int(part[:9]) for part in numbers if part), default=0)
-    return (count, len(inside) + 2) if count else None
-
-
 def compile_glob(pattern: str, *, ignore_case: bool = False) -> Matcher:
     """Compile a glob: `*` and `?` within a name, `**` over directories, `[a-z]`, `{one,two}`.
 
     A pattern with a `/` before its end is for a whole path, another one for a last name. Raises FileProblem.
     """
-    matches = _compiled([pattern], ignore_case)
+    _check([pattern])
+    matches = _expression(_alternatives(pattern.strip("/")), ignore_case, _one_at_a_time)
     return matches if _is_path(pattern) else lambda path: matches(path.rpartition("/")[2])
 
 
@@ -119,13 +111,18 @@ def _is_path(glob: str) -> bool:
     return "/" in glob.rstrip("/")
 
 
-def _compiled(globs: list[str], ignore_case: bool) -> Matcher:
+def _check(globs: Iterable[str]) -> None:
     for glob in globs:
         if not glob.strip("/") or len(glob) > MAX_PATTERN:
             raise FileProblem(f"A glob has 1 to {MAX_PATTERN} characters.")
-    body = "|".join(_translated(one.strip("/")) for glob in globs for one in _alternatives(glob))
+
+
+def _expression(globs: Iterable[str], ignore_case: bool, compiled: Callable[[str], Matcher]) -> Matcher:
+    body = "|".join(map(_translated, globs))
+    if size_of(body).cost > MAX_COST:
+        raise FileProblem("This glob is too large; use fewer * and ? and shorter lists in braces.")
     try:
-        return _matcher(f"(?s{'i' if ignore_case else ''})\\A(?:{body})\\z")
+        return compiled(f"(?s{'i' if ignore_case else ''})\\A(?:{body})\\z")
     except SchemaError:
         raise FileProblem("This is not a valid glob; use *, ?, **, [abc] and {one,two}.") from None
 
@@ -186,21 +183,76 @@ def _escaped(text: str) -> str:
 
 
 class Globs:
-    """Several globs as one question, case ignored; each is for last names or for whole paths, as in `compile_glob`."""
+    """Several globs as one question, case ignored; each is for last names or for whole paths, as in `compile_glob`.
+
+    Most globs are plain names, endings or beginnings. Those are compared as text, which is faster than an expression
+    and needs no compiling.
+    """
 
     def __init__(self, globs: Sequence[str]) -> None:
-        """Compile them; raises FileProblem."""
-        paths = [glob for glob in globs if _is_path(glob)]
-        names = [glob for glob in globs if not _is_path(glob)]
-        self._names = _compiled(names, ignore_case=True) if names else None
-        self._paths = _compiled(paths, ignore_case=True) if paths else None
+        """Sort and compile them; raises FileProblem."""
+        _check(globs)
+        written_out = [(one.strip("/"), _is_path(glob)) for glob in globs for one in _alternatives(glob)]
+        self._names = _Texts(glob for glob, is_path in written_out if not is_path)
+        self._paths = _Texts((glob for glob, is_path in written_out if is_path), are_paths=True)
 
     def match(self, parts: Sequence[str]) -> bool:
         """Say whether this path, or a directory above it, matches one."""
         return any(self.match_last(parts[: count + 1]) for count in range(len(parts)))
 
-    def match_last(self, parts: Sequence[str]) -> bool:
-        """Say whether this path matches one, whatever is above it."""
-        if self._names is not None and self._names(parts[-1]):
+    def match_last(self, *views: Sequence[str]) -> bool:
+        """Say whether this path matches one, whatever is above it; `views` are ways to it from several directories."""
+        if self._names.some and self._names.match(views[0][-1]):
             return True
-        return self._paths is not None and self._paths("/".join(parts))
+        return self._paths.some and any(self._paths.match("/".join(parts)) for parts in views)
+
+
+class _Texts:
+    """Globs for texts of one kind: equal, ending, beginning, or else an expression."""
+
+    def __init__(self, globs: Iterable[str], *, are_paths: bool = False) -> None:
+        equal: set[str] = set()
+        ends: set[str] = set()
+        begins: set[str] = set()
+        others = []
+        for glob in globs:
+            if not _WILD & set(glob):
+                equal.update(_forms(glob))
+            elif are_paths and glob.startswith("**/") and not _WILD & set(glob[3:]):
+                equal.update(_forms(glob[3:]))
+                ends.update(_forms(glob[2:]))
+            elif not are_paths and glob[0] == "*" and not _WILD & set(glob[1:]):
+                ends.update(_forms(glob[1:]))
+            elif not are_paths and glob[-1] == "*" and not _WILD & set(glob[:-1]):
+                begins.update(_forms(glob[:-1]))
+            else:
+                others.append(glob)
+        self.some = bool(equal or ends or begins or others)
+        self._equal = frozenset(equal)
+        self._ends = tuple(ends)
+        self._begins = tuple(begins)
+        self._other = _expression(others, True, _matcher) if others else None
+
+    def match(self, text: str) -> bool:
+        return self._match(text.lower()) if text.isascii() else any(map(self._match, _forms(text)))
+
+    def _match(self, form: str) -> bool:
+        return (
+            form in self._equal
+            or form.endswith(self._ends)
+            or form.startswith(self._begins)
+            or (self._other is not None and self._other(form))
+        )
+
+
+def _forms(text: str) -> tuple[str, ...]:
+    """Give the forms under which a name may be the same to a file system that ignores case.
+
+    Some ignore more than that: how a letter is composed, and characters that are not seen.
+    """
+    if text.isascii():
+        return (text.lower(),)
+    from unicodedata import category, normalize
+
+    seen = "".join(char for char in normalize("NFKC", text) if category(char) != "Cf" and char not in _UNSEEN)
+    return (text.casefold(), normalize("NFKC", seen.casefold()))

@@ -8,10 +8,11 @@ open, and what is open is used. A directory that somebody swaps for a link betwe
 import errno
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Literal, NamedTuple
 
+from toolkit_files.closed import Closed, Views
 from toolkit_files.patterns import Globs
 from toolkit_files.problems import FileProblem, explain, printable, quoted
 
@@ -39,11 +40,13 @@ class Root(NamedTuple):
         parts: the components of its resolved, absolute path.
         spelt: the components of the path as it was configured, absolute.
         first: relative paths begin here.
+        closes: returns True for a place that the operator closed.
     """
 
     parts: tuple[str, ...]
     spelt: tuple[str, ...]
     first: bool
+    closes: Callable[["Place"], bool]
 
     @property
     def path(self) -> str:
@@ -82,15 +85,18 @@ class Place(NamedTuple):
 class Roots:
     """The roots of one host, and what is closed below them. Immutable."""
 
-    def __init__(self, paths: Sequence[str], *, deny: Sequence[str] = (), protect: Sequence[str] = ()) -> None:
+    def __init__(
+        self, paths: Sequence[str], *, deny: Sequence[str] = (), allow: Sequence[str] = (), protect: Sequence[str] = ()
+    ) -> None:
         """Resolve the roots, relative ones against the working directory; what does not exist raises OSError."""
         found: dict[tuple[str, ...], Root] = {}
         for path in paths:
             spelt = os.path.abspath(os.path.expanduser(path))
             parts = _components(os.path.realpath(spelt, strict=True))
-            found.setdefault(parts, Root(parts, _components(spelt), first=not found))
+            found.setdefault(parts, Root(parts, _components(spelt), first=not found, closes=self.closes))
         self.all = tuple(found.values())
-        self._denied = Globs(deny)
+        self._tops = {parts: _printed(parts) for parts in found}
+        self._closed = Closed(deny, allow)
         self._protected = Globs(protect)
 
     def locate(self, path: str) -> Place:
@@ -119,30 +125,39 @@ class Roots:
 
     def admit(self, place: Place) -> None:
         """Raise FileProblem for what the operator closed."""
-        if self._matched(self._denied, place):
-            raise FileProblem(f"{quoted(place.shown)} is closed to these tools by the host's settings.", mendable=False)
+        if self.closes(place):
+            raise FileProblem(
+                f"{quoted(place.shown)} is closed to these tools by the host's settings; "
+                "the operator can reopen it with `allow` in [toolkits.files].",
+                mendable=False,
+            )
 
-    def denies_last(self, above: Place, names: tuple[str, ...]) -> bool:
-        """Say whether the operator closed this entry, given that nothing above it is closed."""
-        return self._matched_last(self._denied, above, names)
+    def closes(self, place: Place) -> bool:
+        """Return True for a place that the operator closed, by itself or by a directory above it."""
+        whole = self._whole(place.root, _printed(place.parts))
+        return self._closed.closes(self._views(whole[:end]) for end in range(len(whole), 0, -1))
+
+    def closes_last(self, above: Place, names: tuple[str, ...]) -> bool:
+        """Return True for an entry that the operator closed, given that nothing above it is closed."""
+        return self._closed.closes_last(self._views(self._whole(above.root, names)))
 
     def protects_last(self, above: Place, names: tuple[str, ...]) -> bool:
         """Say whether the operator wants this entry unchanged, given that nothing above it is protected."""
-        return self._matched_last(self._protected, above, names)
+        return self._protected.match_last(*self._views(self._whole(above.root, names)).inside)
 
     def protects(self, place: Place) -> bool:
         """Say whether the operator wants it unchanged."""
-        return self._matched(self._protected, place)
+        views = self._views(self._whole(place.root, _printed(place.parts)))
+        return any(map(self._protected.match, views.inside))
 
-    def _matched(self, globs: Globs, place: Place) -> bool:
-        whole = tuple(printable(part) for part in place.root.parts + place.parts)
-        inside = (whole[len(root.parts) :] for root in self.all if whole[: len(root.parts)] == root.parts)
-        return any(globs.match(parts) for parts in inside)
+    def _whole(self, root: Root, names: tuple[str, ...]) -> tuple[str, ...]:
+        return self._tops[root.parts] + names
 
-    def _matched_last(self, globs: Globs, above: Place, names: tuple[str, ...]) -> bool:
-        if len(self.all) == 1:
-            return globs.match_last(names)
-        return self._matched(globs, above.below(names[-1]))
+    def _views(self, whole: tuple[str, ...]) -> Views:
+        tops = self._tops.values()
+        return Views(
+            tuple(whole[len(top) :] for top in tops if len(top) < len(whole) and whole[: len(top)] == top), whole
+        )
 
     def _absolute(self, path: str, parts: tuple[str, ...]) -> Place:
         prefixes = [
@@ -158,6 +173,10 @@ class Roots:
         first, *others = (quoted(printable(root.path)) for root in self.all)
         more = f" Absolute paths below {' or '.join(others)} work too." if others else ""
         return f"Give paths relative to {first}.{more}"
+
+
+def _printed(parts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(printable, parts))
 
 
 def _components(path: str) -> tuple[str, ...]:
@@ -311,7 +330,7 @@ def _refusal(fd: int, place: Place, error: OSError | None, *, wanted: Kind) -> F
 
 
 def _missing(fd: int, place: Place) -> FileProblem:
-    near = _nearest(fd, place)
+    near = [name for name in _nearest(fd, place) if not place.root.closes(place.above.below(name))]
     hint = f" Did you mean {' or '.join(quoted(place.above.below(name).shown) for name in near)}?" if near else ""
     return FileProblem(f"There is no {quoted(place.shown)}.{hint}")
 

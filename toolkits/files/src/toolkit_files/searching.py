@@ -14,9 +14,10 @@ from typing import NamedTuple, NotRequired
 
 from typing_extensions import TypedDict
 
-from toolkit_files.patterns import Matcher, compile_regex
+from toolkit_files.patterns import compile_regex, compile_text
 from toolkit_files.problems import Cancelled, FileProblem, quoted
 from toolkit_files.reading import opened
+from toolkit_files.regex_size import size_of
 from toolkit_files.text import Encoding, binary_stream, choose, head, lines
 from toolkit_files.walking import Entry
 from toolkit_files.watch import Watch
@@ -25,6 +26,7 @@ __all__ = ["Match", "Matches", "Needle", "Search"]
 
 MAX_LINE = 400
 _REGEX_PIECE = 8 << 10
+_MANY_STATES = 100  # more take tens of milliseconds for a piece of full size
 _TEXT_PIECE = 128 << 10
 _LONGEST_LINE = 16 << 20
 _ABSOLUTE = re.compile(r"\\[Az]|\(\?[A-Za-z]*-")  # what means something else in a block than in a line
@@ -79,17 +81,16 @@ class Needle(NamedTuple):
                 _TEXT_PIECE,
                 _LONGEST_LINE,
             )
-        matches = compile_regex("".join(f"\\x{{{ord(c):x}}}" for c in text), ignore_case=True)
+        matches = compile_text(text)
         return cls(matches, matches, b"", _REGEX_PIECE, _REGEX_PIECE)
 
     @classmethod
     def regex(cls, pattern: str, *, ignore_case: bool = False) -> "Needle":
         """Search for a regular expression; raises FileProblem."""
-        matches = compile_regex(pattern, ignore_case=ignore_case)
-        in_block: Matcher = lambda block: True  # noqa: E731
-        if not _ABSOLUTE.search(pattern):
-            in_block = compile_regex("(?m)" + pattern, ignore_case=ignore_case)
-        return cls(matches, in_block, b"", _REGEX_PIECE, _REGEX_PIECE)
+        in_blocks = _ABSOLUTE.search(pattern) is None
+        matches = compile_regex(pattern, ignore_case=ignore_case, lines=in_blocks)
+        piece = _REGEX_PIECE if size_of(pattern).states <= _MANY_STATES else _REGEX_PIECE // 4
+        return cls(matches, matches if in_blocks else lambda block: True, b"", piece, piece)
 
 
 class Position(NamedTuple):

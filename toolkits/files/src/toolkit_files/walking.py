@@ -116,7 +116,7 @@ class Walk:
                 names = (*above, printable(one.name))
                 if not self._wanted(names):
                     continue
-                if self._roots.denies_last(place, names):
+                if self._roots.closes_last(place, names):
                     self.closed += 1
                 else:
                     result.append(Entry(names, place.below(one.name), _kind(one)))

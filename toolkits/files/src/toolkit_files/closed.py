@@ -1,0 +1,108 @@
+"""Files that hold credentials, and the rule by which entries are closed to every tool. It reads no files.
+
+A glob without a `/` closes the names that it matches, at any depth. One with a `/` closes paths below a root. Paths are
+compared from the top of the disk, too, as the root itself may be one of the directories that a glob names.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from toolkit_files.patterns import Globs
+
+__all__ = ["CLOSED", "OPEN", "Closed", "Views"]
+
+_KEYS = (
+    *("id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "id_xmss*"),
+    *("*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.pkcs12", "*.ppk", "*.jks", "*.keystore", "*.keytab"),
+    *("*.kdb", "*.kdbx", "*.agekey", "*.ovpn"),
+)
+_SETTINGS = (
+    *(".env", ".env.*", ".envrc", ".netrc", "_netrc", ".npmrc", ".pypirc", ".git-credentials", ".pgpass", ".my.cnf"),
+    *(
+        ".mylogin.cnf",
+        ".htpasswd",
+        ".dockercfg",
+        ".dockerconfigjson",
+        ".s3cfg",
+        ".boto",
+        ".terraformrc",
+        ".vault-token",
+    ),
+    *(".vault_pass", ".databrickscfg", ".snowsql", "rclone.conf", "kubeconfig", "*.kubeconfig", "*.tfstate"),
+    *("*.tfstate.*", "credentials.json", ".credentials.json", "client_secret*.json", "service-account*.json"),
+    *("service_account*.json", "application_default_credentials.json"),
+)
+_DIRECTORIES = (
+    *(".ssh", ".aws", ".azure", ".gnupg", ".kube", ".oci", ".password-store", ".subversion", ".mozilla"),
+    *("**/.config/gcloud", "**/.config/pegboard", "**/.local/state/pegboard", "**/.local/share/keyrings"),
+    *("**/.config/google-chrome", "**/.config/chromium", "**/Library/Keychains"),
+    "**/Library/Application Support/{gcloud,pegboard,Google,Firefox}",
+)
+_PATHS = (
+    *("**/.git/config", "**/.git/config.worktree", "**/.git/modules/**/config", "**/.git/worktrees/*/config.worktree"),
+    *("**/.config/git/credentials", "**/.hg/hgrc", "**/.docker/config.json", "**/.config/gh/hosts.yml"),
+    *("**/.config/hub", "**/.cargo/credentials", "**/.cargo/credentials.toml", "**/.gem/credentials"),
+    *("**/.composer/auth.json", "**/.codex/auth.json", "**/.m2/settings.xml", "**/.m2/settings-security.xml"),
+    *(
+        "**/.gradle/gradle.properties",
+        "**/.streamlit/secrets.toml",
+        "**/.aws/credentials",
+        "**/.kube/config",
+        "**/.gnupg/private-keys-v1.d",
+    ),
+    *("proc/*/environ", "proc/*/task/*/environ", "etc/shadow*", "etc/gshadow*", "run/secrets"),
+)
+_HISTORIES = (".*_history", ".history", "fish_history", ".histfile", ".lesshst", ".viminfo", ".Xauthority")
+
+CLOSED = _KEYS + _SETTINGS + _DIRECTORIES + _PATHS + _HISTORIES
+"""What is closed unless `allow` reopens it; `deny` adds to it."""
+
+OPEN = ("id_*.pub", ".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults")
+"""What the globs in `CLOSED` match and is no secret."""
+
+
+class Views(NamedTuple):
+    """A path as several globs see it: below each root that holds it, and from the top of the disk."""
+
+    inside: tuple[tuple[str, ...], ...]
+    whole: tuple[str, ...]
+
+
+class Closed:
+    """The rule. Immutable.
+
+    An entry is closed when a glob of `deny` or of the default matches it or a directory above it, and no glob of
+    `allow` matches the entry, or something on the way from that directory to it.
+    """
+
+    def __init__(self, deny: Sequence[str] = (), allow: Sequence[str] = ()) -> None:
+        """Compile the globs; raises FileProblem."""
+        self._default = Globs(CLOSED)
+        self._open = Globs(OPEN)
+        self._deny = Globs(deny)
+        self._allow = Globs(allow)
+
+    def closes(self, way: Iterator[Views]) -> bool:
+        """Return True if a path is closed; `way` gives the path itself first, then each directory above it.
+
+        What is above all roots is nobody's business.
+        """
+        for views in way:
+            if not views.inside or self._reopens(views):
+                return False
+            if self._matches(views):
+                return True
+        return False
+
+    def closes_last(self, views: Views) -> bool:
+        """Return True if an entry is closed that lies in an open directory."""
+        return self._matches(views) and not self._reopens(views)
+
+    def _matches(self, views: Views) -> bool:
+        paths = (*views.inside, views.whole)
+        if self._default.match_last(*paths) and not self._open.match_last(*paths):
+            return True
+        return self._deny.match_last(*paths)
+
+    def _reopens(self, views: Views) -> bool:
+        return self._allow.match_last(*views.inside)

@@ -1,0 +1,164 @@
+"""Patterns of callers: how large one may become, and that no two are compiled or matched at the same time."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from threading import Barrier, BrokenBarrierError
+
+import pytest
+
+from pegboard.testing import connect
+from toolkit_files import kit, patterns
+from toolkit_files.patterns import compile_glob, compile_regex, compile_text
+from toolkit_files.problems import FileProblem
+from toolkit_files.regex_size import MAX_COST, MAX_STATES, size_of
+from toolkit_files.searching import Needle
+
+
+@pytest.mark.parametrize(
+    ("pattern", "states"),
+    [
+        ("abc", 3),
+        (r"\d{4}-\d{2}", 7),
+        ("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{12}", 26),
+        ("(ab){10}", 20),
+        ("((a{10}){10}){10}", 1000),
+        ("(a{3}b{2}){5}c", 26),
+        ("a{2,}", 2),
+        ("a{,3}", 3),
+        ("a{2,9}?", 9),
+        ("a{2,9}+b*", 10),
+        (r"\{5000}", 6),
+        ("[{]5000}", 6),
+        ("[]{]{7}", 7),
+        (r"[^]\]]{3}", 3),
+        (r"[\]]{3}", 3),
+        ("[[a]-z]{4}", 4),
+        ("a{0}", 2),
+        ("a{x}", 4),
+        ("(?:a|b){4}", 12),
+        (r"\x{41}{3}", 3),
+        (r"\p{Greek}{5}", 5),
+        ("(?:){99999999999}", 999999999),
+    ],
+)
+def test_counted_repeats_are_written_out_and_counted(pattern: str, states: int) -> None:
+    assert size_of(pattern).states == states
+
+
+@pytest.mark.parametrize(
+    ("pattern", "cost"),
+    [
+        ("abc", 3),
+        (r"\w\W\pL\P{Greek}", 400),
+        (r"\d\s.", 25),
+        (r"[\w-]{3}", 300),
+        (r"[^a]", 5),
+        ("[a-z]", 1),
+        ("[ -\U0010ffff]", 1393),
+        (r"[\x00-\u{10ffff}]", 1393),
+        (r"[\x00-\U0010FFFF]", 1393),
+        (r"[\x00-\x7f]", 1),
+        (r"[\]-\u07d0]", 3),
+        (r"[z\-\u{10ffff}]", 1),
+    ],
+)
+def test_classes_cost_what_they_take_to_compile(pattern: str, cost: int) -> None:
+    assert size_of(pattern).cost == cost
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [f"a{{{MAX_STATES + 1}}}", "(a{100}){100}", "((a{0,40}){0,40}){0,40}", "a{99999999999999999999}", r"\w{1000}"],
+)
+def test_large_counted_repeats_are_refused(pattern: str) -> None:
+    with pytest.raises(FileProblem, match="counted repeats"):
+        compile_regex(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"\w{30}", r"\w" * 30, r"[\pL\pN]{20}", r"(?:\w+\d+){25}", "[ -\U0010ffff]" * 2, r"[]\w]{30}", r"\D{200}"],
+)
+def test_what_takes_long_to_compile_is_refused(pattern: str) -> None:
+    with pytest.raises(FileProblem, match="becomes too large"):
+        compile_regex(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"\b(def|class)\s+(\w+)",
+        r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+        r"\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b",
+        r"[\w.+-]+@[\w-]+\.[\w.-]+",
+        "a" * 1000,
+        ".{490}",
+    ],
+)
+def test_patterns_as_people_write_them_are_accepted(pattern: str) -> None:
+    assert size_of(pattern).cost <= MAX_COST
+    compile_regex(pattern, ignore_case=True)
+
+
+def test_a_text_is_found_whatever_its_case_and_length() -> None:
+    assert compile_text("configuration (settings) of the whole host" * 20)(
+        "CONFIGURATION (SETTINGS) OF the whole Host" * 20
+    )
+    with pytest.raises(FileProblem, match="at most 1000"):
+        compile_text("a" * 1001)
+
+
+def test_a_pattern_of_many_states_sees_less_text_at_once() -> None:
+    assert Needle.regex("a.{400}b").piece < Needle.regex("a.{4}b").piece
+
+
+def test_lines_and_blocks_share_one_compiled_pattern() -> None:
+    needle = Needle.regex("^a$")
+    assert needle.in_line is needle.in_block
+    assert needle.in_block("b\na\nb")
+    assert not needle.in_line("ab")
+
+
+def test_a_pattern_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+    real = patterns._matcher
+
+    def compile_and_tell(pattern: str) -> patterns.Matcher:
+        compiled.append(pattern)
+        return real(pattern)
+
+    monkeypatch.setattr(patterns, "_matcher", compile_and_tell)
+    for _ in range(3):
+        compile_regex("only once")
+    assert compiled == ["only once"]
+
+
+@pytest.mark.parametrize("make", [compile_regex, compile_text, compile_glob])
+@pytest.mark.parametrize("when", ["compiled", "matched"])
+def test_patterns_are_compiled_and_matched_one_at_a_time(
+    monkeypatch: pytest.MonkeyPatch, make: Callable[[str], Callable[[str], bool]], when: str
+) -> None:
+    two = Barrier(2)
+
+    def met() -> bool:
+        """Return True if another thread comes here while this one waits."""
+        with suppress(BrokenBarrierError):
+            return two.wait(0.2) >= 0
+        return False
+
+    def compiled(pattern: str) -> Callable[[str], bool]:
+        result = met() if when == "compiled" else None
+        return lambda text: met() if result is None else result
+
+    monkeypatch.setattr(patterns, "_matcher", compiled)
+    with ThreadPoolExecutor(4) as pool:
+        assert not any(pool.map(lambda number: make(f"{when}{number}[ab]")("text"), range(4)))
+
+
+async def test_a_search_tells_its_caller_what_is_too_large(root: Path) -> None:
+    async with connect(kit, config={"roots": [str(root)]}) as client:
+        error = (await client.call("search", text=r"\w{100}", regex=True)).error
+    assert "becomes too large" in error.message
+    assert error.can_retry
