@@ -71,7 +71,7 @@ class ScopesConfig(PluginConfig):
     def _are_listed(cls, given: Any) -> Any:
         if not isinstance(given, Mapping):
             return given
-        return {name: scopes.split() if isinstance(scopes, str) else scopes for name, scopes in given.items()}
+        return {name: _split(scopes) if isinstance(scopes, str) else scopes for name, scopes in given.items()}
 
     @field_validator("*")
     @classmethod
@@ -275,6 +275,10 @@ class ScopeGate(Gate):
             if kind == "resources":  # a URI of a template's is no name that is listed
                 rules = [rule for rule in rules if not inventory.answering(rule.pattern.replace("*", "x"))]
             yield from _unfitting(kind, kind[:-1], rules, getattr(inventory, kind))
+
+
+def _split(scopes: str) -> list[str]:
+    return [one for one in scopes.split(" ") if one]
 
 
 def _rules(given: Scopes) -> list[Rule]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -119,11 +120,24 @@ async def test_expect_continue(strict: Served) -> None:
 
 @pytest.mark.requirement("SEC-03")
 async def test_a_header_that_is_too_large(strict: Served) -> None:
-    for head in (request_bytes("GET", "/healthz", [("X", "x" * 9000)]), request_bytes("GET", "/" + "x" * 9000)):
+    large = "x" * 33_000
+    for head in (request_bytes("GET", "/healthz", [("X", large)]), request_bytes("GET", f"/{large}")):
         async with await strict.connect() as line:
             await line.send(head)
             assert (await line.answer()).status in {400, 431}
             assert await line.rest() == b""
+
+
+@pytest.mark.requirement("SEC-03")
+async def test_headers_that_are_too_large_together(strict: Served) -> None:
+    """They are not read to their end."""
+    async with await strict.connect() as line:
+        await line.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n")
+        with suppress(ConnectionError):
+            for number in range(20):
+                await line.send(b"X-%d: %b\r\n" % (number, b"x" * 30_000))
+        assert (await line.answer()).status == 431
+        assert await line.rest() == b""
 
 
 @pytest.mark.requirement("SEC-03")

@@ -1,4 +1,4 @@
-"""The header fields that functions see: all but what lets the caller in here, which is for nobody else."""
+"""The header fields that functions see: all but credentials, which open this host or a proxy in front of it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,26 @@ from collections.abc import Sequence
 
 from pegboard.contracts import Headers
 
-WITHHELD = frozenset(("authorization",))
-"""A token for this host must go no further (MCP, "Token Passthrough")."""
+_NAMES = """
+authorization proxy-authorization x-authorization x-original-authorization x-forwarded-authorization
+x-serverless-authorization cookie cookie2 set-cookie set-cookie2 dpop
+api-key apikey x-api-key x-auth-token x-access-token x-id-token x-amz-security-token
+x-forwarded-access-token x-forwarded-id-token x-auth-request-access-token x-vercel-oidc-token
+cf-access-jwt-assertion cf-access-client-secret cf-access-token x-goog-iap-jwt-assertion x-pomerium-jwt-assertion
+x-jwt-assertion
+client-cert client-cert-chain x-client-cert x-ssl-client-cert ssl-client-cert x-forwarded-client-cert
+x-forwarded-tls-client-cert x-arr-clientcert
+"""
+CREDENTIALS = frozenset(_NAMES.split())
+"""Names of fields with credentials: of HTTP, of gateways, and of proxies that pass on what they have checked.
+
+A token for this host must go no further (MCP, "Token Passthrough").
+"""
+CREDENTIAL_PREFIXES = ("x-amzn-oidc-", "x-amzn-mtls-", "x-ms-token-", "x-ms-client-principal")
 
 
 class Fields:
-    """Header fields without those that are withheld."""
+    """Header fields without credentials."""
 
     __slots__ = ("_headers",)
 
@@ -20,8 +34,14 @@ class Fields:
 
     def get(self, key: str, /) -> str | None:
         """The first field of that name."""
-        return None if key.lower() in WITHHELD else self._headers.get(key)
+        return None if is_credential(key) else self._headers.get(key)
 
     def getall(self, key: str, /, default: Sequence[str]) -> Sequence[str]:
         """Every field of that name, in order."""
-        return default if key.lower() in WITHHELD else self._headers.getall(key, default)
+        return default if is_credential(key) else self._headers.getall(key, default)
+
+
+def is_credential(name: str) -> bool:
+    """Whether a header field holds a credential."""
+    name = name.lower()
+    return name in CREDENTIALS or name.startswith(CREDENTIAL_PREFIXES)

@@ -37,7 +37,8 @@ class HttpConfig(PluginConfig):
         trusted_proxies: addresses or networks of proxies whose forwarded headers are believed; "unix" for whoever
             connects to `socket`.
         max_body_bytes: the largest request body; a larger one is answered with 413.
-        max_header_bytes: the largest single header field.
+        max_header_bytes: the largest single header field, and so the longest token; all fields of a request together
+            may have four times as many bytes.
         max_requests: how many requests are served at once; more are told to come back.
         max_streams: how many event streams are open at once, beside those requests.
         header_seconds: how long a client may take to send a request's headers.
@@ -61,7 +62,7 @@ class HttpConfig(PluginConfig):
     cors_headers: tuple[str, ...] = ()
     trusted_proxies: tuple[str, ...] = ()
     max_body_bytes: int = Field(default=10 * 1024 * 1024, ge=1024)
-    max_header_bytes: int = Field(default=8190, ge=1024)
+    max_header_bytes: int = Field(default=32 * 1024, ge=1024)
     max_requests: int = Field(default=1000, ge=1)
     max_streams: int = Field(default=10_000, ge=1)
     header_seconds: float = Field(default=10, gt=0)

@@ -17,19 +17,27 @@ from aiohttp.web_protocol import RequestHandler
 
 logger = logging.getLogger("pegboard.plugins.http")
 
-_TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nServer: pegboard\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+_LAST = b"HTTP/1.1 %b\r\nServer: pegboard\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+_TOO_SLOW = _LAST % b"408 Request Timeout"
+_TOO_LARGE = _LAST % b"431 Request Header Fields Too Large"
+
+
+FIELDS = 4
+"""How many header fields of the largest size a request may have, or as many bytes in smaller ones."""
 
 
 class Connection(RequestHandler):
-    """Closed when a request's headers are begun and do not come to an end in time."""
+    """Closed when a request's headers are begun and do not come to an end in time, or in so many bytes."""
 
-    __slots__ = ("_begun", "_header_seconds", "_header_timer", "_last_body")
+    __slots__ = ("_begun", "_head_bytes", "_header_seconds", "_header_timer", "_last_body", "_max_head_bytes")
 
     def __init__(self, *arguments: Any, header_seconds: float, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
         self._header_seconds = header_seconds
         self._header_timer: asyncio.TimerHandle | None = None
         self._begun = False
+        self._max_head_bytes: int = FIELDS * keywords["max_field_size"]
+        self._head_bytes = 0
         self._last_body: Any = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -47,7 +55,10 @@ class Connection(RequestHandler):
             self._break_bodies(self._request_count - before)
         elif data and between:
             self._begun = True
-            if self._header_timer is None:
+            self._head_bytes += len(data)
+            if self._head_bytes > self._max_head_bytes:
+                self._end(_TOO_LARGE)
+            elif self._header_timer is None:
                 self._start_clock()
 
     def resume_reading(self, *arguments: Any, **keywords: Any) -> None:
@@ -103,6 +114,7 @@ class Connection(RequestHandler):
 
     def _stop_clock(self) -> None:
         self._begun = False
+        self._head_bytes = 0
         if self._header_timer is not None:
             self._header_timer.cancel()
             self._header_timer = None
@@ -113,8 +125,12 @@ class Connection(RequestHandler):
             if self._begun:
                 self._start_clock()  # they may take their time for as long as an answer is due before
             return
-        if self.transport is not None and self._begun:
-            self.transport.write(_TOO_SLOW)
+        self._end(_TOO_SLOW if self._begun else b"")
+
+    def _end(self, answer: bytes) -> None:
+        """Close the connection, with an answer if none is due before it."""
+        if answer and self.transport is not None and self._is_waiting():
+            self.transport.write(answer)
         self.force_close()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pegboard import Caller
+from pegboard import Caller, is_scope
 from pegboard_plugins.resource_server.settings import canonical, with_implied
 
 if TYPE_CHECKING:
@@ -85,12 +85,12 @@ def caller_of(claims: Mapping[str, Any], subject: str, issuer: str, config: Reso
         config: of the plugin.
     """
     given = claims.get("scope", claims.get("scp"))
-    scopes = given.split() if isinstance(given, str) else given if isinstance(given, list) else ()
+    scopes = given.split(" ") if isinstance(given, str) else given if isinstance(given, list) else ()
     client = claims.get("client_id", claims.get("azp"))
     end = claims.get("exp")
     return Caller(
         subject,
-        scopes=with_implied((one for one in scopes if isinstance(one, str)), config.implied_scopes),
+        scopes=with_implied(filter(is_scope, scopes), config.implied_scopes),
         client_id=client if isinstance(client, str) else None,
         expires_at=None if end is None else float(end),
         resource=config.resource,

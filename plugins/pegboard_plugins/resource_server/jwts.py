@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -62,13 +62,28 @@ class JwtServer:
             CannotTell: the keys cannot be had.
         """
         self._check_header(header)
-        key = await self._keys.find(header.get("kid"), header["alg"])
-        if key is None:
-            raise BadToken("The token is signed with a key that its issuer does not have.")
-        claims = self._checked(token, key)
+        claims = await self._signed(token, header.get("kid"), header["alg"])
+        self._check_claims(claims)
         until = min(float(claims["exp"]) + self._leeway, time() + self._config.verified_seconds)
         caller = caller_of(claims, claims["sub"], self._issuer, self._config)
         return Verified(caller, until, partial(self._holds, self._keys.generation))
+
+    async def _signed(self, token: str, kid: str | None, algorithm: str) -> Mapping[str, Any]:
+        """Return the claims of a token that a key of the issuer has signed."""
+        keys = await self._keys.find(kid, algorithm)
+        if not keys:
+            raise BadToken("The token is signed with a key that its issuer does not have.")
+        generation = self._keys.generation
+        claims = self._read(token, keys)
+        if claims is None:
+            claims = self._read(token, await self._keys.find_newer(kid, algorithm, generation))
+        if claims is None:
+            raise BadToken("The signature of the token is wrong.")
+        return claims
+
+    def _read(self, token: str, keys: Iterable[Any]) -> Mapping[str, Any] | None:
+        decoded = (self._decoded(token, key) for key in keys)
+        return next((claims for claims in decoded if claims is not None), None)
 
     def _holds(self, generation: int) -> bool:
         return self._keys.usable() and generation == self._keys.generation
@@ -76,24 +91,24 @@ class JwtServer:
     def _check_header(self, header: Mapping[str, Any]) -> None:
         if header.get("alg") not in self._algorithms:
             raise BadToken("The token is signed with an algorithm that is not allowed.")
+        if not isinstance(header.get("kid"), str | None):
+            raise BadToken("The token is not in order.")
         kind = header.get("typ", "")
         if not isinstance(kind, str) or kind.lower().removeprefix("application/") not in self._types:
             raise BadToken("The token is of another type.")
         if "crit" in header or "b64" in header:
             raise BadToken("The token asks for what is not understood here (crit).")
 
-    def _checked(self, token: str, key: Any) -> Mapping[str, Any]:
-        """The claims of a token whose signature, issuer, audience and times are in order."""
-        claims = self._decoded(token, key)
+    def _check_claims(self, claims: Mapping[str, Any]) -> None:
         check_audience(claims["aud"], self._audiences)
         check_unbound(claims)
         if not claims["sub"]:
             raise BadToken("The token lacks sub.")
         if type(claims["exp"]) not in (int, float) or claims["exp"] > LAST:
             raise BadToken("The token is not in order.")
-        return claims
 
-    def _decoded(self, token: str, key: Any) -> Mapping[str, Any]:
+    def _decoded(self, token: str, key: Any) -> Mapping[str, Any] | None:
+        """Return the claims of a token whose issuer and times are in order; None where the key has not signed it."""
         import jwt
 
         try:
@@ -112,7 +127,7 @@ class JwtServer:
         except jwt.MissingRequiredClaimError as error:
             raise BadToken(f"The token lacks {error.claim}.") from None
         except jwt.InvalidSignatureError:
-            raise BadToken("The signature of the token is wrong.") from None
+            return None
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError):
             raise BadToken("The token is not in order.") from None
         return claims

@@ -23,6 +23,8 @@ logger = logging.getLogger("pegboard.plugins.resource_server")
 
 MOST = 100
 """How many keys of a set are used."""
+MAX_CANDIDATES = 10
+"""How many keys of a set are tried for one token."""
 SHORTEST_RSA = 2048
 """Bits of an RSA key (RFC 7518, section 3.3)."""
 
@@ -70,10 +72,11 @@ class KeySet:
             self._begin()
         return True
 
-    async def find(self, kid: str | None, algorithm: str) -> PyJWK | None:
-        """The key of that id for an algorithm; None where the server has none.
+    async def find(self, kid: str | None, algorithm: str) -> Sequence[PyJWK]:
+        """Return the keys that a token may be signed with: those of its id, then those without one.
 
-        A key that is not known is looked for at the server, once in a while. Without an id it is the only key for it.
+        A token without an id may be signed with any key for its algorithm. Where there is none, the keys are fetched,
+        once in a while.
 
         Raises:
             CannotTell: the server cannot be asked.
@@ -82,19 +85,33 @@ class KeySet:
             await self._refresh()
             if not self.usable():
                 raise CannotTell(self._config.refresh_interval_seconds)
-        found = self._pick(kid, algorithm)
-        if found is None:
-            await self._refresh()
-            found = self._pick(kid, algorithm)
-        if found is None and self._failing:
-            raise CannotTell(self._config.refresh_interval_seconds)
-        return found
+        return self._candidates(kid, algorithm) or await self._fetched_anew(kid, algorithm)
+
+    async def find_newer(self, kid: str | None, algorithm: str, generation: int) -> Sequence[PyJWK]:
+        """Return the keys that a token may be signed with which those of a generation have not signed.
+
+        That is none where one of those has the token's id. Else the keys are fetched, once in a while.
+
+        Raises:
+            CannotTell: the server cannot be asked.
+        """
+        if kid is not None and any(key.get("kid") == kid for key in self._keys):
+            return []
+        found = await self._fetched_anew(kid, algorithm)
+        return found if self.generation != generation else []
 
     async def close(self) -> None:
         """End what is being fetched."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait((self._task,))
+
+    async def _fetched_anew(self, kid: str | None, algorithm: str) -> Sequence[PyJWK]:
+        generation = self.generation
+        await self._refresh()
+        if self._failing and self.generation == generation:
+            raise CannotTell(self._config.refresh_interval_seconds)
+        return self._candidates(kid, algorithm)
 
     def _age(self) -> float | None:
         return None if self._fetched is None else self._clock() - self._fetched
@@ -128,18 +145,18 @@ class KeySet:
             self._keys, self._made = keys, {}
             self.generation += 1
 
-    def _pick(self, kid: str | None, algorithm: str) -> PyJWK | None:
-        fitting = [
-            place
-            for place, key in enumerate(self._keys)
-            if _fits(key, algorithm) and (kid is None or key.get("kid") == kid)
-        ]
-        if not fitting or (kid is None and len(fitting) > 1):
-            return None
-        made = (fitting[0], algorithm)
-        if made not in self._made:
-            self._made[made] = _made_of(self._keys[fitting[0]], algorithm)
-        return self._made[made]
+    def _candidates(self, kid: str | None, algorithm: str) -> Sequence[PyJWK]:
+        fitting = [(place, key.get("kid")) for place, key in enumerate(self._keys) if _fits(key, algorithm)]
+        if kid is not None:
+            named = [one for one in fitting if one[1] == kid]
+            fitting = named + [one for one in fitting if one[1] is None]
+        made = [self._make(place, algorithm) for place, _ in fitting[:MAX_CANDIDATES]]
+        return [key for key in made if key is not None]
+
+    def _make(self, place: int, algorithm: str) -> PyJWK | None:
+        if (place, algorithm) not in self._made:
+            self._made[place, algorithm] = _made_of(self._keys[place], algorithm)
+        return self._made[place, algorithm]
 
 
 def _may_sign(key: Any) -> bool:

@@ -15,7 +15,7 @@ _VERIFIED = ("verify_exp", "verify_iat", "verify_iss", "verify_nbf")
 
 def as_list(given: Any) -> Any:
     """Names in a list, or in one text with spaces between."""
-    return given.split() if isinstance(given, str) else given
+    return [one for one in given.split(" ") if one] if isinstance(given, str) else given
 
 
 def checked_implied(implied: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:

@@ -186,6 +186,11 @@ async def test_scopes_and_sessions_are_the_tokens(door: Served, asked: Issuer) -
     assert (await session.post(message("ping"), theirs)).refused == (404, -32600)
 
 
+async def test_a_long_token_opens(door: Served, asked: Issuer) -> None:
+    assert (await listed(door, asked.opaque("x" * 32_000))).status == 200
+    assert (await listed(door, asked.opaque("x" * 33_000))).status == 431
+
+
 # --- for how long an answer counts
 
 

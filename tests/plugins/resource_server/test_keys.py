@@ -13,13 +13,14 @@ from aiohttp import web
 from pegboard_plugins.resource_server import ResourceServerConfig
 from pegboard_plugins.resource_server.claims import CannotTell
 from pegboard_plugins.resource_server.fetching import LARGEST, FetchError
-from pegboard_plugins.resource_server.keys import MOST, KeySet
+from pegboard_plugins.resource_server.keys import MAX_CANDIDATES, MOST, KeySet
 from tests.plugins.resource_server.conftest import listed, serve, storm
 from tests.support.http import Served
-from tests.support.issuer import OTHER_RSA_KEY, RESOURCE, RSA_KEY, Issuer, public
+from tests.support.issuer import OTHER_RSA_KEY, RESOURCE, RSA_KEY, Issuer, made_key, public
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
+FOREIGN_KEY = made_key("RS256")
 ONE, TWO = public(RSA_KEY, "one", "RS256"), public(OTHER_RSA_KEY, "two", "RS256")
 
 
@@ -176,6 +177,36 @@ async def test_an_outage_is_bridged_and_then_told(site: Path) -> None:
             await until(served, good, 200)
 
 
+# --- ids of keys
+
+BARE, OTHER_BARE = public(RSA_KEY, "", "RS256"), public(OTHER_RSA_KEY, "", "RS256")
+for _key in (BARE, OTHER_BARE):
+    del _key["kid"]
+SETS = {
+    "without an id": [OTHER_BARE, BARE],
+    "of one id": [public(OTHER_RSA_KEY, "one", "RS256"), ONE],
+    "of one id for two algorithms": [public(made_key("ES256"), "one", "ES256"), ONE],
+    "with an id and without": [public(OTHER_RSA_KEY, "one", "RS256"), BARE],
+}
+
+
+@pytest.mark.parametrize("keys", SETS.values(), ids=SETS)
+async def test_a_token_may_be_signed_with_any_key_that_fits(site: Path, keys: list[dict[str, Any]]) -> None:
+    async with Issuer() as issuer, serve(site, issuer) as served:
+        issuer.keys = keys
+        for header in ({}, {"kid": None}):
+            assert (await listed(served, issuer.token(header=header))).status == 200
+            forged = issuer.token(key=FOREIGN_KEY, header=header)
+            assert (await listed(served, forged)).status == 401
+
+
+async def test_a_new_key_without_an_id_is_found(site: Path) -> None:
+    async with Issuer() as issuer, serve(site, issuer, settings="refresh_interval_seconds = 0.01") as served:
+        for key, public_key in ((RSA_KEY, BARE), (OTHER_RSA_KEY, OTHER_BARE)):
+            issuer.keys = [public_key]
+            await until(served, issuer.token(key=key, header={"kid": None}), 200)
+
+
 # --- how often, by a clock
 
 
@@ -213,18 +244,18 @@ def keys(source: Source) -> KeySet:
 async def test_everybody_waits_for_the_same_fetch(source: Source, keys: KeySet) -> None:
     found = await asyncio.gather(*(keys.find("one", "RS256") for _ in range(20)))
     assert source.asked == 1
-    assert all(one is found[0] is not None for one in found)
+    assert all(one[0] is found[0][0] for one in found)
 
 
 async def test_unknown_keys_are_looked_for_once_an_interval(source: Source, keys: KeySet) -> None:
     assert await keys.find("one", "RS256")
     source.keys = [ONE, TWO]
     source.now += 9.9
-    assert await keys.find("two", "RS256") is None
+    assert await keys.find("two", "RS256") == []
     source.now += 0.1
     assert await keys.find("two", "RS256")
     for _ in range(1000):
-        assert await keys.find("three", "RS256") is None
+        assert await keys.find("three", "RS256") == []
     assert source.asked == 2
 
 
@@ -237,7 +268,7 @@ async def test_keys_that_are_no_longer_fresh_serve_while_new_ones_come(source: S
     source.now += 0.1
     assert await keys.find("one", "RS256")
     assert await keys.find("two", "RS256")
-    assert await keys.find("one", "RS256") is None
+    assert await keys.find("one", "RS256") == []
     assert (source.asked, keys.generation) == (2, 2)
 
 
@@ -259,19 +290,45 @@ async def test_keys_serve_until_they_are_too_old(source: Source, keys: KeySet) -
     assert await keys.find("one", "RS256")
 
 
-async def test_a_key_without_a_name_must_be_the_only_one(source: Source, keys: KeySet) -> None:
-    assert await keys.find(None, "RS256")
-    source.keys = [ONE, TWO]
+async def test_keys_that_a_token_may_be_signed_with(source: Source, keys: KeySet) -> None:
+    """Those of its id, then those without one; all for its algorithm where it names none; and not too many."""
+    bare = {name: value for name, value in TWO.items() if name != "kid"}
+    source.keys = [bare, TWO, ONE, public(made_key("ES256"), "one", "ES256")]
+    assert [key.key_id for key in await keys.find("one", "RS256")] == ["one", None]
+    assert [key.key_id for key in await keys.find("three", "RS256")] == [None]
+    assert [key.key_id for key in await keys.find(None, "RS256")] == [None, "two", "one"]
+    source.keys = [ONE] * 20
     source.now += 400
-    assert await keys.find(None, "RS256")
-    await keys.find("two", "RS256")
-    assert await keys.find(None, "RS256") is None
+    assert await keys.find("one", "ES512") == []
+    assert len(await keys.find("one", "RS256")) == MAX_CANDIDATES
+
+
+async def test_keys_without_an_id_may_have_changed(source: Source, keys: KeySet) -> None:
+    """They are looked for once an interval; those of the token's id are not."""
+    bare, newer = ({name: value for name, value in key.items() if name != "kid"} for key in (ONE, TWO))
+    source.keys = [bare]
+    assert await keys.find("any", "RS256")
+    source.keys = [newer]
+    assert await keys.find_newer("any", "RS256", keys.generation) == []
+    source.now += 10
+    (found,) = await keys.find_newer("any", "RS256", keys.generation)
+    assert found.key.public_numbers() == OTHER_RSA_KEY.public_key().public_numbers()
+    source.keys = None
+    source.now += 10
+    with pytest.raises(CannotTell):
+        await keys.find_newer(None, "RS256", keys.generation)
+    source.keys = [ONE]
+    source.now += 10
+    assert await keys.find_newer(None, "RS256", keys.generation)
+    source.now += 10
+    assert await keys.find_newer("one", "RS256", keys.generation) == []
+    assert source.asked == 4
 
 
 async def test_a_set_is_bounded(source: Source, keys: KeySet) -> None:
     source.keys = [ONE] * MOST + [TWO]
     assert await keys.find("one", "RS256")
-    assert await keys.find("two", "RS256") is None
+    assert await keys.find("two", "RS256") == []
 
 
 async def test_keys_are_fetched_anew_once_they_are_old_and_serve_meanwhile(source: Source, keys: KeySet) -> None:

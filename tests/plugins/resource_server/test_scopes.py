@@ -130,3 +130,29 @@ async def test_the_worker_lists_all_that_it_may_call(site: Path, issuer: Issuer)
         body = {"tool": {"name": "Guarded", "toolkit": "Door"}, "inputs": {}, "context": {}}
         answer = await served.request("POST", "/worker/tools/invoke", bearer, json.dumps(body).encode())
         assert answer.json["success"] is True
+
+
+# --- how a token writes them
+
+
+@pytest.mark.parametrize(
+    ("scope", "allowed"),
+    [
+        ("other work", True),
+        ("  work  ", True),
+        (["other", "work"], True),
+        ("other\twork", False),
+        ("other\nwork", False),
+        ("other\N{NO-BREAK SPACE}work", False),
+        ("work\x0b", False),
+        ("other,work", False),
+        (["other work"], False),
+        ({"work": 1}, False),
+    ],
+)
+async def test_spaces_alone_separate_scopes(served: Served, issuer: Issuer, scope: object, allowed: bool) -> None:
+    """RFC 6749, section 3.3: any other white space makes a scope that is none."""
+    done = await ask(served, call("door_guarded"), Authorization=f"Bearer {issuer.token(scope=scope)}")
+    assert (done.status == 200) is allowed
+    who = await ask(served, call("door_who"), Authorization=f"Bearer {issuer.token(scope=scope)}")
+    assert all(character not in who.result["content"][0]["text"] for character in "\t\n\x0b\xa0")

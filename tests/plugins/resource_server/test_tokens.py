@@ -90,6 +90,7 @@ BAD: dict[str, tuple[Made, str]] = {
     "another algorithm than its key's": (lambda one: one.token(algorithm="PS256"), "that its issuer does not have"),
     "another's signature": (lambda one: one.token(key=OTHER_RSA_KEY), "The signature of the token is wrong."),
     "changed": (tampered, "The signature of the token is wrong."),
+    "a number as a key's name": (lambda one: signed(one, kid=1), "The token is not in order."),
     "another key's name": (lambda one: one.token(header={"kid": "two"}), "that its issuer does not have"),
     "ended": (lambda one: one.token(exp=now() - 61), "The token has expired."),
     "without an end": (lambda one: one.token(exp=None), "The token lacks exp."),
@@ -124,6 +125,14 @@ def unchecked(issuer: Issuer, **changes: Any) -> str:
     """A token with claims that the library would not sign."""
     claims = json.dumps(issuer.claims(**changes)).encode()
     return jwt.PyJWS().encode(claims, RSA_KEY, algorithm="RS256", headers={"kid": "one"})
+
+
+async def test_a_long_token_opens(served: Served, issuer: Issuer) -> None:
+    """Some issuers write every group of a person into their tokens."""
+    token = issuer.token(groups=["x" * 100] * 200)
+    assert 25_000 < len(token) < 32_000
+    for _ in range(2):
+        assert (await listed(served, token)).status == 200
 
 
 @pytest.mark.parametrize("made", GOOD.values(), ids=GOOD)

@@ -17,6 +17,7 @@ from tests.support.issuer import Issuer
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
+OTHER_CANARY = "credential-canary-0123456789abcdef"
 CANARY = "upstream-canary-0123456789abcdef"
 
 
@@ -51,14 +52,16 @@ async def test_the_callers_token_stays_here_and_the_services_there(upstream_site
         async with serve(upstream_site, issuer, server=tokens + users, env=env) as served:
             token = issuer.token()
             bearer = ("Authorization", f"Bearer {token}")
+            others = {name.replace("-", "_"): OTHER_CANARY for name in upstream_kit.WITHHELD}
             one = call("upstream_reach", {"url": service.origin + path})
-            done = [await ask(served, one, Authorization=bearer[1])]
+            done = [await ask(served, one, Authorization=bearer[1], **others)]
             session = Session(served)
             await session.open(**dict([bearer]))
-            done.append(await session.post(one, bearer))
+            done.append(await session.post(one, bearer, *((name, OTHER_CANARY) for name in upstream_kit.WITHHELD)))
             assert [authorization for authorization, _ in service.heard] == [f"Bearer {CANARY}"] * 2
             for _, said in service.heard:
                 assert token not in said
+                assert OTHER_CANARY not in said
             assert "[None, (), 'tools/call']" in service.heard[0][1]  # the other fields of the request are there
             for each in done:
                 assert each.result["isError"] is (path == "/refuse")
