@@ -21,7 +21,7 @@ install:  ## make or renew the environment .venv; what a person installed there 
 	@"$(PYTHON)" -m tools.install --uv "$(UV)"
 
 serve: install  ## run the host at http://127.0.0.1:8000/mcp, with hostconfig.toml
-	@$(BIN)/pegboard serve
+	@$(BIN)/pegboard serve --config hostconfig.toml
 
 demo: install  ## a client calls toolkit-files over stdio, on this checkout
 	@$(BIN)/python examples/demo.py

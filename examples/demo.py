@@ -43,7 +43,8 @@ async def call(server: Process, tool: str, **arguments: Any) -> None:
 
 async def main() -> None:
     """Ask a server who it is and what it can do, then let it do something."""
-    server = await asyncio.create_subprocess_exec(sys.executable, "-m", "pegboard", "stdio", stdin=PIPE, stdout=PIPE)
+    command = (sys.executable, "-m", "pegboard", "stdio", "--config", "hostconfig.toml")
+    server = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
     about = await request(server, "server/discover")
     print("server:", about["_meta"]["io.modelcontextprotocol/serverInfo"])
     print("speaks:", ", ".join(about["supportedVersions"]))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pegboard.bearer import SECRET_BYTES, BearerScheme, checked_scopes, is_bearer_token, is_scope, is_weak_secret
     from pegboard.calls.failures import as_failure
     from pegboard.codec import REPEATED_MEMBERS, decode, decode_message, encode
-    from pegboard.config import HostConfig, PluginConfig
+    from pegboard.config import HostConfig, PluginConfig, Widens
     from pegboard.context import Context, Progress, current_context
     from pegboard.context.elicitation import Elicited
     from pegboard.context.questions import Elicit, ElicitUrl, ListRoots, Root, Sample, Sampled
@@ -211,6 +211,7 @@ __all__ = [
     "Upstream",
     "UpstreamError",
     "UpstreamRateLimitError",
+    "Widens",
     "around",
     "as_failure",
     "checked_scopes",
@@ -240,7 +241,7 @@ _NAMES = {
     "authoring": "ToolFunction tool",
     "bearer": "BearerScheme SECRET_BYTES checked_scopes is_bearer_token is_scope is_weak_secret",
     "codec": "REPEATED_MEMBERS decode decode_message encode",
-    "config": "HostConfig PluginConfig",
+    "config": "HostConfig PluginConfig Widens",
     "context": "Context Progress current_context",
     "context.questions": "Elicit ElicitUrl ListRoots Root Sample Sampled",
     "contracts": """

@@ -10,10 +10,11 @@ import logging
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import ValidationInfo, field_validator
 
-from pegboard import Plugin, PluginConfig, SecretStore, hookimpl
+from pegboard import Plugin, PluginConfig, SecretStore, Widens, hookimpl
 
 logger = logging.getLogger("pegboard.plugins.secrets_dotenv")
 
@@ -25,7 +26,7 @@ class SecretsDotenvConfig(PluginConfig):
         file: the file to read instead of the nearest `.env`. A relative path is relative to the configuration file.
     """
 
-    file: str | None = None
+    file: Annotated[str | None, Widens("gives lines of this file to tools as secrets")] = None
 
     @field_validator("file")
     @classmethod

@@ -7,10 +7,11 @@ import os
 import stat
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import ValidationInfo, field_validator
 
-from pegboard import Plugin, PluginConfig, SecretStore, hookimpl
+from pegboard import Plugin, PluginConfig, SecretStore, Widens, hookimpl
 
 MOST_BYTES = 64 * 1024
 """How long a secret may be."""
@@ -26,7 +27,7 @@ class SecretsFilesConfig(PluginConfig):
             is relative to the configuration file.
     """
 
-    directory: str | None = None
+    directory: Annotated[str | None, Widens("gives files of this folder to tools as secrets")] = None
 
     @field_validator("directory")
     @classmethod

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated
 
 from pydantic import Field, SecretStr
 
@@ -20,6 +21,7 @@ from pegboard import (
     TokenRequest,
     TokenSource,
     ToolAuthorization,
+    Widens,
     hookimpl,
 )
 
@@ -60,8 +62,8 @@ class StaticTokensConfig(PluginConfig):
             `{ subject = "...", issuer = "..." }` for one who comes with a token of an authorization server.
     """
 
-    tokens: Mapping[str, SecretStr | SecretName] = {}
-    users: tuple[str | IssuersUser, ...] = ()
+    tokens: Annotated[Mapping[str, SecretStr | SecretName], Widens("gives these tokens to tools")] = {}
+    users: Annotated[tuple[str | IssuersUser, ...], Widens("lets these users use the tokens")] = ()
 
 
 class StaticTokensPlugin(Plugin):

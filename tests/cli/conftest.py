@@ -16,6 +16,7 @@ import pytest
 
 from tests.cli import demo_kit
 from tests.support.distributions import make_distribution
+from tests.support.wire import naming_config
 
 WAIT = 60
 """Seconds that a command may take before the test fails."""
@@ -60,6 +61,7 @@ class Command:
         kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
         own = {
             "HOME": str(self.folder),
+            **naming_config(self.folder),
             "PYTHONPATH": str(self.site),
             "PYTHONIOENCODING": "utf-8",
             "DEMO_KEY": "12345",

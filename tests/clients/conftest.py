@@ -58,7 +58,7 @@ class Place:
     def stdio(self, client: Client, scenario: str, **plan: Any) -> Run:
         """Run a scenario with a client that starts the host."""
         line, mode = client
-        command = [str(self.pegboard), "stdio"]
+        command = [str(self.pegboard), "stdio", "--config", "hostconfig.toml"]
         return run_client(line, scenario, command, self.folder(), mode=mode, env=self.env, **plan)
 
     @contextmanager

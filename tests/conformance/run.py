@@ -76,7 +76,7 @@ def _start(folder: Path) -> subprocess.Popen[str]:
     make_distribution(site, "conformance-kit", "1.0", entry_points, modules)
     (folder / "hostconfig.toml").write_text(CONFIG, encoding="utf-8")
     return subprocess.Popen(
-        [PEGBOARD, "serve", "--strict", "--only", ",".join(names)],
+        [PEGBOARD, "serve", "--config", "hostconfig.toml", "--strict", "--only", ",".join(names)],
         cwd=folder,
         env=client_environment(folder, {"PYTHONPATH": str(site)}),
         stdin=subprocess.DEVNULL,

@@ -31,7 +31,7 @@ def answered(tmp_path: Path, settings: str, lines: str) -> str:
     settings = BLOCKS[settings] + "\n[plugins.http]\nport = 0\n"
     (tmp_path / "hostconfig.toml").write_text(settings, "utf-8")
     environ = {**os.environ, "DOOR_TOKEN": LONG, "ARCADE_DISABLED_TOOLKITS": "github"}
-    command = [sys.executable, "-m", "pegboard", "serve"]
+    command = [sys.executable, "-m", "pegboard", "serve", "--config", "hostconfig.toml"]
     with subprocess.Popen(command, cwd=tmp_path, env=environ, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         try:

@@ -81,16 +81,17 @@ def test_the_plugin_runs_once_it_is_named(tmp_path: Path) -> None:
     quiet = pegboard("call", "files_read", "path=note.txt", cwd=tmp_path, path=tmp_path)
     assert "quiet words" in quiet.stdout
     (tmp_path / "hostconfig.toml").write_text("[plugins.loud]\n")
-    loud = pegboard("call", "files_read", "path=note.txt", cwd=tmp_path, path=tmp_path)
+    named = ("--config", "hostconfig.toml")
+    loud = pegboard("call", "files_read", "path=note.txt", *named, cwd=tmp_path, path=tmp_path)
     assert "QUIET WORDS" in loud.stdout
 
 
 def test_the_configuration_is_in_order(tmp_path: Path) -> None:
     (tmp_path / "hostconfig.toml").write_text(FILES["hostconfig.toml"])
     (tmp_path / ".env").touch()
-    checked = pegboard("config", "check", cwd=tmp_path)
+    checked = pegboard("config", "check", "--config", "hostconfig.toml", cwd=tmp_path)
     assert checked.returncode == 0, checked.stderr
-    assert "files_search" not in pegboard("list", cwd=tmp_path).stdout
+    assert "files_search" not in pegboard("list", "--config", "hostconfig.toml", cwd=tmp_path).stdout
 
 
 def test_the_server_in_one_file_serves_itself_and_is_served(tmp_path: Path) -> None:
@@ -113,7 +114,7 @@ def test_the_embedded_host_greets(tmp_path: Path) -> None:
 )
 def test_commands_shown_succeed(line: str) -> None:
     shown = shlex.split(line, comments=True)[1:]
-    done = pegboard(*shown, cwd=ROOT)
+    done = pegboard(*shown, "--config", "hostconfig.toml", cwd=ROOT)
     assert done.returncode == 0, done.stderr
     assert done.stdout
 
@@ -134,7 +135,7 @@ def test_the_clients_settings_are_json_and_the_command_takes_them() -> None:
 
 def test_the_curl_lines_are_answered(tmp_path: Path) -> None:
     (script,) = (text for kind, _, text in BLOCKS if kind == "sh http")
-    command = [sys.executable, "-m", "pegboard", "serve"]
+    command = [sys.executable, "-m", "pegboard", "serve", "--config", "hostconfig.toml"]
     environ = {**os.environ, "PEGBOARD__PLUGINS__HTTP__PORT": "0"}
     with subprocess.Popen(command, cwd=ROOT, env=environ, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from tests.support.environments import built_wheels, executable, make_environment
 from tests.support.peer import WAIT, SocketPeer
-from tests.support.wire import Wire, client_environment
+from tests.support.wire import Wire, client_environment, naming_config
 from tools.install import ROOT
 
 SAMPLES = ROOT / "tests" / "samples"
@@ -76,7 +76,7 @@ def pegboard(
         return subprocess.run(
             [executable(environment, "pegboard"), *arguments],
             cwd=place,
-            env=client_environment(Path(folder), env),
+            env=client_environment(Path(folder), naming_config(place) | dict(env or {})),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -139,7 +139,7 @@ class Service:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             cwd=self.folder,
-            env=client_environment(self.folder),
+            env=client_environment(self.folder, naming_config(self.folder)),
         )
         self._listening = asyncio.create_task(self._listen())
         return self

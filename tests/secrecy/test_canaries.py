@@ -191,7 +191,7 @@ def test_no_canary_is_told_by_a_command(place: Place, as_json: bool) -> None:
     told = ""
     for command in COMMANDS:
         done = subprocess.run(
-            [PEGBOARD, *command, "-vv", *(["--json"] if as_json else [])],
+            [PEGBOARD, *command, "--config", "hostconfig.toml", "-vv", *(["--json"] if as_json else [])],
             cwd=place.folder,
             env=client_environment(place.folder, {**place.env, "PYTHONPATH": str(place.site)}),
             stdin=subprocess.DEVNULL,

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Self
 
 from tests.support.peer import LIMIT, WAIT
 from tests.support.pool import CONFIG
-from tests.support.wire import PEGBOARD, client_environment
+from tests.support.wire import PEGBOARD, client_environment, naming_config
 
 Fields = Iterable[tuple[str, str]]
 
@@ -197,7 +197,7 @@ class Served:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             cwd=self.cwd,
-            env=client_environment(Path(self._folder.name), self._env),
+            env=client_environment(Path(self._folder.name), naming_config(self.cwd) | self._env),
         )
         self._collecting = asyncio.create_task(self._collect())
         try:

@@ -71,7 +71,7 @@ class Server:
     """
 
     def __init__(self, pegboard: Path, folder: Path, config: str, env: dict[str, str], port: int = 0) -> None:
-        self._command = [str(pegboard), "serve"]
+        self._command = [str(pegboard), "serve", "--config", "hostconfig.toml"]
         self._folder = folder
         self._config = f"{config}\n[plugins.http]\nport = {port}\n"
         self._env = client_environment(folder, env)

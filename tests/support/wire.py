@@ -28,6 +28,11 @@ def client_environment(home: Path, extra: Mapping[str, str] | None = None) -> di
     return kept | {"HOME": str(home)} | dict(extra or {})
 
 
+def naming_config(folder: Path) -> dict[str, str]:
+    """Name the `hostconfig.toml` of a folder, if there is one: a file that is named needs no trust."""
+    return {"PEGBOARD_CONFIG": "hostconfig.toml"} if (folder / "hostconfig.toml").exists() else {}
+
+
 class Wire(Peer):
     """A process of the host and the client's end of its streams.
 
@@ -69,7 +74,7 @@ class Wire(Peer):
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             cwd=self.cwd,
-            env=client_environment(Path(self._folder.name), self._env),
+            env=client_environment(Path(self._folder.name), naming_config(self.cwd) | self._env),
             limit=LIMIT,
         )
         assert process.stdin is not None

@@ -44,7 +44,7 @@ def test_only_messages_are_on_standard_output(tmp_path: Path) -> None:
     (tmp_path / "hostconfig.toml").write_text("[host]\nautoload = false\n[toolkits.loud]\n")
     ping = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"})
     done = subprocess.run(
-        [sys.executable, "-m", "pegboard", "stdio"],
+        [sys.executable, "-m", "pegboard", "stdio", "--config", "hostconfig.toml"],
         input=ping + "\n",
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
@@ -61,7 +61,7 @@ def test_closed_standard_streams_are_filled(tmp_path: Path) -> None:
     (tmp_path / "hostconfig.toml").write_text("[host]\nautoload = false\n")
     ping = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"})
     done = subprocess.run(
-        ["/bin/sh", "-c", f"exec {sys.executable} -m pegboard stdio 2>&-"],
+        ["/bin/sh", "-c", f"exec {sys.executable} -m pegboard stdio --config hostconfig.toml 2>&-"],
         input=ping + "\n",
         cwd=tmp_path,
         capture_output=True,

@@ -10,9 +10,10 @@ from functools import partial
 from typing import Any
 
 from pegboard.cli import guarded
-from pegboard.cli.common import defaults_for, set_up_logging
+from pegboard.cli.common import defaults_for, pass_over, set_up_logging
 from pegboard.cli.serve import serve, serve_stdio
 from pegboard.config import HostConfig, Layer
+from pegboard.config.trust import refuse
 from pegboard.errors import PluginError
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection
@@ -52,6 +53,11 @@ def _has_loop() -> bool:
 def _host(kit: Toolkit, transport: str, settings: Mapping[str, Any]) -> Host:
     said = {"host": {"transports": [transport]}, "plugins": {transport: dict(settings)}}
     toolkits = {kit.name: kit}
-    config = HostConfig.load(environ=os.environ, defaults=defaults_for(toolkits), overrides=Layer("code", said))
+    config = HostConfig.load(
+        environ=os.environ,
+        defaults=defaults_for(toolkits),
+        overrides=Layer("code", said),
+        on_untrusted=pass_over if transport == "stdio" else refuse,
+    )
     set_up_logging(config.host.log_level, 0)
     return Host(config, toolkits=toolkits, selection=Selection(autoload=False))

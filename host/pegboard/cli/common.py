@@ -7,6 +7,7 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from pegboard.loading.discovery import Selection, defaults
 from pegboard.redaction import redact_logs
 
 if TYPE_CHECKING:
+    from pegboard.config.trust import OnUntrusted, Untrusted
     from pegboard.toolkit import Toolkit
 
 
@@ -26,6 +28,7 @@ def load_config(
     *,
     collect: bool = False,
     lowest: Mapping[str, Any] | None = None,
+    on_untrusted: OnUntrusted | None = None,
 ) -> HostConfig:
     """The configuration that the command line asks for, with other transports where the command decides about them.
 
@@ -34,20 +37,49 @@ def load_config(
         transports: what holds instead of `[host] transports`.
         collect: keep what is wrong in `problems` and go on without it.
         lowest: what holds when nobody says otherwise; the defaults of the built-in plugins when None.
+        on_untrusted: decides about a `./hostconfig.toml` that is not trusted; a terminal is asked by default.
 
     Raises:
-        ConfigError: it is wrong, unless `collect` is set.
+        ConfigError: it is wrong, unless `collect` is set; or `./hostconfig.toml` is not trusted.
     """
     overrides = {} if transports is None else {"host": {"transports": list(transports)}}
     lowest = defaults() if lowest is None else lowest
-    return HostConfig.load(options.config, environ=os.environ, defaults=lowest, overrides=overrides, collect=collect)
+    return HostConfig.load(
+        options.config,
+        environ=os.environ,
+        defaults=lowest,
+        overrides=overrides,
+        collect=collect,
+        on_untrusted=on_untrusted or partial(_ask, options),
+    )
 
 
-def make_host(options: Namespace, transports: Sequence[str] | None = None, *, collect: bool = False) -> Host:
+def _ask(options: Namespace, untrusted: Untrusted) -> bool:
+    from pegboard.cli.trust import ask
+
+    return ask(untrusted, options)
+
+
+def pass_over(untrusted: Untrusted) -> bool:
+    """Go on without a file that is not trusted: a client that starts the host over stdio cannot be asked."""
+    say(f"{untrusted.problem}. The host starts without this file.")
+    return False
+
+
+def make_host(
+    options: Namespace,
+    transports: Sequence[str] | None = None,
+    *,
+    collect: bool = False,
+    on_untrusted: OnUntrusted | None = None,
+) -> Host:
     """A host that is not started, with logging set up as it says."""
     toolkits = _toolkits([*options.file, *getattr(options, "paths", ())])
-    config = load_config(options, transports, collect=collect, lowest=defaults_for(toolkits))
+    lowest = defaults_for(toolkits)
+    config = load_config(options, transports, collect=collect, lowest=lowest, on_untrusted=on_untrusted)
     set_up_logging(config.host.log_level, options.verbose)
+    for warning in config.warnings:
+        logging.getLogger("pegboard").warning("%s", warning)
     selection = Selection(tuple(options.only), options.safe, options.strict)
     if toolkits:
         only = (*selection.only, *toolkits) if selection.only else ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from pegboard.cli import CANNOT_START, OK
 from pegboard.cli.common import make_host
 from pegboard.cli.output import diverted, print_json, print_text, say
+from pegboard.cli.toml_values import toml_key, toml_value
 from pegboard.config import ConfigView, config_show
 from pegboard.host import Host
 from pegboard.loading.plugins import SECTIONS
@@ -48,7 +48,7 @@ def run_show(options: Namespace) -> int:
         sources = {key: str(source) for key, source in view.sources.items()}
         print_json({"file": view.file, "values": view.values, "sources": sources})
     else:
-        print_text("\n".join(_as_toml(view)))
+        print_text("\n".join(_astoml_value(view)))
     return CANNOT_START if any(finding["fatal"] for finding in findings) else OK
 
 
@@ -86,13 +86,13 @@ def _on(host: Host) -> dict[str, list[str]]:
 # --- what holds
 
 
-def _as_toml(view: ConfigView) -> Iterator[str]:
+def _astoml_value(view: ConfigView) -> Iterator[str]:
     """A TOML document that says the same; what has no value is a comment."""
     yield f"# {view.file or 'no file, so the defaults hold'}"
     for header, table in _tables(view.values):
         yield f"\n[{header}]"
         lines = [(key, value, str(view.sources.get(f"{header}.{key}", ""))) for key, value in _leaves(table)]
-        texts = [f"# {key} is not set" if value is None else f"{key} = {_toml(value)}" for key, value, _ in lines]
+        texts = [f"# {key} is not set" if value is None else f"{key} = {toml_value(value)}" for key, value, _ in lines]
         width = min(max(map(len, texts), default=0), _WIDEST)
         for text, (_, _, source) in zip(texts, lines, strict=True):
             yield f"{text.ljust(width)}  # {source}" if source else text
@@ -105,40 +105,14 @@ def _tables(values: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]
     yield "host", values["host"]
     for section in SECTIONS.values():
         for name, table in values[section].items():
-            yield f"{section}.{_toml_key(name)}", table
+            yield f"{section}.{toml_key(name)}", table
 
 
 def _leaves(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
     """Every value of a table with its dotted key; a reference to a variable is one value."""
     for name, value in table.items():
-        key = f"{before}{_toml_key(name)}"
+        key = f"{before}{toml_key(name)}"
         if isinstance(value, Mapping) and value and value.keys() != {"env"}:
             yield from _leaves(value, f"{key}.")
         else:
             yield key, value
-
-
-def _toml_key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)
-
-
-def _toml(value: Any) -> str:
-    """A value on one line (TOML 1.0)."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return '"' + "".join(_toml_char(char) for char in value) + '"'
-    if isinstance(value, Mapping):
-        inner = ", ".join(f"{_toml_key(name)} = {_toml(item)}" for name, item in value.items() if item is not None)
-        return f"{{ {inner} }}" if inner else "{}"
-    if isinstance(value, list):
-        return f"[{', '.join(_toml(item) for item in value)}]"
-    return str(value)
-
-
-def _toml_char(char: str) -> str:
-    if char in '"\\':
-        return f"\\{char}"
-    if char.isprintable():
-        return char
-    return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"

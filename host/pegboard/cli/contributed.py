@@ -10,17 +10,17 @@ from pegboard.cli import FAILED, OK
 from pegboard.cli.common import make_host
 from pegboard.cli.output import diverted, print_text, say
 from pegboard.contracts import Command
-from pegboard.errors import ConfigError, MCPError
+from pegboard.errors import MCPError
 from pegboard.loading.telling import in_words
 
 
 def commands_of_plugins(options: Namespace) -> list[Command]:
-    """Every command that a plugin which runs contributes; none where the configuration is wrong, which is said."""
-    try:
-        host = make_host(options)
-    except ConfigError as error:
-        say(str(error))
-        return []
+    """Return every command that a plugin which runs contributes.
+
+    Raises:
+        ConfigError: the configuration is wrong, or not trusted.
+    """
+    host = make_host(options)
     with diverted():
         host.load()
     for problem in host.problems:

@@ -26,6 +26,8 @@ _FILES = (
     "paths",
     {"nargs": "*", "type": Path, "metavar": "FILE", "help": "a Python file; its toolkits, and no installed ones"},
 )
+_TRUSTED = ("path", {"nargs": "?", "type": Path, "metavar": "FILE", "help": "the file; ./hostconfig.toml by default"})
+_HELP = ("-h", "--help")
 _TOOL = ("tool", {"help": "a tool's name, in any spelling"})
 
 
@@ -106,8 +108,8 @@ _COMMANDS = (
     _Command(
         "config",
         "",
-        "check or show the configuration",
-        ("pegboard config check", "pegboard config show"),
+        "check, show or trust the configuration",
+        ("pegboard config check", "pegboard config show", "pegboard config trust"),
         parts=(
             _Command(
                 "check",
@@ -120,6 +122,20 @@ _COMMANDS = (
                 "config:run_show",
                 "show the settings that hold, and where each comes from",
                 ("pegboard config show", "pegboard config show --json"),
+            ),
+            _Command(
+                "trust",
+                "trust:run_trust",
+                "trust a hostconfig.toml of the working directory with its present content",
+                ("pegboard config trust", "pegboard config trust path/to/hostconfig.toml"),
+                (_TRUSTED,),
+            ),
+            _Command(
+                "untrust",
+                "trust:run_untrust",
+                "withdraw that trust",
+                ("pegboard config untrust", "pegboard config untrust path/to/hostconfig.toml"),
+                (_TRUSTED,),
             ),
         ),
     ),
@@ -142,7 +158,7 @@ def parse(argv: Sequence[str] | None = None, contributed: Contributed | None = N
     commands: Sequence[_Command] = [command for command in _COMMANDS if rest[:1] == [command.name]]
     if not commands:
         own = {command.name for command in _COMMANDS}
-        found = contributed(options) if contributed is not None and _wants_more(rest) else ()
+        found = _found(contributed, options, rest) if contributed is not None and _wants_more(rest) else ()
         commands = [*_COMMANDS, *(_of_plugin(command) for command in found if command.name not in own)]
     parser = _build_parser(commands)
     options, unknown = parser.parse_known_args(rest, options)
@@ -153,7 +169,22 @@ def parse(argv: Sequence[str] | None = None, contributed: Contributed | None = N
 
 def _wants_more(rest: Sequence[str]) -> bool:
     """Whether the commands of plugins matter: another command than the host's own, or help about all of them."""
-    return bool(rest) and (not rest[0].startswith("-") or rest[0] in ("-h", "--help"))
+    return bool(rest) and (not rest[0].startswith("-") or rest[0] in _HELP)
+
+
+def _found(contributed: Contributed, options: argparse.Namespace, rest: Sequence[str]) -> Iterable[Command]:
+    """Return the commands of plugins. Help shows the others where the configuration is wrong."""
+    from pegboard.errors import ConfigError
+
+    try:
+        return contributed(options)
+    except ConfigError as error:
+        if rest[0] not in _HELP:
+            raise
+        from pegboard.cli.output import say
+
+        say(str(error))
+        return ()
 
 
 def _of_plugin(command: Command) -> _Command:

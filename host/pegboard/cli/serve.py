@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from pegboard.cli import OK
-from pegboard.cli.common import make_host
+from pegboard.cli.common import make_host, pass_over
 from pegboard.cli.output import say
 from pegboard.cli.standard_streams import OutputApart
 from pegboard.errors import ConfigError
@@ -35,7 +35,7 @@ _COLLECT_AFTER = 50_000
 
 def run_stdio(options: Namespace) -> int:
     """Serve one client over standard input and output."""
-    return serve_stdio(partial(make_host, options, ["stdio"]))
+    return serve_stdio(partial(make_host, options, ["stdio"], on_untrusted=pass_over))
 
 
 def run_serve(options: Namespace) -> int:

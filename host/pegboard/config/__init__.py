@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pegboard.config.hostconfig import HostConfig
-from pegboard.config.models import HostSection, PluginConfig
+from pegboard.config.models import HostSection, PluginConfig, Widens
 from pegboard.config.problems import ConfigProblem
 from pegboard.config.secrets import SecretRef
 from pegboard.config.sources import Layer, Source
@@ -26,6 +26,7 @@ __all__ = [
     "PluginConfig",
     "SecretRef",
     "Source",
+    "Widens",
     "config_show",
     "unknown_sections",
     "unmatched_patterns",

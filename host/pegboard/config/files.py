@@ -1,11 +1,14 @@
-"""Finding and reading `hostconfig.toml`. Nothing is checked here but that it is TOML."""
+"""Finding and reading `hostconfig.toml`. Only its place, its permissions and its syntax are checked here."""
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pegboard.config.problems import ConfigProblem
 from pegboard.config.sources import Layer
@@ -14,20 +17,49 @@ FILE_NAME = "hostconfig.toml"
 VARIABLE = "PEGBOARD_CONFIG"
 
 
-def find(path: Path | None, environ: Mapping[str, str], directory: Path) -> tuple[Path | None, str | None]:
-    """The configuration file to read, if there is one, and who named it (None: nobody, it was found).
+class Candidate(NamedTuple):
+    """A configuration file that a run may use.
 
-    In order: the path given, PEGBOARD_CONFIG, the directory's own, the user's. A file that somebody named is not
-    looked for, so that a missing one is noticed when it is read.
+    Attributes:
+        path: the file.
+        named_by: the option or variable that names the file, None for a file that is only found.
+        needs_trust: the file lies in the working directory, which may be anybody's.
+    """
+
+    path: Path
+    named_by: str | None = None
+    needs_trust: bool = False
+
+
+class FileContent(NamedTuple):
+    """A file as it was read, once.
+
+    Attributes:
+        path: the file.
+        data: its bytes.
+        risk: why other users could change the file, None if they cannot.
+    """
+
+    path: Path
+    data: bytes
+    risk: str | None = None
+
+
+def candidates(path: Path | None, environ: Mapping[str, str], directory: Path) -> list[Candidate]:
+    """Return the configuration files of a run; the first one that may be used counts.
+
+    In order: the path given, PEGBOARD_CONFIG, the directory's own file, the user's own file. A file that is named is
+    the only one and need not exist, so that reading reports a missing file.
     """
     if path is not None:
-        return directory / _expanded(path, environ), "--config"
+        return [Candidate(directory / _expanded(path, environ), "--config")]
     if named := environ.get(VARIABLE):
-        return directory / _expanded(Path(named), environ), f"environment variable {VARIABLE}"
-    candidates = [directory / FILE_NAME]
+        return [Candidate(directory / _expanded(Path(named), environ), f"environment variable {VARIABLE}")]
+    found = [Candidate(directory / FILE_NAME, needs_trust=True)]
     if user := user_directory(environ):
-        candidates.append(user / FILE_NAME)
-    return next((found for found in candidates if _is_there(found)), None), None
+        own = Candidate(user / FILE_NAME)
+        found = [own] if os.path.realpath(user) == os.path.realpath(directory) else [*found, own]
+    return [candidate for candidate in found if _is_there(candidate.path)]
 
 
 def user_directory(environ: Mapping[str, str]) -> Path | None:
@@ -42,19 +74,55 @@ def user_directory(environ: Mapping[str, str]) -> Path | None:
     return home / ("Library/Application Support" if sys.platform == "darwin" else ".config") / "pegboard"
 
 
-def read(path: Path, directory: Path, named_by: str | None = None) -> Layer | ConfigProblem:
-    """The layer of one file, or what is wrong with it: missing, unreadable, no UTF-8, no TOML."""
-    shown = show(path, directory)
+def read(candidate: Candidate, directory: Path) -> FileContent | ConfigProblem:
+    """Read a file, or return the reason why it cannot be read. A file that is only found must be a regular file."""
     try:
-        data = path.read_bytes()
+        # without O_NONBLOCK a pipe would keep every command waiting
+        with open(candidate.path, "rb", opener=_without_waiting if candidate.named_by is None else None) as file:
+            status = os.fstat(file.fileno())
+            if candidate.named_by is None and not stat.S_ISREG(status.st_mode):
+                raise OSError(errno.EINVAL, "it is not a regular file")
+            return FileContent(candidate.path, file.read(), risk_of(candidate.path, status))
     except OSError as error:
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror
-        return ConfigProblem(f"cannot be read: {reason}" + (f" (named by {named_by})" if named_by else ""), file=shown)
+        named_by = f" (named by {candidate.named_by})" if candidate.named_by else ""
+        return ConfigProblem(f"cannot be read: {reason}{named_by}", file=show(candidate.path, directory))
+
+
+def parse(content: FileContent, directory: Path) -> Layer | ConfigProblem:
+    """Return the layer of one file, or a problem if it is not TOML in UTF-8."""
+    shown, data = show(content.path, directory), content.data
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         return ConfigProblem("is not UTF-8", file=shown, line=data.count(b"\n", 0, error.start) + 1)
     return _parse(text, shown)
+
+
+def risk_of(path: Path, status: os.stat_result) -> str | None:
+    """Return why other users of this machine could change a file, or None if they cannot.
+
+    Members of the file's group may write it. In a sticky folder, such as /tmp, users cannot replace files of others.
+
+    Args:
+        path: the file; if it is a link, the folders of the link and of the file count.
+        status: the status of the open file.
+    """
+    if os.name != "posix":
+        return None
+    if status.st_uid not in (0, os.geteuid()):
+        return "it belongs to another user"
+    if status.st_mode & stat.S_IWOTH:
+        return "other users can write it"
+    for folder in dict.fromkeys((Path(os.path.abspath(path)).parent, Path(os.path.realpath(path)).parent)):
+        mode = folder.stat().st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            return f"other users can write its folder {folder}"
+    return None
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
 
 
 def show(path: Path, directory: Path) -> str:

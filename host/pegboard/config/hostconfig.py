@@ -17,6 +17,7 @@ from pegboard.config.models import HostSection
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order, undotted
 from pegboard.config.secrets import refer
 from pegboard.config.sources import Layer, Source, Sources
+from pegboard.config.trust import OnUntrusted, choose, refuse
 from pegboard.config.validation import check, locate
 from pegboard.errors import ConfigError
 from pegboard.names import Patterns, nearest
@@ -39,6 +40,7 @@ class HostConfig:
         file: the file that was read, None without one.
         sources: which value came from where.
         problems: what is wrong, where `load` was asked to go on; keys with a problem are as if not given.
+        warnings: what the operator should know of the file.
     """
 
     host: HostSection
@@ -48,6 +50,7 @@ class HostConfig:
     file: Path | None
     sources: Sources = field(repr=False, compare=False)
     problems: tuple[ConfigProblem, ...] = ()
+    warnings: tuple[ConfigProblem, ...] = ()
 
     @classmethod
     def load(
@@ -59,26 +62,32 @@ class HostConfig:
         defaults: Mapping[str, Any] = _NOTHING,
         directory: Path | None = None,
         collect: bool = False,
+        on_untrusted: OnUntrusted = refuse,
     ) -> HostConfig:
         """Read the configuration: overrides over the environment over the file over the defaults.
 
         Args:
             path: the file; one that is missing is an error. None looks for it: what PEGBOARD_CONFIG names, or
-                `hostconfig.toml` in the directory, or that in the user's configuration directory, or none.
+                `hostconfig.toml` in the directory if the user trusts it, or that in the user's configuration directory,
+                or none.
             environ: the environment's variables.
             overrides: what the command line says, in the shape of the file; a layer where somebody else says it.
             defaults: what holds when nobody says otherwise, in the shape of the file.
             directory: the working directory; the process's when None.
             collect: go on when something is wrong, and keep it in `problems`.
+            on_untrusted: decides about a `hostconfig.toml` in the directory that is not trusted; raises by default.
 
         Raises:
-            ConfigError: all that is wrong, unless `collect` is set.
+            ConfigError: all that is wrong, unless `collect` is set; a file that is not trusted, in any case.
         """
         working = Path.cwd() if directory is None else directory
         builder = _Builder(defaults)
-        file, named_by = files.find(path, environ, working)
-        if file is not None:
-            builder.take(files.read(file, working, named_by))
+        file = None
+        if chosen := choose(path, environ, working, on_untrusted):
+            candidate, content = chosen
+            file = candidate.path
+            builder.take(content if isinstance(content, ConfigProblem) else files.parse(content, working))
+            builder.warn(candidate, content, working)
         builder.take(*environment.settings(environ, builder.sources.tree))
         builder.take(overrides if isinstance(overrides, Layer) else Layer("command line", overrides))
         builder.take(environment.additions(environ))
@@ -154,6 +163,7 @@ class _Builder:
     def __init__(self, defaults: Mapping[str, Any]) -> None:
         self.sources = Sources()
         self.problems: list[ConfigProblem] = []
+        self.warnings: list[ConfigProblem] = []
         self.take(Layer("defaults", defaults))
 
     def take(self, layer: Layer | ConfigProblem, problems: list[ConfigProblem] | None = None) -> None:
@@ -163,6 +173,12 @@ class _Builder:
         else:
             self.sources.lay(layer)
 
+    def warn(self, candidate: files.Candidate, content: files.FileContent | ConfigProblem, directory: Path) -> None:
+        """Warn of a file that was named and that other users could change."""
+        if candidate.named_by and isinstance(content, files.FileContent) and content.risk:
+            message = f"{content.risk}, and so the settings of this host; change its owner or permissions"
+            self.warnings.append(ConfigProblem(message, file=files.show(content.path, directory)))
+
     def build(self, environ: Mapping[str, str], directory: Path, file: Path | None, *, collect: bool) -> HostConfig:
         tree = self.sources.tree
         self.check_keys()
@@ -171,7 +187,7 @@ class _Builder:
         problems = in_order(self.problems)
         if problems and not collect:
             raise ConfigError(problems)
-        return HostConfig(host, plugins, toolkits, directory, file, self.sources, tuple(problems))
+        return HostConfig(host, plugins, toolkits, directory, file, self.sources, tuple(problems), tuple(self.warnings))
 
     def check_keys(self) -> None:
         tree = self.sources.tree

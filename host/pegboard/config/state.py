@@ -72,3 +72,19 @@ def write_state(name: str, content: bytes, environ: Mapping[str, str]) -> Path:
             os.unlink(temporary)
         raise
     return directory / name
+
+
+def remove_state(name: str, environ: Mapping[str, str]) -> bool:
+    """Remove a state file. Return False if it does not exist.
+
+    Raises:
+        OSError: the file cannot be removed.
+    """
+    directory = state_directory(environ)
+    if directory is None:
+        return False
+    try:
+        (directory / name).unlink()
+    except FileNotFoundError:
+        return False
+    return True

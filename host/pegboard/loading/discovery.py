@@ -106,7 +106,7 @@ def defaults() -> Mapping[str, Any]:
 
 def choose(origins: Sequence[Origin], config: HostConfig, selection: Selection) -> list[Choice]:
     """For each plugin, whether it runs and by whose word."""
-    built_in = {_folded(origin.name) for origin in origins if _is_built_in(origin)}
+    built_in = {_folded(origin.name) for origin in origins if is_built_in(origin)}
     choices = [_choose(origin, config, selection, built_in) for origin in origins]
     selected = {(one.origin.kind, one.origin.name): one.origin for one in choices if one.on and one.selected}
     return [_unless_another_is_selected(choice, selected) for choice in choices] if selected else choices
@@ -139,21 +139,22 @@ def _folded(name: str) -> str:
     return name.strip().casefold().replace("-", "_")
 
 
-def _is_built_in(origin: Origin) -> bool:
+def is_built_in(origin: Origin) -> bool:
+    """Return True for a plugin that comes with pegboard."""
     return origin.kind == "plugin" and origin.distribution == OWN_DISTRIBUTION
 
 
 def _choose(origin: Origin, config: HostConfig, selection: Selection, built_in: Container[str]) -> Choice:
-    by_default = _is_built_in(origin) and origin.name in defaults().get("plugins", {})
-    if selection.safe and _is_built_in(origin) and origin.name in config.host.transports:
+    by_default = is_built_in(origin) and origin.name in defaults().get("plugins", {})
+    if selection.safe and is_built_in(origin) and origin.name in config.host.transports:
         return Choice(origin, True, "the transport that was asked for", named=True)
     if selection.safe:
-        by_default = by_default or (_is_built_in(origin) and origin.name in defaults()["host"]["secret_stores"])
+        by_default = by_default or (is_built_in(origin) and origin.name in defaults()["host"]["secret_stores"])
         reason = "on by default" if by_default else "--safe starts with the built-in defaults alone"
         return Choice(origin, by_default, reason)
     if disabled := _disabled_by(origin, config):
         return Choice(origin, False, disabled)
-    if origin.kind == "plugin" and not _is_built_in(origin) and _folded(origin.name) in built_in:
+    if origin.kind == "plugin" and not is_built_in(origin) and _folded(origin.name) in built_in:
         return Choice(origin, False, "it bears the name of a built-in plugin, and is refused", refused=True)
     pattern = Patterns(selection.only).which_plugin(origin.name, origin.distribution)
     if selection.only and origin.kind == "toolkit" and pattern is None:

@@ -6,14 +6,22 @@ This module only describes the plugin; aiohttp is imported when the transport ru
 from __future__ import annotations
 
 from collections.abc import Iterable
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from pegboard import Plugin, PluginConfig, ProtocolHost, Request, Response, Route, Transport, hookimpl
+from pegboard import Plugin, PluginConfig, ProtocolHost, Request, Response, Route, Transport, Widens, hookimpl
 from pegboard_plugins.http.authority import parse_authority, parse_origin
+
+
+def _is_loopback(host: str) -> bool:
+    return host == "localhost" or ip_address(host).is_loopback
+
+
+def _is_owners(mode: int) -> bool:
+    return not mode & 0o077
 
 
 class HttpConfig(PluginConfig):
@@ -49,18 +57,20 @@ class HttpConfig(PluginConfig):
         stream_ping_seconds: how often a silent event stream says that it is alive.
     """
 
-    host: str = "127.0.0.1"
+    host: Annotated[str, Widens("listens beyond loopback", unless=_is_loopback)] = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65535)
     socket: Path | None = None
-    socket_mode: int = Field(default=0o600, ge=0, le=0o777)
+    socket_mode: Annotated[int, Widens("lets other users connect", unless=_is_owners)] = Field(
+        default=0o600, ge=0, le=0o777
+    )
     certificate: Path | None = None
     key: Path | None = None
-    allowed_hosts: tuple[str, ...] = ()
-    cors_origins: tuple[str, ...] | str = ()
-    cors_credentials: bool = False
+    allowed_hosts: Annotated[tuple[str, ...], Widens("answers under these names")] = ()
+    cors_origins: Annotated[tuple[str, ...] | str, Widens("lets pages of these origins call")] = ()
+    cors_credentials: Annotated[bool, Widens("lets those pages send cookies")] = False
     cors_methods: tuple[str, ...] = ("GET", "POST", "DELETE")
     cors_headers: tuple[str, ...] = ()
-    trusted_proxies: tuple[str, ...] = ()
+    trusted_proxies: Annotated[tuple[str, ...], Widens("believes their forwarded headers")] = ()
     max_body_bytes: int = Field(default=10 * 1024 * 1024, ge=1024)
     max_header_bytes: int = Field(default=32 * 1024, ge=1024)
     max_requests: int = Field(default=1000, ge=1)

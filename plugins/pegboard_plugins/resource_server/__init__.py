@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -21,6 +21,7 @@ from pegboard import (
     Request,
     Response,
     Route,
+    Widens,
     checked_scopes,
     hookimpl,
 )
@@ -71,7 +72,7 @@ class ResourceServerConfig(PluginConfig):
     scopes_supported: tuple[str, ...] = ()
     challenge_scopes: tuple[str, ...] = ()
     required_scopes: tuple[str, ...] = ()
-    implied_scopes: Mapping[str, tuple[str, ...]] = {}
+    implied_scopes: Annotated[Mapping[str, tuple[str, ...]], Widens("scopes allow more")] = {}
     token_types: tuple[str, ...] = ("at+jwt", "JWT", "")
     leeway_seconds: float = Field(30, ge=0, le=300)
     fetch_seconds: float = Field(5, gt=0)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
-from pegboard import Authenticator, Command, Plugin, PluginConfig, Route, encode, hookimpl, is_weak_secret
+from pegboard import Authenticator, Command, Plugin, PluginConfig, Route, Widens, encode, hookimpl, is_weak_secret
 
 logger = logging.getLogger("pegboard.plugins.worker")
 
@@ -41,14 +41,14 @@ class WorkerConfig(PluginConfig):
 
     secret: SecretStr | None = None
     path: str = "/worker"
-    auth_disabled: bool = False
-    auth_disabled_anywhere: bool = False
+    auth_disabled: Annotated[bool, Widens("admits callers without a token")] = False
+    auth_disabled_anywhere: Annotated[bool, Widens("admits them from other machines")] = False
     leeway_seconds: float = Field(0, ge=0, le=300)
-    require_exp: bool = True
-    weak_secrets_anywhere: bool = False
+    require_exp: Annotated[bool, Widens("accepts tokens without an end")] = True
+    weak_secrets_anywhere: Annotated[bool, Widens("accepts weak secrets from other machines")] = False
     unknown_tool: Literal["not_found", "internal_error"] = "not_found"
     check_requirements: bool = True
-    expose_internals: bool = False
+    expose_internals: Annotated[bool, Widens("shows internals to callers")] = False
     none_is_empty: bool = False
     zoneless_times: bool = False
 

@@ -13,7 +13,7 @@ from pegboard.errors import ConfigError
 
 def load(tmp_path: Path, environ: dict[str, str], text: str = "") -> HostConfig:
     (tmp_path / "hostconfig.toml").write_text(text, "utf-8")
-    return HostConfig.load(environ=environ, directory=tmp_path)
+    return HostConfig.load(Path("hostconfig.toml"), environ=environ, directory=tmp_path)
 
 
 def problem(tmp_path: Path, environ: dict[str, str]) -> str:
@@ -164,4 +164,4 @@ def test_a_list_that_is_none_is_told_and_not_mended(tmp_path: Path) -> None:
     with pytest.raises(
         ConfigError, match=r'^hostconfig\.toml:2: host\.disabled_tools: expected a list, found text "a"$'
     ):
-        HostConfig.load(environ={"ARCADE_DISABLED_TOOLS": "b"}, directory=tmp_path)
+        HostConfig.load(Path("hostconfig.toml"), environ={"ARCADE_DISABLED_TOOLS": "b"}, directory=tmp_path)

@@ -35,7 +35,7 @@ def problems(
 ) -> list[str]:
     """What `load` says is wrong, a line each."""
     if text is not None:
-        write(tmp_path / "hostconfig.toml", text)
+        path = write(tmp_path / "hostconfig.toml", text)
     with pytest.raises(ConfigError) as caught:
         HostConfig.load(path, environ=environ or {"HOME": str(tmp_path)}, directory=tmp_path)
     assert str(caught.value) == "\n".join(map(str, caught.value.problems))
@@ -44,7 +44,7 @@ def problems(
 
 def load(tmp_path: Path, text: str = "", environ: Mapping[str, str] | None = None, **more: Any) -> HostConfig:
     write(tmp_path / "hostconfig.toml", text)
-    return HostConfig.load(environ=environ or {}, directory=tmp_path, **more)
+    return HostConfig.load(Path("hostconfig.toml"), environ=environ or {}, directory=tmp_path, **more)
 
 
 # --- which file ---
@@ -72,7 +72,7 @@ def test_the_search_order(tmp_path: Path) -> None:
     named(tmp_path / user / "hostconfig.toml", "user")
 
     def name(path: Path | None = None) -> str:
-        return HostConfig.load(path, environ=environ, directory=work).host.name
+        return HostConfig.load(path, environ=environ, directory=work, on_untrusted=bool).host.name
 
     assert name(explicit) == name(Path("explicit.toml")) == "explicit"
     assert name() == "variable"
@@ -132,8 +132,8 @@ def test_dev_null_is_an_empty_file(tmp_path: Path) -> None:
 def test_the_working_directory_is_the_processs_unless_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     named(tmp_path / "hostconfig.toml", "here")
     monkeypatch.chdir(tmp_path)
-    assert HostConfig.load(environ={}).host.name == "here"
-    assert HostConfig.load(environ={}).directory == tmp_path
+    config = HostConfig.load(environ={}, on_untrusted=bool)
+    assert (config.host.name, config.directory) == ("here", tmp_path)
 
 
 def test_without_a_home_there_is_no_users_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +172,7 @@ def test_bad_toml_is_told_with_line_and_column(tmp_path: Path, text: str, where:
 
 def test_what_is_not_utf_8_is_told_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "hostconfig.toml").write_bytes(b'[host]\nname = "\xff"\n')
-    assert problems(tmp_path) == ["hostconfig.toml:2: is not UTF-8"]
+    assert problems(tmp_path, path=Path("hostconfig.toml")) == ["hostconfig.toml:2: is not UTF-8"]
 
 
 def test_endless_nesting_is_told_in_one_line(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_endless_nesting_is_told_in_one_line(tmp_path: Path) -> None:
 
 def test_a_byte_order_mark_and_line_ends_of_windows_do_no_harm(tmp_path: Path) -> None:
     (tmp_path / "hostconfig.toml").write_bytes(b'\xef\xbb\xbf[host]\r\nname = "x"\r\n')
-    assert HostConfig.load(environ={}, directory=tmp_path).host.name == "x"
+    assert HostConfig.load(Path("hostconfig.toml"), environ={}, directory=tmp_path).host.name == "x"
 
 
 def test_a_file_elsewhere_is_told_with_its_whole_path(tmp_path: Path) -> None:

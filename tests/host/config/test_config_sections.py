@@ -27,7 +27,7 @@ from pegboard.names import spellings
 
 def load(tmp_path: Path, text: str, environ: Mapping[str, str] | None = None) -> HostConfig:
     (tmp_path / "hostconfig.toml").write_text(text, "utf-8")
-    return HostConfig.load(environ=environ or {}, directory=tmp_path)
+    return HostConfig.load(Path("hostconfig.toml"), environ=environ or {}, directory=tmp_path)
 
 
 def wrong(
@@ -497,7 +497,7 @@ from pegboard.config import HostConfig
 HostConfig.load(environ={}, directory=Path(sys.argv[1]))
 without = set(sys.modules)
 Path(sys.argv[1], "hostconfig.toml").write_text("[host]\\nname = 'x'\\n")
-HostConfig.load(environ={}, directory=Path(sys.argv[1]))
+HostConfig.load(Path("hostconfig.toml"), environ={}, directory=Path(sys.argv[1]))
 print(json.dumps([sorted(without - before), sorted(set(sys.modules) - without)]))
 """
     run = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True)

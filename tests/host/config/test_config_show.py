@@ -18,7 +18,9 @@ ROOT = Path(__file__).parents[3]
 
 def load(tmp_path: Path, text: str, environ: Mapping[str, str] | None = None) -> HostConfig:
     (tmp_path / "hostconfig.toml").write_text(text, "utf-8")
-    return HostConfig.load(environ=environ or {}, directory=tmp_path, defaults={"plugins": {"mcp": {}}})
+    return HostConfig.load(
+        Path("hostconfig.toml"), environ=environ or {}, directory=tmp_path, defaults={"plugins": {"mcp": {}}}
+    )
 
 
 class Inner(PluginConfig):

@@ -247,7 +247,8 @@ async def test_a_token_is_shown_nowhere(site: Path, tmp_path: Path) -> None:
 
     def shown(settings: str, *command: str) -> tuple[int, str]:
         (tmp_path / "hostconfig.toml").write_text(settings, "utf-8")
-        done = subprocess.run([PEGBOARD, *command], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+        line = [str(PEGBOARD), *command, "--config", "hostconfig.toml"]
+        done = subprocess.run(line, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
 
     for settings, code in ((CALLERS, 0), (literal, 0), (literal.replace('"work"', '"work", 5'), 3)):

@@ -296,7 +296,7 @@ async def test_a_token_is_made_to_try_it_with(site: Path, served: Served) -> Non
     env = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(site), "ARCADE_WORKER_SECRET": SECRET}
 
     def made(*arguments: str) -> str:
-        command = [str(PEGBOARD), "token", *arguments]
+        command = [str(PEGBOARD), "token", "--config", "hostconfig.toml", *arguments]
         return subprocess.check_output(command, env=env, cwd=served.cwd, text=True).strip()
 
     assert (await Engine(served, f"Bearer {await asyncio.to_thread(made)}").ask("GET", "tools")).status == 200

@@ -1,0 +1,70 @@
+"""Settings that widen access, of a host that starts and of a file that is not trusted yet, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from pegboard.cli.toml_values import toml_value
+from pegboard.config import HostConfig
+from pegboard.config.widening import Widened, widened
+from pegboard.host import Host
+from pegboard.loading.discovery import Selection, choose, find, is_built_in
+from pegboard.loading.plugins import SECTIONS, Choice
+
+_LONGEST = 200
+"""Characters of a value that are shown."""
+_MOST = 50
+"""Settings that are shown."""
+
+
+def access_of(host: Host) -> list[Widened]:
+    """Return the settings of a loaded host that widen access."""
+    models: dict[str, dict[str, type | None]] = {section: {} for section in SECTIONS.values()}
+    for plugin in host.report.plugins:
+        settings = plugin.context.config
+        models[SECTIONS[plugin.origin.kind]][plugin.origin.name] = None if settings is None else type(settings)
+    return [*_third_party(host.report.choices, host.config), *widened(host.config, models)]
+
+
+def access_of_file(config: HostConfig) -> list[Widened]:
+    """Return the settings of a configuration that would widen access. Third-party plugins are named, not imported."""
+    choices = choose(find().origins, config, Selection())
+    models: dict[str, dict[str, type | None]] = {section: {} for section in SECTIONS.values()}
+    for choice in choices:
+        origin = choice.origin
+        if choice.on and (is_built_in(origin) or origin.kind == "toolkit"):
+            models[SECTIONS[origin.kind]][origin.name] = _model(choice)
+    return [*_third_party(choices, config), *widened(config, models)]
+
+
+def _model(choice: Choice) -> type | None:
+    try:
+        return getattr(choice.origin.entry_point and choice.origin.entry_point.load(), "Config", None)
+    except (Exception, SystemExit):  # noqa: BLE001 - the host reports it when it starts
+        return None
+
+
+def _third_party(choices: Iterable[Choice], config: HostConfig) -> Iterator[Widened]:
+    for choice in choices:
+        origin = choice.origin
+        if choice.on and origin.kind == "plugin" and origin.entry_point is not None and not is_built_in(origin):
+            source = config.sources.around((SECTIONS[origin.kind], origin.name))
+            access = f"runs code of {origin.distribution} around every call"
+            yield Widened(f"{SECTIONS[origin.kind]}.{origin.name}", True, access, str(source))
+
+
+def in_lines(settings: Sequence[Widened]) -> list[str]:
+    """Return a line for each setting."""
+    lines = [f"{one.key} = {shortened(one.value)}  ({one.access})" for one in settings[:_MOST]]
+    return [*lines, f"and {len(settings) - _MOST} more"] if len(settings) > _MOST else lines
+
+
+def in_one_line(settings: Sequence[Widened]) -> str:
+    """Return all settings in one line."""
+    return "; ".join(f"{one.key} = {shortened(one.value)} ({one.access}, {one.source})" for one in settings)
+
+
+def shortened(value: object) -> str:
+    """Return a value as TOML on one line, cut where it is long."""
+    text = toml_value(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -1,0 +1,123 @@
+"""Trust in `./hostconfig.toml`: `pegboard config trust` and `untrust`, and the question that a terminal is asked."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pegboard.cli import OK
+from pegboard.cli.access import access_of_file, in_lines, shortened
+from pegboard.cli.output import diverted, print_json, print_text, say
+from pegboard.config import ConfigProblem, HostConfig, files
+from pegboard.config.trust import Untrusted, pin_of, refuse, settings_of, trust, untrust
+from pegboard.config.widening import Widened
+from pegboard.errors import ConfigError, MCPError
+from pegboard.loading.discovery import defaults
+
+_MOST_CHANGES = 50
+
+
+class StateError(MCPError):
+    """The state directory cannot be written."""
+
+
+def run_trust(options: Namespace) -> int:
+    """Trust a configuration file with its present content, and show the settings that widen access."""
+    content = files.read(files.Candidate(_path(options), "the command line"), Path.cwd())
+    if isinstance(content, ConfigProblem):
+        raise ConfigError([content])
+    settings, access = _read(content)
+    changes = _changes(content, settings)
+    digest = _trust(content, settings)
+    if options.json:
+        print_json({"file": str(content.path), "sha256": digest, "widens": [one._asdict() for one in access]})
+        return OK
+    print_text("\n".join([*changes, *_about(access), f"trusted: {content.path}"]))
+    return OK
+
+
+def run_untrust(options: Namespace) -> int:
+    """Withdraw the trust in a configuration file."""
+    path = _path(options)
+    try:
+        withdrawn = untrust(path, os.environ)
+    except OSError as error:
+        raise StateError(f"the trust in {path} cannot be withdrawn: {error}") from error
+    if options.json:
+        print_json({"file": str(path), "was_trusted": withdrawn})
+    else:
+        print_text(f"no longer trusted: {path}" if withdrawn else f"was not trusted: {path}")
+    return OK
+
+
+def ask(untrusted: Untrusted, options: Namespace) -> bool:
+    """Ask at a terminal whether to trust a file as it is now; refuse it elsewhere.
+
+    Raises:
+        ConfigError: there is no terminal to ask at, programs read the output, or the answer is no.
+    """
+    content = untrusted.content
+    if content is None or options.json or not (os.isatty(0) and os.isatty(2)):
+        return refuse(untrusted)
+    settings, access = _read(content)
+    state = "has changed since it was trusted" if untrusted.pin else "was found in the working directory"
+    for line in (f"{content.path} {state}.", *_changes(content, settings), *_about(access)):
+        say(line)
+    print("pegboard: Trust this file as it is now? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        return refuse(untrusted)
+    _trust(content, settings)
+    return True
+
+
+def _path(options: Namespace) -> Path:
+    named: Path = options.path or options.config or Path(files.FILE_NAME)
+    path = Path.cwd() / named.expanduser()
+    return path / files.FILE_NAME if path.is_dir() else path
+
+
+def _read(content: files.FileContent) -> tuple[dict[str, Any], list[Widened]]:
+    """Return the settings of a file, and those that widen access. Nothing else of the configuration is looked at."""
+    layer = files.parse(content, Path.cwd())
+    if isinstance(layer, ConfigProblem):
+        raise ConfigError([layer])
+    config = HostConfig.of(layer.tree, defaults=defaults(), directory=content.path.parent)
+    with diverted():
+        return settings_of(layer.tree), access_of_file(config)
+
+
+def _trust(content: files.FileContent, settings: Mapping[str, Any]) -> str:
+    try:
+        return trust(content, settings, os.environ)
+    except OSError as error:
+        raise StateError(
+            f"{content.path} cannot be trusted, as the state directory cannot be written: {error}"
+        ) from error
+
+
+def _about(access: list[Widened]) -> list[str]:
+    if not access:
+        return ["no setting widens access"]
+    return ["settings that widen access:", *(f"  {line}" for line in in_lines(access))]
+
+
+def _changes(content: files.FileContent, settings: Mapping[str, Any]) -> list[str]:
+    """Return the settings that changed since the file was trusted, a line each."""
+    pin = pin_of(content.path, os.environ)
+    if pin is None:
+        return []
+    lines = list(_differences(pin.settings, settings))
+    more = [f"  and {len(lines) - _MOST_CHANGES} more"] if len(lines) > _MOST_CHANGES else []
+    return ["changed settings:", *(lines[:_MOST_CHANGES] or ["  none that can be shown"]), *more]
+
+
+def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    for key in sorted({*old, *new}):
+        if key in old and (key not in new or old[key] != new[key]):
+            yield f"  - {key} = {shortened(old[key])}"
+        if key in new and (key not in old or old[key] != new[key]):
+            yield f"  + {key} = {shortened(new[key])}"

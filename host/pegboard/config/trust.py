@@ -1,0 +1,168 @@
+"""Trust in configuration files that are only found: which content of which file the user has accepted.
+
+An MCP client starts servers inside the folder that its user opens, so that `./hostconfig.toml` may be anybody's. Each
+trusted file has a pin in the state directory, which names the file's place and a digest of its content.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from pegboard.config import files
+from pegboard.config.problems import ConfigProblem, KeyPath, dotted
+from pegboard.config.state import read_state, remove_state, write_state
+from pegboard.errors import ConfigError
+
+
+class Pin(NamedTuple):
+    """The content of a file that the user has accepted.
+
+    Attributes:
+        target: the file with all links resolved.
+        digest: the SHA-256 digest of its content.
+        settings: its settings by dotted key, secrets masked.
+    """
+
+    target: str
+    digest: str
+    settings: Mapping[str, Any]
+
+
+class Untrusted(NamedTuple):
+    """A file that was found in the working directory and that may not be used as it is.
+
+    Attributes:
+        content: the file, None if it cannot be read.
+        problem: why the file may not be used, and what to do.
+        pin: the content that was accepted earlier, if any.
+    """
+
+    content: files.FileContent | None
+    problem: ConfigProblem
+    pin: Pin | None = None
+
+
+OnUntrusted: TypeAlias = Callable[[Untrusted], bool]
+"""Decides about a file that may not be used: True to use it, False to go on without it, ConfigError to stop."""
+
+
+def refuse(untrusted: Untrusted) -> bool:
+    """Stop: going on without the file could drop authenticators and whatever else the file restricts.
+
+    Raises:
+        ConfigError: always.
+    """
+    raise ConfigError([untrusted.problem])
+
+
+def choose(
+    path: Path | None, environ: Mapping[str, str], directory: Path, on_untrusted: OnUntrusted
+) -> tuple[files.Candidate, files.FileContent | ConfigProblem] | None:
+    """Return the configuration file to use as it was read, or a problem; None without any file."""
+    for candidate in files.candidates(path, environ, directory):
+        content = files.read(candidate, directory)
+        if not candidate.needs_trust:
+            return candidate, _unless_others_can_change(candidate, content, directory)
+        untrusted = check(content, environ, directory)
+        if untrusted is None or on_untrusted(untrusted):
+            return candidate, content
+    return None
+
+
+def check(content: files.FileContent | ConfigProblem, environ: Mapping[str, str], directory: Path) -> Untrusted | None:
+    """Return None for a file with a pin for this very content, otherwise the problem with the file."""
+    if isinstance(content, ConfigProblem):
+        return Untrusted(None, content)
+    shown = files.show(content.path, directory)
+    if content.risk is not None:
+        return Untrusted(None, _changeable(content, shown))
+    pin = pin_of(content.path, environ)
+    if pin is not None and (pin.target, pin.digest) == (os.path.realpath(content.path), _digest(content)):
+        return None
+    state = "has changed since it was trusted" if pin else "is not trusted: it was found in the working directory"
+    advice = f"check it and run `pegboard config trust`, or name it: --config {shown} (or PEGBOARD_CONFIG={shown})"
+    return Untrusted(content, ConfigProblem(f"{state}; {advice}", file=shown), pin)
+
+
+def trust(content: files.FileContent, settings: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+    """Pin a file with its present content and return the digest.
+
+    Raises:
+        ConfigError: other users could change the file.
+        OSError: the state directory cannot be written.
+    """
+    if content.risk is not None:
+        raise ConfigError([_changeable(content, str(content.path))])
+    import json
+
+    pin = Pin(os.path.realpath(content.path), _digest(content), settings)
+    write_state(_name(content.path), json.dumps(pin._asdict()).encode(), environ)
+    return pin.digest
+
+
+def untrust(path: Path, environ: Mapping[str, str]) -> bool:
+    """Remove the pin of a file. Return False if it had none.
+
+    Raises:
+        OSError: the pin cannot be removed.
+    """
+    return remove_state(_name(path), environ)
+
+
+def pin_of(path: Path, environ: Mapping[str, str]) -> Pin | None:
+    """Return the pin of a file, None if it has none that can be read."""
+    import json
+
+    try:
+        saved = read_state(_name(path), environ)
+        return None if saved is None else Pin(**json.loads(saved))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def settings_of(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a file by dotted key, JSON-ready and with secrets masked."""
+    from pegboard.config.masking import shown
+
+    return {dotted(path): shown(value, path) for path, value in _leaves(tree)}
+
+
+def _leaves(value: Mapping[str, Any], path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
+    for key, item in value.items():
+        if isinstance(item, Mapping) and item and item.keys() != {"env"}:
+            yield from _leaves(item, (*path, key))
+        else:
+            yield (*path, key), item
+
+
+def _unless_others_can_change(
+    candidate: files.Candidate, content: files.FileContent | ConfigProblem, directory: Path
+) -> files.FileContent | ConfigProblem:
+    """Refuse the user's own file if other users could change it. A file that is named is the operator's decision."""
+    if candidate.named_by is None and isinstance(content, files.FileContent) and content.risk is not None:
+        return _changeable(content, files.show(content.path, directory))
+    return content
+
+
+def _changeable(content: files.FileContent, shown: str) -> ConfigProblem:
+    advice = f"change its owner or permissions, or name it: --config {shown} (or PEGBOARD_CONFIG={shown})"
+    return ConfigProblem(f"is refused, as {content.risk}; {advice}", file=shown)
+
+
+def _name(path: Path) -> str:
+    """Return the name of a file's pin. Links count by where they lie: relative paths in a file count from there."""
+    place = os.path.join(os.path.realpath(path.parent), path.name)
+    return f"trusted-{_sha256(os.fsencode(place))[:32]}.json"
+
+
+def _digest(content: files.FileContent) -> str:
+    return _sha256(content.data)
+
+
+def _sha256(data: bytes) -> str:
+    import hashlib
+
+    return hashlib.sha256(data).hexdigest()

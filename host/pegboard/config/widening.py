@@ -1,0 +1,83 @@
+"""Settings that widen access: what a file, the environment or the command line opens beyond the defaults.
+
+The models of settings mark them (`Widens`), so that no list of them exists here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+
+from pegboard.config.hostconfig import HostConfig
+from pegboard.config.masking import shown
+from pegboard.config.models import HostSection, Widens
+from pegboard.config.problems import KeyPath, dotted
+from pegboard.config.secrets import SecretRef, references
+
+Models = Mapping[str, Mapping[str, type[BaseModel] | None]]
+"""The models of sections, `{"plugins": {name: model}, "toolkits": {name: model}}`; None for one without settings."""
+
+
+class Widened(NamedTuple):
+    """One setting that widens access.
+
+    Attributes:
+        key: its dotted key.
+        value: its value, JSON-ready and with secrets masked.
+        access: the access that it gives.
+        source: where it was given.
+    """
+
+    key: str
+    value: Any
+    access: str
+    source: str
+
+
+def widened(config: HostConfig, models: Models) -> list[Widened]:
+    """Return the settings that widen access, in the order of the sections.
+
+    Sections without an entry in `models` do not run and are left out.
+    """
+    found = list(_marked(config, ("host",), config.sources.tree.get("host", {}), HostSection))
+    for kind, sections in (("plugins", config.plugins), ("toolkits", config.toolkits)):
+        for name, section in sections.items():
+            if name in models.get(kind, {}):
+                found += _marked(config, (kind, name), section, models[kind][name])
+                found += _referred(config, (kind, name), section)
+    return found
+
+
+def _marked(
+    config: HostConfig, path: KeyPath, section: Mapping[str, Any], model: type[BaseModel] | None
+) -> Iterator[Widened]:
+    for name, field in model.model_fields.items() if model else ():
+        mark = next((mark for mark in field.metadata if isinstance(mark, Widens)), None)
+        key = field.alias or name
+        if mark is None or key not in section or isinstance(section[key], SecretRef):
+            continue
+        source = config.sources.around((*path, key))
+        value = section[key]
+        if source.by_operator and not _is_default(value, field.default) and not _harmless(mark, value):
+            yield Widened(dotted((*path, key)), shown(value, (*path, key)), mark.access, str(source))
+
+
+def _referred(config: HostConfig, path: KeyPath, section: Mapping[str, Any]) -> Iterator[Widened]:
+    for place, reference in references(section, path):
+        source = config.sources.around(place)
+        if source.by_operator:
+            access = f"passes the variable {reference.env} on"
+            yield Widened(dotted(place), {"env": reference.env}, access, str(source))
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    return bool(value == default) or (isinstance(value, list) and tuple(value) == default)
+
+
+def _harmless(mark: Widens, value: Any) -> bool:
+    try:
+        return mark.unless(value)
+    except Exception:  # noqa: BLE001 - the value is not checked yet, and a plugin judges it
+        return False
