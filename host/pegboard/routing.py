@@ -36,13 +36,22 @@ async def respond(routes: Routes, request: Request, host: ProtocolHost) -> Respo
     if route is None:
         return Response(405, headers={"Allow": ", ".join(sorted(methods))})
     try:
-        return await route.handler(request, host)
+        answer = await route.handler(request, host)
+        return await _head(answer) if request.method == "HEAD" and isinstance(answer, EventStream) else answer
     except asyncio.CancelledError:
         raise
     except BaseException:
         error_id = secrets.token_hex(4)
         logger.exception("error %s in %s %s", error_id, request.method, request.path)
         return Response(500, f"Internal error {error_id}\n".encode(), "text/plain")
+
+
+async def _head(answer: EventStream) -> Response:
+    """The answer to a HEAD request for an event stream, which is not begun."""
+    close = getattr(answer.messages, "aclose", None)
+    if close is not None:
+        await close()
+    return Response(headers={**answer.headers, "Content-Type": "text/event-stream"})
 
 
 def guarded(route: Route, authenticators: Iterable[Authenticator]) -> Route | None:

@@ -80,12 +80,18 @@ async def test_the_grace_is_bounded(fixture_site: Path) -> None:
     async with Served(fixture_site, http_config(host="grace_seconds = 0.1")) as served:
         streaming = await stream(served, call("fixture_wait", token="p"))
         silent = await served.connect()
+        session = Session(served)
+        await session.open()
+        in_session = await session.begin(call("fixture_wait", token="p"))
         one = modern(call("fixture_wait"))
         await silent.ask("POST", "/mcp", mirrored(one), json.dumps(one).encode())
         await ask(served, message("tools/list"))
         served.signal(signal.SIGTERM)
-        assert await streaming.next() is None
-        assert (await silent.answer()).status == 503
+        for cut in (streaming, in_session):
+            assert (await cut.next())["error"]["message"].startswith("The server is stopping")
+            assert await cut.next() is None
+        answer = await silent.answer()
+        assert (answer.status, answer.get("Retry-After")) == (503, None)  # the call has begun: a retry would repeat it
         assert await served.wait() == 0
         assert "Traceback" not in served.stderr
 

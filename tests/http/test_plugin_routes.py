@@ -80,6 +80,10 @@ async def test_they_are_served(pages: Served) -> None:
     head = await pages.request("HEAD", "/page")
     assert (head.status, head.body) == (201, b"")
     assert (await pages.request("DELETE", "/page")).status == 405
+    async with await pages.connect() as line:
+        opened = await line.request("HEAD", "/events")
+        assert (opened.status, opened.get("Content-Type"), opened.get("X-Page")) == (200, "text/event-stream", "yes")
+        assert (await line.request("GET", "/open")).status == 201
     stream = await pages.request("GET", "/events")
     assert (stream.get("Content-Type"), stream.get("X-Page")) == ("text/event-stream", "yes")
     assert stream.body == b"data: 0\n\ndata: 1\n\ndata: 2\n\n"

@@ -57,7 +57,9 @@ async def test_a_header_that_is_not_of_the_older_era_makes_a_request_modern(serv
     """Row 4: it then lacks its `_meta`; in a session too."""
     done = await post(served, message("tools/list", {}), (PV, header))
     assert done.refused == (400, -32602)
-    assert done.last["error"]["data"]["supported"] == [MODERN[-1], *reversed(LEGACY)]  # B-7
+    error = done.last["error"]
+    assert error["data"]["supported"] == [MODERN[-1], *reversed(LEGACY)]  # B-7
+    assert all(one in error["message"] for one in LEGACY) == (header != MODERN[-1])
     session = Session(served)
     await session.open()
     assert (await session.post(message("tools/list", {}), (PV, header))).refused == (400, -32602)
@@ -160,7 +162,9 @@ async def test_a_stream_is_there_to_get(served: Served) -> None:
     assert (await served.request("GET", "/mcp", [sid, ("Accept", "application/json")])).status == 406
     assert (await served.request("GET", "/mcp", [takes])).status == 400
     assert (await served.request("GET", "/mcp", [("Mcp-Session-Id", "unknown"), takes])).status == 404
-    assert (await served.request("GET", "/mcp", [sid, takes, (PV, "2099-01-01")])).status == 400
+    unknown = await served.request("GET", "/mcp", [sid, takes, (PV, "2099-01-01")])
+    assert unknown.status == 400
+    assert all(one in unknown.json["error"]["message"] for one in (*LEGACY, *MODERN))
     modern_get = await served.request("GET", "/mcp", [sid, takes, (PV, "2026-07-28")])
     assert (modern_get.status, modern_get.get("Allow")) == (405, "POST")
 
@@ -184,8 +188,34 @@ async def test_delete_cancels_what_runs_in_the_session(served: Served) -> None:
     await other.open()
     streaming = await session.begin(call("fixture_wait", {"label": "deleted"}, token=1))
     await served.request("DELETE", "/mcp", [("Mcp-Session-Id", session.id)])
+    assert (await streaming.next())["error"]["message"] == "The session was deleted."
     assert await streaming.next() is None
     assert "deleted" in (await other.post(call("fixture_cancelled"))).result["content"][0]["text"]
+
+
+async def test_a_call_whose_session_is_deleted_gets_an_error(served: Served) -> None:
+    session, other = Session(served), Session(served)
+    await session.open()
+    await other.open()
+    async with await served.connect() as line:
+        one = call("fixture_wait", {"label": "unanswered"}, id="w")
+        await line.ask("POST", "/mcp", session.fields(), json.dumps(one).encode())
+        while await busy(session, "w"):
+            pass
+        await served.request("DELETE", "/mcp", session.fields())
+        answer = await line.answer()
+        assert (answer.status, answer.json["id"], answer.json["error"]["code"]) == (404, "w", -32600)
+
+
+async def busy(session: Session, request_id: str) -> bool:
+    """Whether no request of that id has come so far."""
+    return "result" in (await session.post(message("ping", id=request_id))).last
+
+
+@pytest.mark.requirement("HTTP-05")
+@pytest.mark.parametrize("method", ["BREW", "get", "GETX", "X-Y"])
+async def test_methods_that_are_not_known(served: Served, method: str) -> None:
+    assert (await served.request(method, "/mcp")).status == 501
 
 
 @pytest.mark.requirement("HTTP-05")
@@ -197,9 +227,26 @@ async def test_other_methods(served: Served, method: str) -> None:
 
 
 @pytest.mark.requirement("HTTP-01")
-@pytest.mark.parametrize("path", ["/", "/mcp/", "/MCP", "/mcp/x", "//mcp", "/nothing"])
+@pytest.mark.parametrize("path", ["/", "/mcp//", "/MCP", "/mcp/x", "//mcp", "/nothing"])
 async def test_other_paths(served: Served, path: str) -> None:
     assert (await served.request("POST", path, JSON_FIELDS, b"{}")).status == 404
+
+
+async def test_the_path_may_end_with_a_slash(served: Served) -> None:
+    session = Session(served)
+    await session.open()
+    body = json.dumps(message("ping", id="slash")).encode()
+    assert (await served.request("POST", "/mcp/", session.fields(), body)).json["id"] == "slash"
+    assert (await served.request("DELETE", "/mcp/", session.fields())).status == 204
+
+
+async def test_head_opens_no_stream(served: Served) -> None:
+    session = Session(served)
+    await session.open()
+    async with await served.connect() as line:
+        answer = await line.request("HEAD", "/mcp", session.fields())
+        assert (answer.status, answer.get("Allow")) == (405, "DELETE, GET, POST")
+        assert (await line.request("GET", "/healthz")).text == "ok\n"  # nothing else is on the connection
 
 
 async def test_health(served: Served) -> None:
@@ -257,7 +304,7 @@ async def test_two_media_types_are_none(served: Served) -> None:
         ("application/*;q=0.5", 200),
         ("text/event-stream", 200),
         ("text/html", 406),
-        ("", 406),
+        ("", 200),
         ("application/json;q=0", 406),
         ("application/json; q=0.0, text/event-stream; Q=0.00", 406),
         ("*/*;q=0.000", 406),

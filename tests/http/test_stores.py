@@ -50,6 +50,30 @@ async def test_a_session_goes_on_after_the_server_was_killed(kept_site: Path, tm
         assert (await deleted.post(message("ping"))).status == 404
 
 
+@pytest.mark.parametrize(("request_id", "seen"), [(7, 0), ("r", 1), ("r" * 400, 0)], ids=["number", "text", "long"])
+async def test_a_call_that_is_lost_with_the_server_is_answered_on_its_stream(
+    kept_site: Path, tmp_path: Path, request_id: int | str, seen: int
+) -> None:
+    said = [["notifications/message", {"level": "error", "data": "x"}]]
+    async with serve(kept_site, tmp_path) as first:
+        session = Session(first)
+        await session.open()
+        lost = await session.begin(call("asking_tell", {"notifications": said, "stay": True}, id=request_id))
+        answered = await session.begin(call("asking_tell", {"notifications": said}))
+        assert (await answered.next())["result"]
+        first.process.kill()
+        await first.wait()
+    async with serve(kept_site, tmp_path) as second:
+        session.served = second
+        if len(str(request_id)) > 300:  # no id of an event could carry it
+            assert lost.events[0].id is None
+            return
+        found = [one async for one in (await session.listen(lost.events[seen].id)).rest()]
+        assert [one.get("method") for one in found[:-1]] == ["notifications/message"][seen:]
+        assert (found[-1]["id"], found[-1]["error"]["code"]) == (request_id, -32603)
+        assert await (await session.listen(answered.events[-1].id)).next() is None
+
+
 async def run(site: Path, folder: Path, *words: str, more: str = "", env: dict[str, str] | None = None) -> int:
     """Run a command in a folder whose configuration selects the stores in files; returns the exit code."""
     config = folder / "hostconfig.toml"

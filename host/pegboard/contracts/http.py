@@ -85,10 +85,12 @@ class EventStream(NamedTuple):
         messages: the events, or their `data` alone, without line breaks. The server calls `aclose`, where there is one,
             when the stream has ended or the peer is gone.
         headers: further header fields.
+        cut: gives a last message for a stream that the server ends before its messages end, because it stops.
     """
 
     messages: AsyncIterator[bytes | ServerSentEvent]
     headers: Mapping[str, str] = NOTHING
+    cut: Callable[[], bytes] | None = None
 
 
 RouteHandler: TypeAlias = "Callable[[Request, ProtocolHost], Awaitable[Response | EventStream]]"

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from itertools import islice
 from typing import Any
 
 from aiohttp import web
-from aiohttp.http_exceptions import LineTooLong
+from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
 from aiohttp.web_protocol import RequestHandler
 
 logger = logging.getLogger("pegboard.plugins.http")
@@ -21,6 +22,13 @@ _LAST = b"HTTP/1.1 %b\r\nServer: pegboard\r\nConnection: close\r\nContent-Length
 _TOO_SLOW = _LAST % b"408 Request Timeout"
 _TOO_LARGE = _LAST % b"431 Request Header Fields Too Large"
 
+_TEXTS = {
+    400: "This is no valid HTTP request.\n",
+    431: "A header field is too large.\n",
+    501: "The server does not know this method.\n",
+}
+_UNKNOWN_METHOD = re.compile(r"b'[!#$%&*+.^_`|~0-9A-Za-z-]+ \S+ HTTP/1\.[01]'")
+"""A sound request line, in what aiohttp says of one whose method it does not know."""
 
 FIELDS = 4
 """How many header fields of the largest size a request may have, or as many bytes in smaller ones."""
@@ -85,9 +93,9 @@ class Connection(RequestHandler):
             raise ConnectionError("the response has begun, it cannot become another")
         if isinstance(exc, LineTooLong):
             status = 431
-        text = {400: "This is no valid HTTP request.\n", 431: "A header field is too large.\n"}.get(
-            status, "It failed.\n"
-        )
+        elif isinstance(exc, BadHttpMethod) and _UNKNOWN_METHOD.search(exc.message):
+            status = 501
+        text = _TEXTS.get(status, "It failed.\n")
         response = web.Response(status=status, text=text, headers={"Server": "pegboard"})
         response.force_close()
         return response

@@ -16,7 +16,8 @@ from pegboard_plugins.http.written import LARGEST, Head, Written, is_ordinary
 
 _CLOSE = {"Connection": "close"}
 _BUSY = Response(503, b"The server is busy.\n", "text/plain", {"Retry-After": "1"})
-_STOPPING = Response(503, b"The server is stopping.\n", "text/plain", {"Retry-After": "1", **_CLOSE})
+_STOPPING = Response(503, b"The server is stopping; the request was cut before its end.\n", "text/plain", _CLOSE)
+"""Without Retry-After: what was cut may have had effects."""
 _TOO_SLOW = Response(408, b"The body came too slowly.\n", "text/plain", _CLOSE)
 _BROKEN = Response(400, b"The body is not framed as HTTP has it.\n", "text/plain", _CLOSE)
 _ENCODED = Response(415, b"Send the body without a content encoding.\n", "text/plain", {"Accept-Encoding": "identity"})
@@ -205,17 +206,16 @@ class Handler:
         try:
             with _Patience(request, self._config.send_seconds):
                 await response.prepare(request)
-            await self._write(request, response, messages)
+            await self._write(request, response, answer)
             with _Patience(request, self._config.send_seconds):
                 await response.write_eof()
         finally:
             await _close(messages)
         return response
 
-    async def _write(
-        self, request: web.BaseRequest, response: web.StreamResponse, messages: AsyncIterator[bytes | ServerSentEvent]
-    ) -> None:
+    async def _write(self, request: web.BaseRequest, response: web.StreamResponse, answer: EventStream) -> None:
         """Write each message as an event, and a comment whenever there was none for a while."""
+        messages = answer.messages
         following = _following(messages)
         try:
             while True:
@@ -226,6 +226,7 @@ class Handler:
                 )
                 if not following.done():
                     if self._aborted.done():
+                        await self._cut(request, response, answer)
                         return
                     data = _PING
                 elif (message := following.result()) is None:
@@ -238,6 +239,11 @@ class Handler:
         finally:
             following.cancel()
             await asyncio.wait((following,))  # an iterator that runs cannot be closed
+
+    async def _cut(self, request: web.BaseRequest, response: web.StreamResponse, answer: EventStream) -> None:
+        if answer.cut is not None:
+            with _Patience(request, self._config.send_seconds):
+                await response.write(_encoded(answer.cut()))
 
 
 def _too_large(limit: int) -> Response:

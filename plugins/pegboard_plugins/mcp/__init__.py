@@ -133,4 +133,5 @@ class McpPlugin(Plugin):
         from pegboard_plugins.mcp.endpoint import Endpoint
 
         endpoint = Endpoint(self.config, self._round_trips)
-        return [Route(method, self.config.path, endpoint.answer) for method in ("POST", "GET", "DELETE")]
+        paths = {self.config.path, self.config.path.rstrip("/") + "/"}
+        return [Route(method, path, endpoint.answer) for path in sorted(paths) for method in ("POST", "GET", "DELETE")]

@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any, Final, Self
 
-from pegboard import EventStream, Response
+from pegboard import EventStream, RequestId, Response, jsonrpc_error
+from pegboard_plugins.mcp.envelope import INTERNAL_ERROR
 from pegboard_plugins.mcp.outbox import Outbox
 
 COMMIT_SECONDS: Final = 15.0
 """After how long a call that has said nothing is answered with a stream, which can be kept alive."""
 
 STREAM_HEADERS: Final = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
+
+
+def cut(request_id: RequestId | None) -> bytes:
+    """The response to a call that is cut when the server stops. It may have had effects, so it invites no retry."""
+    return jsonrpc_error(INTERNAL_ERROR, "The server is stopping; the call was cut before its end.", request_id)
 
 
 class Exchange:
@@ -26,11 +33,12 @@ class Exchange:
         head: the status and the fields that its response goes out with, while there are still some to choose.
     """
 
-    __slots__ = ("_answered", "_outbox", "_task", "head")
+    __slots__ = ("_answered", "_outbox", "_request_id", "_task", "head")
 
     _task: asyncio.Task[bytes]
 
-    def __init__(self) -> None:
+    def __init__(self, request_id: RequestId | None = None) -> None:
+        self._request_id = request_id
         self._outbox = Outbox()
         self._answered = False
         self.head = Response()
@@ -64,7 +72,7 @@ class Exchange:
                 timer.cancel()
         if self._task.done() and (self.head.status != 200 or not (streamed or not self._outbox.empty)):
             return self.head._replace(body=self._task.result())
-        return EventStream(self, STREAM_HEADERS)
+        return EventStream(self, STREAM_HEADERS, partial(cut, self._request_id))
 
     # --- the stream
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pegboard import Headers, ProtocolError
+from pegboard_plugins.mcp.revisions import SUPPORTED
 
 PROTOCOL_VERSION_HEADER: Final = "MCP-Protocol-Version"
 SESSION_HEADER: Final = "Mcp-Session-Id"
@@ -53,7 +54,12 @@ def check_revision(headers: Headers, revision: str) -> None:
     Raises:
         ProtocolError: -32020.
     """
-    _same(headers, PROTOCOL_VERSION_HEADER, revision)
+    try:
+        _same(headers, PROTOCOL_VERSION_HEADER, revision)
+    except ProtocolError as error:
+        if named_revision(headers) in SUPPORTED:
+            raise
+        raise ProtocolError(error.code, error.message, {"supported": list(SUPPORTED)}) from None
 
 
 def _same(headers: Headers, name: str, expected: str, *, encoded: bool = False) -> None:

@@ -44,13 +44,13 @@ def _charset(parameters: str) -> str:
 
 
 def accepted(headers: Headers) -> Accepted:
-    """What the client takes; both when it does not say."""
+    """What the client takes; both when it does not say, or says nothing in the field."""
     return _accepted(tuple(headers.getall("Accept", ())))
 
 
 @lru_cache(maxsize=64)
 def _accepted(fields: Sequence[str]) -> Accepted:
-    if not fields:
+    if not any(field.strip(" \t,") for field in fields):
         return Accepted(json=True, events=True)
     ranges = {name for part in ",".join(fields).split(",") if (name := _range(part))}
     anything = "*/*" in ranges

@@ -23,6 +23,7 @@ from pegboard import (
 )
 from pegboard_plugins.mcp.envelope import (
     INTERNAL_ERROR,
+    INVALID_PARAMS,
     INVALID_REQUEST,
     PARSE_ERROR,
     params_of,
@@ -98,6 +99,8 @@ class StreamableHttp:
         says_modern = type(params) is dict and is_modern(params)
         if says_modern or not (revision is None or revision in LEGACY):
             if kind == "request":
+                if not (says_modern or revision in MODERN):
+                    return unknown_revision(str(revision), message["id"], INVALID_PARAMS)
                 return await self._modern(message, revision, takes, request, service)
             answer = _without_answer(kind, revision)
             if answer is ACCEPTED:
@@ -129,7 +132,7 @@ class StreamableHttp:
             if not takes.events:
                 return NOT_ACCEPTABLE
             return self._listen(service.listen(request_id, params, client, request.caller, request.headers), service)
-        exchange = Exchange() if takes.events and (tells or not takes.json) else None
+        exchange = Exchange(request_id) if takes.events and (tells or not takes.json) else None
         call = service.call(request_id, method, params, client, request.caller, exchange, headers=request.headers)
         check_parameters(request.headers, call, service.host)
         if exchange is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -27,6 +27,7 @@ class Calls:
     """One call that runs as a test wants it, in either era, for a peer that takes nothing but event streams."""
 
     def __init__(self) -> None:
+        self.last: Callable[[], None] | None = None
         self.may_end, self.running = asyncio.Event(), asyncio.Event()
         self.sessions = Sessions(MemorySessions(10, 60), None, McpConfig())
 
@@ -48,6 +49,8 @@ class Calls:
             self.call.head = REFUSED
         else:
             await self.may_end.wait()
+        if self.last is not None:
+            asyncio.get_running_loop().call_soon(self.last)
         return b"{}"
 
 
@@ -68,6 +71,22 @@ async def test_a_silent_call_becomes_a_stream_after_a_while(era: str, monkeypatc
     assert isinstance(begun, EventStream)
     call.may_end.set()
     assert [one for one in await data(begun.messages) if one] == [b"{}"]
+
+
+@pytest.mark.parametrize("json", [False, True], ids=["events", "both"])
+async def test_a_call_that_ends_in_the_very_turn_of_its_timer_is_answered(json: bool) -> None:
+    """The timer fires after the call has ended, and before the request notices the end."""
+    call = Calls()
+    begun = asyncio.create_task(call.begin("2025-11-25", json=json))
+    await call.running.wait()
+    call.may_end.set()
+    call.last = call.call._commit  # type: ignore[union-attr]  # of sessions
+    answer = await begun
+    if json:
+        assert answer == Response(body=b"{}")
+    else:
+        assert isinstance(answer, EventStream)
+        assert [one for one in await data(answer.messages) if one] == [b"{}"]
 
 
 @ERAS

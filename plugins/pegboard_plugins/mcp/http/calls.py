@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any, Final
 
 from pegboard import EventStream, RequestId, Response, jsonrpc_error
-from pegboard_plugins.mcp.envelope import INTERNAL_ERROR
-from pegboard_plugins.mcp.exchange import COMMIT_SECONDS, STREAM_HEADERS
-from pegboard_plugins.mcp.http.stream import Stream
+from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST
+from pegboard_plugins.mcp.exchange import COMMIT_SECONDS, STREAM_HEADERS, cut
+from pegboard_plugins.mcp.http.refusals import DELETED, failure
+from pegboard_plugins.mcp.http.stream import OF_A_CALL, Keeping, Stream, kind_of_call
 from pegboard_plugins.mcp.http.table import HttpSession, Sessions
 from pegboard_plugins.mcp.outbox import Outbox
 
 ACCEPTED: Final = Response(202)
-
-OF_A_CALL: Final = "c"
-"""The first letter of the ids of the streams of calls."""
 
 
 class SessionCall:
@@ -30,7 +29,6 @@ class SessionCall:
     """
 
     __slots__ = (
-        "_cancelled",
         "_in_events",
         "_outbox",
         "_response",
@@ -55,7 +53,6 @@ class SessionCall:
         self._response: bytes | None = None
         self._streamed = False
         self._in_events = False
-        self._cancelled = False
 
     @property
     def open(self) -> bool:
@@ -73,18 +70,26 @@ class SessionCall:
 
     async def _run(self, answer: Coroutine[Any, Any, bytes]) -> None:
         try:
-            response = await answer
-            if self.open:
-                self._session.withdraw(self)
-                self._response = response
-                if self._streamed or self._in_events or not self._outbox.empty:
-                    self._outbox.send(response, keep=True)
+            self._end(await answer)
+        except BaseException:
+            self._end(jsonrpc_error(INTERNAL_ERROR, "Internal error", self.request_id), Response(500))
+            raise
         finally:
             self._outbox.close()
             if self._session.running.get(self.request_id) is self:
                 del self._session.running[self.request_id]
             if self._stream is not None or not self._session.held:
                 await self._rest()
+
+    def _end(self, response: bytes, head: Response | None = None) -> None:
+        """Give the response to the client, unless the call has ended already."""
+        if self._outbox.closed:
+            return
+        self._session.withdraw(self)
+        self._response = response
+        self.head = head or self.head
+        if self._streamed or self._in_events or not self._outbox.empty:
+            self._outbox.send(response, keep=True)
 
     async def _rest(self) -> None:
         """Keep what its client has not read, once nobody reads, and be done."""
@@ -102,7 +107,13 @@ class SessionCall:
         """Cancel it for its client, to whom nothing is sent any more, but that what it asked needs no answer."""
         self._outbox.clear()
         self._session.withdraw(self)
-        self._cancelled = True
+        self._outbox.close()
+        self._task.cancel()
+
+    def end_with_session(self) -> None:
+        """End the call with an error, as its session is deleted."""
+        refused = failure(404, self.request_id, INVALID_REQUEST, DELETED)
+        self._end(refused.body, refused)
         self._outbox.close()
         self._task.cancel()
 
@@ -126,11 +137,13 @@ class SessionCall:
             return self._alone()
         self._streamed = True
         session = self._session
-        stream = self._stream = Stream(session.id, session.keeping, OF_A_CALL, outbox=self._outbox)
-        if session.keeping.store is not None and not session.closed:
+        kind = kind_of_call(self.request_id)
+        keeping = session.keeping if kind else Keeping(None)  # without the request's id nobody could come back for it
+        stream = self._stream = Stream(session.id, keeping, kind or OF_A_CALL, outbox=self._outbox)
+        if keeping.store is not None and not session.closed:
             session.streams[stream.id] = stream
         stream.on_left = self._left
-        return EventStream(stream.read(), STREAM_HEADERS)
+        return EventStream(stream.read(), STREAM_HEADERS, partial(cut, self.request_id))
 
     async def _first(self, *, events: bool) -> None:
         """Wait until it says something, has ended, or has taken so long that a stream is better."""
@@ -147,15 +160,13 @@ class SessionCall:
                 timer.cancel()
 
     def _commit(self) -> None:
-        self._streamed = True
-        self._outbox.wake()
+        if self.open:  # a response that is there already goes out alone
+            self._streamed = True
+            self._outbox.wake()
 
     def _alone(self) -> Response:
-        if self._response is not None:
-            return self.head._replace(body=self._response)
-        if self._cancelled:
-            return ACCEPTED
-        return Response(500, jsonrpc_error(INTERNAL_ERROR, "Internal error", self.request_id))
+        """The response, or nothing where the client has cancelled the call."""
+        return ACCEPTED if self._response is None else self.head._replace(body=self._response)
 
     def _left(self) -> None:
         if not self.open:

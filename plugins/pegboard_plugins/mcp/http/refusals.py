@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from pegboard import (
     AuditLog,
@@ -23,6 +23,8 @@ from pegboard import (
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
 from pegboard_plugins.mcp.headers import PROTOCOL_VERSION_HEADER, named_revision
 from pegboard_plugins.mcp.revisions import LEGACY, MODERN, SUPPORTED
+
+DELETED: Final = "The session was deleted."
 
 _AUDIT = AuditLog()
 
@@ -59,14 +61,17 @@ def _to_ask_for(call: Call, error: InsufficientScopeError) -> Sequence[str]:
     return error.scopes if call.client.revision in MODERN else sorted({*error.scopes, *call.caller.scopes})
 
 
-def unknown_revision(revision: str) -> Response:
-    """The header names a revision that is not served."""
+def unknown_revision(revision: str, request_id: RequestId | None = None, code: int = INVALID_REQUEST) -> Response:
+    """Refuse a request whose header names a revision that is not served."""
     data = {"supported": list(SUPPORTED), "requested": revision}
-    return failure(400, None, INVALID_REQUEST, f"{PROTOCOL_VERSION_HEADER} names no revision served here.", data)
+    message = f"{PROTOCOL_VERSION_HEADER} names no revision served here; use one of {', '.join(SUPPORTED)}."
+    return failure(400, request_id, code, message, data)
 
 
 def sessions_alone(request: Request) -> Response | None:
-    """Why a GET or DELETE is not for a session; None when it may be."""
+    """Why a GET or DELETE is not for a session; None when it may be. HEAD would open a stream that is not read."""
+    if request.method == "HEAD":
+        return Response(405, headers={"Allow": "DELETE, GET, POST"})
     revision = named_revision(request.headers)
     if revision in MODERN:
         return Response(405, headers={"Allow": "POST"})

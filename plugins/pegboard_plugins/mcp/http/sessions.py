@@ -6,13 +6,13 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
-from pegboard import Call, EventStream, MCPError, ProtocolError, Request, RequestId, Response
+from pegboard import Call, EventStream, MCPError, ProtocolError, Request, RequestId, Response, jsonrpc_error
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, is_request_id, params_of, readable_id, shape
 from pegboard_plugins.mcp.exchange import STREAM_HEADERS
 from pegboard_plugins.mcp.headers import SESSION_HEADER, named_revision
 from pegboard_plugins.mcp.http.calls import ACCEPTED, SessionCall
 from pegboard_plugins.mcp.http.refusals import failure, head_of, refusal
-from pegboard_plugins.mcp.http.stream import EventId, Stream
+from pegboard_plugins.mcp.http.stream import EventId, Missed, Stream, request_of
 from pegboard_plugins.mcp.http.table import APART, HttpSession, Sessions
 from pegboard_plugins.mcp.lifetimes import seconds_left
 from pegboard_plugins.mcp.media import NOT_ACCEPTABLE, Accepted, accepted
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp import McpConfig
 
 BATCH_REVISION = "2025-03-26"
+
+_LOST = (
+    "The response is lost: the server that ran the call has ended, or did not keep its stream. Call again if need be."
+)
 
 logger = logging.getLogger("pegboard.mcp")
 
@@ -202,12 +206,22 @@ class SessionRequests:
                 return EventStream(session.open_apart().read(seconds=left), STREAM_HEADERS)  # it only tells of changes
             if session.streams.get(named.stream) is None:
                 stream = session.open_apart(named.stream, named.number + len(missed) + 1)
-        elif missed is None:
+        elif known is None:  # the call has ended: there is nothing but what was kept
+            missed = await self._kept(stream, missed, named.number)
+        if missed is None:
             return None
-        elif known is None:
-            stream.close()  # the call has ended: there is nothing but what was kept
         seconds = left if named.stream.startswith(APART) else None
         return EventStream(stream.read(missed, prime=False, seconds=seconds), STREAM_HEADERS)
+
+    async def _kept(self, stream: Stream, missed: Missed | None, number: int) -> Missed | None:
+        """What was kept of a call that has ended; where its response was not, the stream ends with an error."""
+        request_id = request_of(stream.id)
+        answered = missed is not None and await stream.is_answered(missed, number)
+        if answered or request_id is None:
+            stream.close()
+            return missed
+        stream.end_with(jsonrpc_error(INTERNAL_ERROR, _LOST, request_id))
+        return missed or ()
 
     async def delete(self, request: Request, service: Service) -> Response:
         """End a session."""

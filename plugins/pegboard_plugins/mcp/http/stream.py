@@ -6,6 +6,7 @@ A client may lose a stream and ask for it again at any time; whoever asked last 
 from __future__ import annotations
 
 import asyncio
+import base64
 import logging
 import secrets
 from collections import deque
@@ -13,13 +14,45 @@ from collections.abc import Callable, Hashable, Sequence
 from itertools import count
 from typing import NamedTuple, Self
 
-from pegboard import EventStore, ServerSentEvent
+from pegboard import EventStore, RequestId, ServerSentEvent, decode, encode
+from pegboard_plugins.mcp.envelope import is_request_id
 from pegboard_plugins.mcp.outbox import Outbox
 
 logger = logging.getLogger("pegboard.mcp")
 
 _ids = (f"{number:x}-{_process}" for _process in [secrets.token_urlsafe(6)] for number in count())
 """Ids of streams, unlike those of any other process."""
+
+
+Missed = Sequence[tuple[int, bytes]]
+"""Messages that were given out before, with their numbers."""
+
+OF_A_CALL = "c"
+"""The first letter of the ids of the streams of calls."""
+MAX_EVENT_ID = 500
+"""The longest id of an event, in characters."""
+MAX_ID_BYTES = 300
+"""The longest request id that the id of a stream carries, as JSON."""
+
+
+def kind_of_call(request_id: RequestId) -> str | None:
+    """How the id of the stream of a call begins: it carries the id of the request. None for one that is too long."""
+    text = encode(request_id)
+    if len(text) > MAX_ID_BYTES:
+        return None
+    return f"{OF_A_CALL}{base64.urlsafe_b64encode(text).rstrip(b'=').decode()}~"
+
+
+def request_of(stream_id: str) -> RequestId | None:
+    """The id of the request whose stream this is; None for other streams, and where the id does not carry it."""
+    carried, tilde, _ = stream_id.removeprefix(OF_A_CALL).rpartition("~")
+    if not (tilde and carried and stream_id.startswith(OF_A_CALL)):
+        return None
+    try:
+        request_id = decode(base64.urlsafe_b64decode(carried + "=" * (-len(carried) % 4)))
+    except ValueError:
+        return None
+    return request_id if isinstance(request_id, str | int) and is_request_id(request_id) else None
 
 
 class EventId(NamedTuple):
@@ -32,7 +65,7 @@ class EventId(NamedTuple):
     def parse(cls, text: str) -> EventId | None:
         """The id that a text is; None when it is none of ours."""
         stream, dot, number = text.rpartition(".")
-        if dot and stream.isascii() and number.isascii() and number.isdecimal() and len(text) <= 100:
+        if dot and stream.isascii() and number.isascii() and number.isdecimal() and len(text) <= MAX_EVENT_ID:
             return cls(stream, int(number))
         return None
 
@@ -112,7 +145,7 @@ class Stream:
             self.expiry.cancel()
             self.expiry = None
 
-    async def missed(self, number: int) -> Sequence[tuple[int, bytes]] | None:
+    async def missed(self, number: int) -> Missed | None:
         """The messages after a number that were given out before; None where they are not all kept."""
         if self.keeping.store is None:
             return None
@@ -121,9 +154,24 @@ class Stream:
                 return ()  # nothing was, whatever is still kept
             return await self.keeping.store.after(self.session_id, self.id, number)
 
-    def read(
-        self, missed: Sequence[tuple[int, bytes]] = (), *, prime: bool = True, seconds: float | None = None
-    ) -> Reader:
+    async def is_answered(self, missed: Missed, number: int) -> bool:
+        """Whether a stream that has ended, and whose last messages these are, carried the response of its call.
+
+        Args:
+            missed: the messages after the number.
+            number: of the last message that the client has seen.
+        """
+        if not missed and self.keeping.store is not None:
+            missed = await self.keeping.store.after(self.session_id, self.id, number - 1) or ()
+        return bool(missed) and bool(missed[-1][1]) and "method" not in decode(missed[-1][1])
+
+    def end_with(self, message: bytes) -> None:
+        """Queue a last message, which is not kept."""
+        self.keeping = self.keeping._replace(store=None)
+        self.send(message)
+        self.close()
+
+    def read(self, missed: Missed = (), *, prime: bool = True, seconds: float | None = None) -> Reader:
         """Whoever reads it from now on.
 
         Args:
@@ -180,9 +228,7 @@ class Reader:
 
     __slots__ = ("_ends", "_loop", "_missed", "_prime", "_stream", "_until")
 
-    def __init__(
-        self, stream: Stream, missed: Sequence[tuple[int, bytes]], *, prime: bool, seconds: float | None = None
-    ) -> None:
+    def __init__(self, stream: Stream, missed: Missed, *, prime: bool, seconds: float | None = None) -> None:
         self._stream = stream
         self._missed = deque(missed)
         self._prime = prime

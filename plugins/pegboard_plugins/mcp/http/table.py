@@ -108,8 +108,9 @@ class HttpSession(Session):
     def close(self) -> None:
         """End all that runs in it."""
         self.closed = True
-        for request_id in list(self.running):
-            self.cancel(request_id)
+        for call in self.running.values():
+            call.end_with_session()
+        self.running.clear()
         self.end()
         for stream in self.streams.values():
             stream.keeping = Keeping(None)
@@ -181,6 +182,8 @@ class Sessions:
         self._config = config
         self._live: dict[str, HttpSession] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._looking = 0
+        self._deleted: set[str] = set()  # for as long as a request may still find one of them in the store
 
     async def open(self, client: Client, caller: Caller, changes: Changes) -> HttpSession | None:
         """A new session, held; None when there are too many."""
@@ -194,8 +197,8 @@ class Sessions:
         """A session of this very caller, held until it is released; another's is as unknown as none."""
         live = self._live.get(session_id)
         if live is None:
-            record = await self._store.get(session_id)
-            if record is None or record.id != session_id:
+            record = await self._look_up(session_id)
+            if record is None:
                 return None
             if record.caller != caller.identity:
                 _tell(session_id, record.caller, caller, peer)
@@ -206,6 +209,20 @@ class Sessions:
             return None
         live.held += 1
         return live
+
+    async def _look_up(self, session_id: str) -> SessionRecord | None:
+        """The record of a session that is not deleted meanwhile."""
+        self._looking += 1
+        try:
+            record = await self._store.get(session_id)
+            return None if record is None or record.id != session_id or session_id in self._deleted else record
+        finally:
+            self._looked()
+
+    def _looked(self) -> None:
+        self._looking -= 1
+        if not self._looking:
+            self._deleted.clear()
 
     def _hold(self, record: SessionRecord, changes: Changes) -> HttpSession:
         live = self._live.get(record.id)
@@ -252,9 +269,14 @@ class Sessions:
         """End a session, and leave nothing of it behind."""
         self._live.pop(session.id, None)
         session.close()
-        await self._store.remove(session.id)
-        if self._events is not None:
-            await self._events.forget(session.id)
+        self._looking += 1
+        self._deleted.add(session.id)
+        try:
+            await self._store.remove(session.id)
+            if self._events is not None:
+                await self._events.forget(session.id)
+        finally:
+            self._looked()
 
 
 def _tell(session_id: str, owner: Caller, caller: Caller, peer: str) -> None:
