@@ -1,0 +1,142 @@
+"""The page about proxies: a real nginx with the page's configuration, in front of a host with the page's settings."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tomllib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from pegboard_plugins.http import HttpConfig
+from tests.support.http import Answer, Served
+from tests.support.http_mcp import Session, Streaming, ask, call, message, mirrored, modern
+from tests.support.nginx import NAME, Proxied
+from tests.support.pool import CONFIG, make_fixture_site
+from tools.install import ROOT
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+PAGE = (ROOT / "docs" / "behind-a-proxy.md").read_text("utf-8")
+BLOCKS = dict(re.findall(r"^```(\S+ \S+)\n(.*?)^```$", PAGE, re.M | re.S))
+SETTINGS, SITE, PREFIX = BLOCKS["toml file=hostconfig.toml"], BLOCKS["nginx site"], BLOCKS["nginx prefix"]
+HOST = f'{CONFIG}transports = ["http"]\nlog_level = "info"\n'
+TOKEN = "0123456789abcdefghijklmnopqrstuvwxyz"
+BEARER = ("Authorization", f"Bearer {TOKEN}")
+
+
+class Known(Session):
+    """A session whose requests have the token."""
+
+    def fields(self, *more: tuple[str, str]) -> list[tuple[str, str]]:
+        return super().fields(BEARER, *more)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_fixture_site(tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tls")
+    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-days", "2", "-subj", f"/CN={NAME}", "-nodes"]
+    name = ["-addext", f"subjectAltName=DNS:{NAME}"]
+    files = ["-keyout", f"{folder}/key.pem", "-out", f"{folder}/cert.pem"]
+    subprocess.run([*make, *name, *files], check=True, capture_output=True)
+    return folder
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session", params=["port", "socket"])
+async def proxied(
+    request: pytest.FixtureRequest, site: Path, certificate: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Proxied]:
+    settings, nginx = SETTINGS.replace("port = 8000", "port = 0"), SITE
+    if request.param == "socket":
+        path = f"{tmp_path_factory.mktemp('run')}/pegboard.sock"
+        settings = BLOCKS["toml socket"].replace("/run/pegboard/pegboard.sock", path)
+        settings += SETTINGS[SETTINGS.index("[plugins.auth_token]") :]
+        (server,) = re.findall(r"`(server unix:\S+;)`", PAGE)
+        nginx = nginx.replace("server 127.0.0.1:8000;", server.replace("/run/pegboard/pegboard.sock", path))
+    nginx = nginx.replace("    location / {", PREFIX + "\n    location / {")
+    env = {"DOOR_TOKEN": TOKEN}
+    async with Proxied(site, HOST + settings, nginx=nginx, certificate=certificate, env=env) as proxied:
+        yield proxied
+
+
+async def listed(served: Served, *fields: tuple[str, str], path: str = "/mcp") -> Answer:
+    one = modern(message("tools/list"))
+    return await served.request("POST", path, [*mirrored(one), *fields], json.dumps(one).encode())
+
+
+async def test_calls_and_sessions(proxied: Proxied) -> None:
+    done = await ask(proxied, call("fixture_length", {"text": "x" * 3_000_000}), Authorization=BEARER[1])
+    assert done.result["content"][0]["text"] == "3000000"
+    session = Known(proxied)
+    await session.open()
+    assert (await session.post(call("fixture_echo", {"text": "x"}))).result["isError"] is False
+    assert (await listed(proxied, BEARER, path="/tools/mcp")).status == 200
+
+
+async def test_events_pass_at_once(proxied: Proxied) -> None:
+    """Each is read while the call that sends it waits for a request that comes later."""
+    session = Known(proxied)
+    await session.open()
+    one = modern(call("fixture_wait", token="p"))
+    alone = Streaming(await proxied.connect())
+    await alone.begin(one, mirrored(one, Authorization=BEARER[1]))
+    streams = [alone, await session.begin(call("fixture_wait", token="p"))]
+    assert all(each.first["method"] == "notifications/progress" for each in streams)
+    listening = modern(message("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
+    heard = Streaming(await proxied.connect())
+    await heard.begin(listening, mirrored(listening, Authorization=BEARER[1]))
+    assert heard.first["method"] == "notifications/subscriptions/acknowledged"
+    apart = await session.listen()
+    assert apart.head.get("Cache-Control") == "no-cache, no-transform"
+    await ask(proxied, call("fixture_release"), Authorization=BEARER[1])
+    for each in streams:
+        assert [one async for one in each.rest()][-1]["result"]["isError"] is False
+
+
+async def test_the_door_is_shut(proxied: Proxied) -> None:
+    assert (await listed(proxied)).status == 401
+    assert (await listed(proxied, ("Authorization", f"Bearer {'x' * 30_000}"))).status == 401
+    assert (await listed(proxied, BEARER, ("Host", "evil.example"))).status == 421
+    assert (await listed(proxied, BEARER, ("Host", "evil.example"), ("X-Forwarded-Host", NAME))).status == 421
+    assert (await listed(proxied, BEARER, ("Origin", f"https://{NAME}"))).status == 200
+    assert (await listed(proxied, BEARER, ("Origin", "https://evil.example"))).status == 403
+
+
+async def test_the_client_s_address_is_known(proxied: Proxied) -> None:
+    """It is what nginx says, not what the client says."""
+    invented = [("X-Forwarded-For", "192.0.2.66"), ("Forwarded", "for=192.0.2.66"), ("X-Real-IP", "192.0.2.66")]
+    assert (await listed(proxied, ("Authorization", "Bearer wrong"), *invented)).status == 401
+    await proxied.said(r"refused: a token \(.*peer='127\.0\.0\.2'")
+    assert "192.0.2.66" not in proxied.stderr
+
+
+async def test_the_metadata_below_a_path(site: Path, certificate: Path) -> None:
+    """The host of the resource needs no entry in `allowed_hosts`."""
+    (resource,) = re.findall(r'`resource = "(.*?)"`', PAGE)
+    own = f'[plugins.http]\nport = 0\n[plugins.resource_server]\nresource = "{resource}"\n'
+    own += '[[plugins.resource_server.authorization_servers]]\nissuer = "https://auth.example.com"\n'
+    nginx = SITE.replace("    location / {", PREFIX + "\n    location / {")
+    async with Proxied(site, HOST + own, nginx=nginx, certificate=certificate) as proxied:
+        refused = await listed(proxied, path="/tools/mcp")
+        (url,) = re.findall(r'resource_metadata="(.*?)"', refused.get("WWW-Authenticate") or "")
+        assert url.startswith(f"https://{NAME}/")
+        metadata = await proxied.request("GET", url.removeprefix(f"https://{NAME}"))
+        assert metadata.json["resource"] == resource
+
+
+async def test_the_settings_are_settings() -> None:
+    for name in ("toml file=hostconfig.toml", "toml socket"):
+        HttpConfig.model_validate(tomllib.loads(BLOCKS[name])["plugins"]["http"])
+    defaults = HttpConfig()
+    assert f"client_max_body_size {defaults.max_body_bytes // 2**20}m;" in SITE
+    assert f"large_client_header_buffers 4 {defaults.max_header_bytes // 2**10}k;" in SITE
+    assert f"`stream_ping_seconds` ({defaults.stream_ping_seconds:g})" in PAGE

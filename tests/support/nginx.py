@@ -1,0 +1,142 @@
+"""A real nginx in front of `pegboard serve`, on loopback: the Debian package as it is, without installing it."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+from grp import getgrgid
+from pathlib import Path
+from pwd import getpwuid
+from types import TracebackType
+from typing import Any, Self
+
+import pytest
+
+from tests.support.http import Line, Served
+from tests.support.peer import LIMIT, WAIT
+from tools.install import ROOT
+
+PLACE = ROOT / ".cache" / "nginx"
+NAME = "tools.example.com"
+MAIN = """
+user {user};
+pid {folder}/pid;
+error_log stderr;
+events {{}}
+http {{
+    access_log off;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    {site}
+}}
+"""
+
+
+def installed(place: Path = PLACE) -> Path:
+    """Return the program, unpacked from its package where the machine has none; skip the test without either."""
+    own = shutil.which("nginx", path="/usr/local/sbin:/usr/sbin:/usr/local/bin:/usr/bin:/opt/homebrew/bin")
+    if own is not None:
+        return Path(own)
+    program = place / "usr" / "sbin" / "nginx"
+    place.mkdir(parents=True, exist_ok=True)
+    with (place / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            if not program.exists():
+                subprocess.run(["apt-get", "download", "nginx"], cwd=place, capture_output=True, check=True)
+                (package,) = place.glob("nginx_*.deb")
+                subprocess.run(["dpkg-deb", "-x", package, place], capture_output=True, check=True)
+            subprocess.run([program, "-v"], capture_output=True, check=True)
+        except (OSError, ValueError, subprocess.CalledProcessError) as error:
+            detail = getattr(error, "stderr", None) or b""
+            pytest.skip(f"nginx cannot be had: install it, or let apt-get download it: {error} {detail.decode()}")
+    return program
+
+
+class Proxied(Served):
+    """A process of `pegboard serve` behind nginx: every request of a test goes to nginx.
+
+    Args:
+        nginx: the configuration of the site, which names `127.0.0.1:8000` or a socket for pegboard.
+        certificate: a folder with `cert.pem` and `key.pem`.
+    """
+
+    def __init__(self, *arguments: Any, nginx: str, certificate: Path | None = None, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        self._nginx = nginx
+        self._certificate = certificate
+
+    async def __aenter__(self) -> Self:
+        program = await asyncio.to_thread(installed)
+        await super().__aenter__()
+        try:
+            await self._front(program)
+        except BaseException:
+            await super().__aexit__(None, None, None)
+            raise
+        return self
+
+    async def _front(self, program: Path) -> None:
+        folder = self.cwd / "nginx"
+        folder.mkdir()
+        with socket.create_server(("127.0.0.1", 0)) as listener, (self.cwd / "nginx.log").open("wb") as log:
+            self.front = listener.getsockname()[1]
+            site = re.sub(r"listen \d+", f"listen 127.0.0.1:{self.front}", self._nginx)
+            if not self.url.startswith("unix:"):
+                site = site.replace("127.0.0.1:8000", f"127.0.0.1:{self.port}")
+            if self._certificate is not None:
+                site = re.sub(r"/etc/ssl/\S+\.(pem|key);", self._file, site)
+            (folder / "nginx.conf").write_text(MAIN.format(folder=folder, user=_user(), site=site), "utf-8")
+            self._proxy = await asyncio.create_subprocess_exec(
+                *(program, "-e", "stderr", "-p", folder, "-c", folder / "nginx.conf"),
+                *("-g", "daemon off; worker_processes 1;"),
+                pass_fds=(listener.fileno(),),
+                env={"NGINX": f"{listener.fileno()};"},  # nginx takes a listening socket over, as in its upgrades
+                stderr=log,
+            )
+
+    def _file(self, found: re.Match[str]) -> str:
+        return f"{self._certificate}/{'cert.pem' if found[1] == 'pem' else 'key.pem'};"
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for line in self.lines:
+            line.abort()
+        if self._proxy.returncode is None:
+            self._proxy.terminate()  # it ends its workers, too
+        await self._proxy.wait()
+        await super().__aexit__(kind, error, traceback)
+
+    async def connect(self, host: str = "127.0.0.2", *, tls: ssl.SSLContext | None = None) -> Line:
+        """Open a connection to nginx, from another address than nginx has."""
+        if self._certificate is not None:
+            tls = ssl.create_default_context(cafile=str(self._certificate / "cert.pem"))
+        name = NAME if tls else None
+        async with asyncio.timeout(WAIT):
+            streams = await asyncio.open_connection(
+                "127.0.0.1", self.front, limit=LIMIT, ssl=tls, server_hostname=name, local_addr=(host, 0)
+            )
+        self.lines.append(line := _Named(*streams))
+        return line
+
+
+def _user() -> str:
+    return f"{getpwuid(os.getuid()).pw_name} {getgrgid(os.getgid()).gr_name}"
+
+
+class _Named(Line):
+    """A connection whose requests are for the public name."""
+
+    async def send(self, data: bytes) -> None:
+        """Send bytes, with the public name for that which tests use."""
+        await super().send(data.replace(b"\r\nHost: localhost\r\n", f"\r\nHost: {NAME}\r\n".encode(), 1))
