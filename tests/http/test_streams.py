@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.http import Served, http_config, request_bytes
-from tests.support.http_mcp import ask, call, message, mirrored, modern, stream
+from tests.support.http_mcp import Session, ask, call, message, mirrored, modern, stream
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -168,6 +168,20 @@ async def test_requests_in_a_row_on_one_connection(served: Served) -> None:
             b"".join(request_bytes("POST", "/mcp", mirrored(one), json.dumps(one).encode()) for one in wanted)
         )
         assert [(await line.answer()).json["id"] for _ in wanted] == [one["id"] for one in wanted]
+
+
+@pytest.mark.requirement("UTIL-14")
+@pytest.mark.parametrize("era", ["session", "modern"])
+async def test_a_flood_of_progress_is_coalesced(served: Served, era: str) -> None:
+    one = call("fixture_chatter", {"steps": 5000, "text": "x"}, token="p")
+    if era == "session":
+        session = Session(served)
+        await session.open()
+        done = await session.post(one)
+    else:
+        done = await ask(served, one)
+    assert len(done.messages) < 1000
+    assert done.messages[-2]["params"]["progress"] == 4999
 
 
 @pytest.mark.requirement("UTIL-14")

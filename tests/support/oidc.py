@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import fcntl
 import json
-import shutil
 import socket
-import subprocess
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -16,30 +13,13 @@ from typing import Any, Self
 import aiohttp
 
 from tests.support.issuer import RESOURCE
-from tools.install import ROOT
+from tests.support.npm import installed, node
 
 VERSION = "9.13.3"
-PLACE = ROOT / ".cache" / "oidc-provider"
 SCRIPT = Path(__file__).with_name("oidc_provider.mjs")
 WAIT = 60.0
 TOOLS_SECRET = "tools:secret/0123456789 +%"
 """Of the client `the tools`, who may ask about tokens."""
-
-
-def installed(place: Path = PLACE) -> Path:
-    """The script in a folder where it finds the package, which npm has put there for the first who asks."""
-    npm = shutil.which("npm")
-    assert npm, "npm is not on the path: the authorization server is an npm package; install Node.js with npm"
-    place.mkdir(parents=True, exist_ok=True)
-    with (place / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        manifest = place / "node_modules" / "oidc-provider" / "package.json"
-        if not manifest.exists() or json.loads(manifest.read_text("utf-8"))["version"] != VERSION:
-            (place / "package.json").write_text('{"private": true, "type": "module"}\n', "utf-8")
-            options = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
-            command = [npm, "install", "--prefix", str(place), *options, f"oidc-provider@{VERSION}"]
-            subprocess.run(command, capture_output=True, check=True)
-        return Path(shutil.copy(SCRIPT, place))
 
 
 def free_port() -> int:
@@ -65,11 +45,9 @@ class OidcProvider:
         self.url = f"http://127.0.0.1:{self.port}"
 
     async def __aenter__(self) -> Self:
-        script = await asyncio.to_thread(installed)
-        node = shutil.which("node")
-        assert node
+        script = await asyncio.to_thread(installed, SCRIPT, "oidc-provider", VERSION)
         self._process = await asyncio.create_subprocess_exec(
-            node,
+            node(),
             script,
             str(self.port),
             self.resource,

@@ -38,6 +38,15 @@ async def test_progress_of_a_tool_in_a_thread(every: Wire) -> None:
     assert [one["progress"] for one in await told(every, "count_sync")] == [0.5, 1, 1.5]
 
 
+@pytest.mark.requirement("UTIL-14")
+@pytest.mark.parametrize(("tool", "steps"), [("chatter", {"steps": 5001, "text": "x"}), ("count_sync", {"to": 10_000})])
+async def test_a_flood_of_progress_is_coalesced(every: Wire, tool: str, steps: dict[str, Any]) -> None:
+    """The last value comes in any case."""
+    heard = [one["progress"] for one in await told(every, tool, **steps)]
+    assert len(heard) < 1000
+    assert heard[-1] == 5000
+
+
 @pytest.mark.requirement("UTIL-13")
 async def test_a_message_goes_with_it_where_the_revision_knows_one(every: Wire) -> None:
     """Section 2.5: since 2025-03-26."""

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 class Connection(Protocol):
     """A peer's message stream, as a transport sees it.
 
+    A connection may have another method, `async def delivered(self)`. It waits until the peer has read what was sent, a
+    few milliseconds at most. A protocol calls it where a client has to read one message before the next is there.
+
     Attributes:
         peer: who is at the other end, for logs.
         caller: who that is, for the tools.

@@ -29,6 +29,11 @@ class Backlog:
         self._outbox: Outbox | None = None
 
     @property
+    def empty(self) -> bool:
+        """Whether nothing waits."""
+        return self._outbox is None or self._outbox.empty
+
+    @property
     def kept(self) -> int:
         """How many messages wait that are not dropped, whatever comes."""
         return 0 if self._outbox is None else self._outbox.kept

@@ -9,11 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from functools import partial
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from pegboard import EventStream, RequestId, Response, jsonrpc_error
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR
 from pegboard_plugins.mcp.outbox import Outbox
+
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp.progress import ProgressReports
 
 COMMIT_SECONDS: Final = 15.0
 """After how long a call that has said nothing is answered with a stream, which can be kept alive."""
@@ -31,9 +34,10 @@ class Exchange:
 
     Attributes:
         head: the status and the fields that its response goes out with, while there are still some to choose.
+        progress: the call's reports of its progress, if its client wants them.
     """
 
-    __slots__ = ("_answered", "_outbox", "_request_id", "_task", "head")
+    __slots__ = ("_answered", "_outbox", "_request_id", "_task", "head", "progress")
 
     _task: asyncio.Task[bytes]
 
@@ -42,6 +46,7 @@ class Exchange:
         self._outbox = Outbox()
         self._answered = False
         self.head = Response()
+        self.progress: ProgressReports | None = None
 
     @property
     def open(self) -> bool:

@@ -13,6 +13,11 @@ from pegboard_plugins.mcp.envelope import shape
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.backlog import Backlog
+    from pegboard_plugins.mcp.progress import ProgressReports
+
+
+Reply = Callable[[bytes | None], None]
+"""Takes the response to one request; None when there must not be one."""
 
 
 class Running:
@@ -20,18 +25,24 @@ class Running:
 
     Attributes:
         open: neither has happened.
+        progress: the call's reports of its progress, if its client wants them.
+        reply: takes the response.
+        response: the response, while it waits for the client to read the last report.
         task: runs it.
     """
 
-    __slots__ = ("_backlog", "_loop", "_thread", "open", "task")
+    __slots__ = ("_backlog", "_loop", "_thread", "open", "progress", "reply", "response", "task")
 
     task: asyncio.Task[None]
 
-    def __init__(self, backlog: Backlog, loop: asyncio.AbstractEventLoop, thread: int) -> None:
+    def __init__(self, backlog: Backlog, loop: asyncio.AbstractEventLoop, thread: int, reply: Reply) -> None:
         self._backlog = backlog
         self._loop = loop
         self._thread = thread
         self.open = True
+        self.reply = reply
+        self.response: bytes | None = None
+        self.progress: ProgressReports | None = None
 
     def send(self, message: bytes, *, keep: bool = False) -> None:
         """Send a message, from any thread."""
@@ -39,6 +50,12 @@ class Running:
             self._loop.call_soon_threadsafe(partial(self.send, message, keep=keep))
         elif self.open:
             self._backlog.send(message, keep=keep)
+
+    def end(self) -> None:
+        """Send the response if it waits, and nothing more."""
+        if self.response is not None:
+            self.reply(self.response)
+        self.cancel()
 
     def cancel(self) -> None:
         """Send nothing more for it, and end it."""

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from pegboard import Notify, ProtocolError, RequestId, jsonrpc_notification, redacted_data
 from pegboard_plugins.mcp.envelope import INVALID_PARAMS, is_request_id
+from pegboard_plugins.mcp.progress import PROGRESS, ProgressReports
 from pegboard_plugins.mcp.revisions import LOG_LEVEL, LOG_LEVELS
 from pegboard_plugins.mcp.session import Session
 
-PROGRESS: Final = "notifications/progress"
 MESSAGE: Final = "notifications/message"
 
 _RANK = {level: rank for rank, level in enumerate(LOG_LEVELS)}
@@ -44,33 +44,35 @@ def token_of(meta: Mapping[str, Any] | None) -> RequestId | None:
     return token  # type: ignore[no-any-return]  # the check above is more than mypy can see
 
 
-def modern_notify(meta: Mapping[str, Any], token: RequestId | None, send: Send) -> Notify | None:
+def modern_notify(meta: Mapping[str, Any], progress: ProgressReports | None, send: Send) -> Notify | None:
     """How a call of 2026-07-28 tells its client of progress and of its log, None where it asked for neither."""
     least = _RANK[meta[LOG_LEVEL]] if LOG_LEVEL in meta else None
-    if token is None and least is None:
+    if progress is None and least is None:
         return None
 
     def notify(method: str, params: dict[str, Any]) -> None:
-        if method == PROGRESS and token is not None:
-            send(jsonrpc_notification(method, {"progressToken": token, **_masked(params)}))
+        if method == PROGRESS and progress is not None:
+            progress.report(_masked(params))
         elif method == MESSAGE and least is not None and _RANK.get(params.get("level", ""), -1) >= least:
             send(jsonrpc_notification(method, _masked(params)))
 
     return notify
 
 
-def session_notify(session: Session, token: RequestId | None, send: Send) -> Notify:
+def session_notify(session: Session, progress: ProgressReports | None, send: Send) -> Notify:
     """How a call of a session tells its client anything; only progress nobody asked for, and a quiet log, are kept."""
     revision = session.client.revision
 
     def notify(method: str, params: dict[str, Any]) -> None:
         if method == PROGRESS:
-            if token is None:
+            if progress is None:
                 return
-            params = {"progressToken": token, **_masked(params)}
+            params = _masked(params)
             if revision == "2024-11-05":
                 params.pop("message", None)
-        elif method == MESSAGE:
+            progress.report(params)
+            return
+        if method == MESSAGE:
             if _RANK.get(params.get("level", ""), -1) < _RANK[session.level]:
                 return
             params = _masked(params)

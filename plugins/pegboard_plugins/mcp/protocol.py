@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Callable, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 from contextlib import suppress
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ from pegboard_plugins.mcp.envelope import (
     readable_id,
     shape,
 )
-from pegboard_plugins.mcp.in_flight import BatchReply, Running
+from pegboard_plugins.mcp.in_flight import BatchReply, Reply, Running
 from pegboard_plugins.mcp.modern import client_of, is_modern, require_served
 from pegboard_plugins.mcp.revisions import SUPPORTED
 from pegboard_plugins.mcp.service import Service
@@ -44,6 +44,7 @@ from pegboard_plugins.mcp.teller import SessionNews, Subscriptions, Teller
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp import McpConfig
+    from pegboard_plugins.mcp.progress import ProgressReports
     from pegboard_plugins.mcp.rounds import RoundTrips
 
 CLEANUP_SECONDS = 0.5
@@ -55,10 +56,10 @@ MOST_IN_FLIGHT = 1000
 ROOM_SECONDS = 5.0
 """How long reading waits for one of them to end before the next is refused."""
 
-BATCH_REVISION = "2025-03-26"
+MAX_TURNS = 10
+"""Turns of the event loop in which the last report of a call is passed on, if the client keeps up."""
 
-Reply = Callable[[bytes | None], None]
-"""Takes the response to one request; None when there must not be one."""
+BATCH_REVISION = "2025-03-26"
 
 logger = logging.getLogger("pegboard.mcp")
 
@@ -91,6 +92,7 @@ class Conversation:
         self._connection = connection
         self._service = service
         self._max_batch = max_batch
+        self._delivered: Callable[[], Awaitable[None]] | None = getattr(connection, "delivered", None)
         self._loop = asyncio.get_running_loop()
         self._thread = get_ident()
         self._session: Session | None = None
@@ -130,14 +132,14 @@ class Conversation:
 
     async def end(self) -> None:
         """End the subscriptions, and cancel what is in flight, which is not answered; give it a moment to clean up."""
+        tasks = [running.task for running in self._running.values()]
+        for running in self._running.values():
+            running.end()
         self._subscriptions.end()
         self._backlog.end()
         self._teller.end()
         if self._news is not None:
             self._service.changes.remove(self._news)
-        tasks = [running.task for running in self._running.values()]
-        for running in self._running.values():
-            running.cancel()
         self._running.clear()
         self._service.end()
         if self._session is not None:
@@ -243,18 +245,21 @@ class Conversation:
     ) -> None:
         if self.is_full:
             raise ProtocolError(INTERNAL_ERROR, f"{MOST_IN_FLIGHT} requests are in flight; wait for some to end.")
-        running = Running(self._backlog, self._loop, self._thread)
+        running = Running(self._backlog, self._loop, self._thread, reply)
         call = self._service.call(request_id, method, params, client, self._connection.caller, running, session)
         self._running[request_id] = running
-        running.task = self._loop.create_task(self._answer(call, request_id, running, reply))
+        running.task = self._loop.create_task(self._answer(call, request_id, running))
 
-    async def _answer(self, call: Call, request_id: RequestId, running: Running, reply: Reply) -> None:
+    async def _answer(self, call: Call, request_id: RequestId, running: Running) -> None:
         """Run a call and reply, unless it was cancelled meanwhile: then nothing more may be sent for it."""
         response = None
         try:
             response = self._service.response(call, await self._service.host.dispatch(call))
+            if running.progress is not None:
+                running.response = response
+                await self._deliver(running.progress)
         except BaseException as error:
-            if running.open:
+            if running.open and response is None:
                 response = jsonrpc_error(INTERNAL_ERROR, "Internal error", request_id)
             if not isinstance(error, asyncio.CancelledError):
                 logger.exception("a call of %s could not be answered", call.method)
@@ -264,9 +269,24 @@ class Conversation:
                 self._session.withdraw(running)
             running.open = False
             del self._running[request_id]
-            reply(response)
+            running.reply(response)
         else:
-            reply(None)
+            running.reply(None)
+
+    async def _deliver(self, progress: ProgressReports) -> None:
+        """Send the last report of a call, and let the client read it before the response.
+
+        The TypeScript SDK 1.x drops a report that it reads together with the response.
+        """
+        progress.end()
+        if not progress.used:
+            return
+        for _ in range(MAX_TURNS):
+            await asyncio.sleep(0)
+            if self._backlog.empty:
+                break
+        if self._delivered is not None:
+            await self._delivered()
 
     def _send(self, response: bytes | None) -> None:
         if response is not None:

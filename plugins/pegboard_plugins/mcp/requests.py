@@ -11,10 +11,13 @@ import secrets
 from collections.abc import Callable
 from itertools import count
 from math import isfinite
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pegboard import ClientError, ClientTimeoutError, encode, jsonrpc_notification
 from pegboard_plugins.mcp.questions import in_revision
+
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp.progress import ProgressReports
 
 MOST_OPEN = 100
 """How many requests to one client may wait for their answers."""
@@ -29,7 +32,13 @@ logger = logging.getLogger("pegboard.mcp")
 
 
 class Outlet(Protocol):
-    """Where the messages of one call go."""
+    """Where the messages of one call go.
+
+    Attributes:
+        progress: the call's reports of its progress, if its client wants them.
+    """
+
+    progress: ProgressReports | None
 
     @property
     def open(self) -> bool:

@@ -29,6 +29,7 @@ from pegboard_plugins.mcp.changes import Changes
 from pegboard_plugins.mcp.describe import implementation
 from pegboard_plugins.mcp.envelope import METHOD_NOT_FOUND
 from pegboard_plugins.mcp.notices import modern_notify, session_notify, token_of
+from pegboard_plugins.mcp.progress import ProgressReports
 from pegboard_plugins.mcp.requests import Outlet
 from pegboard_plugins.mcp.results import Encoder
 from pegboard_plugins.mcp.revisions import GATES, MODERN, SERVER_INFO, SUPPORTED, since
@@ -202,10 +203,12 @@ class Service:
         notify: Notify | None = None
         ask: Ask | None = None
         if outlet is not None:
+            if token is not None:
+                outlet.progress = ProgressReports(token, outlet)
             if session is None:
-                notify = modern_notify(meta, token, outlet.send) if type(meta) is dict else None
+                notify = modern_notify(meta, outlet.progress, outlet.send) if type(meta) is dict else None
             else:
-                notify = session_notify(session, token, outlet.send)
+                notify = session_notify(session, outlet.progress, outlet.send)
                 ask = partial(session.ask, outlet)
         if session is None:
             begun = self._round_trips.begin(method, params, caller)

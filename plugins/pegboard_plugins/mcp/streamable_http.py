@@ -151,6 +151,8 @@ class StreamableHttp:
 async def _modern_answer(service: Service, call: Call, exchange: Exchange) -> bytes:
     outcome = await service.host.dispatch(call)
     exchange.head = _head(call, outcome)
+    if exchange.progress is not None:
+        exchange.progress.end()
     return service.response(call, outcome)
 
 

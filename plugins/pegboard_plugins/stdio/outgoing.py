@@ -16,6 +16,10 @@ HIGH_WATER_BYTES = 256 * 1024
 """Queued bytes above which no further message is handed out for answering."""
 LOW_WATER_BYTES = 64 * 1024
 """Queued bytes below which it goes on."""
+DELIVERY_SECONDS = 0.05
+"""How long a client is given to read what must reach it before the next message."""
+LOOK_SECONDS = 0.001
+"""How often it is looked whether it has; the time it is given where that is unknown."""
 
 logger = logging.getLogger("pegboard.stdio")
 
@@ -77,6 +81,18 @@ class Outbox:
             waiter = self._loop.create_future()
             self._waiters.append(waiter)
             await waiter
+
+    async def delivered(self) -> None:
+        """Wait until the client has read what was sent, a moment at most."""
+        self._flush()
+        until = self._loop.time() + DELIVERY_SECONDS
+        while not self.ended and self._loop.time() < until:
+            unread = len(self._queued) or self._sink.unread()
+            if unread == 0:
+                return
+            await asyncio.sleep(LOOK_SECONDS)
+            if unread is None:
+                return
 
     async def close(self) -> None:
         """Write what the client takes at once, then end."""

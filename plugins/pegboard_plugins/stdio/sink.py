@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import sys
 
 
 class Sink:
@@ -32,6 +33,10 @@ class Sink:
             written += os.write(self.descriptor, memoryview(data)[written:])
         return written
 
+    def unread(self) -> int | None:
+        """Return how many bytes the reader has not taken yet, None if that is unknown."""
+        return 0
+
     def close(self) -> None:
         """Give up what was opened for writing, and nothing else."""
 
@@ -47,6 +52,10 @@ class SocketSink(Sink):
         """As much as there is room for."""
         return self._socket.send(data, socket.MSG_DONTWAIT)
 
+    def unread(self) -> int | None:
+        """Ask the socket. The number counts more than the bytes, but is 0 when there are none."""
+        return _asked(self.descriptor, "TIOCOUTQ")
+
     def close(self) -> None:
         """The descriptor stays open."""
         self._socket.detach()
@@ -61,6 +70,10 @@ class ReopenedPipeSink(Sink):
     def write(self, data: bytearray) -> int:
         """As much as there is room for."""
         return os.write(self.descriptor, data)
+
+    def unread(self) -> int | None:
+        """Ask the pipe."""
+        return _asked(self.descriptor, "FIONREAD")
 
     def close(self) -> None:
         """Close what was opened."""
@@ -79,9 +92,25 @@ class SharedPipeSink(Sink):
         """As much as there is room for."""
         return os.write(self.descriptor, data)
 
+    def unread(self) -> int | None:
+        """Ask the pipe. Only Linux answers at this end."""
+        return _asked(self.descriptor, "FIONREAD") if sys.platform == "linux" else None
+
     def close(self) -> None:
         """Leave it as it was."""
         os.set_blocking(self.descriptor, self._was_blocking)
+
+
+def _asked(descriptor: int, question: str) -> int | None:
+    """Return a number that the system knows of a descriptor, None if it does not."""
+    try:
+        import fcntl
+        import termios
+
+        answer = fcntl.ioctl(descriptor, getattr(termios, question), b"\0" * 4)
+    except (ImportError, AttributeError, OSError):
+        return None
+    return int.from_bytes(answer, sys.byteorder)
 
 
 def open_sink(descriptor: int) -> Sink:

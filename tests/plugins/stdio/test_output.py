@@ -8,9 +8,11 @@ import select
 import socket
 import subprocess
 from threading import Thread
+from typing import Any
 
 import pytest
 
+from pegboard_plugins.stdio import outgoing
 from pegboard_plugins.stdio.incoming import CHUNK_BYTES
 from pegboard_plugins.stdio.outgoing import HIGH_WATER_BYTES, Outbox
 from tests.plugins.stdio.driving import Driven, converse, reported, start
@@ -48,6 +50,24 @@ async def test_the_reply_to_a_single_request_does_not_wait() -> None:
         outbox.send(b"at once")
         assert ours.recv(1000) == b"at once\n"
         await outbox.close()
+
+
+@pytest.mark.parametrize("make", [os.pipe, lambda: tuple(one.detach() for one in socket.socketpair())])
+async def test_what_was_sent_is_delivered_when_the_client_has_read_it(make: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(outgoing, "DELIVERY_SECONDS", 10)
+    reader, writer = make()
+    outbox = Outbox(writer)
+    outbox.send(b"first")
+    waiting = asyncio.create_task(outbox.delivered())
+    assert await asyncio.wait((waiting,), timeout=0.01) == (set(), {waiting})
+    assert os.read(reader, 100) == b"first\n"
+    await asyncio.wait_for(waiting, 5)
+    monkeypatch.setattr(outgoing, "DELIVERY_SECONDS", 0.01)
+    outbox.send(b"never read")
+    await asyncio.wait_for(outbox.delivered(), 5)
+    await outbox.close()
+    os.close(reader)
+    os.close(writer)
 
 
 async def test_drain_waits_for_the_client_and_close_drops_the_rest() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pegboard import EventStream, RequestId, Response, jsonrpc_error
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST
@@ -18,6 +18,9 @@ from pegboard_plugins.mcp.http.stream import OF_A_CALL, Keeping, Stream, kind_of
 from pegboard_plugins.mcp.http.table import HttpSession, Sessions
 from pegboard_plugins.mcp.outbox import Outbox
 
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp.progress import ProgressReports
+
 ACCEPTED: Final = Response(202)
 
 
@@ -26,6 +29,7 @@ class SessionCall:
 
     Attributes:
         head: the status and the fields that its response goes out with, where it goes out alone.
+        progress: the call's reports of its progress, if its client wants them.
     """
 
     __slots__ = (
@@ -38,6 +42,7 @@ class SessionCall:
         "_streamed",
         "_task",
         "head",
+        "progress",
         "request_id",
     )
 
@@ -46,6 +51,7 @@ class SessionCall:
     def __init__(self, request_id: RequestId, session: HttpSession, sessions: Sessions) -> None:
         self.request_id = request_id
         self.head = Response()
+        self.progress: ProgressReports | None = None
         self._session = session
         self._sessions = sessions
         self._outbox = Outbox()

@@ -246,4 +246,6 @@ def _notification(session: HttpSession, method: str, params: Any, service: Servi
 async def _answer(service: Service, call: Call, running: SessionCall) -> bytes:
     outcome = await service.host.dispatch(call)
     running.head = head_of(call, outcome)
+    if running.progress is not None:
+        running.progress.end()
     return service.response(call, outcome)
