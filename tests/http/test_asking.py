@@ -204,6 +204,7 @@ async def test_the_end_of_the_session_ends_the_question(asking: Served) -> None:
     streaming = await session.begin(asks(label="deleted"))
     assert (await asking.request("DELETE", "/mcp", session.fields())).status == 204
     assert (await streaming.next())["method"] == "notifications/cancelled"
+    assert (await streaming.next())["error"]["code"] == -32600
     assert await streaming.next() is None
     other = await opened(asking)
     async with asyncio.timeout(5):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.http import Answer, Line, Served, http_config
-from tests.support.http_mcp import JSON_FIELDS, Session, Streaming, call, exchange, message, mirrored, modern
+from tests.support.http_mcp import JSON_FIELDS, Exchanged, Session, Streaming, call, exchange, message, mirrored, modern
 from tests.support.peer import modern_meta
 from tests.support.schemas import LEGACY
 
@@ -50,8 +50,7 @@ async def test_notifications_and_responses_are_taken(session: Session) -> None:
     for one in (
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "method": "notifications/unheard/of", "params": {"x": 1}},
-        {"jsonrpc": "2.0", "id": 1, "result": {}},
-        {"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "x"}},
+        {"jsonrpc": "2.0", "id": None, "error": {"code": 1, "message": "x"}},
     ):
         done = await session.post(one)
         assert (done.status, done.answer.body, done.answer.get("Content-Type")) == (202, b"", None)
@@ -218,8 +217,9 @@ async def test_a_batch(served: Served) -> None:
 async def test_a_batch_that_asks_nothing(served: Served) -> None:
     session = Session(served, BATCHES)
     await session.open()
-    quiet = [{"jsonrpc": "2.0", "method": "notifications/initialized"}, {"jsonrpc": "2.0", "id": 1, "result": {}}]
+    quiet = [{"jsonrpc": "2.0", "method": "notifications/initialized"}]
     assert (await session.post(quiet)).status == 202
+    assert (await session.post([*quiet, {"jsonrpc": "2.0", "id": 1, "result": {}}])).status == 404
     assert (await session.post([])).refused == (400, -32600)
     assert (await session.post([message("ping")] * 101)).refused == (400, -32600)
 
@@ -264,6 +264,32 @@ async def test_too_many_sessions(fixture_site: Path) -> None:
         assert refused.answer.get("Retry-After")
         await served.request("DELETE", "/mcp", first.fields())
         assert (await third.open()).status == 200
+
+
+async def open_from(served: Served, address: str) -> tuple[Session, Exchanged]:
+    session = Session(served)
+    return session, await session.open(**{"X-Forwarded-For": address})
+
+
+@pytest.mark.requirement("SEC-03")
+async def test_too_many_sessions_of_one_caller(fixture_site: Path) -> None:
+    """Callers whom nobody knows are told apart by their addresses; this machine's user is not limited."""
+    http = 'port = 0\ntrusted_proxies = ["127.0.0.1"]'
+    async with Served(fixture_site, http_config(http, more="[plugins.mcp]\nmax_sessions_per_caller = 2")) as served:
+        first, opened = await open_from(served, "203.0.113.9")
+        assert opened.status == 200
+        assert (await open_from(served, "203.0.113.9"))[1].status == 200
+        refused = (await open_from(served, "203.0.113.9"))[1]
+        assert refused.refused == (429, -32603)
+        assert "max_sessions_per_caller" in refused.last["error"]["message"]
+        assert refused.answer.get("Retry-After") == "60"
+        assert (await open_from(served, "203.0.113.10"))[1].status == 200
+        assert (await first.post(message("ping"), ("X-Forwarded-For", "203.0.113.9"))).status == 200
+        fields = [*first.fields(), ("X-Forwarded-For", "203.0.113.9")]
+        assert (await served.request("DELETE", "/mcp", fields)).status == 204
+        assert (await open_from(served, "203.0.113.9"))[1].status == 200
+        for _ in range(3):
+            assert (await Session(served).open()).status == 200
 
 
 @pytest.mark.requirement("SESS-04")

@@ -74,6 +74,30 @@ async def test_a_call_that_is_lost_with_the_server_is_answered_on_its_stream(
         assert await (await session.listen(answered.events[-1].id)).next() is None
 
 
+async def test_an_answer_that_reaches_another_process_is_refused(kept_site: Path, tmp_path: Path) -> None:
+    """Two processes on one store, and a process that was started again."""
+    async with serve(kept_site, tmp_path) as first, serve(kept_site, tmp_path) as second:
+        session = Session(first, capabilities={"sampling": {}})
+        await session.open()
+        asked = await session.begin(call("asking_ask", {}))
+        answer = {"jsonrpc": "2.0", "id": asked.first["id"], "result": {"model": "m"}}
+        session.served = second
+        refused = await session.post(answer)
+        assert refused.refused == (404, -32600)
+        assert "did not ask this question" in refused.last["error"]["message"]
+        await second.said("refused: an answer to a question of another process")
+        session.served = first
+        assert (await session.post(answer)).status == 202
+        assert (await asked.next())["result"]
+        assert (await session.post(answer)).status == 202  # it is late, and was asked here
+        first.process.kill()
+        await first.wait()
+        session.served = second
+        assert (await session.post(answer)).refused == (404, -32600)
+        again = await session.begin(call("asking_ask", {}))
+        assert (await session.post({**answer, "id": again.first["id"]})).status == 202
+
+
 async def run(site: Path, folder: Path, *words: str, more: str = "", env: dict[str, str] | None = None) -> int:
     """Run a command in a folder whose configuration selects the stores in files; returns the exit code."""
     config = folder / "hostconfig.toml"

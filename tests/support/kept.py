@@ -10,6 +10,8 @@ from pathlib import Path
 from uuid import uuid4
 
 from pegboard import (
+    Caller,
+    Client,
     EventStore,
     Plugin,
     PluginConfig,
@@ -42,6 +44,10 @@ class Files:
         path = self._folder / name
         return pickle.loads(await asyncio.to_thread(path.read_bytes)) if path.is_file() else None
 
+    def names(self) -> list[str]:
+        """Every name."""
+        return [path.name for path in self._folder.iterdir()]
+
     async def remove(self, name: str) -> None:
         """Take a file away."""
         await asyncio.to_thread((self._folder / name).unlink, missing_ok=True)
@@ -61,8 +67,6 @@ class Sessions:
 
     async def get(self, session_id: str) -> SessionRecord | None:
         """Find a session."""
-        from pegboard import Caller, Client
-
         plain = await self._files.read(session_id)
         if not isinstance(plain, tuple):
             return None
@@ -72,6 +76,11 @@ class Sessions:
     async def remove(self, session_id: str) -> None:
         """Forget a session."""
         await self._files.remove(session_id)
+
+    async def count(self, caller: Caller, peer: str = "") -> int:
+        """Count the sessions of a caller."""
+        found = [await self.get(name) for name in self._files.names()]
+        return sum(one is not None and (one.caller, one.peer) == (caller, peer) for one in found)
 
 
 class Events:

@@ -18,6 +18,7 @@ class SessionRecord(NamedTuple):
         offered: the kinds of things that its handshake said there are to list.
         level: the least severe log message that the client wants.
         subscriptions: the URIs of the resources whose changes it is told of.
+        peer: the address that an anonymous caller opened it from; empty for all other callers.
     """
 
     id: str
@@ -26,10 +27,14 @@ class SessionRecord(NamedTuple):
     offered: frozenset[str]
     level: str
     subscriptions: frozenset[str] = frozenset()
+    peer: str = ""
 
 
 class SessionStore(Protocol):
-    """Keeps sessions, and forgets those that are not used for a while. What it raises fails the request at hand."""
+    """Keeps sessions, and forgets those that are not used for a while. What it raises fails the request at hand.
+
+    One process serves a store. A session outlives that process; what runs in the session does not.
+    """
 
     async def put(self, record: SessionRecord) -> bool:
         """Keep a session, new or changed; it has just been used. False when there is no room for another."""
@@ -41,6 +46,10 @@ class SessionStore(Protocol):
 
     async def remove(self, session_id: str) -> None:
         """Forget a session, if it is there."""
+        ...
+
+    async def count(self, caller: Caller, peer: str = "") -> int:
+        """Return the number of sessions whose records have this caller and this peer."""
         ...
 
 

@@ -38,6 +38,8 @@ class McpConfig(PluginConfig):
         max_batch: how many messages a batch may hold (revision 2025-03-26 alone has batches).
         path: where HTTP servers serve MCP.
         max_sessions: how many sessions there may be over HTTP (revisions before 2026-07-28).
+        max_sessions_per_caller: how many of these one caller may have. Callers who are not authenticated are told apart
+            by their addresses; this machine's user is not limited.
         session_idle_seconds: after how long without a request a session is forgotten.
         session_store: the store that keeps sessions, by the name of the plugin that offers it. "memory" keeps them in
             this process; sessions in any other store outlive the process.
@@ -62,6 +64,7 @@ class McpConfig(PluginConfig):
     max_batch: int = Field(default=100, ge=1)
     path: str = Field(default="/mcp", pattern="^/")
     max_sessions: int = Field(default=10_000, ge=1)
+    max_sessions_per_caller: int = Field(default=1000, ge=1)
     session_idle_seconds: float = Field(default=3600, gt=0)
     session_store: Annotated[str, StoreOf(SessionStore)] = "memory"
     event_store: Annotated[str, StoreOf(EventStore)] = "memory"

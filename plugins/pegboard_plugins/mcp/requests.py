@@ -8,8 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable
-from itertools import count
+from collections.abc import Callable, Iterator
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -25,6 +24,9 @@ MOST_SECONDS = 3600.0
 """How long any of them may wait, whatever was asked for."""
 MOST_TEXT = 1000
 """How much of a client's error message a model is shown, in characters."""
+
+_COUNT_BITS = 20
+"""How many ids are given, as a power of 2, before they begin anew."""
 
 OnProgress = Callable[[float, float | None, str | None], None]
 
@@ -71,14 +73,41 @@ class _Open:
             self.answer.exception()  # seen here: whoever waits may be cancelled at the same time
 
 
+class QuestionIds:
+    """Ids of requests to clients, which no other process gives. They are below 2**53, as JSON numbers may have to be.
+
+    A session may outlive its process, and with it come answers to what another process asked.
+    """
+
+    def __init__(self) -> None:
+        self._begins: set[int] = set()
+        self._ids: Iterator[int] = iter(())
+
+    def __next__(self) -> int:
+        try:
+            return next(self._ids)
+        except StopIteration:
+            begin = secrets.randbits(53 - _COUNT_BITS - 1)
+            self._begins.add(begin)
+            self._ids = iter(range(begin << _COUNT_BITS, (begin + 1) << _COUNT_BITS))
+            return next(self._ids)
+
+    def __contains__(self, request_id: object) -> bool:
+        """Whether an id may be of a question that was asked here. Every other id is of no such question."""
+        return type(request_id) is int and request_id >> _COUNT_BITS in self._begins
+
+
 class Requests:
-    """The requests to one client that it has not answered yet. For the event loop's thread alone."""
+    """The requests to one client that it has not answered yet. For the event loop's thread alone.
+
+    Args:
+        ids: gives their ids.
+    """
 
     __slots__ = ("_closed", "_ids", "_open")
 
-    def __init__(self) -> None:
-        # not from 1: a session may outlive this process, and with it answers to what another one asked
-        self._ids = count(secrets.randbits(32))
+    def __init__(self, ids: QuestionIds) -> None:
+        self._ids = ids
         self._open: dict[int, _Open] = {}
         self._closed = False
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pegboard import NOTHING, Change, Client, ProtocolError, encode
 from pegboard_plugins.mcp.envelope import INVALID_PARAMS
-from pegboard_plugins.mcp.requests import Outlet, Requests
+from pegboard_plugins.mcp.requests import Outlet, QuestionIds, Requests
 from pegboard_plugins.mcp.revisions import LEGACY
 
 DEFAULT_LEVEL: Final = "info"
@@ -30,21 +30,22 @@ class Session:
         subscriptions: the resources of whose changes the client wants to be told.
     """
 
-    __slots__ = ("_requests", "client", "id", "level", "offered", "subscriptions")
+    __slots__ = ("_question_ids", "_requests", "client", "id", "level", "offered", "subscriptions")
 
-    def __init__(self, client: Client, session_id: str | None = None) -> None:
+    def __init__(self, client: Client, session_id: str | None = None, question_ids: QuestionIds | None = None) -> None:
         self.client = client
         self.id = session_id
         self.level = DEFAULT_LEVEL
         self.offered: frozenset[str] = frozenset()
         self.subscriptions: frozenset[str] = frozenset()
+        self._question_ids = question_ids
         self._requests: Requests | None = None
 
     @property
     def requests(self) -> Requests:
         """The server's requests to the client."""
         if self._requests is None:
-            self._requests = Requests()
+            self._requests = Requests(self._question_ids or QuestionIds())
         return self._requests
 
     def ask(self, outlet: Outlet, method: str, params: dict[str, Any], **options: Any) -> Awaitable[dict[str, Any]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard import EventStore, SessionRecord, SessionStore
+from pegboard import Caller, EventStore, SessionRecord, SessionStore
 from pegboard.testing import EventStoreContract, SessionStoreContract
 from pegboard_plugins.mcp.http.memory import MemoryEvents, MemorySessions
 from tests.support import kept
@@ -67,6 +67,11 @@ class MindsRemovingTwice(Sessions):
         await super().remove(session_id)
 
 
+class CountsAll(Sessions):
+    async def count(self, caller: Caller, peer: str = "") -> int:
+        return len(self._kept)
+
+
 class Forgetful(Sessions):
     def __init__(self) -> None:
         MemorySessions.__init__(self, 5, 60)
@@ -79,6 +84,7 @@ BAD_SESSIONS: list[tuple[type[Sessions], str]] = [
     (KeepsTheFirst, "test_the_last_that_was_put_holds"),
     (RemovesAll, "test_what_is_removed_is_gone"),
     (MindsRemovingTwice, "test_what_is_removed_is_gone"),
+    (CountsAll, "test_the_sessions_of_a_caller_are_counted"),
     (Forgetful, "test_many_at_once_do_not_get_in_each_others_way"),
 ]
 

@@ -6,7 +6,7 @@ import asyncio
 from abc import abstractmethod
 from collections.abc import Awaitable
 
-from pegboard.contracts import ANONYMOUS, LOCAL, Client, EventStore, SessionRecord, SessionStore
+from pegboard.contracts import ANONYMOUS, LOCAL, Caller, Client, EventStore, SessionRecord, SessionStore
 from pegboard.testing.contracts.base import Contract, rule
 
 
@@ -58,6 +58,20 @@ class SessionStoreContract(Contract[SessionStore]):
             await store.remove(session_id)
         assert await store.get("s") is None, "it was removed"
         assert await store.get("t") == session_record("t"), "another was removed along"
+
+    @rule
+    async def test_the_sessions_of_a_caller_are_counted(self, store: SessionStore) -> None:
+        """A caller may have only so many; anonymous callers are told apart by their addresses."""
+        ann, somebody = Caller("ann", issuer="https://issuer.example"), session_record()._replace(caller=ANONYMOUS)
+        await store.put(session_record("a")._replace(caller=ann))
+        await store.put(session_record("b")._replace(caller=ann))
+        await store.put(session_record("b")._replace(caller=ann))
+        await store.put(somebody._replace(id="c", peer="203.0.113.9"))
+        await store.put(somebody._replace(id="d", peer="203.0.113.10"))
+        await store.put(somebody._replace(id="e", peer="203.0.113.10"))
+        await store.remove("e")
+        known = [(ann, ""), (ann._replace(issuer=None), ""), (ANONYMOUS, "203.0.113.9"), (ANONYMOUS, "203.0.113.10")]
+        assert [await store.count(*one) for one in known] == [2, 0, 1, 1]
 
     @rule
     async def test_many_at_once_do_not_get_in_each_others_way(self, store: SessionStore) -> None:

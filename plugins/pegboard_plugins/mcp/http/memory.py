@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Sequence
 
-from pegboard import SessionRecord
+from pegboard import Caller, SessionRecord
 
 
 class MemorySessions:
@@ -23,12 +23,17 @@ class MemorySessions:
         self._idle_seconds = idle_seconds
         self._clock = clock
         self._kept: OrderedDict[str, tuple[SessionRecord, float]] = OrderedDict()  # least recently used first
+        self._of_callers: Counter[tuple[Caller, str]] = Counter()
 
     async def put(self, record: SessionRecord) -> bool:
         """Keep a session; False when there is no room for another."""
         self._forget_idle()
-        if record.id not in self._kept and len(self._kept) >= self._most:
+        former = self._kept.get(record.id)
+        if former is None and len(self._kept) >= self._most:
             return False
+        if former is None or former[0].caller is not record.caller:
+            self._forget(record.id)
+            self._of_callers[record.caller, record.peer] += 1
         self._use(record)
         return True
 
@@ -43,7 +48,20 @@ class MemorySessions:
 
     async def remove(self, session_id: str) -> None:
         """Forget a session."""
-        self._kept.pop(session_id, None)
+        self._forget(session_id)
+
+    async def count(self, caller: Caller, peer: str = "") -> int:
+        """Count the sessions of a caller."""
+        self._forget_idle()
+        return self._of_callers[caller, peer]
+
+    def _forget(self, session_id: str) -> None:
+        if (former := self._kept.pop(session_id, None)) is None:
+            return
+        whose = former[0].caller, former[0].peer
+        self._of_callers[whose] -= 1
+        if not self._of_callers[whose]:
+            del self._of_callers[whose]
 
     def _use(self, record: SessionRecord) -> None:
         self._kept[record.id] = (record, self._clock())
@@ -55,7 +73,7 @@ class MemorySessions:
             session_id, (_, used) = next(iter(self._kept.items()))
             if used >= oldest:
                 return
-            del self._kept[session_id]
+            self._forget(session_id)
 
 
 class _Events:

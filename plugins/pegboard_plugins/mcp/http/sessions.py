@@ -6,7 +6,18 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
-from pegboard import Call, EventStream, MCPError, ProtocolError, Request, RequestId, Response, jsonrpc_error
+from pegboard import (
+    AuditLog,
+    Call,
+    EventStream,
+    MCPError,
+    ProtocolError,
+    Request,
+    RequestId,
+    Response,
+    fingerprint,
+    jsonrpc_error,
+)
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, is_request_id, params_of, readable_id, shape
 from pegboard_plugins.mcp.exchange import STREAM_HEADERS
 from pegboard_plugins.mcp.headers import SESSION_HEADER, named_revision
@@ -31,6 +42,12 @@ _LOST = (
     "The response is lost: the server that ran the call has ended, or did not keep its stream. Call again if need be."
 )
 
+_NOT_ASKED = (
+    "This process did not ask this question, so the answer is lost: the process that asked has ended, "
+    "or another process serves the same session store. Only one process may serve a session store."
+)
+
+_AUDIT = AuditLog()
 logger = logging.getLogger("pegboard.mcp")
 
 
@@ -48,7 +65,10 @@ class SessionRequests:
 
     async def initialize(self, request_id: RequestId, params: Any, request: Request, service: Service) -> Response:
         """Open a session."""
-        session = await self._sessions.open(negotiate(params), request.caller, service.changes)
+        client = negotiate(params)
+        if not await self._sessions.may_open(request.caller, request.peer):
+            return self._too_many(request_id)
+        session = await self._sessions.open(client, request.caller, service.changes, request.peer)
         if session is None:
             busy = failure(503, request_id, INTERNAL_ERROR, "There are too many sessions; try again later.")
             return busy._replace(headers={"Retry-After": "60"})
@@ -56,6 +76,14 @@ class SessionRequests:
             return Response(body=service.handshake(request_id, session), headers={SESSION_HEADER: session.id})
         finally:
             await self._sessions.release(session)
+
+    def _too_many(self, request_id: RequestId) -> Response:
+        most = self._config.max_sessions_per_caller
+        text = (
+            f"You have {most} sessions, and may have no more: end one with DELETE, or try again later. "
+            "The setting is [plugins.mcp] max_sessions_per_caller."
+        )
+        return failure(429, request_id, INTERNAL_ERROR, text)._replace(headers={"Retry-After": "60"})
 
     async def _find(
         self, request: Request, service: Service, message: dict[str, Any] | None = None
@@ -84,11 +112,21 @@ class SessionRequests:
                 return await self._request(message, session, takes, request, service)
             if kind == "notification":
                 _notification(session, message["method"], message.get("params"), service)
-            else:
-                session.requests.settle(message)
+            elif not self._settle(session, message, request):
+                return failure(404, None, INVALID_REQUEST, _NOT_ASKED)
             return ACCEPTED
         finally:
             await self._sessions.release(session)
+
+    def _settle(self, session: HttpSession, message: dict[str, Any], request: Request) -> bool:
+        """Take an answer of the client; False when this process did not ask the question."""
+        request_id = message["id"]
+        if request_id is not None and request_id not in self._sessions.question_ids:
+            facts = {"session": fingerprint(session.id), "peer": request.peer}
+            _AUDIT.refused("an answer to a question of another process", request.caller, facts)
+            return False
+        session.requests.settle(message)
+        return True
 
     async def _request(
         self, message: dict[str, Any], session: HttpSession, takes: Accepted, request: Request, service: Service
@@ -152,6 +190,8 @@ class SessionRequests:
         finally:
             await self._sessions.release(session)
         responses = [answer for answer in answers if answer is not None]
+        if responses and not any(type(one) is dict and "method" in one and "id" in one for one in messages):
+            return Response(404, responses[0])  # it only brought answers, and some cannot be taken
         return Response(body=b"[" + b",".join(responses) + b"]") if responses else ACCEPTED
 
     async def _batched(self, message: Any, session: HttpSession, request: Request, service: Service) -> bytes | None:
@@ -161,8 +201,8 @@ class SessionRequests:
             params = message.get("params")
             if kind == "notification":
                 _notification(session, message["method"], params, service)
-            if kind == "response":
-                session.requests.settle(message)
+            if kind == "response" and not self._settle(session, message, request):
+                raise ProtocolError(INVALID_REQUEST, _NOT_ASKED)
             if kind != "request":
                 return None
             if type(params) is dict and is_modern(params):

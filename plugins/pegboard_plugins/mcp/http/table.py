@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pegboard import AuditLog, Caller, Change, Client, EventStore, RequestId, SessionRecord, SessionStore, fingerprint
 from pegboard_plugins.mcp.changes import notification
 from pegboard_plugins.mcp.http.stream import Keeping, Stream
+from pegboard_plugins.mcp.requests import QuestionIds
 from pegboard_plugins.mcp.revisions import since
 from pegboard_plugins.mcp.session import DEFAULT_LEVEL, Session
 
@@ -61,9 +62,14 @@ class HttpSession(Session):
     id: str
 
     def __init__(
-        self, record: SessionRecord, keeping: Keeping, changes: Changes, on_idle: Callable[[HttpSession], None]
+        self,
+        record: SessionRecord,
+        keeping: Keeping,
+        changes: Changes,
+        on_idle: Callable[[HttpSession], None],
+        question_ids: QuestionIds,
     ) -> None:
-        super().__init__(record.client, record.id)
+        super().__init__(record.client, record.id, question_ids)
         self.caller = record.caller
         self.level = record.level
         self.offered = record.offered
@@ -81,7 +87,9 @@ class HttpSession(Session):
     @property
     def record(self) -> SessionRecord:
         """What must be known to go on with it."""
-        return SessionRecord(self.id, self.client, self.caller, self.offered, self.level, self.subscriptions)
+        return SessionRecord(
+            self.id, self.client, self.caller, self.offered, self.level, self.subscriptions, self.kept.peer
+        )
 
     @property
     def unsaved(self) -> bool:
@@ -174,9 +182,13 @@ class Sessions:
         store: keeps them.
         events: keeps what was sent on their streams, None for nowhere.
         config: the settings of the plugin.
+
+    Attributes:
+        question_ids: the ids of what this process asks clients.
     """
 
     def __init__(self, store: SessionStore, events: EventStore | None, config: McpConfig) -> None:
+        self.question_ids = QuestionIds()
         self._store = store
         self._events = events
         self._config = config
@@ -185,10 +197,23 @@ class Sessions:
         self._looking = 0
         self._deleted: set[str] = set()  # for as long as a request may still find one of them in the store
 
-    async def open(self, client: Client, caller: Caller, changes: Changes) -> HttpSession | None:
+    async def may_open(self, caller: Caller, peer: str) -> bool:
+        """Whether a caller may have another session. This machine's user may have any number."""
+        if caller.trusted:
+            return True
+        of_caller = await self._store.count(caller.identity, _told_apart_by(caller, peer))
+        return of_caller < self._config.max_sessions_per_caller
+
+    async def open(self, client: Client, caller: Caller, changes: Changes, peer: str = "") -> HttpSession | None:
         """A new session, held; None when there are too many."""
-        session_id = secrets.token_urlsafe(24)
-        record = SessionRecord(session_id, client, caller.identity, frozenset(), DEFAULT_LEVEL)
+        record = SessionRecord(
+            id=secrets.token_urlsafe(24),
+            client=client,
+            caller=caller.identity,
+            offered=frozenset(),
+            level=DEFAULT_LEVEL,
+            peer=_told_apart_by(caller, peer),
+        )
         if not await self._store.put(record):
             return None
         return self._hold(record, changes)
@@ -227,7 +252,9 @@ class Sessions:
     def _hold(self, record: SessionRecord, changes: Changes) -> HttpSession:
         live = self._live.get(record.id)
         if live is None:
-            live = self._live[record.id] = HttpSession(record, self._keeping(record.client), changes, self._settle_soon)
+            keeping = self._keeping(record.client)
+            live = HttpSession(record, keeping, changes, self._settle_soon, self.question_ids)
+            self._live[record.id] = live
         live.held += 1
         return live
 
@@ -277,6 +304,11 @@ class Sessions:
                 await self._events.forget(session.id)
         finally:
             self._looked()
+
+
+def _told_apart_by(caller: Caller, peer: str) -> str:
+    """The address of a caller whom nothing else tells from others."""
+    return "" if caller.is_known else peer
 
 
 def _tell(session_id: str, owner: Caller, caller: Caller, peer: str) -> None:

@@ -1,0 +1,72 @@
+"""What docs/stores.md shows works: its store keeps the contract and survives a server, its settings select stores."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard import Plugin, Request, Response, Store, hookimpl
+from tests.host.hosting import make_host
+from tests.host.test_hooks import NoHeaders
+from tests.support.distributions import make_distribution
+from tests.support.http import Served, http_config
+from tests.support.http_mcp import Session, message
+from tools.install import ROOT
+
+PAGE = (ROOT / "docs" / "stores.md").read_text("utf-8")
+FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
+CONFIG, ENTRY_POINT = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.M | re.S)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (name, target) = re.findall(r'^(\w+) = "(.+)"$', ENTRY_POINT, re.M)[0]
+    make_distribution(tmp_path, "example", "1", {"pegboard.plugins": {name: target}}, FILES)
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+def test_its_store_keeps_the_contract() -> None:
+    assert import_module("test_sqlite_sessions").TestSqliteSessions.broken() == {}
+
+
+async def test_its_sessions_outlive_the_server(folder: Path) -> None:
+    config = http_config(more=CONFIG.replace("/var/lib/pegboard", str(folder)))
+    async with Served(folder, config) as first:
+        session = Session(first)
+        await session.open()
+        first.process.kill()
+        await first.wait()
+    async with Served(folder, config) as second:
+        session.served = second
+        assert (await session.post(message("ping"))).result == {}
+
+
+@pytest.mark.usefixtures("folder")
+async def test_a_plugin_reads_from_the_store_that_its_setting_names() -> None:
+    greetings = import_module("greetings")
+
+    class Polite(Plugin):
+        @hookimpl
+        def register_stores(self) -> list[Store]:
+            return [Store(greetings.GreetingStore, self.opened)]
+
+        @asynccontextmanager
+        async def opened(self) -> AsyncIterator[Any]:
+            yield self
+
+        async def greeting(self) -> str:
+            return "hello"
+
+    plugins = {"polite": Polite, "greetings": greetings.GreetingsPlugin}
+    async with make_host(plugins=plugins, config={"plugins": {"greetings": {"store": "polite"}}}) as host:
+        found = await host.respond(Request("GET", "/greeting", {}, NoHeaders()))
+        assert isinstance(found, Response)
+        assert found.body == b"hello"
