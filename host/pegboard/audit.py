@@ -59,7 +59,8 @@ class AuditLog:
         period.left_out = 0
         told = {name: value for name, value in given.items() if value is not None}
         shown = ", ".join(f"{name}={_shown(value)}" for name, value in told.items())
-        logger.log(level, "refused: %s%s", what, shown and f" ({shown})", extra={"audit": {"refused": what, **told}})
+        about = {"audit": {"refused": what, **told}, "data": {"refused": what, **told}}
+        logger.log(level, "refused: %s%s", what, shown and f" ({shown})", extra=about)
 
 
 class _Period:

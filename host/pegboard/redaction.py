@@ -11,6 +11,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
+from copy import copy
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakSet
@@ -165,7 +166,9 @@ def redacted_data(value: Any, inside: tuple[int, ...] = ()) -> Any:
 
 
 class RedactingFormatter(logging.Formatter):
-    """Formats log records as another formatter does, and masks secrets in what that gave: tracebacks, too.
+    """Formats log records as another formatter does, without secrets and without anything that a terminal obeys.
+
+    A message stays on its line. Each line of a traceback is indented, so that none can pass for a record.
 
     Args:
         inner: the other formatter; None for messages alone.
@@ -176,12 +179,41 @@ class RedactingFormatter(logging.Formatter):
         self._inner = inner or logging.Formatter()
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as one text."""
-        return redacted(self._inner.format(record))
+        """Return the record as one text."""
+        safe = copy(record)
+        safe.msg, safe.args = escaped(record.getMessage()), None
+        safe.name = escaped(record.name)
+        if record.exc_info:
+            safe.exc_text = _indented(record.exc_text or self._inner.formatException(record.exc_info))
+        if record.stack_info:
+            safe.stack_info = _indented(record.stack_info)
+        return redacted(self._inner.format(safe))
+
+
+INDENT = "    "
+"""Before each line of a traceback in the log."""
+
+
+def _indented(text: str) -> str:
+    return INDENT + escaped(text, kept="\n\t").replace("\n", f"\n{INDENT}")
+
+
+def escaped(text: str, kept: str = "") -> str:
+    """Escape everything that a terminal obeys or that is not seen, and mask the secrets that this would hide.
+
+    Args:
+        text: the text.
+        kept: characters that stay, such as line breaks.
+    """
+    if text.isascii() and text.isprintable():
+        return text  # as most are, and importing `texts` takes its time
+    from pegboard.texts import visible
+
+    return visible(redacted(text), kept)
 
 
 def redact_logs(handlers: Iterable[logging.Handler]) -> None:
-    """Mask secrets in all that handlers write from now on."""
+    """Mask secrets and escape control characters in all that handlers write from now on."""
     for handler in handlers:
         if not isinstance(handler.formatter, RedactingFormatter):
             handler.setFormatter(RedactingFormatter(handler.formatter))

@@ -42,7 +42,8 @@ async def respond(routes: Routes, request: Request, host: ProtocolHost) -> Respo
         raise
     except BaseException:
         error_id = secrets.token_hex(4)
-        logger.exception("error %s in %s %s", error_id, request.method, request.path)
+        about = {"peer": request.peer, "data": {"error_id": error_id}}
+        logger.exception("error %s in %s %s", error_id, request.method, request.path, extra=about)
         return Response(500, f"Internal error {error_id}\n".encode(), "text/plain")
 
 
@@ -110,6 +111,8 @@ class _Guarded:
         for authenticator in asked:
             found = await authenticator.authenticate(request)
             if isinstance(found, Caller):
+                if request.notes is not None:
+                    request.notes["caller"] = found
                 answer = await self._handler(request._replace(caller=found), host)
                 if not isinstance(answer, Response) or answer.status not in _CHALLENGED:
                     return answer  # as nearly all are

@@ -35,6 +35,24 @@ def is_plain(text: str) -> bool:
     return text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
 
 
+def visible(text: str, kept: str = "") -> str:
+    """Escape every character that controls a terminal, breaks a line, is not seen, or reorders what is seen.
+
+    Args:
+        text: the text.
+        kept: characters that stay, such as line breaks.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(char if char in kept or _is_seen(char) else ascii(char)[1:-1] for char in text)
+
+
+def _is_seen(char: str) -> bool:
+    if char.isprintable():
+        return not _SUSPECTS.match(char) or "\ufe00" <= char <= "\ufe0f"
+    return unicodedata.category(char) == "Zs"
+
+
 def complaint(text: str) -> str | None:
     """What is hidden in a text, and where; None when nothing is."""
     for found in _SUSPECTS.finditer(text):

@@ -7,9 +7,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from pathlib import Path
 from time import perf_counter
+from typing import Literal
 
-from pegboard import Call, CallNext, Failure, MCPError, Middleware, Outcome, Plugin, ToolkitError, hookimpl
+from pegboard import (
+    Call,
+    CallNext,
+    Failure,
+    MCPError,
+    Middleware,
+    Outcome,
+    Plugin,
+    PluginConfig,
+    ToolkitError,
+    hookimpl,
+)
 
 LONGEST = 200
 """How many characters of a name that a client chose are logged."""
@@ -17,8 +30,27 @@ LONGEST = 200
 logger = logging.getLogger("pegboard.calls")
 
 
+class LoggingConfig(PluginConfig):
+    """`[plugins.logging]`. `pegboard serve` and `pegboard stdio` follow `format`, `file` and `access`.
+
+    A program that embeds the host sets up its own handlers.
+
+    Attributes:
+        format: "text" for people, or "json" for programs: one JSON object per line.
+        file: the file to log to instead of standard error, relative to the configuration's folder. It is created
+            readable by its owner alone, and opened again after it was moved, as by logrotate.
+        access: log each HTTP request with its status, size and duration.
+    """
+
+    format: Literal["text", "json"] = "text"
+    file: Path | None = None
+    access: bool = False
+
+
 class LoggingPlugin(Plugin):
     """Middleware around every request."""
+
+    Config = LoggingConfig
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
@@ -45,10 +77,16 @@ class Logging(Middleware):
             ended = _kind(error)
             raise
         finally:
-            what = _shown(call.params.get("name") or call.params.get("uri"))
-            client = _shown(call.client.name) or "unknown client"
-            milliseconds = (perf_counter() - started) * 1000
-            logger.info("%s%s for %s: %s in %.1f ms", call.method, what and f" {what}", client, ended, milliseconds)
+            _log(call, ended, (perf_counter() - started) * 1000)
+
+
+def _log(call: Call, ended: str, milliseconds: float) -> None:
+    name = _shown(call.params.get("name") or call.params.get("uri"))
+    client = _shown(call.client.name) or "unknown client"
+    facts = {"method": call.method, "name": name, "client": client, "outcome": ended}
+    about = {"call": call, "data": {**facts, "duration_ms": round(milliseconds, 3)}}
+    text = "%s%s for %s: %s in %.1f ms"
+    logger.info(text, call.method, name and f" {name}", client, ended, milliseconds, extra=about)
 
 
 def _kind(error: Exception | MCPError) -> str:

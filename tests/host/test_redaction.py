@@ -295,8 +295,8 @@ def test_a_program_may_mask_what_its_handlers_write() -> None:
     except ValueError:
         log.exception("it was %s", "canary-of-a-program")
     told = written.getvalue()
-    assert told.startswith(f"ERROR:it was {MASK}\nTraceback")
-    assert told.endswith(f"ValueError: inside {MASK}\n")
+    assert told.startswith(f"ERROR:it was {MASK}\n    Traceback")
+    assert told.endswith(f"\n    ValueError: inside {MASK}\n")
 
 
 def test_the_name_of_a_secret_is_none_though_a_key_calls_it_so(known: Redactor) -> None:

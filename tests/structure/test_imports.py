@@ -25,6 +25,7 @@ ROOMS = (
     "jsonrpc",
     "meta_keys",
     "texts",
+    "line_file",
     "schema_errors",
     "argument_words",
     "argument_errors",
@@ -37,6 +38,7 @@ ROOMS = (
     "content",
     "context",
     "redaction",
+    "log_lines",
     "schemas",
     "calls",
     "routing",
@@ -57,6 +59,7 @@ ROOMS = (
 
 WITH_INPUT_AND_OUTPUT = {
     "upstream",
+    "line_file",
     "config",
     "loading",
     "supervise",

@@ -167,7 +167,9 @@ def guarded(
         if promises is not None and outcome is not following.given and (wrong := promises(call, outcome)):
             raise Fault(f"{blame} gave {wrong}")
         if (following.raised is not None or following.given is None) and _cancelled():
-            logger.error("%s answered a cancelled call; CancelledError is for it to pass on", blame)
+            logger.error(
+                "%s answered a cancelled call; CancelledError is for it to pass on", blame, extra={"call": call}
+            )
             raise CancelledError
         return outcome
 

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 from pegboard.calls.exposure import NOTHING_EXPOSED, Exposure
 from pegboard.codec import decode, encode
 from pegboard.contracts import Call, Failure
-from pegboard.errors import AuthorizationRequiredError, ErrorKind, MCPError, ServerError, ToolkitError
+from pegboard.errors import (
+    AuthorizationRequiredError,
+    ErrorKind,
+    MCPError,
+    NetworkTransportError,
+    ServerError,
+    ToolkitError,
+    UpstreamError,
+)
 from pegboard.redaction import redacted, redacted_error, remember
 
 if TYPE_CHECKING:
@@ -21,6 +29,9 @@ logger = logging.getLogger("pegboard")
 
 MOST_EXTRA_BYTES = 8 * 1024
 """How much JSON the `extra` of an error may hold; what is larger is left out."""
+
+MAX_LOGGED_NAME = 200
+"""How many characters of a name that a client chose are logged."""
 
 MOST_CHARACTERS = 16_384
 """Of what an error says to its caller; what is more is cut off."""
@@ -42,8 +53,8 @@ def is_cancelled(error: BaseException, rounds: Rounds | None) -> bool:
 def as_failure(call: Call, error: BaseException, exposure: Exposure = NOTHING_EXPOSED) -> Failure:
     """What a call came to that raised. The host does this to every call; who runs one by itself does it to that one.
 
-    What nobody raised on purpose is replaced, and its story logged under the id that the failure carries. Secrets are
-    masked in all that is told.
+    What nobody raised on purpose is replaced, and its story logged under the id that the failure carries. A service
+    that refused or did not answer takes one line. Secrets are masked in all that is told.
 
     Args:
         call: the call.
@@ -57,6 +68,9 @@ def as_failure(call: Call, error: BaseException, exposure: Exposure = NOTHING_EX
     if isinstance(error, ToolkitError) and presentable(error):
         shown = _shortened(redacted_error(error))
         debug = exposure.text(error) if exposure is not NOTHING_EXPOSED else None
+        if isinstance(error, UpstreamError | NetworkTransportError):
+            _log_expected(call, error, error.__cause__ or error)
+            return Failure(shown, debug=debug)
         if error.developer_message is None and error.__cause__ is None:
             return Failure(shown, debug=debug)
         if story is error:
@@ -65,15 +79,28 @@ def as_failure(call: Call, error: BaseException, exposure: Exposure = NOTHING_EX
         return Failure(_shortened(redacted_error(error)))
     error_id = secrets.token_hex(4)
     detail = redacted(getattr(error, "developer_message", None) or described(error))
-    logger.error(
-        "error %s in %s %r: %s",
-        error_id,
-        call.method,
-        call.params.get("name", ""),
-        detail,
-        exc_info=story and (type(story), story, story.__traceback__),
-    )
+    name = _name(call)
+    facts = {"error_id": error_id, "method": call.method, "name": name}
+    about = {"call": call, "data": {**facts, "kind": shown.kind.value if isinstance(shown, ToolkitError) else None}}
+    exc_info = story and (type(story), story, story.__traceback__)
+    logger.error("error %s in %s %r: %s", error_id, call.method, name, detail, exc_info=exc_info, extra=about)
     return Failure(shown, error_id, debug)
+
+
+def _log_expected(call: Call, error: UpstreamError | NetworkTransportError, story: BaseException) -> None:
+    """Log in one line that a service refused or did not answer. The traceback is for the level debug."""
+    name = _name(call)
+    data = {"method": call.method, "name": name, "kind": error.kind.value, "status": error.status_code}
+    told = redacted(": ".join(part for part in (error.message, error.developer_message) if part))
+    exc_info = (type(story), story, story.__traceback__) if logger.isEnabledFor(logging.DEBUG) else None
+    about = {"call": call, "data": data}
+    text = "%s %r failed upstream (%s): %s"
+    logger.warning(text, call.method, name, error.kind.value, told, exc_info=exc_info, extra=about)
+
+
+def _name(call: Call) -> str:
+    name = str(call.params.get("name") or call.params.get("uri") or "")
+    return name if len(name) <= MAX_LOGGED_NAME else f"{name[:MAX_LOGGED_NAME]}..."
 
 
 def described(error: BaseException) -> str:

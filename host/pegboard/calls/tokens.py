@@ -48,7 +48,9 @@ async def with_token(
             return call
         whose = f"{required.name} (scopes: {' '.join(required.scopes) or 'none'})"
         why = f"{error.status}; {hint}" if hint else error.status
-        logger.warning("%s has no token of %s for user %r: %s", bound.name, whose, request.user_id, why)
+        logger.warning(
+            "%s has no token of %s for user %r: %s", bound.name, whose, request.user_id, why, extra={"call": call}
+        )
         raise
     return call._replace(supplied=supplied._replace(authorization=found))
 
@@ -69,7 +71,15 @@ async def _find(request: TokenRequest, sources: Sources, seconds: float, hint: s
         except AuthorizationRequiredError as error:
             wanted = wanted or error
         except _FailedError as error:
-            logger.error("the token source %s failed for %s: %s", name, request.tool, error, exc_info=error.__cause__)
+            about = {"call": request.call}
+            logger.error(
+                "the token source %s failed for %s: %s",
+                name,
+                request.tool,
+                error,
+                exc_info=error.__cause__,
+                extra=about,
+            )
             failed = True
     if wanted is not None:
         raise wanted

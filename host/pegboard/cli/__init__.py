@@ -96,7 +96,7 @@ def _tell(error: Exception, code: int) -> int:
     from pegboard.cli.output import say
 
     for line in str(error).splitlines():
-        say(line)
+        say(line, level=40)
     return code
 
 

@@ -10,7 +10,8 @@ from functools import partial
 from typing import Any
 
 from pegboard.cli import guarded
-from pegboard.cli.common import defaults_for, pass_over, set_up_logging
+from pegboard.cli.common import defaults_for, pass_over
+from pegboard.cli.logs import set_up_logging
 from pegboard.cli.serve import serve, serve_stdio
 from pegboard.config import HostConfig, Layer
 from pegboard.config.trust import refuse
@@ -59,5 +60,5 @@ def _host(kit: Toolkit, transport: str, settings: Mapping[str, Any]) -> Host:
         overrides=Layer("code", said),
         on_untrusted=pass_over if transport == "stdio" else refuse,
     )
-    set_up_logging(config.host.log_level, 0)
+    set_up_logging(config, 0, serving=True)
     return Host(config, toolkits=toolkits, selection=Selection(autoload=False))

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pegboard.cli.logs import set_up_logging
 from pegboard.cli.output import diverted, say
 from pegboard.config import HostConfig
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, defaults
-from pegboard.redaction import redact_logs
 
 if TYPE_CHECKING:
     from pegboard.config.trust import OnUntrusted, Untrusted
@@ -71,13 +70,14 @@ def make_host(
     transports: Sequence[str] | None = None,
     *,
     collect: bool = False,
+    serving: bool = False,
     on_untrusted: OnUntrusted | None = None,
 ) -> Host:
-    """A host that is not started, with logging set up as it says."""
+    """A host that is not started, with logging set up as it says; `serving` follows `[plugins.logging]`."""
     toolkits = _toolkits([*options.file, *getattr(options, "paths", ())])
     lowest = defaults_for(toolkits)
     config = load_config(options, transports, collect=collect, lowest=lowest, on_untrusted=on_untrusted)
-    set_up_logging(config.host.log_level, options.verbose)
+    set_up_logging(config, options.verbose, serving=serving, safe=options.safe)
     for warning in config.warnings:
         logging.getLogger("pegboard").warning("%s", warning)
     selection = Selection(tuple(options.only), options.safe, options.strict)
@@ -116,12 +116,3 @@ def loaded_host(options: Namespace) -> Host:
     if any(problem.fatal for problem in host.problems):
         say("the host does not start like this")
     return host
-
-
-def set_up_logging(level: str, verbose: int) -> None:
-    """Log to stderr, warnings and up unless more is asked for; without secrets."""
-    chosen = {0: level.upper(), 1: "INFO"}.get(verbose, "DEBUG")
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
-    redact_logs([handler])
-    logging.basicConfig(level=chosen, handlers=[handler])

@@ -10,9 +10,6 @@ from typing import Any
 from pegboard.cli.standard_streams import OutputApart
 from pegboard.errors import MCPError
 
-_OBEYED = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-"""Unicode categories of what steers a terminal, is not seen, or reorders what is."""
-
 
 class OutputError(MCPError):
     """Standard output cannot be written."""
@@ -29,9 +26,25 @@ def diverted() -> Iterator[None]:
         output.back()
 
 
-def say(text: str) -> None:
-    """Talk to the person, on stderr."""
-    if sys.stderr is not None:
+_voice: Callable[[str, int], None] | None = None
+
+
+def speak_through(voice: Callable[[str, int], None]) -> None:
+    """Have `say` call this instead, with the text and its level."""
+    global _voice  # noqa: PLW0603 - the standard streams of a process are one, too
+    _voice = voice
+
+
+def say(text: str, level: int = 20) -> None:
+    """Talk to the person, on stderr.
+
+    Args:
+        text: the text.
+        level: how serious it is, as in `logging`.
+    """
+    if _voice is not None:
+        _voice(text, level)
+    elif sys.stderr is not None:
         print(f"pegboard: {visible(_redacted(text))}", file=sys.stderr)
 
 
@@ -51,7 +64,7 @@ def _print_json(value: Any, told: Callable[[str], str]) -> None:
     from pegboard.codec import encode
 
     text = told(json.dumps(json.loads(encode(value)), indent=2, ensure_ascii=not _speaks_unicode()))
-    _write("".join(char if char == "\n" or _is_seen(char) else json.dumps(char)[1:-1] for char in text))
+    _write("".join(char if visible(char) == char else json.dumps(char)[1:-1] for char in text))
 
 
 def print_text(text: str) -> None:
@@ -80,21 +93,17 @@ def _redacted(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Text with everything escaped that steers a terminal, is not seen or reorders what is; lines and tabs stay."""
-    return "".join(char if char in "\n\t" or _is_seen(char) else ascii(char)[1:-1] for char in text)
+    """Escape every character that controls a terminal or is not seen. Line breaks and tabs stay."""
+    if text.isascii() and text.isprintable():
+        return text
+    from pegboard.texts import visible as escaped
+
+    return escaped(text, kept="\n\t")
 
 
 def first_line(text: str) -> str:
     """The first line of a description."""
     return text.strip().split("\n", 1)[0]
-
-
-def _is_seen(char: str) -> bool:
-    if char.isprintable():
-        return True
-    from unicodedata import category
-
-    return category(char) not in _OBEYED
 
 
 def _write(text: str) -> None:

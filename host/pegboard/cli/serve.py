@@ -35,12 +35,12 @@ _COLLECT_AFTER = 50_000
 
 def run_stdio(options: Namespace) -> int:
     """Serve one client over standard input and output."""
-    return serve_stdio(partial(make_host, options, ["stdio"], on_untrusted=pass_over))
+    return serve_stdio(partial(make_host, options, ["stdio"], serving=True, on_untrusted=pass_over))
 
 
 def run_serve(options: Namespace) -> int:
     """Serve by the configured transports."""
-    return serve(make_host(options))
+    return serve(make_host(options, serving=True))
 
 
 def serve_stdio(make: Callable[[], Host]) -> int:

@@ -107,6 +107,7 @@ class Call(NamedTuple):
         headers: the fields of the HTTP request it came by, None where there was none.
         path: the tools that called this one, outermost first.
         supplied: secrets, metadata and a token that the request brings for its tool, None when it brings none.
+        peer: where it came from, such as an address, for logs; "" where nobody knows.
     """
 
     method: str
@@ -122,6 +123,7 @@ class Call(NamedTuple):
     headers: "Headers | None" = None
     path: tuple[str, ...] = ()
     supplied: Supplied | None = None
+    peer: str = ""
 
     @property
     def meta(self) -> Mapping[str, Any]:

@@ -3,8 +3,8 @@
 A server knows nothing of what is served, a route's handler nothing of the server.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from pegboard.contracts.callers import ANONYMOUS, NOTHING, Caller
 
@@ -35,6 +35,7 @@ class Request(NamedTuple):
         body: the whole body.
         caller: who sent it, as far as the server can vouch for it.
         peer: the address it came from, for logs.
+        notes: what the server wants to know afterwards, None for nothing: the host notes the admitted `caller`.
     """
 
     method: str
@@ -44,6 +45,7 @@ class Request(NamedTuple):
     body: bytes = b""
     caller: Caller = ANONYMOUS
     peer: str = ""
+    notes: MutableMapping[str, Any] | None = None
 
 
 class Response(NamedTuple):

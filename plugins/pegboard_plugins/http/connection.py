@@ -85,16 +85,18 @@ class Connection(RequestHandler):
         """Answer what is no HTTP, and what should not happen; a peer that is gone is neither."""
         if isinstance(exc, ConnectionError):
             raise exc
-        if status < 500:
-            logger.info("a request of %s is refused: %s", request.remote, type(exc).__name__ if exc else message)
-        else:
-            logger.error("a request of %s failed", request.remote, exc_info=exc)
-        if request.writer.output_size > 0:
-            raise ConnectionError("the response has begun, it cannot become another")
         if isinstance(exc, LineTooLong):
             status = 431
         elif isinstance(exc, BadHttpMethod) and _UNKNOWN_METHOD.search(exc.message):
             status = 501
+        if status < 500 or status == 501:
+            reason = type(exc).__name__ if exc else message
+            about = {"peer": request.remote, "data": {"status": status, "reason": reason}}
+            logger.info("refused a request that is not valid HTTP: %d %s", status, reason, extra=about)
+        else:
+            logger.error("a request failed", exc_info=exc, extra={"peer": request.remote})
+        if request.writer.output_size > 0:
+            raise ConnectionError("the response has begun, it cannot become another")
         text = _TEXTS.get(status, "It failed.\n")
         response = web.Response(status=status, text=text, headers={"Server": "pegboard"})
         response.force_close()

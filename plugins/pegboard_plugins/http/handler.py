@@ -12,6 +12,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from pegboard import ANONYMOUS, NOTHING, Caller, EventStream, Request, Response, ServerSentEvent, TransportHost
 from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.edge import Edge
+from pegboard_plugins.http.journal import NOTES, log_refusal, wants_access_log
 from pegboard_plugins.http.written import LARGEST, Head, Written, is_ordinary
 
 _CLOSE = {"Connection": "close"}
@@ -50,6 +51,7 @@ class Handler:
         self._aborted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._loop = asyncio.get_running_loop()
         self._head = Head()
+        self._keeps_log = wants_access_log()
         self._written = Written()
         self._too_large = _too_large(config.max_body_bytes)
 
@@ -108,6 +110,9 @@ class Handler:
             _LOCAL if self._edge.is_local(headers) else ANONYMOUS,
             self._edge.peer(headers, request.remote),
         )
+        if self._keeps_log:
+            notes = request[NOTES] = {"caller": neutral.caller, "peer": neutral.peer}
+            neutral = neutral._replace(notes=notes)
         self._waiting.add(task)
         try:
             return await (self._route(neutral) if self._config.call_seconds else self._host.respond(neutral))
@@ -157,6 +162,8 @@ class Handler:
         request.writer.output_size = 0
 
     def _response(self, request: web.BaseRequest, answer: Response) -> web.Response:
+        if answer.status >= 400:
+            log_refusal(request, answer, self._edge.peer(request.headers, request.remote))
         response = web.Response(status=answer.status, body=answer.body or None, headers=answer.headers or None)
         if answer.body:
             response.headers[hdrs.CONTENT_TYPE] = answer.content_type

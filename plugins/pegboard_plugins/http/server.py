@@ -14,6 +14,7 @@ from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.connection import Server
 from pegboard_plugins.http.edge import Edge
 from pegboard_plugins.http.handler import Handler
+from pegboard_plugins.http.journal import AccessLogger, access_logger, wants_access_log
 from pegboard_plugins.http.owner import owner_of_port
 from pegboard_plugins.http.unix import UnixSocket
 
@@ -64,7 +65,8 @@ def _server(config: HttpConfig, handler: Handler) -> Server:
         max_field_size=config.max_header_bytes,
         max_line_size=config.max_header_bytes,
         auto_decompress=False,
-        access_log=None,
+        access_log=access_logger if wants_access_log() else None,
+        access_log_class=AccessLogger,
     )
 
 

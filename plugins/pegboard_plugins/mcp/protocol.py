@@ -246,7 +246,8 @@ class Conversation:
         if self.is_full:
             raise ProtocolError(INTERNAL_ERROR, f"{MOST_IN_FLIGHT} requests are in flight; wait for some to end.")
         running = Running(self._backlog, self._loop, self._thread, reply)
-        call = self._service.call(request_id, method, params, client, self._connection.caller, running, session)
+        caller, peer = self._connection.caller, self._connection.peer
+        call = self._service.call(request_id, method, params, client, caller, running, session, peer=peer)
         self._running[request_id] = running
         running.task = self._loop.create_task(self._answer(call, request_id, running))
 

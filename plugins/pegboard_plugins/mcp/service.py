@@ -181,6 +181,7 @@ class Service:
         outlet: Outlet | None,
         session: Session | None = None,
         headers: Headers | None = None,
+        peer: str = "",
     ) -> Call:
         """The call that a request makes.
 
@@ -193,6 +194,7 @@ class Service:
             outlet: where the call's own messages go, None where its client takes none.
             session: the session it belongs to, None in 2026-07-28.
             headers: the fields of the HTTP request it came by.
+            peer: where it came from, for logs.
 
         Raises:
             ProtocolError: the method is not served, or not to this client, or the progress token is not sound.
@@ -212,5 +214,7 @@ class Service:
                 ask = partial(session.ask, outlet)
         if session is None:
             begun = self._round_trips.begin(method, params, caller)
-            return Call(method, params, caller, client, request_id, None, notify, None, begun, headers=headers)
-        return Call(method, params, caller, client, request_id, session.id, notify, ask, headers=headers)
+            return Call(
+                method, params, caller, client, request_id, None, notify, None, begun, headers=headers, peer=peer
+            )
+        return Call(method, params, caller, client, request_id, session.id, notify, ask, headers=headers, peer=peer)

@@ -133,7 +133,8 @@ class StreamableHttp:
                 return NOT_ACCEPTABLE
             return self._listen(service.listen(request_id, params, client, request.caller, request.headers), service)
         exchange = Exchange(request_id) if takes.events and (tells or not takes.json) else None
-        call = service.call(request_id, method, params, client, request.caller, exchange, headers=request.headers)
+        caller, headers, peer = request.caller, request.headers, request.peer
+        call = service.call(request_id, method, params, client, caller, exchange, None, headers, peer)
         check_parameters(request.headers, call, service.host)
         if exchange is None:
             outcome = await service.host.dispatch(call)

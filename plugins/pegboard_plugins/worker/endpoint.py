@@ -79,7 +79,7 @@ class Endpoint:
             return _error(400, INVALID_PARAMS, str(error))
         tool = await self._find(asked, host)
         if tool is None:
-            return self._unknown(asked)
+            return await self._unknown(asked, request, host)
         supplied = asked.context.supplied(lenient=not self._config.check_requirements)
         logs = Logs(tool)
         call = Call(
@@ -91,6 +91,7 @@ class Endpoint:
             notify=logs.hear,
             headers=request.headers,
             supplied=supplied,
+            peer=request.peer,
         )
         started = time.perf_counter()
         outcome = await host.dispatch(call)
@@ -133,7 +134,10 @@ class Endpoint:
         version = None if wanted.version is None else wanted.version.casefold()
         return next((one for one in found if version is None or (one.version or "").casefold() == version), None)
 
-    def _unknown(self, asked: ToolCallRequest) -> Response:
+    async def _unknown(self, asked: ToolCallRequest, request: Request, host: ProtocolHost) -> Response:
+        """Refuse a call of a tool that is not there. Middleware sees the call: it may keep records."""
+        params = {"name": f"{asked.tool.toolkit}.{asked.tool.name}", "arguments": asked.inputs or {}}
+        await host.dispatch(_call("tools/call", params, request)._replace(request_id=asked.execution_id))
         if self._config.unknown_tool == "internal_error":
             return Response(500, b"Internal Server Error", "text/plain; charset=utf-8")
         version = f" in version {asked.tool.version}" if asked.tool.version is not None else ""
@@ -194,7 +198,15 @@ async def _all_tools(host: ProtocolHost) -> list[Tool]:
 
 
 def _call(method: str, params: dict[str, Any], request: Request) -> Call:
-    return Call(method, params, caller=request.caller, client=CLIENT, headers=request.headers, supplied=Supplied())
+    return Call(
+        method,
+        params,
+        caller=request.caller,
+        client=CLIENT,
+        headers=request.headers,
+        supplied=Supplied(),
+        peer=request.peer,
+    )
 
 
 def _unreadable(outcome: Outcome, uri: str) -> Response:

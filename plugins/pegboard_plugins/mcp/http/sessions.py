@@ -161,9 +161,8 @@ class SessionRequests:
             return Response(body=response)
         running = SessionCall(request_id, session, self._sessions)
         outlet = running if tells else None
-        call = service.call(
-            request_id, method, params, session.client, request.caller, outlet, session, request.headers
-        )
+        caller, headers, peer = request.caller, request.headers, request.peer
+        call = service.call(request_id, method, params, session.client, caller, outlet, session, headers, peer)
         running.start(_answer(service, call, running))
         return running
 

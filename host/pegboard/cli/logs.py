@@ -1,0 +1,110 @@
+"""The log of the process: to standard error or to a file, as text or as JSON, as `[plugins.logging]` says.
+
+Only servers follow that section. Commands that a person runs log text to standard error.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pegboard.cli import output
+from pegboard.config import HostConfig
+from pegboard.config.secrets import resolve
+from pegboard.errors import ConfigError
+from pegboard.line_file import LineFile
+from pegboard.log_lines import JsonFormatter, TextFormatter
+from pegboard.redaction import redact_logs
+
+ACCESS = "pegboard.access"
+"""The logger of HTTP requests. Servers use it if it has a level of its own."""
+
+
+def set_up_logging(config: HostConfig, verbose: int, *, serving: bool = False, safe: bool = False) -> None:
+    """Log without secrets: warnings and up, or more if the configuration or the command line asks for it.
+
+    Args:
+        config: the configuration.
+        verbose: how many times `-v` was given.
+        serving: follow `[plugins.logging]`.
+        safe: the settings of that section do not count.
+
+    Raises:
+        ConfigError: the log file cannot be written.
+    """
+    level = {0: config.host.log_level.upper(), 1: "INFO"}.get(verbose, "DEBUG")
+    settings = _settings(config) if serving and not safe else {}
+    handler = _handler(config, settings.get("file"))
+    as_json = settings.get("format") == "json"
+    handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
+    redact_logs([handler])
+    logging.basicConfig(level=level, handlers=[handler])
+    if as_json and not isinstance(handler, FileHandler):
+        output.speak_through(_say_in_log)
+    if settings.get("access") is True:
+        logging.getLogger(ACCESS).setLevel(logging.INFO)
+
+
+def _settings(config: HostConfig) -> Mapping[str, Any]:
+    """Return the section. The plugin checks it when it loads."""
+    if config.disabled_plugins.match_plugin("logging", "pegboard"):
+        return {}
+    return dict(resolve(config.section("plugins", "logging")))
+
+
+def _handler(config: HostConfig, file: object) -> logging.Handler:
+    if not isinstance(file, str) or not file:
+        return logging.StreamHandler(sys.stderr)
+    path = config.directory / Path(file).expanduser()
+    try:
+        return FileHandler(LineFile(path))
+    except OSError as error:
+        message = f"{path} cannot be written: {error.strerror or error}; choose another file"
+        raise ConfigError([config.problem(message, "plugins.logging.file")]) from error
+
+
+class FileHandler(logging.Handler):
+    """Writes records to a file. A record that cannot be written is dropped, and standard error tells of the first.
+
+    Args:
+        file: the file.
+    """
+
+    def __init__(self, file: LineFile) -> None:
+        super().__init__()
+        self._file = file
+        self._failing = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record."""
+        try:
+            self._file.write(self.format(record).encode("utf-8", "backslashreplace"))
+            self._failing = False
+        except OSError as error:
+            if not self._failing:
+                self._failing = True
+                _say(f"the log file cannot be written, and lines are lost: {error.strerror or error}")
+        except Exception:  # noqa: BLE001 - whatever a record holds, logging stops nothing
+            self.handleError(record)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+
+def _say(text: str) -> None:
+    try:
+        output.say(text)
+    except (OSError, ValueError):
+        return  # standard error is gone as well
+
+
+def _say_in_log(text: str, level: int) -> None:
+    logger = logging.getLogger("pegboard.cli")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.INFO)
+    logger.log(level, "%s", text)

@@ -1,0 +1,71 @@
+"""A file that lines are appended to, such as a log."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from threading import Lock
+
+
+class LineFile:
+    """Appends lines, each with one write. Only its owner can read a file that this creates (mode 0600).
+
+    A file that was moved or removed, as by logrotate, is created anew. Several processes may share one file.
+
+    Args:
+        path: the file.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = Lock()
+        self._torn = False
+        self._descriptor = self._open()
+
+    def write(self, line: bytes, *, sync: bool = False) -> None:
+        """Append a line.
+
+        Args:
+            line: the line, without its end.
+            sync: wait until the disk has it (fsync).
+
+        Raises:
+            OSError: it was not written, or not as a whole; the next line begins a line of its own.
+        """
+        with self._lock:
+            self._follow()
+            data = b"%b%b\n" % (b"\n" if self._torn else b"", line)
+            written = os.write(self._descriptor, data)
+            self._torn = written < len(data)
+            if self._torn:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            if sync:
+                os.fsync(self._descriptor)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            if self._descriptor >= 0:
+                os.close(self._descriptor)
+                self._descriptor = -1
+
+    def _open(self) -> int:
+        # a pipe that nobody reads must not block
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+        return os.open(self._path, flags, 0o600)
+
+    def _follow(self) -> None:
+        """Open the file again if its path leads to another one, or to none."""
+        try:
+            if self._descriptor >= 0 and os.path.samestat(os.stat(self._path), os.fstat(self._descriptor)):
+                return
+        except FileNotFoundError:
+            pass
+        descriptor = self._open()
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._descriptor, self._torn = descriptor, False

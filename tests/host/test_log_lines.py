@@ -1,0 +1,150 @@
+"""Log records as lines: nothing in them forges a line or controls a terminal, and each names its call."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pegboard import Call, Caller, Toolkit, redact_logs
+from pegboard.log_lines import JsonFormatter, TextFormatter
+from pegboard.redaction import escaped
+from pegboard.texts import visible
+from tests.host.hosting import call, make_host
+
+HEAD = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "
+FORGED = "\n2026-01-01T00:00:00.000Z ERROR pegboard: forged"
+OBEYED = [
+    *(chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))),
+    *"\u2028\u2029\u200b\u200e\u202a\u202e\u2066\u2069\ufeff\u00ad\u3164\U000e0041\ue000",
+]
+CALL = Call("tools/call", {"name": "x"}, Caller("alice", client_id="agent"), request_id=7, peer="10.0.0.5")
+
+
+@pytest.fixture(params=[TextFormatter, JsonFormatter], ids=["text", "json"])
+def written(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
+    """What a logger `of.test` writes, in each format."""
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(request.param())
+    redact_logs([handler])
+    log.addHandler(handler)
+    yield stream
+    log.removeHandler(handler)
+
+
+log = logging.getLogger("of.test")
+
+
+def test_nothing_that_a_terminal_obeys_or_that_is_not_seen_is_written(written: io.StringIO) -> None:
+    for char in OBEYED:
+        log.error("a%sb", char, extra={"data": {char: char}, "peer": f"1{char}2", "caller": Caller(f"a{char}")})
+    lines = written.getvalue().split("\n")[:-1]
+    assert len(lines) == len(OBEYED)
+    assert [ascii(char) for char, line in zip(OBEYED, lines, strict=True) if any(one in line for one in OBEYED)] == []
+    assert [ascii(char) for char, line in zip(OBEYED, lines, strict=True) if visible(char) not in line] == []
+
+
+def test_half_a_character_is_escaped() -> None:
+    assert escaped("a\ud800b") == "a\\ud800b"
+
+
+@pytest.mark.parametrize("text", ["plain", "é ü 日本 \u2764\ufe0f", "a\u00a0b"])
+def test_what_people_read_stays_as_it_is(written: io.StringIO, text: str) -> None:
+    log.error("it is %s", text)
+    assert f"it is {text}" in written.getvalue()
+
+
+def test_no_line_of_a_traceback_passes_for_a_record(written: io.StringIO) -> None:
+    try:
+        raise ValueError(f"first{FORGED}\x1b[2J")
+    except ValueError:
+        log.exception("it failed%s", FORGED, stack_info=True)
+    lines = written.getvalue().splitlines()
+    assert [line for line in lines if re.match(HEAD + "ERROR pegboard", line)] == []
+    assert len([line for line in lines if not line.startswith("    ")]) == 1
+    assert "\x1b" not in written.getvalue()
+    assert "ValueError: first" in written.getvalue()
+
+
+def logged(stream: io.StringIO) -> dict[str, Any]:
+    """What the last line says of its call, whatever its format."""
+    line = stream.getvalue().splitlines()[-1]
+    if line.startswith("{"):
+        found = json.loads(line)
+        return {key: found[key] for key in ("request_id", "caller", "peer") if key in found}
+    head = re.match(HEAD + r"\w+ [\w.]+(?: \[([^]]*)\])?: ", line)
+    assert head, line
+    return dict(part.split("=", 1) for part in (head[1] or "").split())
+
+
+@pytest.mark.parametrize(
+    ("extra", "text", "data"),
+    [
+        ({}, {}, {}),
+        (
+            {"call": CALL},
+            {"request_id": "7", "caller": "alice", "peer": "10.0.0.5"},
+            {
+                "request_id": 7,
+                "caller": {"subject": "alice", "client_id": "agent", "trusted": False},
+                "peer": "10.0.0.5",
+            },
+        ),
+        ({"peer": "::1"}, {"peer": "::1"}, {"peer": "::1"}),
+        (
+            {"call": Call("tools/list")},
+            {"caller": "operator"},
+            {"caller": {"trusted": True}},
+        ),
+        ({"caller": Caller()}, {"caller": "anonymous"}, {"caller": {"trusted": False}}),
+        ({"peer": "] x=["}, {"peer": "'] x=['"}, {"peer": "] x=["}),
+    ],
+)
+def test_a_line_names_its_call(
+    written: io.StringIO, extra: dict[str, Any], text: dict[str, Any], data: dict[str, Any]
+) -> None:
+    log.warning("told", extra=extra)
+    line = written.getvalue()
+    if line.startswith("{"):
+        assert logged(written) == data
+    elif "x=[" in line:
+        assert line.endswith(" [peer='] x=[']: told\n")
+    else:
+        assert logged(written) == text
+
+
+async def test_what_a_tool_logs_names_the_call_that_runs(written: io.StringIO) -> None:
+    kit = Toolkit("x")
+
+    @kit.tool
+    def in_a_thread() -> None:
+        """Log by a logger of its own."""
+        log.warning("from a thread")
+
+    async with make_host(kit) as host:
+        await call(host, "x_in_a_thread", caller=CALL.caller, request_id=7, peer="10.0.0.5")
+    about = logged(written)
+    assert (str(about["request_id"]), about["peer"]) == ("7", "10.0.0.5")
+
+
+def test_a_json_line_has_the_documented_keys(written: io.StringIO) -> None:
+    try:
+        raise ValueError("it\nbroke")
+    except ValueError:
+        log.exception("told", extra={"call": CALL, "data": {"n": 1, "of": [True, None, 1.5, object]}})
+    line = written.getvalue()
+    if line.startswith("{"):
+        found = json.loads(line)
+        assert list(found) == [
+            "time", "level", "logger", "message", "request_id", "caller", "peer", "exception", "data",
+        ]  # fmt: skip
+        assert found["level"] == "error"
+        assert found["exception"].startswith("Traceback")
+        assert found["exception"].endswith("ValueError: it\nbroke")
+        assert found["data"] == {"n": 1, "of": [True, None, 1.5, "<class 'object'>"]}

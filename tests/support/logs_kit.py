@@ -1,0 +1,42 @@
+"""Tools whose logs and failures hold whatever their caller sends. Copied into a distribution; imports no tests."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+
+from pegboard import Context, Toolkit, UpstreamError, UpstreamRateLimitError
+
+kit = Toolkit("logs")
+
+
+@kit.tool
+async def tell(context: Context, text: str) -> str:
+    """Log a text: for the client, and by a logger of the toolkit's own."""
+    context.log.warning(text)
+    logging.getLogger("logs.own").warning("it said %s", text)
+    return "told"
+
+
+@kit.tool
+def crash(text: str) -> str:
+    """Fail unexpectedly, in a thread."""
+    raise ValueError(text)
+
+
+@kit.tool
+async def upstream(status: int, text: str) -> str:
+    """Fail as a service does."""
+    try:
+        raise OSError(text)
+    except OSError as error:
+        if status == 429:
+            raise UpstreamRateLimitError("Too many requests.", 1000, text) from error
+        raise UpstreamError("The service refused.", text, status_code=status) from error
+
+
+@kit.tool
+def warn(text: str) -> str:
+    """Warn."""
+    warnings.warn(text, stacklevel=1)
+    return "warned"
