@@ -217,8 +217,8 @@ def test_progress_is_shown_on_a_terminal(pegboard: Command) -> None:
 def test_what_a_tool_logs_is_shown_by_the_log_alone(pegboard: Command) -> None:
     done = pegboard("call", "demo_tell", "-v")
     assert (done.code, done.out) == (0, "told\n")
-    assert "INFO pegboard.tools.demo_tell: Half way." in done.err
-    assert "WARNING pegboard.tools.demo_tell: Slow disk." in done.err
+    assert "INFO pegboard.tools.demo_tell [caller=operator]: Half way." in done.err
+    assert "WARNING pegboard.tools.demo_tell [caller=operator]: Slow disk." in done.err
     assert not [line for line in done.err.splitlines() if line.startswith("pegboard: ")]
 
 

@@ -100,8 +100,9 @@ def imported_by(environment: Path, *arguments: str, config: str | None = None) -
 
 
 def shortened(stderr: str) -> list[str]:
-    """The lines, with names of files where they name the place of a mistake by its whole path."""
-    return [re.sub(r" \(/[^()]*/([^/()]+\.py:\d+)\)$", r" (\1)", line) for line in stderr.splitlines()]
+    """The lines without times, and with names of files where they name the place of a mistake by its whole path."""
+    lines = [re.sub(r"^\d{4}-\S+Z ", "", line) for line in stderr.splitlines()]
+    return [re.sub(r" \(/[^()]*/([^/()]+\.py:\d+)\)$", r" (\1)", line) for line in lines]
 
 
 def complaints(stderr: str) -> list[str]:

@@ -93,7 +93,7 @@ def assemble(
         check_order: an entry of an order list that nothing bears is a mistake.
     """
     assembler = _Assembler(config, plugins, binder)
-    bound = {field: assembler.bound(field) for field in SINGULAR}
+    bound = assembler.all_bound()
     assembler.report_missing(bound["tools"])
     served = {field: assembler.served(field, found) for field, found in bound.items()}
     if check_order:
@@ -149,6 +149,11 @@ class _Assembler:
     ) -> None:
         self.problems.append(Problem("assemble", message, origin, fatal=fatal, level=level))
 
+    def all_bound(self) -> dict[Served, list[Bound]]:
+        """What can be served. All secrets are known once everything is bound."""
+        given: dict[Served, list[Bound]] = {field: self.bound(field) for field in SINGULAR}
+        return {field: self.without_told_secrets(found) for field, found in given.items()}
+
     def bound(self, field: Served) -> list[Bound]:
         """What of one kind can be served."""
         found: list[Bound] = []
@@ -167,6 +172,19 @@ class _Assembler:
                 if field == "resources":
                     self.resources[one.name] = one.item[0]
         return found
+
+    def without_told_secrets(self, found: list[Bound]) -> list[Bound]:
+        """Leave out definitions that show a secret."""
+        kept = []
+        for one in found:
+            try:
+                self.binder.check_secrets(one)
+            except ToolDefinitionError as error:
+                what = SINGULAR[one.field]
+                self.problem(one.origin, f"{what} {one.name!r}{one.where}: {error}; it is not served")
+            else:
+                kept.append(one)
+        return kept
 
     def served(self, field: Served, found: Iterable[Bound]) -> dict[str, Bound]:
         return self.unique(SINGULAR[field], ((one.name, one.origin, one) for one in found))

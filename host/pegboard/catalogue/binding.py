@@ -130,6 +130,17 @@ class Binder:
             return attempt(self._resource, plugin, definition)
         return attempt(self._prompt, plugin, definition)
 
+    def check_secrets(self, bound: Bound) -> None:
+        """Refuse a definition in which clients would see a declared secret.
+
+        Raises:
+            ToolDefinitionError: they would.
+        """
+        if secrets := self.secrets.known:
+            from pegboard.catalogue.told_secrets import check_secrets
+
+            check_secrets(bound.item, secrets)
+
     def contributed(self) -> Contributed:
         """What plugins add to the protocol, without the extensions that nothing bound so far makes use of."""
         return used_only(self._additions, self._users)

@@ -137,6 +137,8 @@ class Registry:
     ) -> Bound | Withheld:
         try:
             found = binder.bind(plugin, definition, resources)
+            if isinstance(found, Bound):
+                binder.check_secrets(found)
         except ToolDefinitionError as error:
             raise type(error)(f"{described(definition)}{place(definition.function)}: {error}") from error.__cause__
         self._report(binder)

@@ -68,6 +68,11 @@ class SecretStores:
                 self._redactor.add(value)
         return self._known[name]
 
+    @property
+    def known(self) -> dict[str, str]:
+        """The values of declared secrets, by name."""
+        return {name: value for name, value in self._known.items() if value is not None}
+
     def _kept(self, name: str) -> Iterator[str | None]:
         for origin, store in self._stores:
             try:

@@ -51,7 +51,7 @@ async def log_of(wire: Wire) -> list[str]:
     """End the input, as a client does, and give what the host has logged."""
     wire.process.stdin.close()  # type: ignore[union-attr]  # made with a pipe
     assert await wire.wait() == 0
-    return wire.stderr.splitlines()
+    return [line.partition("Z ")[2] for line in wire.stderr.splitlines()]
 
 
 @pytest.mark.parametrize("how", printing_kit.WAYS)
