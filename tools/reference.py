@@ -188,7 +188,8 @@ By the place where an error is raised. Where 2026-07-28 and sessions differ, bot
 
 Over HTTP the status is 200, but 400 with -32021 in 2026-07-28, and 403 with an `InsufficientScopeError` that no tool
 raised, where the caller came with a token. An error id (`errorId`) finds the whole story in the log; there is one
-wherever there is more to tell: an accident, a cause, a `developer_message`. A group of exceptions
+wherever there is more to tell: an accident, a cause, a `developer_message`. A service that refused or did not answer
+(`UpstreamError`, `NetworkTransportError`) takes one line of the log and has no error id. A group of exceptions
 that holds typed errors alone is one of them: one that no retry mends, else the one with the longest wait. A group
 with an accident in it is an accident.
 
