@@ -3,11 +3,10 @@
 This module is the public API and nothing else. Names are loaded on first use, so that importing one stays cheap.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 
-TYPE_CHECKING = False  # `python -m pegboard` would import `typing` from the working directory
+# `python -m pegboard` would import `typing` and `__future__` from the working directory: neither is imported here
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from pegboard.audit import AuditLog, fingerprint
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from pegboard.bearer import SECRET_BYTES, BearerScheme, checked_scopes, is_bearer_token, is_scope, is_weak_secret
     from pegboard.calls.failures import as_failure
     from pegboard.codec import REPEATED_MEMBERS, decode, decode_message, encode
-    from pegboard.config import HostConfig, PluginConfig, Widens
+    from pegboard.config import HostConfig, PluginConfig, Widens, others_can_change
     from pegboard.context import Context, Progress, current_context
     from pegboard.context.elicitation import Elicited
     from pegboard.context.questions import Elicit, ElicitUrl, ListRoots, Root, Sample, Sampled
@@ -229,6 +228,7 @@ __all__ = [
     "jsonrpc_error",
     "jsonrpc_notification",
     "jsonrpc_result",
+    "others_can_change",
     "redact_logs",
     "redacted",
     "redacted_data",
@@ -241,7 +241,7 @@ _NAMES = {
     "authoring": "ToolFunction tool",
     "bearer": "BearerScheme SECRET_BYTES checked_scopes is_bearer_token is_scope is_weak_secret",
     "codec": "REPEATED_MEMBERS decode decode_message encode",
-    "config": "HostConfig PluginConfig Widens",
+    "config": "HostConfig PluginConfig Widens others_can_change",
     "context": "Context Progress current_context",
     "context.questions": "Elicit ElicitUrl ListRoots Root Sample Sampled",
     "contracts": """

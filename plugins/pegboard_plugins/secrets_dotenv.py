@@ -1,12 +1,12 @@
-"""Secrets from a file of `KEY=value` lines: the nearest `.env`, or one that is configured.
+"""Secrets from a file of `KEY=value` lines: the `.env` beside the configuration file in use, or one that is configured.
 
-The nearest is looked for in the working directory and upward, no further than the nearest folder with a
-`pyproject.toml`.
+No other folder is searched: the working directory may be anybody's.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Annotated
 
 from pydantic import ValidationInfo, field_validator
 
-from pegboard import Plugin, PluginConfig, SecretStore, Widens, hookimpl
+from pegboard import Plugin, PluginConfig, PluginContext, SecretStore, Widens, hookimpl, others_can_change
 
 logger = logging.getLogger("pegboard.plugins.secrets_dotenv")
 
@@ -23,7 +23,8 @@ class SecretsDotenvConfig(PluginConfig):
     """`[plugins.secrets_dotenv]`.
 
     Attributes:
-        file: the file to read instead of the nearest `.env`. A relative path is relative to the configuration file.
+        file: the file to read instead of the `.env` beside the configuration file. A relative path is relative to the
+            configuration file.
     """
 
     file: Annotated[str | None, Widens("gives lines of this file to tools as secrets")] = None
@@ -33,7 +34,7 @@ class SecretsDotenvConfig(PluginConfig):
     def _is_there(cls, name: str | None, info: ValidationInfo) -> str | None:
         if name is None:
             return None
-        path = Path((info.context or {}).get("directory", Path()), Path(name).expanduser())
+        path = Path(cls.folder_of(info), Path(name).expanduser())
         if not path.is_file():
             raise ValueError(f"there is no file {path}")
         return str(path)
@@ -45,53 +46,60 @@ class SecretsDotenvPlugin(Plugin):
     Config = SecretsDotenvConfig
 
     @hookimpl
-    def register_secret_stores(self) -> Iterable[SecretStore]:
-        """The file."""
-        return [DotenvStore(self.config.file)]
+    def register_secret_stores(self, context: PluginContext) -> Iterable[SecretStore]:
+        """Return the store of one file."""
+        found = context.directory / ".env" if context.directory else None
+        return [DotenvStore(self.config.file or found, named=self.config.file is not None)]
 
 
 class DotenvStore:
     """Looks secrets up in a file, which is read once, for the first secret.
 
     Args:
-        file: the file; None for the nearest `.env`.
+        file: the file; without one there are no secrets.
+        named: the operator named the file. A file that is only found may be missing, and is refused if other users can
+            change it.
     """
 
     name = "secrets_dotenv"
 
-    def __init__(self, file: str | None = None) -> None:
-        self._file = file
+    def __init__(self, file: str | Path | None, *, named: bool = True) -> None:
+        self._file = None if file is None else Path(file)
+        self._named = named
 
     def get(self, name: str) -> str | None:
-        """The value of that key."""
+        """Return the value of that key."""
         return self._values.get(name)
 
     def hint(self, name: str) -> str:
-        """How to set a secret here."""
-        return f"in {self._file or '.env'}"
+        """Return how to set a secret here."""
+        if self._named:
+            return f"in {self._file}"
+        return "in .env" if self._file else "in a .env beside the configuration file that you name"
 
     @cached_property
     def _values(self) -> Mapping[str, str | None]:
-        path: Path | str = "the nearest .env"
         try:
-            found = find_env_file(Path.cwd()) if self._file is None else Path(self._file)
-            if found is None:
-                return {}
-            from dotenv import dotenv_values
-
-            path = found
-            return dotenv_values(path, interpolate=False)  # a secret may hold what looks like a variable
+            return {} if self._file is None else self._read(self._file)
+        except FileNotFoundError:
+            return {}
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-            logger.warning("%s cannot be read, so no secret comes from it: %s", path, reason)
+            logger.warning("%s cannot be read, so no secret comes from it: %s", self._file, reason)
             return {}
 
+    def _read(self, path: Path) -> Mapping[str, str | None]:
+        if not path.is_file():  # a folder or a pipe
+            return {}
+        with path.open(encoding="utf-8") as file:
+            risk = others_can_change(path, os.fstat(file.fileno()))
+            if risk and not self._named:
+                advice = "change its owner or permissions, or name it in [plugins.secrets_dotenv] file"
+                logger.warning("%s is refused, as %s, so no secret comes from it; %s", path, risk, advice)
+                return {}
+            if risk:
+                logger.warning("%s: %s; change its owner or permissions", path, risk)
+            from dotenv import dotenv_values
 
-def find_env_file(start: Path) -> Path | None:
-    """The nearest `.env` in a folder or above it, no further than the nearest one with a `pyproject.toml`."""
-    for folder in (start, *start.parents):
-        if (folder / ".env").is_file():
-            return folder / ".env"
-        if (folder / "pyproject.toml").is_file():
-            return None
-    return None
+            logger.info("secrets come from %s", path)
+            return dotenv_values(stream=file, interpolate=False)  # a secret may hold what looks like a variable

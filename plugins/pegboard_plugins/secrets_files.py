@@ -34,7 +34,7 @@ class SecretsFilesConfig(PluginConfig):
     def _is_there(cls, name: str | None, info: ValidationInfo) -> str | None:
         if name is None:
             return None
-        path = Path((info.context or {}).get("directory", Path()), Path(name).expanduser())
+        path = Path(cls.folder_of(info), Path(name).expanduser())
         if not path.is_dir():
             raise ValueError(f"there is no folder {path}")
         return str(path)

@@ -225,3 +225,40 @@ def test_a_program_that_serves_itself_needs_trust_as_well(opened: Opened) -> Non
         line, cwd=opened.folder, env=opened.environment(), capture_output=True, text=True, check=False, timeout=WAIT
     )
     assert (done.returncode, "is not trusted" in done.stderr) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "variables", "told"),
+    [
+        ('[plugins.http]\nhost = "127.0.0.1"\n[host]\ntitle = "x"', {}, []),
+        (
+            '[plugins.rate_limit]\nburst = 7\n[toolkits.files]\nroots = ["."]\nwrite = true',
+            {"PEGBOARD__HOST__DISABLED_PLUGINS": '["rate_limit"]', "TOKEN": "canary"},
+            ["toolkits.files.write = true (changes files, hostconfig.toml:5)", 'disabled_plugins = ["rate_limit"] (']
+        ),
+        (
+            '[plugins.static_tokens.tokens]\ngithub = { env = "TOKEN" }',
+            {"TOKEN": "canary-of-the-token"},
+            ['plugins.static_tokens.tokens.github = { env = "TOKEN" } (passes the variable TOKEN on, '],
+        ),
+    ],
+)  # fmt: skip
+def test_the_start_tells_what_widens_access(
+    settings: str, variables: dict[str, str], told: list[str], opened: Opened
+) -> None:
+    opened.write(settings)
+    env = opened.environment({"PEGBOARD_CONFIG": "hostconfig.toml", **variables})
+    line = opened.arguments("stdio")
+    done = subprocess.run(
+        line, cwd=opened.folder, env=env, input="", capture_output=True, text=True, check=False, timeout=WAIT
+    )
+    lines = [line for line in done.stderr.splitlines() if "settings that widen access" in line]
+    assert len(lines) == (1 if told else 0), done.stderr
+    assert all(text in lines[0] for text in told)
+    assert "canary" not in done.stderr
+
+
+def test_a_third_partys_plugin_widens_access(opened: Opened) -> None:
+    opened.install("around", "from pegboard import Plugin\nclass kit(Plugin): pass\n", group="pegboard.plugins")
+    opened.write("[plugins.around]\n")
+    assert "plugins.around = true  (runs code of dist-around around every call)" in opened("config", "trust").out

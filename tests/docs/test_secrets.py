@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Host
+from pegboard import Host, HostConfig
 from pegboard.catalogue.secret_stores import RESERVED, RESERVED_PREFIXES
 from pegboard.loading.discovery import defaults, find
 from tests.host.hosting import value
@@ -40,7 +40,8 @@ async def test_the_tool_reads_its_secret_from_each_place(
         "plugins": {"secrets_files": {"directory": str(tmp_path)}} if store == "secrets_files" else {},
     }
     length = {"secrets_env": 1, "secrets_dotenv": 4, "secrets_files": 7}[store]
-    async with Host(settings, toolkits={"weather": kit_of("python kit")}) as host:
+    config = HostConfig.of(settings, defaults=defaults(), directory=tmp_path)
+    async with Host(config, toolkits={"weather": kit_of("python kit")}) as host:
         told = await value(host, "weather_forecast", {"city": "Kiel"})
     assert told == f"asked for Kiel with a key of {length} characters"
 

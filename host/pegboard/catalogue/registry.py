@@ -44,7 +44,8 @@ class Registry:
 
     def context(self, plugin: Loaded, config: Any, log: logging.Logger) -> PluginContext:
         """What a plugin's hooks are told; its own way among it."""
-        return PluginContext(plugin.origin.name, config, log, _OwnCatalogue(self, plugin), self._secret)
+        own = _OwnCatalogue(self, plugin)
+        return PluginContext(plugin.origin.name, config, log, own, self._secret, self._config.trusted_directory)
 
     def _secret(self, name: str) -> str | None:
         with self._lock:

@@ -6,7 +6,9 @@ import asyncio
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from pegboard.cli import guarded
@@ -60,5 +62,7 @@ def _host(kit: Toolkit, transport: str, settings: Mapping[str, Any]) -> Host:
         overrides=Layer("code", said),
         on_untrusted=pass_over if transport == "stdio" else refuse,
     )
+    if config.trusted_directory is None:
+        config = replace(config, trusted_directory=Path(sys.argv[0]).resolve().parent)
     set_up_logging(config, 0, serving=True)
     return Host(config, toolkits=toolkits, selection=Selection(autoload=False))

@@ -6,6 +6,7 @@ import logging
 import os
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,9 +75,12 @@ def make_host(
     on_untrusted: OnUntrusted | None = None,
 ) -> Host:
     """A host that is not started, with logging set up as it says; `serving` follows `[plugins.logging]`."""
-    toolkits = _toolkits([*options.file, *getattr(options, "paths", ())])
+    files = [*options.file, *getattr(options, "paths", ())]
+    toolkits = _toolkits(files)
     lowest = defaults_for(toolkits)
     config = load_config(options, transports, collect=collect, lowest=lowest, on_untrusted=on_untrusted)
+    if toolkits and config.trusted_directory is None:  # whoever runs code of a folder trusts the folder
+        config = replace(config, trusted_directory=files[0].resolve().parent)
     set_up_logging(config, options.verbose, serving=serving, safe=options.safe)
     for warning in config.warnings:
         logging.getLogger("pegboard").warning("%s", warning)

@@ -89,6 +89,17 @@ def _announce(host: Host, address: str, tools: Sequence[str]) -> None:
         say(f"next: MCP is at {endpoint} of that socket; try: curl --unix-socket {path} http://localhost/healthz")
 
 
+def _log_access(host: Host) -> None:
+    """Log the configuration file and the settings that widen access, in one line. The operator must see the latter."""
+    from pegboard.cli.access import access_of, in_one_line
+
+    logger, file = logging.getLogger("pegboard"), host.config.file or "no configuration file"
+    if settings := access_of(host):
+        logger.warning("started with %s; settings that widen access: %s", file, in_one_line(settings))
+    else:
+        logger.info("started with %s; no setting widens access", file)
+
+
 def _has_terminal() -> bool:
     """Whether somebody sits in front of this process."""
     return os.isatty(0) or os.isatty(2)
@@ -103,6 +114,7 @@ async def _serve(host: Host, grace: float, output: OutputApart) -> int:
     # a client over stdio that hangs up is gone, as is a person whose terminal closes; a service only hears a signal
     stopping = _stop_on_signals(and_on_hang_up="stdio" in host.config.host.transports or _has_terminal())
     await host.start()
+    _log_access(host)
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER, 20, 100)
     gc.enable()

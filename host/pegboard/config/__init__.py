@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pegboard.config.files import others_can_change
 from pegboard.config.hostconfig import HostConfig
 from pegboard.config.models import HostSection, PluginConfig, Widens
 from pegboard.config.problems import ConfigProblem
@@ -28,6 +29,7 @@ __all__ = [
     "Source",
     "Widens",
     "config_show",
+    "others_can_change",
     "unknown_sections",
     "unmatched_patterns",
     "validate_section",

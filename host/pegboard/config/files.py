@@ -82,7 +82,7 @@ def read(candidate: Candidate, directory: Path) -> FileContent | ConfigProblem:
             status = os.fstat(file.fileno())
             if candidate.named_by is None and not stat.S_ISREG(status.st_mode):
                 raise OSError(errno.EINVAL, "it is not a regular file")
-            return FileContent(candidate.path, file.read(), risk_of(candidate.path, status))
+            return FileContent(candidate.path, file.read(), others_can_change(candidate.path, status))
     except OSError as error:
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror
         named_by = f" (named by {candidate.named_by})" if candidate.named_by else ""
@@ -99,7 +99,7 @@ def parse(content: FileContent, directory: Path) -> Layer | ConfigProblem:
     return _parse(text, shown)
 
 
-def risk_of(path: Path, status: os.stat_result) -> str | None:
+def others_can_change(path: Path, status: os.stat_result) -> str | None:
     """Return why other users of this machine could change a file, or None if they cannot.
 
     Members of the file's group may write it. In a sticky folder, such as /tmp, users cannot replace files of others.

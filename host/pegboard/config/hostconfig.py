@@ -38,6 +38,8 @@ class HostConfig:
         toolkits: the `[toolkits.NAME]` sections, likewise.
         directory: what relative paths in settings are relative to: the file's directory, or the working directory.
         file: the file that was read, None without one.
+        working_directory: what relative paths from the environment and the command line are relative to.
+        trusted_directory: where files count that nobody names: the file's directory, or the one that a program gives.
         sources: which value came from where.
         problems: what is wrong, where `load` was asked to go on; keys with a problem are as if not given.
         warnings: what the operator should know of the file.
@@ -48,6 +50,8 @@ class HostConfig:
     toolkits: Mapping[str, Mapping[str, Any]] = field(repr=False)
     directory: Path
     file: Path | None
+    working_directory: Path
+    trusted_directory: Path | None
     sources: Sources = field(repr=False, compare=False)
     problems: tuple[ConfigProblem, ...] = ()
     warnings: tuple[ConfigProblem, ...] = ()
@@ -91,7 +95,7 @@ class HostConfig:
         builder.take(*environment.settings(environ, builder.sources.tree))
         builder.take(overrides if isinstance(overrides, Layer) else Layer("command line", overrides))
         builder.take(environment.additions(environ))
-        return builder.build(environ, file.parent if file else working, file, collect=collect)
+        return builder.build(environ, file, working, file.parent if file else None, collect=collect)
 
     @classmethod
     def of(
@@ -108,14 +112,15 @@ class HostConfig:
             mapping: the configuration.
             defaults: what holds where it says nothing.
             environ: the variables that `{ env = "NAME" }` may refer to.
-            directory: what relative paths are relative to; the working directory when None.
+            directory: what relative paths are relative to, and where files count that nobody names; when None, the
+                working directory and none.
 
         Raises:
             ConfigError: all that is wrong.
         """
         builder = _Builder(defaults)
         builder.take(Layer("code", mapping))
-        return builder.build(environ, Path.cwd() if directory is None else directory, None, collect=False)
+        return builder.build(environ, None, directory or Path.cwd(), directory, collect=False)
 
     def source(self, key: str | KeyPath) -> Source:
         """Where this very value came from; the kind is "default" when nobody gave it.
@@ -179,7 +184,9 @@ class _Builder:
             message = f"{content.risk}, and so the settings of this host; change its owner or permissions"
             self.warnings.append(ConfigProblem(message, file=files.show(content.path, directory)))
 
-    def build(self, environ: Mapping[str, str], directory: Path, file: Path | None, *, collect: bool) -> HostConfig:
+    def build(
+        self, environ: Mapping[str, str], file: Path | None, working: Path, trusted: Path | None, *, collect: bool
+    ) -> HostConfig:
         tree = self.sources.tree
         self.check_keys()
         host = self.host(tree.get("host", {}))
@@ -187,7 +194,18 @@ class _Builder:
         problems = in_order(self.problems)
         if problems and not collect:
             raise ConfigError(problems)
-        return HostConfig(host, plugins, toolkits, directory, file, self.sources, tuple(problems), tuple(self.warnings))
+        return HostConfig(
+            host=host,
+            plugins=plugins,
+            toolkits=toolkits,
+            directory=file.parent if file else working,
+            file=file,
+            working_directory=working,
+            trusted_directory=trusted,
+            sources=self.sources,
+            problems=tuple(problems),
+            warnings=tuple(self.warnings),
+        )
 
     def check_keys(self) -> None:
         tree = self.sources.tree

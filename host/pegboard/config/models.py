@@ -4,9 +4,10 @@ Few on purpose: defining models is the dearest part of starting.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, Field, ValidationInfo, field_validator
 
 
 def _never(value: Any) -> bool:
@@ -29,10 +30,18 @@ class Widens(NamedTuple):
 
 
 class PluginConfig(BaseModel, extra="forbid", frozen=True, defer_build=True):
-    """Base of the settings of a plugin or toolkit: unknown keys are errors, and nothing changes them later.
+    """Base of the settings of a plugin or toolkit: unknown keys are errors, and nothing changes them later."""
 
-    Validators find `{"directory": Path}`, the base of relative paths, in `info.context`.
-    """
+    @staticmethod
+    def folder_of(info: ValidationInfo) -> Path:
+        """Return the folder from which a relative path in a field counts, for the validator of that field.
+
+        It is the folder of the configuration file. For a value from the environment or the command line, and without a
+        file, it is the working directory.
+        """
+        context = info.context or {}
+        folder: Path = context.get("folders", {}).get(info.field_name, context.get("directory", Path()))
+        return folder
 
 
 class HostSection(PluginConfig):

@@ -30,7 +30,7 @@ def validate_section(
     """A plugin's or toolkit's settings as its own model, or all that is wrong with them.
 
     References `{ env = "NAME" }` are replaced by the variables' values; one that is missing or empty is a problem.
-    Validators find `{"directory": Path}`, the base of relative paths, in `info.context`.
+    Validators find the base of relative paths with `PluginConfig.folder_of`.
 
     Args:
         config: the configuration.
@@ -47,12 +47,18 @@ def validate_section(
         config.problem(f'the environment variable "{ref.env}" is missing or empty', place)
         for place, ref in missing.items()
     ]
-    checked = check(model, resolve(section), config.sources, path, {"directory": config.directory}, refs)
+    checked = check(model, resolve(section), config.sources, path, _folders(config, path, section), refs)
     if isinstance(checked, list):
         # what is said of a table around such a place may be due to it alone
         unset = {dotted(place[:end]) for place in missing for end in range(len(path), len(place) + 1)}
         problems += [problem for problem in checked if problem.key not in unset]
     return in_order(problems) or checked
+
+
+def _folders(config: HostConfig, path: KeyPath, section: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the folder of relative paths, and the keys that are given elsewhere and count from another one."""
+    elsewhere = (key for key in section if config.source((*path, key)).kind in ("environment", "command line"))
+    return {"directory": config.directory, "folders": dict.fromkeys(elsewhere, config.working_directory)}
 
 
 def unknown_sections(config: HostConfig, kind: Kind, known: Iterable[str]) -> list[ConfigProblem]:

@@ -9,6 +9,7 @@ from pegboard.contracts.catalogue import Kind, ToolAnnotations
 
 if TYPE_CHECKING:
     import logging
+    from pathlib import Path
 
     from pegboard.contracts.authorization import ToolAuthorization
     from pegboard.contracts.content import Annotations, Icon
@@ -246,6 +247,8 @@ class PluginContext(NamedTuple):
         catalogue: its own tools, resources and prompts, for changes while the host runs.
         get_secret: a secret of the operator's by its name, None where no store has it, and for those of the host's own;
             for names that the plugin's settings give. Stores may block. None, too, until the host has started.
+        directory: the folder of the configuration file in use, where the plugin may look for files that nobody names;
+            None without a file.
     """
 
     name: str
@@ -253,6 +256,7 @@ class PluginContext(NamedTuple):
     logger: "logging.Logger"
     catalogue: Catalogue
     get_secret: Callable[[str], str | None] = _no_secret
+    directory: "Path | None" = None
 
 
 class Plugin:

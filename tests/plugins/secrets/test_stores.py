@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pegboard import ConfigError, Context, Host, Selection, Toolkit
+from pegboard import ConfigError, Context, Host, HostConfig, Selection, Toolkit
+from pegboard.loading.discovery import defaults
 from pegboard_plugins.secrets_env import EnvironmentStore
 from tests.host.hosting import failure, plugin_of, value
 from tests.plugins.secrets.reading import reading_kit
@@ -30,9 +32,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def make_host(stores: Sequence[str] | None = None, *kits: Toolkit, **more: Any) -> Host:
     section: dict[str, Any] = {"autoload": False} if stores is None else {"autoload": False, "secret_stores": stores}
     sections = {"plugins": more.pop("sections", {})}
-    return Host(
-        {"host": {**section, **more.pop("host", {})}, **sections}, toolkits={"x": reading_kit(), **_named(kits)}, **more
-    )
+    settings = {"host": {**section, **more.pop("host", {})}, **sections}
+    config = HostConfig.of(settings, defaults=defaults(), environ=os.environ, directory=Path.cwd())
+    return Host(config, toolkits={"x": reading_kit(), **_named(kits)}, **more)
 
 
 def _named(kits: Sequence[Toolkit]) -> dict[str, Toolkit]:

@@ -208,7 +208,7 @@ async def test_without_a_token_nothing_is_asked_even_where_tools_run_all_the_sam
 
 
 @pytest.mark.parametrize("place", ["environment", ".env"])
-async def test_the_first_command_needs_a_token_and_no_configuration(
+async def test_the_first_command_needs_a_token_and_no_settings(
     place: str, github: GithubServer, tmp_path: Path
 ) -> None:
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
@@ -217,6 +217,8 @@ async def test_the_first_command_needs_a_token_and_no_configuration(
         variables["GITHUB_TOKEN"] = TOKEN
     else:
         (tmp_path / ".env").write_text(f"GITHUB_TOKEN={TOKEN}\n", "utf-8")
+        (tmp_path / "own.toml").touch()
+        variables["PEGBOARD_CONFIG"] = "own.toml"
     command = [sys.executable, "-m", "pegboard", "call", "github_whoami"]
     process = await asyncio.create_subprocess_exec(
         *command, cwd=tmp_path, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE

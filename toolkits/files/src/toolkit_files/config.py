@@ -3,9 +3,10 @@
 import os
 from typing import Annotated, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from pegboard import PluginConfig
+from pegboard import PluginConfig, Widens
+from toolkit_files.broad import broadness, existing
 from toolkit_files.patterns import Globs
 from toolkit_files.problems import FileProblem
 
@@ -25,6 +26,7 @@ IGNORED = (
     ".ruff_cache",
     ".pytest_cache",
 )
+PROTECTED = (".git", "hostconfig.toml")
 
 
 class FilesConfig(PluginConfig):
@@ -34,10 +36,19 @@ class FilesConfig(PluginConfig):
         tuple[str, ...],
         Field(
             min_length=1,
-            description="directories below which the tools work; relative ones against the working directory",
+            description="directories below which the tools work; a relative one in a file counts from that file's "
+            "folder, one from the environment from the working directory, which is also called {cwd}",
         ),
+        Widens("opens these directories"),
     ] = (".",)
-    write: Annotated[bool, Field(description="offers the tools that write, move and delete")] = False
+    allow_broad_roots: Annotated[
+        bool,
+        Field(description="lets a root be the home directory, a directory that holds it, or /"),
+        Widens("opens the home directory or the whole disk"),
+    ] = False
+    write: Annotated[
+        bool, Field(description="offers the tools that write, move and delete"), Widens("changes files")
+    ] = False
     max_read_bytes: Annotated[
         int, Field(ge=1024, le=64 << 20, description="the most that one call returns, in bytes")
     ] = 65_536
@@ -58,32 +69,27 @@ class FilesConfig(PluginConfig):
     allow: Annotated[
         tuple[str, ...],
         Field(description="globs of files and directories that are open although they are closed by default"),
+        Widens("opens files that may hold credentials"),
     ] = ()
-    protect: Annotated[tuple[str, ...], Field(description="globs of what may be read but not changed")] = (
-        ".git",
-        "hostconfig.toml",
-    )
+    protect: Annotated[
+        tuple[str, ...],
+        Field(description="globs of what may be read but not changed"),
+        Widens("no longer protects the default", unless=lambda globs: set(globs) >= set(PROTECTED)),
+    ] = PROTECTED
 
     @field_validator("roots")
     @classmethod
-    def _exist(cls, roots: tuple[str, ...]) -> tuple[str, ...]:
-        for root in roots:
-            path = os.path.expanduser(root)
-            if "\0" in path or not os.path.isdir(path):
-                reason = "is not a directory" if "\0" not in path and os.path.exists(path) else "does not exist"
-                raise ValueError(f"the root {root!r} {reason} (looked for at {os.path.abspath(path)!r})")
-            if not os.access(path, os.R_OK | os.X_OK):
-                raise ValueError(f"the root {root!r} cannot be read by the host (at {os.path.abspath(path)!r})")
-        return roots
+    def _resolve(cls, roots: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        return tuple(existing(root, str(cls.folder_of(info))) for root in roots)
 
     @model_validator(mode="after")
-    def _no_surprise(self) -> Self:
-        """A client may start the host anywhere, many in `/`: whole disks and homes are opened only by name."""
-        here = os.path.realpath(".")
-        if "roots" not in self.model_fields_set and here in ("/", os.path.realpath(os.path.expanduser("~"))):
-            raise ValueError(
-                f"roots is not set, and the working directory is {here!r}; name the directories to be used"
-            )
+    def _no_broad_roots(self) -> Self:
+        """Refuse roots that hold everything the user has. A client may start the host anywhere, many in `/`."""
+        if not self.allow_broad_roots:
+            for root in self.roots:
+                if found := broadness(root):
+                    place = f"the root {os.path.abspath(root)!r} is {found}"
+                    raise ValueError(f"{place}; name directories below it in roots, or set allow_broad_roots = true")
         return self
 
     @field_validator("ignore", "deny", "allow", "protect")
