@@ -25,8 +25,9 @@ def listed(command: list[str], folder: Path, module_path: str = "") -> str:
         folder, "local-kit", "1", {"pegboard.toolkits": {"local": "local_kit:kit"}}, {"local_kit.py": KIT}
     )
     env = {"PATH": os.environ["PATH"], "HOME": str(folder.parent), "PYTHONPATH": module_path}
-    done = subprocess.run([*command, "list"], cwd=folder, env=env, capture_output=True, text=True, check=False)
-    assert "executed" not in done.stderr
+    line = [*command, "list", "--config", "hostconfig.toml"]
+    done = subprocess.run(line, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, "executed" in done.stderr) == (0, False), done.stderr
     return done.stdout
 
 
