@@ -116,9 +116,10 @@ class RateLimit(Middleware):
 
     def wants(self, call: Call) -> bool:
         """Whether the caller is limited at all."""
-        if self._services is None and _is_service(call):
+        caller = call.caller
+        if caller.service and self._services is None and _is_service(call):
             return False
-        return self._local or not call.caller.trusted
+        return self._local or not caller.trusted
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
         """Count it, or refuse it."""
