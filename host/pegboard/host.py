@@ -106,6 +106,7 @@ class Host:
         self._stores = OpenStores()
         self._started = False
         self.on_opened: Callable[[str, Sequence[str]], None] | None = None
+        self.standard_output = 1
         self.report = LoadReport((), (), ())
         self._assembly: Assembly | None = None
         self._identity = identity_of(self.config.host)
@@ -321,8 +322,8 @@ class Host:
                 raise TransportError(f"no plugin that runs brings a transport {name!r}")
         await run_all([available[name] for name in names], self)
 
-    async def serve(self, connection: Connection, messages: AsyncIterable[bytes]) -> None:
-        """Answer the messages of one connection until they end, then close it.
+    async def serve(self, connection: Connection, messages: AsyncIterable[bytes]) -> int:
+        """Answer the messages of one connection until they end, then close it. Return how many went unanswered.
 
         Raises:
             TransportError: no protocol is there to speak, or more than one.
@@ -332,9 +333,10 @@ class Host:
             names = ", ".join(protocol.name for protocol in protocols) or "none"
             raise TransportError(f"message streams need exactly one protocol; there are: {names}")
         try:
-            await protocols[0].serve(connection, messages, self)
+            return await protocols[0].serve(connection, messages, self) or 0
         except Exception:
             logger.exception("the connection of %s ended by a fault", connection.peer)
+            return 0
         finally:
             await connection.close()
 

@@ -43,7 +43,7 @@ async def _keep_running(transport: Transport, host: TransportHost) -> None:
         try:
             return await transport.run(host)
         except (TransportError, ConfigError, PluginError) as error:
-            if not delay:
+            if not delay or getattr(error, "final", False):
                 raise
             cause, what = error, "cannot be opened again"
         except (Exception, SystemExit) as error:  # noqa: BLE001 - it is logged below

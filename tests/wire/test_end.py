@@ -42,7 +42,7 @@ async def test_nothing_is_written_after_the_end_of_input(pool: Pool, tool: str) 
         await wire.begin("tools/call", params)
         await wire.receive()
         before = len(wire.messages)
-        assert await ended(wire) == 0
+        assert await ended(wire) == 1
         assert wire.messages[before:] == []
 
 

@@ -89,10 +89,12 @@ class Clock:
     Attributes:
         due: when its time is over, as the event loop's clock has it.
         cancelled: how many times it was cancelled: once when its time was over, and again when it did not end then.
+        error: the exception that ended it early, None for the end of its time.
     """
 
     # in the class, as most clocks change none of them
     cancelled = 0
+    error: BaseException | None = None
     _left = 0.0
     _handle: asyncio.TimerHandle | None = None
 
@@ -141,6 +143,13 @@ class Clock:
         self._context.cancelled = True
         self._handle = self._queue.loop.call_later(GRACE_SECONDS, self._cancel)
         self._cancel()
+
+    def fail(self, error: BaseException) -> None:
+        """End the function with an exception that was raised outside of its task."""
+        if not self.cancelled:
+            self._forget()
+            self.error = error
+            self.expire()
 
     def _cancel(self) -> None:
         self.cancelled += 1

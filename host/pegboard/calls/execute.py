@@ -187,11 +187,17 @@ async def invoke_within(
             if is_cancelled(error, rounds):
                 raise
             raise_meant(error, bound.adapters)
-    raise _too_long(bound, job, runtime.threads)
+    raise _too_long(bound, job, runtime.threads, clock.error if clock else None)
 
 
-def _too_long(bound: Bound, job: Job | None, threads: Threads) -> ToolTimeoutError:
-    """The error for a function that took longer than it may; the log is told."""
+def _too_long(bound: Bound, job: Job | None, threads: Threads, error: BaseException | None) -> ToolTimeoutError:
+    """Return the error for a function that took longer than it may; log it.
+
+    Raises:
+        ToolRuntimeError, ProtocolError: an exception ended the function early, not its limit.
+    """
+    if error is not None:
+        raise_meant(error, bound.adapters)
     seconds = f"{bound.timeout:g} second{'' if bound.timeout == 1 else 's'}"
     if job is not None and job.begun is None:
         logger.warning("%s found no thread within its limit of %s: all are busy", bound.name, seconds)

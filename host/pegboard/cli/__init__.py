@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from pegboard.contracts import Command
+    from pegboard.errors import MCPError
 
 OK: Final = 0
 FAILED: Final = 1
@@ -40,26 +41,34 @@ def guarded(run: Callable[[], int]) -> int:
     """What a run comes to as an exit code; what went wrong is said on stderr."""
     _open_missing_streams()
     from pegboard.cli.output import OutputError, flush
-    from pegboard.errors import ConfigError, MCPError, PluginError, TransportError
+    from pegboard.errors import MCPError
 
     try:
         code = _without_collections(run)
         flush()
         return code
-    except (ConfigError, PluginError) as error:
-        return _tell(error, CANNOT_START)
-    except TransportError as error:
-        return _tell(error, CANNOT_OPEN)
     except OutputError as error:
         _give_up_output()
-        return _tell(error, FAILED)
+        return failure(error)
     except MCPError as error:
-        return _tell(error, FAILED)
+        return failure(error)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
         _give_up_output()
         return FAILED
+
+
+def failure(error: MCPError) -> int:
+    """Say what went wrong, on stderr. Return the exit code for it."""
+    from pegboard.cli.output import say
+    from pegboard.errors import ConfigError, PluginError, TransportError
+
+    for line in str(error).splitlines():
+        say(line, level=40)
+    if isinstance(error, ConfigError | PluginError):
+        return CANNOT_START
+    return CANNOT_OPEN if isinstance(error, TransportError) and not error.final else FAILED
 
 
 def _without_collections(run: Callable[[], int]) -> int:
@@ -90,14 +99,6 @@ def _commands_of_plugins(options: Namespace) -> Iterable[Command]:
     from pegboard.cli.contributed import commands_of_plugins
 
     return commands_of_plugins(options)
-
-
-def _tell(error: Exception, code: int) -> int:
-    from pegboard.cli.output import say
-
-    for line in str(error).splitlines():
-        say(line, level=40)
-    return code
 
 
 def _open_missing_streams() -> None:

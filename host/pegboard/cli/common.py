@@ -42,7 +42,9 @@ def load_config(
     Raises:
         ConfigError: it is wrong, unless `collect` is set; or `./hostconfig.toml` is not trusted.
     """
-    overrides = {} if transports is None else {"host": {"transports": list(transports)}}
+    overrides: dict[str, Any] = {} if transports is None else {"host": {"transports": list(transports)}}
+    if getattr(options, "finish", False):
+        overrides["plugins"] = {"stdio": {"after_eof": "finish"}}
     lowest = defaults() if lowest is None else lowest
     return HostConfig.load(
         options.config,

@@ -56,8 +56,17 @@ _COMMANDS = (
         "stdio",
         "serve:run_stdio",
         "serve one MCP client over standard input and output",
-        ("pegboard stdio", "pegboard stdio --only files", "pegboard stdio demo.py"),
-        (_FILES,),
+        ("pegboard stdio", "pegboard stdio --only files", "pegboard stdio demo.py", "pegboard stdio --finish < calls"),
+        (
+            _FILES,
+            (
+                "--finish",
+                {
+                    "action": "store_true",
+                    "help": "when the input ends, answer the calls in flight instead of dropping them",
+                },
+            ),
+        ),
     ),
     _Command(
         "serve",

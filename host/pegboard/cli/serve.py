@@ -9,17 +9,17 @@ import asyncio
 import gc
 import logging
 import os
-import signal
-import sys
+import threading
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from pegboard.cli import OK
+from pegboard.cli import OK, failure
 from pegboard.cli.common import make_host, pass_over
 from pegboard.cli.output import say
+from pegboard.cli.process import leave, run_through, stop_on_signals, threads_since
 from pegboard.cli.standard_streams import OutputApart
-from pegboard.errors import ConfigError
+from pegboard.errors import ConfigError, MCPError
 from pegboard.host import Host
 
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
@@ -106,38 +106,70 @@ def _has_terminal() -> bool:
 
 
 def _run(host: Host, grace: float, output: OutputApart | None = None, loop: LoopFactory | None = None) -> int:
+    """Run a host until it ends. Return the exit code."""
+    serving = _serve(host, grace, output or OutputApart())
     with asyncio.Runner(loop_factory=loop) as runner:
-        return runner.run(_serve(host, grace, output or OutputApart()))
+        return run_through(runner.get_loop(), serving)
 
 
 async def _serve(host: Host, grace: float, output: OutputApart) -> int:
     # a client over stdio that hangs up is gone, as is a person whose terminal closes; a service only hears a signal
-    stopping = _stop_on_signals(and_on_hang_up="stdio" in host.config.host.transports or _has_terminal())
-    await host.start()
+    threads = set(threading.enumerate())
+    by_stdio = "stdio" in host.config.host.transports
+    stopping = stop_on_signals(and_on_hang_up=by_stdio or _has_terminal())
+    if not await _start(host, stopping):
+        return OK
     _log_access(host)
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER, 20, 100)
     gc.enable()
-    output.back()
+    if by_stdio:
+        # descriptor 1 never leads to the client again: nothing that is printed late can reach it
+        host.standard_output = output.away()
+        output.restore_stream()
     serving = asyncio.create_task(host.run())
+    code = OK
     try:
         await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
         if stopping.done():
             await host.drain(grace)
         else:
             serving.result()
+    except MCPError as error:
+        code = failure(error)
     finally:
         stopping.cancel()
         serving.cancel()
         await asyncio.wait((serving,), timeout=STOP_SECONDS)
         output.away()
         await _stop(host)
-    if host.busy_threads or len(asyncio.all_tasks()) > 1:
-        # a function that runs in a thread, or that will not be cancelled, would keep the process for ever
-        logging.shutdown()
-        sys.stderr.flush()
-        os._exit(OK)
-    return OK
+    if len(asyncio.all_tasks()) > 1 or threads_since(threads):
+        # a function that runs in a thread, or a task that cannot be cancelled, would keep the process for ever
+        leave(code)
+    return code
+
+
+async def _start(host: Host, stopping: asyncio.Future[None]) -> bool:
+    """Start the host. Return False if a signal ended the start; then the lifespans that were entered are closed."""
+    starting = asyncio.current_task()
+    assert starting is not None
+    begun = False
+
+    def give_up(_: asyncio.Future[None]) -> None:
+        if not begun:
+            starting.cancel()
+
+    stopping.add_done_callback(give_up)
+    try:
+        await host.start()
+    except asyncio.CancelledError:
+        if not stopping.done():
+            raise
+        starting.uncancel()
+        return False
+    finally:
+        begun = True
+    return True
 
 
 async def _stop(host: Host) -> None:
@@ -146,30 +178,3 @@ async def _stop(host: Host) -> None:
             await host.stop()
     except TimeoutError:
         logging.getLogger("pegboard").warning("a lifespan did not end within %s s", STOP_SECONDS)
-
-
-def _stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[None]:
-    """A future that the first SIGTERM or SIGINT completes; the second ends the process at once.
-
-    Args:
-        and_on_hang_up: whether SIGHUP does the same; else it is only logged. What `nohup` set stays as it is.
-    """
-    loop = asyncio.get_running_loop()
-    stopping: asyncio.Future[None] = loop.create_future()
-
-    def stop(number: signal.Signals) -> None:
-        if stopping.done():
-            os._exit(128 + number)
-        stopping.set_result(None)
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop, number)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        loop.add_signal_handler(signal.SIGHUP, stop if and_on_hang_up else _stay, signal.SIGHUP)
-    return stopping
-
-
-def _stay(number: signal.Signals) -> None:
-    logging.getLogger("pegboard").warning(
-        "%s changes nothing: settings are read at the start; restart to use others", number.name
-    )

@@ -8,6 +8,11 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from typing import TextIO
+
+_kept: list[TextIO | None] = []
+"""Streams that plugins put in the place of `sys.stdout`. `print` holds no reference to the stream that it writes to: a
+stream that is freed while a thread prints crashes the interpreter."""
 
 
 def fill_closed() -> None:
@@ -26,14 +31,15 @@ class OutputApart:
         self._private: int | None = None
         self._stream = sys.stdout
 
-    def away(self) -> None:
-        """Lead it to standard error; what anybody prints is seen there."""
+    def away(self) -> int:
+        """Lead descriptor 1 to standard error. Return a private descriptor of standard output."""
         if self._private is None:
             fill_closed()
             self._stream = sys.stdout
             self._flush()
             self._private = os.dup(1)
             os.dup2(2, 1)
+        return self._private
 
     def back(self) -> None:
         """Give it back, and `sys.stdout` too, whatever a plugin made of them."""
@@ -42,6 +48,13 @@ class OutputApart:
             os.dup2(self._private, 1)
             os.close(self._private)
             self._private = None
+            self.restore_stream()
+
+    def restore_stream(self) -> None:
+        """Write what was printed so far, and restore `sys.stdout`, which a plugin may have replaced."""
+        self._flush()
+        if sys.stdout is not self._stream:
+            _kept.append(sys.stdout)
             sys.stdout = self._stream
 
     def _flush(self) -> None:

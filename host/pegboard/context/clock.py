@@ -8,6 +8,10 @@ from typing import Protocol
 class Clock(Protocol):
     """How long one function may still run."""
 
+    def fail(self, error: BaseException) -> None:
+        """End the function with an exception."""
+        ...
+
     def pause(self) -> None:
         """Let the time stand still."""
         ...

@@ -20,6 +20,8 @@ class Connection(Protocol):
 
     A connection may have another method, `async def delivered(self)`. It waits until the peer has read what was sent, a
     few milliseconds at most. A protocol calls it where a client has to read one message before the next is there.
+    It may have an attribute `finishes`. If that is True, the calls that run when the messages end are run to their end
+    and answered; else they are cancelled.
 
     Attributes:
         peer: who is at the other end, for logs.
@@ -41,6 +43,11 @@ class Connection(Protocol):
 
 class TransportHost(Protocol):
     """The host as a transport sees it."""
+
+    @property
+    def standard_output(self) -> int:
+        """The descriptor of the client that started this process; 1, unless the program keeps descriptor 1 from it."""
+        ...
 
     @property
     def stopping(self) -> bool:
@@ -70,11 +77,13 @@ class TransportHost(Protocol):
             PluginError: a store cannot be opened.
         """
 
-    async def serve(self, connection: Connection, messages: AsyncIterable[bytes]) -> None:
-        """Answer the messages of one connection.
+    async def serve(self, connection: Connection, messages: AsyncIterable[bytes]) -> int:
+        """Answer the messages of one connection until they end. Cancel what still runs, and close the connection.
 
-        Returns when they end, having cancelled what was still running and closed the connection.
+        Returns:
+            The number of requests that were not answered.
         """
+        ...
 
     async def respond(self, request: Request) -> Response | EventStream:
         """Answer one HTTP request by the route it belongs to. Never raises, but for `asyncio.CancelledError`."""
@@ -155,5 +164,9 @@ class StreamProtocol(Protocol):
 
     name: str
 
-    async def serve(self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost) -> None:
-        """Answer every message until they end; then cancel what is still running."""
+    async def serve(self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost) -> int | None:
+        """Answer every message until they end. Then cancel what still runs, or finish it: see `Connection`.
+
+        Returns:
+            The number of requests that were not answered.
+        """

@@ -86,7 +86,18 @@ McpError = ProtocolError
 
 
 class TransportError(MCPRuntimeError):
-    """A transport cannot open or keep its channel."""
+    """A transport cannot open or keep its channel.
+
+    Args:
+        message: the problem and its fix, for the operator.
+        final: the transport has served and ended; the host does not start it again, and the command exits with 1.
+    """
+
+    final: bool = False
+
+    def __init__(self, message: str = "", *, final: bool = False) -> None:
+        super().__init__(message)
+        self.final = final
 
 
 class ServerError(MCPRuntimeError):

@@ -73,16 +73,19 @@ class McpProtocol:
         self._config = config
         self._round_trips = round_trips
 
-    async def serve(self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost) -> None:
-        """Answer every message until they end; then cancel what is still running."""
+    async def serve(self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost) -> int:
+        """Answer every message until they end. Then finish what still runs, or cancel it."""
         conversation = Conversation(connection, Service(host, self._config, self._round_trips), self._config.max_batch)
         try:
             async for message in messages:
                 if conversation.is_full:
                     await conversation.wait_for_room()
                 conversation.receive(message)
+            if getattr(connection, "finishes", False):
+                await conversation.finish()
         finally:
-            await conversation.end()
+            unanswered = await conversation.end()
+        return unanswered
 
 
 class Conversation:
@@ -130,8 +133,19 @@ class Conversation:
         else:
             self._receive_one(message, self._send)
 
-    async def end(self) -> None:
-        """End the subscriptions, and cancel what is in flight, which is not answered; give it a moment to clean up."""
+    async def finish(self) -> None:
+        """Wait until every request in flight is answered. A question to the client, which has gone, fails."""
+        if self._session is not None:
+            self._session.end()
+        while self._running:
+            await asyncio.wait([running.task for running in self._running.values()])
+
+    async def end(self) -> int:
+        """End the subscriptions, and cancel what is in flight; give it a moment to clean up.
+
+        Returns:
+            The number of requests that are not answered.
+        """
         tasks = [running.task for running in self._running.values()]
         for running in self._running.values():
             running.end()
@@ -146,6 +160,7 @@ class Conversation:
             self._session.end()
         if tasks:
             await asyncio.wait(tasks, timeout=CLEANUP_SECONDS)
+        return len(tasks)
 
     # --- one message ---
 

@@ -6,6 +6,7 @@ This module only describes the plugin; what takes the descriptors over is import
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 from pydantic import Field
 
@@ -19,9 +20,12 @@ class StdioConfig(PluginConfig):
 
     Attributes:
         max_message_bytes: the longest incoming message. A longer one is answered with an error and not kept.
+        after_eof: what happens to the calls in flight when the client closes standard input: "drop" cancels them, as
+            clients expect that nothing is written any more; "finish" answers them first, for input from a pipe or file.
     """
 
     max_message_bytes: int = Field(default=10 * 1024 * 1024, ge=1024)
+    after_eof: Literal["drop", "finish"] = "drop"
 
 
 class StdioPlugin(Plugin):
@@ -36,7 +40,9 @@ class StdioPlugin(Plugin):
     @hookimpl
     def register_transports(self) -> Iterable[Transport]:
         """Standard input and output."""
-        return [StdioTransport(self._running, self.config.max_message_bytes)]
+        return [
+            StdioTransport(self._running, self.config.max_message_bytes, finishes=self.config.after_eof == "finish")
+        ]
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:

@@ -19,6 +19,8 @@ CHUNK_BYTES = 64 * 1024
 LAST_CHUNKS = 16
 """How much is taken at the end, at most: something may go on printing for ever."""
 _FIRST_PRIVATE = 3
+_WAKE = b"\n"
+"""Wakes the thread at the end."""
 
 
 class Diversion:
@@ -61,7 +63,7 @@ class Diversion:
     def close(self) -> None:
         """Take no more. Children that go on printing find nobody at the other end."""
         self._closing = True
-        os.write(self.entrance, b"\n")
+        os.write(self.entrance, _WAKE)
         self._thread.join()
         os.close(self.entrance)
         os.close(self._exit)
@@ -80,8 +82,16 @@ class Diversion:
             data = os.read(self._exit, CHUNK_BYTES)
         except BlockingIOError:
             return False
-        self._journal.add(self, self._running.names(), data)
+        if not self._journal.add(self, self._running.names(), data) and data != _WAKE:
+            write_all(2, data)
         return True
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all data to a descriptor."""
+    written = 0
+    while written < len(data):
+        written += os.write(descriptor, data[written:])
 
 
 def _poll(descriptor: int) -> select.poll:

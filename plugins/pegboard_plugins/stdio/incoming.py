@@ -58,11 +58,16 @@ class Incoming(ABC):
 
     async def __anext__(self) -> bytes:
         while not (self._messages and self._outbox.ready):
-            if self._ended or self._outbox.ended:
-                self._outbox.end()
+            if self._outbox.ended or (self._ended and not (self._messages and self._outbox.finishes)):
+                self._end_replies()
                 raise StopAsyncIteration
             await self._wait()
         return self._messages.popleft()
+
+    @property
+    def left(self) -> int:
+        """The number of messages that were read and never handed out, as the client took no replies."""
+        return len(self._messages)
 
     @abstractmethod
     async def _wait(self) -> None:
@@ -102,8 +107,13 @@ class Incoming(ABC):
             return
         self._ended = True
         if not (self._messages and self._outbox.ready):
-            self._outbox.end()
+            self._end_replies()
         self._wake()
+
+    def _end_replies(self) -> None:
+        """Write nothing more after the end of input, unless the calls in flight are finished first."""
+        if not self._outbox.finishes:
+            self._outbox.end()
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():

@@ -56,18 +56,27 @@ class Journal:
         self._hurry = False
         self.closed = False
 
-    def add(self, source: object, names: tuple[str, ...], data: bytes) -> None:
-        """Take a piece of output; the pieces of one source make up lines. `names` are the tools it may come from."""
+    def add(self, source: object, names: tuple[str, ...], data: bytes) -> bool:
+        """Take a piece of output. Return False once the journal is closed.
+
+        Args:
+            source: the origin of the piece; the pieces of one source make up lines.
+            names: the tools that may have printed it.
+            data: the output.
+        """
         with self._adding:
-            if self.closed or self._added - self._done > LIMIT_BYTES:
+            if self.closed:
+                return False
+            if self._added - self._done > LIMIT_BYTES:
                 self._left_out += len(data)
-                return
+                return True
             self._added += len(data) + PIECE_BYTES
             self._unsettled = True
             if self._thread is None:
                 self._thread = Thread(target=self._work, name="pegboard-stdout-log", daemon=True)
                 self._thread.start()
         self._pieces.put(Piece(source, names, data))
+        return True
 
     def settle(self) -> None:
         """A tool has ended: log the lines that it left incomplete."""

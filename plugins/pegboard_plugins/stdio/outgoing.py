@@ -28,14 +28,17 @@ class Outbox:
     """The connection to the client, as `pegboard.Connection` describes it. For the event loop's thread alone.
 
     Attributes:
+        finishes: what is in flight and queued when the input ends is finished and written.
         ended: nothing is written any more; what is sent is dropped.
+        unread: how many queued bytes were dropped at the end, as the client did not read them.
         on_room: called when there is room again, and at the end.
     """
 
     peer = "stdio"
     caller = LOCAL
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, *, finishes: bool = False) -> None:
+        self.finishes = finishes
         self._sink = open_sink(descriptor)
         self._loop = asyncio.get_running_loop()
         self._queued = bytearray()
@@ -45,6 +48,7 @@ class Outbox:
         self._full = False
         self._waiters: list[asyncio.Future[None]] = []
         self.ended = False
+        self.unread = 0
         self.on_room: Callable[[], None] | None = None
 
     @property
@@ -95,8 +99,11 @@ class Outbox:
                 return
 
     async def close(self) -> None:
-        """Write what the client takes at once, then end."""
+        """Write what the client takes at once, or all that is queued where calls are finished; then end."""
         self._flush()
+        while self.finishes and self._queued and not self.ended:
+            self._full = True
+            await self.drain()
         self.end()
 
     def end(self) -> None:
@@ -105,6 +112,7 @@ class Outbox:
             return
         self.ended = True
         self._stop_watching()
+        self.unread = len(self._queued)
         self._queued.clear()
         self._sink.close()
         self._tell()
@@ -126,6 +134,7 @@ class Outbox:
         except OSError as error:
             if not isinstance(error, BrokenPipeError | ConnectionResetError):
                 logger.warning("cannot write to standard output any more: %s", error)
+            self._queued.clear()
             self.end()
             return
         del self._queued[:written]

@@ -8,6 +8,7 @@ from threading import get_ident
 from typing import TYPE_CHECKING
 
 from pegboard import current_context
+from pegboard_plugins.stdio.diversion import write_all
 from pegboard_plugins.stdio.journal import Journal
 from pegboard_plugins.stdio.running import RunningTools
 
@@ -48,18 +49,16 @@ class PrintedBytes(BufferedIOBase):
     def write(self, data: ReadableBuffer, /) -> int:
         """Take what was printed, whole."""
         printed = bytes(data)
-        if self._journal.closed or os.getpid() != self._process:
-            return _write_all(printed)  # a forked child has no journal, but the descriptor
         context = current_context()
-        if context is None:
-            self._journal.add(get_ident(), self._running.names(), printed)
+        if os.getpid() != self._process:
+            write_all(1, printed)  # a forked child has no journal, but the descriptor
+        elif context is None:
+            self._add(get_ident(), self._running.names(), printed)
         else:
-            self._journal.add(context, (context.tool,), printed)
+            self._add(context, (context.tool,), printed)
         return len(printed)
 
-
-def _write_all(data: bytes) -> int:
-    written = 0
-    while written < len(data):
-        written += os.write(1, data[written:])
-    return written
+    def _add(self, source: object, names: tuple[str, ...], data: bytes) -> None:
+        """Hand a piece of output to the journal. Write it to standard error once the journal is closed."""
+        if not self._journal.add(source, names, data):
+            write_all(2, data)

@@ -23,11 +23,18 @@ from pegboard_plugins.stdio.running import RunningTools
 
 _FIRST_PRIVATE = 3
 _in_use = Lock()
+_kept: list[TextIO] = []
+"""Every stream that replaced a standard stream. `print` and `input` use `sys.stdout` and `sys.stdin` without holding a
+reference: a stream that is freed while another thread prints crashes the interpreter."""
 
 
 @contextmanager
-def taken_over(running: RunningTools) -> Iterator[tuple[int, int]]:
-    """Take the standard streams over; gives the descriptors that lead to the client, for reading and for writing.
+def taken_over(running: RunningTools, output: int = 1) -> Iterator[tuple[int, int]]:
+    """Take the standard streams over. Yield the client's descriptors: one to read from, one to write to.
+
+    Args:
+        running: the tools that run, for naming the one that printed.
+        output: the descriptor that leads to the client. If it is not 1, the client never sees descriptor 1.
 
     Raises:
         TransportError: one of them is closed, or this process speaks to a client by them already.
@@ -42,14 +49,14 @@ def taken_over(running: RunningTools) -> Iterator[tuple[int, int]]:
         _hint(os.isatty(0))
         empty = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         stack.callback(os.close, empty)
-        stack.enter_context(_standard_error_apart(empty))
+        stack.enter_context(_standard_error_apart(output, empty))
         incoming = stack.enter_context(_descriptor(0, empty))
-        outgoing = stack.enter_context(_output_diverted(running))
-        yield incoming, outgoing
+        former = stack.enter_context(_output_diverted(running, given_back=output == 1))
+        yield incoming, former if output == 1 else output
 
 
 @contextmanager
-def _output_diverted(running: RunningTools) -> Iterator[int]:
+def _output_diverted(running: RunningTools, *, given_back: bool) -> Iterator[int]:
     journal = Journal(running)
     diversion = Diversion(running, journal)
     # Left in this order: python's and C's buffers are emptied into the pipe, the pipe is emptied, what it brought is
@@ -65,7 +72,9 @@ def _output_diverted(running: RunningTools) -> Iterator[int]:
                 diversion.finish()
                 journal.close()
     finally:
-        diversion.close()
+        if given_back:
+            diversion.close()
+        # else the process ends soon; until then its children write to standard error by way of the pipe
 
 
 @contextmanager
@@ -74,7 +83,7 @@ def _python_streams(journal: Journal, running: RunningTools) -> Iterator[None]:
     with ExitStack() as stack:
         for former in {id(stream): stream for stream in (sys.stdout, sys.__stdout__)}.values():
             stack.enter_context(_lines_at_once(former))
-        empty = stack.enter_context(open(0, encoding="utf-8", closefd=False))
+        empty = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - `_kept` holds it, and the descriptor stays
         stack.enter_context(_attribute("stdin", empty))
         stack.enter_context(_attribute("stdout", open_printing(journal, running)))
         yield
@@ -98,6 +107,7 @@ def _lines_at_once(stream: object) -> Iterator[None]:
 @contextmanager
 def _attribute(name: str, stream: TextIO) -> Iterator[None]:
     former = getattr(sys, name)
+    _kept.append(stream)
     setattr(sys, name, stream)
     try:
         yield
@@ -119,12 +129,12 @@ def _descriptor(number: int, stand_in: int) -> Iterator[int]:
 
 
 @contextmanager
-def _standard_error_apart(empty: int) -> Iterator[None]:
+def _standard_error_apart(output: int, empty: int) -> Iterator[None]:
     """Silence standard error where it is the very pipe to the client (`2>&1`), which would read the log as messages.
 
     A terminal is left alone, as a person reads both.
     """
-    if sys.__stderr__ is not None and os.path.samestat(os.fstat(1), os.fstat(2)) and not os.isatty(1):
+    if sys.__stderr__ is not None and os.path.samestat(os.fstat(output), os.fstat(2)) and not os.isatty(output):
         with _descriptor(2, empty):
             yield
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pegboard import TransportHost
+from pegboard import TransportError, TransportHost
 from pegboard_plugins.stdio.running import RunningTools
 
 
@@ -14,25 +14,38 @@ class StdioTransport:
 
     name = "stdio"
 
-    def __init__(self, running: RunningTools, max_message_bytes: int) -> None:
+    def __init__(self, running: RunningTools, max_message_bytes: int, *, finishes: bool = False) -> None:
         self._running = running
         self._max_message_bytes = max_message_bytes
+        self._finishes = finishes
 
     async def run(self, host: TransportHost) -> None:
         """Serve the client until it closes standard input, or its end of standard output.
 
         Raises:
-            TransportError: a standard stream is closed, or another host of this process uses them.
+            TransportError: a standard stream is closed, or another host of this process uses them, or calls were
+                dropped at the end of input.
         """
         from pegboard_plugins.stdio.incoming import open_incoming
         from pegboard_plugins.stdio.outgoing import Outbox
         from pegboard_plugins.stdio.takeover import taken_over
 
-        with taken_over(self._running) as (incoming, outgoing):
-            outbox = Outbox(outgoing)
+        with taken_over(self._running, host.standard_output) as (incoming, outgoing):
+            outbox = Outbox(outgoing, finishes=self._finishes)
             messages = open_incoming(incoming, outbox, self._max_message_bytes)
             try:
-                await host.serve(outbox, messages)
+                dropped = await host.serve(outbox, messages) + messages.left
             finally:
                 messages.close()
-                await outbox.close()
+                outbox.end()
+        if dropped or outbox.unread:
+            raise TransportError(_dropped(dropped, outbox.unread), final=True)
+
+
+def _dropped(calls: int, unread: int) -> str:
+    """Return the message about calls that were dropped, and how to have them answered."""
+    counted = f"{calls} {'call' if calls == 1 else 'calls'}" if calls else f"{unread} bytes of responses"
+    return (
+        f"the input ended, which dropped {counted} in flight; to finish calls first, run "
+        'pegboard stdio --finish, or set after_eof = "finish" in [plugins.stdio]'
+    )

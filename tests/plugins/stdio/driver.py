@@ -108,7 +108,11 @@ WAYS: dict[str, Any] = {
 
 
 async def run(serve: Any) -> None:
-    host: Any = SimpleNamespace(serve=serve, opened=lambda address: None)
+    async def served(connection: Connection, messages: AsyncIterable[bytes]) -> int:
+        await serve(connection, messages)
+        return 0
+
+    host: Any = SimpleNamespace(serve=served, opened=lambda address: None, standard_output=1)
     await StdioTransport(RunningTools(), LIMIT).run(host)
 
 

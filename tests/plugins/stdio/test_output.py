@@ -117,7 +117,7 @@ def test_the_end_is_noticed_though_the_client_does_not_read() -> None:
     with start("echo") as process:
         stuff(process, PAGES)
         process.stdin.close()
-        assert process.wait() == 0
+        assert process.wait() == 1
 
 
 def test_a_client_that_stops_reading_for_good_is_gone() -> None:

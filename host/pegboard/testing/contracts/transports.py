@@ -79,6 +79,7 @@ class StandIn:
         self.open = asyncio.Event()
         self.served = asyncio.Event()
         self.stopping = False
+        self.standard_output = 1
         self._serving = serving
 
     async def wait_stopping(self) -> None:
@@ -98,7 +99,7 @@ class StandIn:
     async def open_stores(self) -> None:
         """There are none."""
 
-    async def serve(self, connection: Connection, messages: AsyncIterable[bytes]) -> None:
+    async def serve(self, connection: Connection, messages: AsyncIterable[bytes]) -> int:
         """Serve a connection and close it, as the real host does, which logs what goes wrong with it."""
         self.connections.append(connection)
         self.open.set()
@@ -109,6 +110,7 @@ class StandIn:
         finally:
             await connection.close()
             self.served.set()
+        return 0
 
     async def respond(self, request: Request) -> Response | EventStream:
         """There is no HTTP here."""

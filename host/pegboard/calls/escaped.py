@@ -1,0 +1,35 @@
+"""Exits that a callback of a call raised on the event loop, outside of any task: the call fails, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from contextvars import Context as Variables
+
+from pegboard.context import Context, _current
+
+
+def fail_call(error: BaseException) -> str | None:
+    """Fail the call whose callback raised an exception. Return its name, None when it is unknown.
+
+    An exception that a task raised stays with the task: whoever awaits the task gets it.
+    """
+    handle = _handle_of(error)
+    variables: Variables | None = getattr(handle, "_context", None)
+    context: Context | None = None if variables is None else variables.get(_current)
+    if context is None:
+        return None
+    is_step = isinstance(getattr(getattr(handle, "_callback", None), "__self__", None), asyncio.Future)
+    if not is_step and context.clock is not None:
+        context.clock.fail(error)
+    return context.name
+
+
+def _handle_of(error: BaseException) -> asyncio.Handle | None:
+    """Return the event loop's handle that ran what raised. uvloop's leaves no trace."""
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code is asyncio.Handle._run.__code__:
+            handle: asyncio.Handle = trace.tb_frame.f_locals["self"]
+            return handle
+        trace = trace.tb_next
+    return None
