@@ -58,7 +58,7 @@ from pegboard.middleware import Gate, hides, refused
 from pegboard.redaction import Redactor
 from pegboard.routing import check_reach, public_hosts, respond
 from pegboard.stores import OpenStores
-from pegboard.supervise import run_all
+from pegboard.supervise import converse, note_opened, run_all
 
 logger = logging.getLogger("pegboard")
 
@@ -328,17 +328,7 @@ class Host:
         Raises:
             TransportError: no protocol is there to speak, or more than one.
         """
-        protocols = self.assembly.protocols
-        if len(protocols) != 1:
-            names = ", ".join(protocol.name for protocol in protocols) or "none"
-            raise TransportError(f"message streams need exactly one protocol; there are: {names}")
-        try:
-            return await protocols[0].serve(connection, messages, self) or 0
-        except Exception:
-            logger.exception("the connection of %s ended by a fault", connection.peer)
-            return 0
-        finally:
-            await connection.close()
+        return await converse(self.assembly.protocols, connection, messages, self)
 
     @property
     def stopping(self) -> bool:
@@ -368,6 +358,7 @@ class Host:
             logger.warning("not served at %s, %s: %s", address, why, names)
         if self.on_opened is not None:
             self.on_opened(address, [name for name in assembly.tools if name not in withheld])
+        note_opened()
 
     async def respond(self, request: Request) -> Response | EventStream:
         """Answer one HTTP request by the route it belongs to. Never raises, but for `asyncio.CancelledError`."""

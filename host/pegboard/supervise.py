@@ -1,12 +1,14 @@
-"""Runs transports beside each other: one that dies is started again, and the others serve on."""
+"""Runs transports beside each other, and the protocol on their connections: what fails in one harms no other."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import AsyncIterable, Sequence
+from contextvars import ContextVar
 
-from pegboard.contracts import Transport, TransportHost
+from pegboard.calls.failures import described
+from pegboard.contracts import Connection, ProtocolHost, StreamProtocol, Transport, TransportHost
 from pegboard.errors import ConfigError, PluginError, TransportError
 
 FIRST_DELAY_SECONDS = 0.5
@@ -16,11 +18,22 @@ LONGEST_DELAY_SECONDS = 30.0
 logger = logging.getLogger("pegboard.transports")
 
 
+_opened: ContextVar[list[bool] | None] = ContextVar("pegboard.opened", default=None)
+"""Gets an item when the transport that runs has said that its channel is open."""
+
+
+def note_opened() -> None:
+    """Take note that the transport whose task calls this has opened its channel."""
+    opened = _opened.get()
+    if opened is not None:
+        opened.append(True)
+
+
 async def run_all(transports: Sequence[Transport], host: TransportHost) -> None:
     """Run transports until one of them ends of itself, then end the others.
 
     Raises:
-        TransportError: one cannot be opened at all.
+        TransportError: one cannot be opened at all, or fails while it starts.
         ConfigError, PluginError: the configuration does not let it open, or a store cannot be opened.
     """
     tasks = [asyncio.create_task(_keep_running(transport, host), name=transport.name) for transport in transports]
@@ -38,6 +51,8 @@ async def _keep_running(transport: Transport, host: TransportHost) -> None:
     clock = asyncio.get_running_loop().time
     cause: BaseException
     delay = 0.0
+    opened: list[bool] = []
+    _opened.set(opened)
     while True:
         started = clock()
         try:
@@ -49,6 +64,29 @@ async def _keep_running(transport: Transport, host: TransportHost) -> None:
         except (Exception, SystemExit) as error:  # noqa: BLE001 - it is logged below
             cause, what = error, "died"
         lasted = clock() - started > LONGEST_DELAY_SECONDS
+        if not (opened or lasted or delay):
+            logger.error("transport %s failed while it started", transport.name, exc_info=cause)
+            raise TransportError(f"transport {transport.name} failed while it started: {described(cause)}") from cause
         delay = FIRST_DELAY_SECONDS if lasted or not delay else min(delay * 2, LONGEST_DELAY_SECONDS)
         logger.error("transport %s %s; it is started again in %s s", transport.name, what, delay, exc_info=cause)
         await asyncio.sleep(delay)
+
+
+async def converse(
+    protocols: Sequence[StreamProtocol], connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost
+) -> int:
+    """Answer the messages of one connection until they end, then close it. Return how many went unanswered.
+
+    Raises:
+        TransportError: there is not exactly one protocol.
+    """
+    if len(protocols) != 1:
+        names = ", ".join(protocol.name for protocol in protocols) or "none"
+        raise TransportError(f"message streams need exactly one protocol; there are: {names}")
+    try:
+        return await protocols[0].serve(connection, messages, host) or 0
+    except Exception:
+        logger.exception("the connection of %s ended by a fault", connection.peer)
+        return 0
+    finally:
+        await connection.close()

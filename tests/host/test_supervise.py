@@ -20,7 +20,8 @@ WAIT = 10
 class Scripted:
     """A transport that does one thing after the other, each time it is run."""
 
-    def __init__(self, name: str, *steps: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, name: str, *steps: Callable[[], Awaitable[None]], opens: bool = True) -> None:
+        self.opens = opens
         self.name = name
         self.steps = list(steps)
         self.hosts: list[object] = []
@@ -29,6 +30,8 @@ class Scripted:
 
     async def run(self, host: TransportHost) -> None:
         self.hosts.append(host)
+        if self.opens:
+            supervise.note_opened()
         self.running.set()
         step = self.steps.pop(0) if self.steps else self.forever
         try:
@@ -111,6 +114,19 @@ async def test_one_that_dies_is_started_again_and_the_others_serve_on(
     assert first.exc_info is not None
     assert first.exc_info[1] is error
     assert first.levelno == logging.ERROR
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("broken"), SystemExit(7), OSError(28, "full")], ids=lambda e: type(e).__name__
+)
+async def test_one_that_fails_before_it_has_opened_ends_all(error: BaseException, other: Scripted) -> None:
+    async def fail() -> None:
+        await other.running.wait()
+        raise error
+
+    with pytest.raises(TransportError, match=rf"transport first failed while it started: {type(error).__name__}"):
+        await run_all([other, Scripted("first", fail, opens=False)], HOST)
+    assert other.cancelled
 
 
 async def test_one_that_cannot_be_opened_again_is_tried_again(

@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.http import Line, Served, http_config
 from tests.support.http_mcp import Session, ask, call, message, mirrored, modern, stream
-from tests.support.peer import LIMIT
+from tests.support.peer import LIMIT, WAIT
 from tests.support.wire import PEGBOARD
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -363,3 +363,21 @@ async def test_a_certificate_that_cannot_be_used(fixture_site: Path, certificate
         assert await served.wait() == 5
         assert str(certificate / other) in served.stderr
         assert "Traceback" not in served.stderr
+
+
+@pytest.mark.parametrize("stderr", ["/dev/full", "&-"])
+async def test_a_log_that_cannot_be_written_stops_nothing(fixture_site: Path, tmp_path: Path, stderr: str) -> None:
+    command = ["sh", "-c", f'exec "$0" serve -vv 2>{stderr}', PEGBOARD]
+    config = http_config(f'socket = "{tmp_path}/s"')
+    async with Served(fixture_site, config, command=command, ready=False) as served:
+        async with asyncio.timeout(WAIT):
+            while True:
+                assert served.process.returncode is None
+                try:
+                    line = Line(*await asyncio.open_unix_connection(tmp_path / "s"))
+                    break
+                except OSError:
+                    await asyncio.sleep(0.05)
+        assert (await line.request("GET", "/healthz")).status == 200
+        served.signal(signal.SIGTERM)
+        assert await served.wait() == 0

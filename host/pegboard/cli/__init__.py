@@ -57,6 +57,8 @@ def guarded(run: Callable[[], int]) -> int:
     except BrokenPipeError:
         _give_up_output()
         return FAILED
+    finally:
+        _give_up_error()
 
 
 def failure(error: MCPError) -> int:
@@ -112,6 +114,21 @@ def _open_missing_streams() -> None:
 
 def _give_up_output() -> None:
     """Nobody takes our output any more, as in `pegboard list | head`; Python would complain once more at its exit."""
+    _lead_nowhere(sys.stdout.fileno())
+
+
+def _give_up_error() -> None:
+    """Drop what standard error does not take, as on a full disk. Python would exit with 120 for it."""
+    if sys.stderr is not None:
+        try:
+            sys.stderr.flush()
+        except OSError:
+            _lead_nowhere(sys.stderr.fileno())
+        except ValueError:
+            pass  # closed
+
+
+def _lead_nowhere(descriptor: int) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, descriptor)
     os.close(nowhere)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from pegboard.cli.standard_streams import OutputApart
@@ -36,7 +36,7 @@ def speak_through(voice: Callable[[str, int], None]) -> None:
 
 
 def say(text: str, level: int = 20) -> None:
-    """Talk to the person, on stderr.
+    """Talk to the person, on stderr. A stderr that cannot be written stops nothing.
 
     Args:
         text: the text.
@@ -45,7 +45,8 @@ def say(text: str, level: int = 20) -> None:
     if _voice is not None:
         _voice(text, level)
     elif sys.stderr is not None:
-        print(f"pegboard: {visible(_redacted(text))}", file=sys.stderr)
+        with suppress(OSError, ValueError):
+            print(f"pegboard: {visible(_redacted(text))}", file=sys.stderr)
 
 
 def print_json(value: Any) -> None:
