@@ -375,6 +375,7 @@ async def test_a_log_that_cannot_be_written_stops_nothing(fixture_site: Path, tm
                 assert served.process.returncode is None
                 try:
                     line = Line(*await asyncio.open_unix_connection(tmp_path / "s"))
+                    served.lines.append(line)
                     break
                 except OSError:
                     await asyncio.sleep(0.05)
