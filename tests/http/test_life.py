@@ -9,6 +9,7 @@ import signal
 import socket
 import ssl
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -367,18 +368,15 @@ async def test_a_certificate_that_cannot_be_used(fixture_site: Path, certificate
 
 @pytest.mark.parametrize("stderr", ["/dev/full", "&-"])
 async def test_a_log_that_cannot_be_written_stops_nothing(fixture_site: Path, tmp_path: Path, stderr: str) -> None:
-    command = ["sh", "-c", f'exec "$0" serve -vv 2>{stderr}', PEGBOARD]
-    config = http_config(f'socket = "{tmp_path}/s"')
-    async with Served(fixture_site, config, command=command, ready=False) as served:
+    command = ["sh", "-c", f'exec "$0" serve -vv 2>{stderr}', str(PEGBOARD)]
+    async with Served(fixture_site, http_config(f'socket = "{tmp_path}/s"'), command=command, ready=False) as served:
+        streams = None
         async with asyncio.timeout(WAIT):
-            while True:
-                assert served.process.returncode is None
-                try:
-                    line = Line(*await asyncio.open_unix_connection(tmp_path / "s"))
-                    served.lines.append(line)
-                    break
-                except OSError:
-                    await asyncio.sleep(0.05)
+            while streams is None:
+                with suppress(OSError):
+                    streams = await asyncio.open_unix_connection(tmp_path / "s")
+                await asyncio.sleep(0.05)
+        served.lines.append(line := Line(*streams))
         assert (await line.request("GET", "/healthz")).status == 200
         served.signal(signal.SIGTERM)
         assert await served.wait() == 0

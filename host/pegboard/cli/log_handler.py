@@ -37,9 +37,7 @@ class LogHandler(logging.StreamHandler):  # type: ignore[type-arg]  # it is gene
             self.handleError(record)
             return
         if self._left_out:
-            text = (
-                f"WARNING pegboard: {self._left_out} log records were left out, as nobody read standard error\n{text}"
-            )
+            text = f"{self.format(_told(self._left_out))}\n{text}"
         self._left_out = 0 if self._write(text.encode(errors="backslashreplace")) else self._left_out + 1
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name in `logging`
@@ -59,3 +57,8 @@ class LogHandler(logging.StreamHandler):  # type: ignore[type-arg]  # it is gene
                     return False
                 data = data[os.write(2, data[:PIECE_BYTES]) :]
         return True
+
+
+def _told(count: int) -> logging.LogRecord:
+    message = "%d log records were left out, as nobody read standard error"
+    return logging.LogRecord("pegboard.cli", logging.WARNING, __file__, 0, message, (count,), None)

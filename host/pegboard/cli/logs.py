@@ -6,12 +6,12 @@ Only servers follow that section. Commands that a person runs log text to standa
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pegboard.cli import output
+from pegboard.cli.log_handler import LogHandler
 from pegboard.config import HostConfig
 from pegboard.config.secrets import resolve
 from pegboard.errors import ConfigError
@@ -57,7 +57,7 @@ def _settings(config: HostConfig) -> Mapping[str, Any]:
 
 def _handler(config: HostConfig, file: object) -> logging.Handler:
     if not isinstance(file, str) or not file:
-        return logging.StreamHandler(sys.stderr)
+        return LogHandler()
     path = config.directory / Path(file).expanduser()
     try:
         return FileHandler(LineFile(path))
