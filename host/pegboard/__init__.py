@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pegboard.calls.failures import as_failure
     from pegboard.codec import REPEATED_MEMBERS, decode, decode_message, encode
     from pegboard.config import HostConfig, PluginConfig, Widens, others_can_change
+    from pegboard.config.state import create_state
     from pegboard.context import Context, Progress, current_context
     from pegboard.context.elicitation import Elicited
     from pegboard.context.questions import Elicit, ElicitUrl, ListRoots, Root, Sample, Sampled
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from pegboard.hookspecs import HOST_API, hookimpl
     from pegboard.host import Host
     from pegboard.jsonrpc import jsonrpc_error, jsonrpc_notification, jsonrpc_result
+    from pegboard.line_file import LineFile
     from pegboard.loading.discovery import Selection
     from pegboard.middleware import Gate, around
     from pegboard.redaction import redact_logs, redacted, redacted_data
@@ -112,6 +114,7 @@ __all__ = [
     "Inventory",
     "Kind",
     "Lifespan",
+    "LineFile",
     "ListRoots",
     "Listing",
     "MCPContextError",
@@ -214,6 +217,7 @@ __all__ = [
     "around",
     "as_failure",
     "checked_scopes",
+    "create_state",
     "current_context",
     "decode",
     "decode_message",
@@ -242,6 +246,7 @@ _NAMES = {
     "bearer": "BearerScheme SECRET_BYTES checked_scopes is_bearer_token is_scope is_weak_secret",
     "codec": "REPEATED_MEMBERS decode decode_message encode",
     "config": "HostConfig PluginConfig Widens others_can_change",
+    "config.state": "create_state",
     "context": "Context Progress current_context",
     "context.questions": "Elicit ElicitUrl ListRoots Root Sample Sampled",
     "contracts": """
@@ -277,6 +282,7 @@ _NAMES = {
     "hookspecs": "HOST_API hookimpl",
     "host": "Host",
     "jsonrpc": "jsonrpc_error jsonrpc_notification jsonrpc_result",
+    "line_file": "LineFile",
     "redaction": "redact_logs redacted redacted_data",
     "retry_after": "retry_after_ms",
     "context.rounds": "Rounds",

@@ -16,7 +16,7 @@ from tests.support.http_mcp import Session, ask, call, message
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-PRIVATE = '[plugins.audit]\nprivate = ["audit_nested"]\n'
+PRIVATE = '[plugins.acme_audit]\nprivate = ["audit_nested"]\n'
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from tests.support.schemas import LEGACY, MODERN
 from tests.support.wire import Wire
 
 NEWEST = (LEGACY[0], LEGACY[-1], MODERN[-1])
-CONFIG = HOST + '\n[plugins.audit]\nstopped = ["audit_nested"]\n'
+CONFIG = HOST + '\n[plugins.acme_audit]\nstopped = ["audit_nested"]\n'
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ async def trail(wire: Wire) -> list[str]:
 
 @pytest.mark.parametrize("revision", NEWEST)
 async def test_it_sees_requests_and_nested_calls(site: Path, revision: str) -> None:
-    async with Wire(config=HOST + "\n[plugins.audit]\n", site=site) as wire:
+    async with Wire(config=HOST + "\n[plugins.acme_audit]\n", site=site) as wire:
         await opened(wire, revision)
         await wire.result("tools/list")
         assert (await wire.call("audit_nested"))["isError"] is False

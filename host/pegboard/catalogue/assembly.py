@@ -233,7 +233,11 @@ class _Assembler:
             for one in plugin.middleware
         ]
         order = {name: place for place, name in enumerate(self.config.host.middleware)}
-        return tuple(sorted(links, key=lambda link: (order.get(link.name, len(order)), link.name)))
+
+        def place(link: Link) -> tuple[bool, int, str]:
+            return not link.middleware.outermost, order.get(link.name, len(order)), link.name
+
+        return tuple(sorted(links, key=place))
 
     def transports(self) -> dict[str, Transport]:
         owned = ((item.name, plugin.origin, item) for plugin in self.plugins for item in plugin.transports)

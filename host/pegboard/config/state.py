@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 VARIABLE = "PEGBOARD_STATE_DIR"
@@ -58,6 +58,32 @@ def write_state(name: str, content: bytes, environ: Mapping[str, str]) -> Path:
     Raises:
         OSError: the file cannot be written, or the user has no home directory.
     """
+    with _written(name, content, environ) as temporary:
+        target = temporary.parent / name
+        os.replace(temporary, target)
+    return target
+
+
+def create_state(name: str, content: bytes, environ: Mapping[str, str]) -> bytes:
+    """Return the content of a state file. If the file does not exist, create it with `content`.
+
+    Concurrent callers all return the content of the file that was created first.
+
+    Raises:
+        OSError: the file can neither be read nor created, or the user has no home directory.
+    """
+    found = read_state(name, environ)
+    if found is None:
+        with _written(name, content, environ) as temporary, suppress(FileExistsError):
+            os.link(temporary, temporary.parent / name)  # unlike a rename, this never replaces a file
+        found = read_state(name, environ)
+        assert found is not None
+    return found
+
+
+@contextmanager
+def _written(name: str, content: bytes, environ: Mapping[str, str]) -> Iterator[Path]:
+    """Write a temporary file in the state directory. Remove it at the end if it is still there."""
     directory = state_directory(environ)
     if directory is None:
         raise OSError(f"no home directory is set: set HOME or {VARIABLE}")
@@ -66,12 +92,10 @@ def write_state(name: str, content: bytes, environ: Mapping[str, str]) -> Path:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        os.replace(temporary, directory / name)
-    except BaseException:
+        yield Path(temporary)
+    finally:
         with suppress(OSError):
             os.unlink(temporary)
-        raise
-    return directory / name
 
 
 def remove_state(name: str, environ: Mapping[str, str]) -> bool:

@@ -25,9 +25,12 @@ class Middleware:
 
     Attributes:
         name: what order lists call it; the plugin's name when None.
+        outermost: True places it outside of all that is not, whatever order lists say, so that nothing is hidden from
+            it. For records, not for checks.
     """
 
     name: str | None = None
+    outermost: bool = False
 
     def wants(self, call: Call) -> bool:
         """Whether it stands around this call; False passes it by, which costs next to nothing. Lists always pass."""

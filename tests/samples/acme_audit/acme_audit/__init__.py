@@ -25,7 +25,7 @@ LONGEST = 1000
 
 
 class AuditConfig(PluginConfig):
-    """`[plugins.audit]`."""
+    """`[plugins.acme_audit]`."""
 
     private: tuple[str, ...] = ()
     stopped: tuple[str, ...] = ()

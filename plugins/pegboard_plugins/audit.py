@@ -1,0 +1,282 @@
+"""Records who called which tool: one JSON line in a file for each call of a tool, read resource and given prompt.
+
+Arguments are recorded as a keyed digest, results not at all. Docs: `docs/audit.md`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import logging
+import os
+import secrets
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from pydantic import Field, SecretStr, ValidationInfo, field_validator
+
+from pegboard import (
+    AuthorizationError,
+    Call,
+    Caller,
+    CallNext,
+    Failure,
+    FatalToolError,
+    InputRequired,
+    Lifespan,
+    LineFile,
+    MCPError,
+    Middleware,
+    NotFoundError,
+    Outcome,
+    Plugin,
+    PluginConfig,
+    ProtocolError,
+    ToolkitError,
+    ToolResult,
+    TransportError,
+    UpstreamError,
+    create_state,
+    encode,
+    fingerprint,
+    hookimpl,
+)
+
+logger = logging.getLogger("pegboard.plugins.audit")
+
+KEY_FILE = "audit.key"
+"""The file of the state directory that holds the key of the digests."""
+KEY_BYTES = 32
+MAX_CHARACTERS = 200
+"""How much is recorded of a text that a client chose."""
+MAX_KEPT_LINES = 1000
+"""How many lines are kept in memory while the file cannot be written."""
+TOO_MANY_REQUESTS = 429
+
+
+class AuditConfig(PluginConfig):
+    """`[plugins.audit]`.
+
+    Attributes:
+        file: the file that lines are appended to, relative to the configuration's folder. It is created readable by
+            its owner alone, and opened again after it was moved, as by logrotate.
+        key: the key of the digests, 32 characters or more; `{ env = "NAME" }` takes it from a variable. Without it the
+            host creates one and keeps it in the state directory. Hosts whose digests are compared share a key.
+        required: refuse calls while the file cannot be written. Otherwise a warning is logged and calls go on.
+        sync: wait for the disk (fsync) before a call is answered.
+    """
+
+    file: Path
+    key: SecretStr | None = Field(None, min_length=32)
+    required: bool = False
+    sync: bool = False
+
+    @field_validator("file")
+    @classmethod
+    def _is_relative_to_the_configuration(cls, file: Path, info: ValidationInfo) -> Path:
+        return Path((info.context or {}).get("directory", Path()), file.expanduser())
+
+
+class AuditPlugin(Plugin):
+    """One middleware, and the file that it writes while the host runs."""
+
+    Config = AuditConfig
+
+    @hookimpl
+    def register_middleware(self) -> Iterable[Middleware]:
+        """Return the middleware, which stands outside of all other."""
+        self._audit = Audit(self.config)
+        return [self._audit]
+
+    @hookimpl
+    def lifespan(self) -> Lifespan:
+        """Open the file and the key when the host starts."""
+        return self._open()
+
+    @asynccontextmanager
+    async def _open(self) -> AsyncIterator[None]:
+        self._audit.open()
+        try:
+            yield
+        finally:
+            self._audit.close()
+
+
+class Audit(Middleware):
+    """Writes a line for each call once it has ended.
+
+    Args:
+        config: the settings.
+    """
+
+    outermost = True
+
+    def __init__(self, config: AuditConfig) -> None:
+        self._config = config
+        self._key = b""
+        self._file: LineFile | None = None
+        self._kept: deque[bytes] = deque(maxlen=MAX_KEPT_LINES)
+        self._lost = 0
+        self._lock = Lock()
+
+    def open(self) -> None:
+        """Open the file, and read the key or create it.
+
+        Raises:
+            TransportError: one of them cannot be used.
+        """
+        try:
+            self._key = self._own_key()
+            self._file = LineFile(self._config.file)
+        except OSError as error:
+            raise TransportError(f"the audit file or its key cannot be used: {error}") from error
+
+    def close(self) -> None:
+        """Write what is kept, and close the file."""
+        self._write_kept()
+        if self._file is not None:
+            self._file.close()
+
+    def _own_key(self) -> bytes:
+        if self._config.key is not None:
+            return self._config.key.get_secret_value().encode()
+        return create_state(KEY_FILE, secrets.token_hex(KEY_BYTES).encode(), os.environ).strip()
+
+    # --- calls
+
+    async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
+        """Record the call of a tool."""
+        return await self._recorded(call, call_next)
+
+    async def on_read_resource(self, call: Call, call_next: CallNext) -> Outcome:
+        """Record that a resource was read."""
+        return await self._recorded(call, call_next)
+
+    async def on_get_prompt(self, call: Call, call_next: CallNext) -> Outcome:
+        """Record that a prompt was given."""
+        return await self._recorded(call, call_next)
+
+    async def _recorded(self, call: Call, call_next: CallNext) -> Outcome:
+        if self._config.required and not self._write_kept():
+            raise FatalToolError(
+                "This server refuses calls, as it cannot keep a record of them. Tell the person: its operator must "
+                "make room for the audit file."
+            )
+        began, started = time.time(), time.perf_counter()
+        record = self._record(call, began)
+        try:
+            outcome = await call_next(call)
+        except asyncio.CancelledError:
+            self._append(self._line(record, "cancelled", None, started), sync=False)
+            raise
+        except BaseException as error:
+            await self._keep(self._line(record, *_told(error), started))
+            raise
+        if not await self._keep(self._line(record, *_ended(outcome), started)) and self._config.required:
+            raise FatalToolError("The call has ended, but no record of it could be kept, so its result is withheld.")
+        return outcome
+
+    def _record(self, call: Call, began: float) -> dict[str, Any]:
+        """Return the facts that are known before a call runs: the function may change its arguments."""
+        arguments = call.params.get("arguments")
+        uri = call.params.get("uri")
+        return {
+            "time": datetime.fromtimestamp(began, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "method": call.method,
+            "name": _short(call.params.get("name") if uri is None else uri),
+            "arguments_digest": None if call.method == "resources/read" else self._digest(arguments),
+            "request_id": call.request_id if isinstance(call.request_id, int) else _short(call.request_id),
+            "session": None if call.session_id is None else fingerprint(call.session_id),
+            "peer": call.peer or None,
+            "caller": _caller(call.caller),
+            "for_user": _short(None if call.supplied is None else call.supplied.user_id),
+            "client": _short(f"{call.client.name} {call.client.version}".strip() or None),
+            "path": list(call.path) or None,
+        }
+
+    def _digest(self, arguments: Any) -> str:
+        text = json.dumps({} if arguments is None else arguments, sort_keys=True, separators=(",", ":"))
+        return hmac.new(self._key, text.encode(), "sha256").hexdigest()
+
+    def _line(self, record: Mapping[str, Any], outcome: str, error: str | None, started: float) -> bytes:
+        ended = {"outcome": outcome, "error": error, "duration_ms": round((time.perf_counter() - started) * 1000, 3)}
+        return encode({name: value for name, value in {**record, **ended}.items() if value is not None})
+
+    # --- the file
+
+    async def _keep(self, line: bytes) -> bool:
+        """Append a line; with `sync` in a thread, as the disk may be slow. Return True if it was written."""
+        if self._config.sync:
+            return await asyncio.to_thread(self._append, line, sync=True)
+        return self._append(line, sync=False)
+
+    def _append(self, line: bytes, *, sync: bool) -> bool:
+        """Append a line after those that wait, or have it wait with them."""
+        with self._lock:
+            waited = bool(self._kept)
+            self._lost += len(self._kept) == MAX_KEPT_LINES
+            self._kept.append(line)
+            return self._write_all(waited=waited, sync=sync)
+
+    def _write_kept(self) -> bool:
+        """Write the lines that wait. Return True if none is left."""
+        if not self._kept:
+            return True
+        with self._lock:
+            return self._write_all(waited=True, sync=self._config.sync)
+
+    def _write_all(self, *, waited: bool, sync: bool) -> bool:
+        try:
+            while self._kept:
+                self._write(self._kept[0], sync=sync)
+                self._kept.popleft()
+        except OSError as error:
+            if not waited:
+                logger.warning("the audit file cannot be written: %s", error.strerror or error)
+            return False
+        if waited:
+            logger.warning("the audit file is written again; %d lines were lost", self._lost)
+            self._lost = 0
+        return True
+
+    def _write(self, line: bytes, *, sync: bool) -> None:
+        if self._file is None:
+            raise OSError("the audit file is not open")
+        self._file.write(line, sync=sync)
+
+
+def _ended(outcome: Outcome) -> tuple[str, str | None]:
+    if isinstance(outcome, Failure):
+        return _told(outcome.error)
+    if isinstance(outcome, InputRequired):
+        return "input_required", None
+    return ("error" if isinstance(outcome, ToolResult) and outcome.is_error else "ok"), None
+
+
+def _told(error: BaseException) -> tuple[str, str | None]:
+    """Return the outcome and the kind of an error: "refused" if nothing was called."""
+    if not isinstance(error, MCPError):
+        return "error", "internal"
+    kind = error.kind.value if isinstance(error, ToolkitError) else type(error).__name__
+    refused = isinstance(error, NotFoundError | AuthorizationError | ProtocolError)
+    limited = isinstance(error, ToolkitError) and error.status_code == TOO_MANY_REQUESTS
+    return ("refused" if refused or (limited and not isinstance(error, UpstreamError)) else "error"), kind
+
+
+def _caller(caller: Caller) -> dict[str, Any]:
+    facts = {"subject": caller.subject, "client_id": caller.client_id, "issuer": caller.issuer}
+    return {name: _short(value) for name, value in facts.items() if value is not None} | {"trusted": caller.trusted}
+
+
+def _short(value: object) -> str | None:
+    if value is None:
+        return None
+    text = str(value)
+    return text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}..."

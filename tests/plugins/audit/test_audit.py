@@ -1,0 +1,292 @@
+"""Each call is recorded as one JSON line: who called what, with which digest of arguments, and what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import stat
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard import (
+    Call,
+    Caller,
+    CallNext,
+    Client,
+    Failure,
+    Host,
+    InsufficientScopeError,
+    Outcome,
+    PluginError,
+    RetryableToolError,
+    Toolkit,
+    UpstreamRateLimitError,
+    fingerprint,
+)
+from pegboard_plugins.audit import KEY_FILE, MAX_KEPT_LINES, AuditPlugin
+from tests.host.hosting import call, make_host, plugin_of
+from tests.plugins.worker.conftest import SECRET, Engine, token
+from tests.support import logs_kit
+from tests.support.http import Served, http_config
+from tests.support.http_mcp import Session, ask
+from tests.support.http_mcp import call as tool_call
+from tests.support.pool import make_site
+
+CANARY = "canary-7f3a91"
+ALICE = Caller("alice", scopes=frozenset(("read",)), client_id="agent", issuer="https://login.example")
+
+
+def make_kit() -> Toolkit:
+    kit = Toolkit("x")
+
+    @kit.tool
+    async def work(text: str = "") -> str:
+        """Work."""
+        return CANARY
+
+    @kit.tool
+    async def crash() -> str:
+        """Crash."""
+        raise KeyError(CANARY)
+
+    @kit.tool
+    async def upstream() -> str:
+        """Fail as a service does."""
+        raise UpstreamRateLimitError("Wait.", 1000)
+
+    @kit.tool
+    async def wait() -> str:
+        """Wait for ever."""
+        waiting.set()
+        await asyncio.Event().wait()
+        return ""
+
+    waiting = asyncio.Event()
+    kit.waiting = waiting  # type: ignore[attr-defined]  # the test waits for it
+    kit.resource("x://it")(lambda: CANARY)
+    kit.prompt(name="ask", description="Ask.")(lambda: CANARY)
+    return kit
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PEGBOARD_STATE_DIR", str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "audit.jsonl"
+
+
+def text_of(file: Path) -> str:
+    return file.read_text()
+
+
+def mode_of(file: Path) -> int:
+    return stat.S_IMODE(file.stat().st_mode)
+
+
+def lines_of(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+@asynccontextmanager
+async def audited(
+    file: Path, kit: Toolkit | None = None, plugins: Mapping[str, Any] | None = None, **settings: Any
+) -> AsyncIterator[Host]:
+    config = {"host": {"middleware": list(plugins or {})}, "plugins": {"the_audit": {"file": str(file), **settings}}}
+    async with make_host(
+        kit or make_kit(), plugins={"the_audit": AuditPlugin, **(plugins or {})}, config=config
+    ) as host:
+        yield host
+
+
+async def refuse_scopes(call: Call, call_next: CallNext) -> Outcome:
+    raise InsufficientScopeError(["write"])
+
+
+async def refuse_too_many(call: Call, call_next: CallNext) -> Outcome:
+    error = RetryableToolError("Too many calls.")
+    error.status_code = 429
+    raise error
+
+
+async def test_a_call_is_recorded_with_all_that_is_known_and_without_what_was_sent(file: Path) -> None:
+    about = {"client": Client("Inspector", "1.0"), "request_id": 7, "session_id": "s" * 32, "peer": "10.0.0.5"}
+    async with audited(file) as host:
+        await call(host, "x_work", {"text": CANARY}, caller=ALICE, **about)
+    (line,) = lines_of(file)
+    assert line.pop("time").endswith("Z")
+    assert line.pop("duration_ms") >= 0
+    assert len(line.pop("arguments_digest")) == 64
+    assert line == {
+        "method": "tools/call",
+        "name": "x_work",
+        "request_id": 7,
+        "session": fingerprint("s" * 32),
+        "peer": "10.0.0.5",
+        "caller": {
+            "subject": "alice",
+            "client_id": "agent",
+            "issuer": "https://login.example",
+            "trusted": False,
+        },
+        "client": "Inspector 1.0",
+        "outcome": "ok",
+    }
+    assert CANARY not in text_of(file)
+    assert mode_of(file) == 0o600
+
+
+ENDS: dict[str, tuple[Call, Mapping[str, Any], str, str | None]] = {
+    "unknown tool": (Call("tools/call", {"name": "x_none"}), {}, "refused", "NotFoundError"),
+    "wrong arguments": (
+        Call("tools/call", {"name": "x_work", "arguments": {"no": 1}}),
+        {},
+        "error",
+        "TOOL_RUNTIME_BAD_INPUT_VALUE",
+    ),
+    "an accident": (Call("tools/call", {"name": "x_crash"}), {}, "error", "TOOL_RUNTIME_FATAL"),
+    "a service": (Call("tools/call", {"name": "x_upstream"}), {}, "error", "UPSTREAM_RUNTIME_RATE_LIMIT"),
+    "scopes": (Call("tools/call", {"name": "x_work"}), {"a": refuse_scopes}, "refused", "InsufficientScopeError"),
+    "a rate": (Call("tools/call", {"name": "x_work"}), {"a": refuse_too_many}, "refused", "TOOL_RUNTIME_RETRY"),
+    "a resource": (Call("resources/read", {"uri": "x://it"}), {}, "ok", None),
+    "a prompt": (Call("prompts/get", {"name": "x_ask"}), {}, "ok", None),
+}
+
+
+@pytest.mark.parametrize(("one", "middleware", "outcome", "error"), ENDS.values(), ids=ENDS)
+async def test_every_end_is_recorded_whatever_order_middleware_has(
+    file: Path, one: Call, middleware: Mapping[str, Any], outcome: str, error: str | None
+) -> None:
+    plugins = {name: plugin_of(middleware=[function]) for name, function in middleware.items()}
+    async with audited(file, plugins=plugins) as host:
+        await host.dispatch(one)
+    (line,) = lines_of(file)
+    assert (line["outcome"], line.get("error")) == (outcome, error)
+    assert line["name"] == one.params.get("name", one.params.get("uri"))
+    assert CANARY not in text_of(file)
+
+
+async def test_a_cancelled_call_is_recorded(file: Path) -> None:
+    kit = make_kit()
+    async with audited(file, kit) as host:
+        task = asyncio.create_task(host.dispatch(Call("tools/call", {"name": "x_wait"})))
+        await kit.waiting.wait()  # type: ignore[attr-defined]  # see make_kit
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert [line["outcome"] for line in lines_of(file)] == ["cancelled"]
+
+
+async def test_digests_tell_arguments_apart_and_need_the_key(file: Path, state: Path) -> None:
+    given: list[dict[str, Any]] = [{}, {}, {"key": "k" * 32}]
+    for settings in given:
+        async with audited(file, **settings) as host:
+            for text in ("a", "b"):
+                await call(host, "x_work", {"text": text})
+    (a, b), (again, _), (other, _) = zip(*[iter(line["arguments_digest"] for line in lines_of(file))] * 2, strict=True)
+    assert a == again
+    assert len({a, b, other}) == 3
+    assert mode_of(state / KEY_FILE) == 0o600
+
+
+async def test_what_a_client_chose_is_cut_and_stays_on_its_line(file: Path) -> None:
+    async with audited(file) as host:
+        await call(host, "x\n{}\x1b" + "y" * 5000, request_id="z" * 5000)
+    (line,) = lines_of(file)
+    assert len(text_of(file)) < 1000
+    assert "\x1b" not in text_of(file)
+    assert line["request_id"].endswith("zzz...")
+
+
+def fill(file: Path) -> Callable[[], None]:
+    """Make a file one that cannot be written, as on a full disk; returns how to mend it."""
+    file.unlink(missing_ok=True)
+    file.symlink_to("/dev/full")
+    return file.unlink
+
+
+@pytest.mark.parametrize("sync", [False, True])
+async def test_on_a_full_disk_calls_go_on_and_are_recorded_later(
+    file: Path, caplog: pytest.LogCaptureFixture, sync: bool
+) -> None:
+    async with audited(file, sync=sync) as host:
+        mend = fill(file)
+        for _ in range(3):
+            assert not isinstance(await call(host, "x_work"), Failure)
+        mend()
+        await call(host, "x_work")
+    assert len(lines_of(file)) == 4
+    told = [record.getMessage() for record in caplog.records if record.name == "pegboard.plugins.audit"]
+    assert told == [
+        "the audit file cannot be written: No space left on device",
+        "the audit file is written again; 0 lines were lost",
+    ]
+
+
+async def test_of_a_long_failure_the_lost_lines_are_counted(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async with audited(file) as host:
+        mend = fill(file)
+        for _ in range(MAX_KEPT_LINES + 2):
+            await call(host, "x_work")
+        mend()
+        await call(host, "x_work")
+    assert "3 lines were lost" in caplog.text
+    assert len(lines_of(file)) == MAX_KEPT_LINES
+
+
+async def test_a_record_that_is_required_comes_before_any_call(file: Path) -> None:
+    calls = []
+    kit = Toolkit("x")
+
+    @kit.tool
+    def work() -> str:
+        """Work."""
+        calls.append(1)
+        return CANARY
+
+    async with audited(file, kit, required=True) as host:
+        mend = fill(file)
+        first, second = [await call(host, "x_work") for _ in range(2)]
+        assert (isinstance(first, Failure), isinstance(second, Failure), len(calls)) == (True, True, 1)
+        assert "its result is withheld" in str(first)
+        assert "refuses calls" in str(second)
+        mend()
+        assert not isinstance(await call(host, "x_work"), Failure)
+    assert [line["outcome"] for line in lines_of(file)] == ["ok", "ok"]
+
+
+async def test_a_file_that_cannot_be_opened_keeps_the_plugin_from_starting(tmp_path: Path) -> None:
+    with pytest.raises(PluginError, match=r"the audit file or its key cannot be used: .*No such file or directory"):
+        async with audited(tmp_path / "none" / "audit.jsonl"):
+            pass
+
+
+@pytest.mark.asyncio(loop_scope="function")
+async def test_sessions_and_the_worker_are_recorded_by_the_installed_command(tmp_path: Path) -> None:
+    site = make_site(tmp_path, {"logs": logs_kit})
+    more = '[plugins.audit]\nfile = "audit.jsonl"\n[plugins.worker]\nsecret = { env = "SECRET" }'
+    file = tmp_path / "audit.jsonl"
+    async with Served(site, http_config(more=more), cwd=tmp_path, env={"SECRET": SECRET}) as served:
+        session = Session(served)
+        await session.open()
+        await session.post(tool_call("logs_tell", {"text": CANARY}, id=3))
+        await ask(served, tool_call("logs_none"))
+        engine = Engine(served, f"Bearer {token()}")
+        await engine.ask("POST", "tools/invoke", {"execution_id": "e-1", "tool": {"toolkit": "Logs", "name": "None"}})
+        lines = lines_of(file)
+    assert [(line["name"], line["outcome"]) for line in lines] == [
+        ("logs_tell", "ok"),
+        ("logs_none", "refused"),
+        ("Logs.None", "refused"),
+    ]
+    assert "session" in lines[0]
+    assert lines[2]["request_id"] == "e-1"
+    assert {line["peer"] for line in lines} == {"127.0.0.1"}
+    assert CANARY not in text_of(file)
