@@ -123,7 +123,7 @@ def test_the_table_says_what_is_on() -> None:
     on = {choice.origin.name: choice.on for choice in host.report.choices if choice.origin.distribution == "pegboard"}
     told = {row[0].strip("`"): row[1] == "on" for row in rows("The built-in ones")}
     assert told == {name: on[name] for name in told}
-    assert len(told) == 5
+    assert len(told) == 6
 
 
 def test_the_settings_are_settings() -> None:
