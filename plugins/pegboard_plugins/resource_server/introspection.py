@@ -61,6 +61,7 @@ class Introspector:
         self._renewals = Lane(MAX_AT_ONCE, MAX_AT_ONCE)
         self._finding = asyncio.Lock()
         self._url = login.url
+        self._found: float | None = None
         self._told: float | None = None
 
     async def verify(self, token: str, peer: str, *, known: bool) -> Verified | None:
@@ -95,8 +96,9 @@ class Introspector:
             answer = await fetch(url, {"token": token, "token_type_hint": "access_token"}, _basic(self._login))
             if not isinstance(answer, dict) or type(answer.get("active")) is not bool:
                 raise FetchError(f"{url} does not say whether a token is active")
-        except BaseException:
-            self._url = self._login.url  # it may have moved
+        except BaseException as error:
+            if isinstance(error, FetchError) or self._is_old():
+                self._url = self._login.url  # it may have moved
             raise
         return answer
 
@@ -104,7 +106,12 @@ class Introspector:
         async with self._finding:
             if self._url is None:
                 self._url = await discover(self._issuer, "introspection_endpoint")
+                self._found = monotonic()
             return self._url
+
+    def _is_old(self) -> bool:
+        """Whether the place was found long enough ago to look for it again after an answer that did not come."""
+        return self._found is None or monotonic() - self._found >= self._config.refresh_interval_seconds
 
     def _tell(self, problem: str) -> None:
         """Log what is wrong, but not for each token."""

@@ -239,6 +239,15 @@ async def test_a_server_that_moves_is_found_again(site: Path) -> None:
         assert [(await listed(served, issuer.opaque("two"))).status for _ in range(2)] == [503, 200]
 
 
+async def test_a_slow_server_is_not_looked_for_again_with_each_token(site: Path) -> None:
+    """Invented tokens that it takes long for would make known callers wait for its metadata."""
+    async with Issuer() as issuer, asking(site, issuer, settings="fetch_seconds = 0.2") as served:
+        assert (await listed(served, issuer.opaque("known"))).status == 200
+        issuer.gate.clear()
+        assert {(await listed(served, f"invented-{number}")).status for number in range(3)} == {503}
+        assert issuer.asked[issuer.where] == 1
+
+
 # --- what cannot be used
 
 
