@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterable
 from pathlib import Path
 from time import perf_counter
-from typing import Literal
+from typing import Annotated, Literal
 
 from pegboard import (
     Call,
@@ -21,6 +21,7 @@ from pegboard import (
     Plugin,
     PluginConfig,
     ToolkitError,
+    Widens,
     hookimpl,
 )
 
@@ -43,7 +44,7 @@ class LoggingConfig(PluginConfig):
     """
 
     format: Literal["text", "json"] = "text"
-    file: Path | None = None
+    file: Annotated[Path | None, Widens("appends to this file")] = None
     access: bool = False
 
 

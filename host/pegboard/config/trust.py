@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pegboard.config import files
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted
-from pegboard.config.state import read_state, remove_state, write_state
 from pegboard.errors import ConfigError
 
 
@@ -98,6 +97,8 @@ def trust(content: files.FileContent, settings: Mapping[str, Any], environ: Mapp
         raise ConfigError([_changeable(content, str(content.path))])
     import json
 
+    from pegboard.config.state import write_state
+
     pin = Pin(os.path.realpath(content.path), _digest(content), settings)
     write_state(_name(content.path), json.dumps(pin._asdict()).encode(), environ)
     return pin.digest
@@ -109,12 +110,16 @@ def untrust(path: Path, environ: Mapping[str, str]) -> bool:
     Raises:
         OSError: the pin cannot be removed.
     """
+    from pegboard.config.state import remove_state
+
     return remove_state(_name(path), environ)
 
 
 def pin_of(path: Path, environ: Mapping[str, str]) -> Pin | None:
     """Return the pin of a file, None if it has none that can be read."""
     import json
+
+    from pegboard.config.state import read_state
 
     try:
         saved = read_state(_name(path), environ)
