@@ -48,7 +48,7 @@ class SecretsDotenvPlugin(Plugin):
     @hookimpl
     def register_secret_stores(self, context: PluginContext) -> Iterable[SecretStore]:
         """Return the store of one file."""
-        found = context.directory / ".env" if context.directory else None
+        found = Path(context.directory, ".env") if context.directory else None
         return [DotenvStore(self.config.file or found, named=self.config.file is not None)]
 
 

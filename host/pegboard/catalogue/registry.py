@@ -44,8 +44,9 @@ class Registry:
 
     def context(self, plugin: Loaded, config: Any, log: logging.Logger) -> PluginContext:
         """What a plugin's hooks are told; its own way among it."""
-        own = _OwnCatalogue(self, plugin)
-        return PluginContext(plugin.origin.name, config, log, own, self._secret, self._config.trusted_directory)
+        folder = self._config.trusted_directory
+        own, directory = _OwnCatalogue(self, plugin), None if folder is None else str(folder)
+        return PluginContext(plugin.origin.name, config, log, own, self._secret, directory)
 
     def _secret(self, name: str) -> str | None:
         with self._lock:

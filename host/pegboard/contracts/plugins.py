@@ -9,7 +9,6 @@ from pegboard.contracts.catalogue import Kind, ToolAnnotations
 
 if TYPE_CHECKING:
     import logging
-    from pathlib import Path
 
     from pegboard.contracts.authorization import ToolAuthorization
     from pegboard.contracts.content import Annotations, Icon
@@ -256,7 +255,7 @@ class PluginContext(NamedTuple):
     logger: "logging.Logger"
     catalogue: Catalogue
     get_secret: Callable[[str], str | None] = _no_secret
-    directory: "Path | None" = None
+    directory: str | None = None
 
 
 class Plugin:
