@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
@@ -43,6 +43,7 @@ from pegboard import (
     ToolResult,
     TransportError,
     UpstreamError,
+    Widens,
     create_state,
     encode,
     fingerprint,
@@ -73,7 +74,7 @@ class AuditConfig(PluginConfig):
         sync: wait for the disk (fsync) before a call is answered.
     """
 
-    file: Path
+    file: Annotated[Path, Widens("appends to this file")]
     key: SecretStr | None = Field(None, min_length=32)
     required: bool = False
     sync: bool = False
@@ -81,7 +82,7 @@ class AuditConfig(PluginConfig):
     @field_validator("file")
     @classmethod
     def _is_relative_to_the_configuration(cls, file: Path, info: ValidationInfo) -> Path:
-        return Path((info.context or {}).get("directory", Path()), file.expanduser())
+        return cls.folder_of(info) / file.expanduser()
 
 
 class AuditPlugin(Plugin):

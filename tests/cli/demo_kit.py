@@ -132,7 +132,7 @@ class Order(BaseModel):
 @kit.tool
 async def order(context: Context) -> dict[str, Any]:
     """Ask for a form."""
-    answer = await context.ui.elicit("What will it be?", Order)
+    answer = await context.ui.elicit("What will it be?\nerror: forged", Order)
     return {"action": answer.action, "order": answer.content and answer.content.model_dump()}
 
 

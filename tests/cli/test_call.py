@@ -309,6 +309,7 @@ def test_a_form_is_filled_in_at_the_terminal(pegboard: Command) -> None:
     assert (code, json.loads(out)) == (0, {"action": "accept", "order": ORDERED})
     for words in (
         "pegboard: What will it be?",
+        "pegboard:   error: forged",
         "Name: for the cup: ",
         "Cups [a whole number] [1]: ",
         "[s (Small)|l (Large)] [s]: ",

@@ -99,7 +99,8 @@ def _show_progress(method: str, params: dict[str, Any]) -> None:
     if method != "notifications/progress":
         return
     total = f" of {params['total']}" if "total" in params else ""
-    say(f"{params['progress']}{total} {params.get('message', '')}".rstrip())
+    message = " ".join(str(params.get("message", "")).split())
+    say(f"{params['progress']}{total} {message}".rstrip())
 
 
 def _print(outcome: Outcome, options: Namespace) -> int:

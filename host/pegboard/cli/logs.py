@@ -22,6 +22,8 @@ from pegboard.redaction import redact_logs
 ACCESS = "pegboard.access"
 """The logger of HTTP requests. Servers use it if it has a level of its own."""
 
+FILE_KEY = ("plugins", "logging", "file")
+
 
 def set_up_logging(config: HostConfig, verbose: int, *, serving: bool = False, safe: bool = False) -> None:
     """Log without secrets: warnings and up, or more if the configuration or the command line asks for it.
@@ -58,12 +60,13 @@ def _settings(config: HostConfig) -> Mapping[str, Any]:
 def _handler(config: HostConfig, file: object) -> logging.Handler:
     if not isinstance(file, str) or not file:
         return LogHandler()
-    path = config.directory / Path(file).expanduser()
+    elsewhere = config.source(FILE_KEY).kind in ("environment", "command line")
+    path = (config.working_directory if elsewhere else config.directory) / Path(file).expanduser()
     try:
         return FileHandler(LineFile(path))
     except OSError as error:
         message = f"{path} cannot be written: {error.strerror or error}; choose another file"
-        raise ConfigError([config.problem(message, "plugins.logging.file")]) from error
+        raise ConfigError([config.problem(message, FILE_KEY)]) from error
 
 
 class FileHandler(logging.Handler):
@@ -86,7 +89,7 @@ class FileHandler(logging.Handler):
         except OSError as error:
             if not self._failing:
                 self._failing = True
-                _say(f"the log file cannot be written, and lines are lost: {error.strerror or error}")
+                output.say(f"the log file cannot be written, and lines are lost: {error.strerror or error}")
         except Exception:  # noqa: BLE001 - whatever a record holds, logging stops nothing
             self.handleError(record)
 
@@ -94,13 +97,6 @@ class FileHandler(logging.Handler):
         """Close the file."""
         self._file.close()
         super().close()
-
-
-def _say(text: str) -> None:
-    try:
-        output.say(text)
-    except (OSError, ValueError):
-        return  # standard error is gone as well
 
 
 def _say_in_log(text: str, level: int) -> None:

@@ -59,9 +59,9 @@ class Terminal:
 
 
 async def _elicited(params: Mapping[str, Any]) -> dict[str, Any]:
-    say(params["message"])
+    _say_lines(params["message"])
     if params.get("mode") == "url":
-        say(params["url"])
+        _say_lines(params["url"])
         return {"action": "accept" if await _confirmed("Did you open it?") else "decline"}
     schema, content = params["requestedSchema"], {}
     for name, field in schema["properties"].items():
@@ -71,6 +71,12 @@ async def _elicited(params: Mapping[str, Any]) -> dict[str, Any]:
     if not await _confirmed("Send this?" if schema["properties"] else "Do you agree?"):
         return {"action": "decline"}
     return {"action": "accept", "content": content}
+
+
+def _say_lines(text: str) -> None:
+    """Say a text of a tool. Further lines are indented, so that none can pass for a line of the command."""
+    for number, line in enumerate(text.splitlines()):
+        say(f"  {line}" if number else line)
 
 
 async def _filled(name: str, field: Mapping[str, Any], *, required: bool) -> Any:
@@ -143,7 +149,7 @@ async def _confirmed(question: str) -> bool:
 
 async def _line(label: str) -> str:
     """A line of the person, while the host goes on; raises EOFError where there is none to come."""
-    print(f"  {visible(label)}: ", end="", file=sys.stderr, flush=True)
+    print(f"  {visible(' '.join(label.split()))}: ", end="", file=sys.stderr, flush=True)
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     loop.add_reader(0, ready.set)
