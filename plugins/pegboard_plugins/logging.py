@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Literal
 
@@ -44,7 +43,7 @@ class LoggingConfig(PluginConfig):
     """
 
     format: Literal["text", "json"] = "text"
-    file: Annotated[Path | None, Widens("appends to this file")] = None
+    file: Annotated[str | None, Widens("appends to this file")] = None
     access: bool = False
 
 
