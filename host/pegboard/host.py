@@ -234,6 +234,7 @@ class Host:
             self._refuse_fatal(self.report.problems)
             assembly = self._use(started)
             self._refuse_fatal(self.problems)
+            self._entered.append(("the stores", self._stores))
         except BaseException:
             await self.stop()
             raise
@@ -281,7 +282,6 @@ class Host:
             asyncio.CancelledError: this was cancelled; what could be left without waiting has been.
         """
         cancelled = False
-        await self._stores.close()
         while self._entered:
             owner, lifespan = self._entered.pop()
             try:

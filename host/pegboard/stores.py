@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from pegboard.calls.failures import described
@@ -14,12 +15,12 @@ from pegboard.redaction import redacted
 logger = logging.getLogger("pegboard")
 
 
-class OpenStores:
-    """The open stores of one host. For the event loop's thread alone."""
+class OpenStores(AbstractAsyncContextManager["OpenStores"]):
+    """The open stores of one host, which closes them when it leaves this. For the event loop's thread alone."""
 
     def __init__(self) -> None:
         self._opened: dict[StoreKey, asyncio.Future[Any]] = {}
-        self._keepers: set[asyncio.Task[None]] = set()
+        self._keepers: dict[asyncio.Task[None], asyncio.Future[Any]] = {}
         self._closing = asyncio.Event()
 
     async def open_all(self, stores: Stores) -> None:
@@ -43,12 +44,13 @@ class OpenStores:
                 raise PluginError(f"no setting selects a {key[0].__name__} named {key[1]!r}")
             opened = self._opened[key] = asyncio.get_running_loop().create_future()
             keeper = asyncio.create_task(self._keep(stores[key], key, opened))
-            self._keepers.add(keeper)
-            keeper.add_done_callback(self._keepers.discard)
+            self._keepers[keeper] = opened
+            keeper.add_done_callback(self._keepers.pop)
         return await asyncio.shield(opened)
 
     async def _keep(self, selected: Selected, key: StoreKey, opened: asyncio.Future[Any]) -> None:
         """Enter a store and leave it in one task, as many libraries require."""
+        closing = self._closing
         contract, name = key
         title = f"the {contract.__name__} {name!r} of {selected.origin}"
         try:
@@ -56,23 +58,26 @@ class OpenStores:
                 if lacking := _lacking(store, contract):
                     raise TypeError(f"it has no method {', '.join(lacking)}")
                 opened.set_result(store)
-                await self._closing.wait()
+                await closing.wait()
         except (Exception, SystemExit, asyncio.CancelledError) as error:
             if opened.done():
                 logger.exception("%s failed to close", title)
                 return
-            del self._opened[key]
+            self._opened.pop(key, None)
             opened.set_exception(PluginError(f"{title} cannot be opened: {redacted(described(error))}"))
             opened.exception()  # whoever waits may be cancelled at the same time
             logger.debug("%s cannot be opened", title, exc_info=True)
 
-    async def close(self) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Leave all stores. Afterwards each can be opened anew."""
         self._closing.set()
-        if self._keepers:
-            await asyncio.wait(self._keepers)
-        self._opened.clear()
         self._closing = asyncio.Event()
+        self._opened.clear()
+        for keeper, opened in self._keepers.items():
+            if not opened.done():
+                keeper.cancel()
+        if self._keepers:
+            await asyncio.wait(tuple(self._keepers))
 
 
 def _lacking(store: object, contract: type[Any]) -> list[str]:

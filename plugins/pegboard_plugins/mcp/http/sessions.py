@@ -22,7 +22,7 @@ from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, is_re
 from pegboard_plugins.mcp.exchange import STREAM_HEADERS
 from pegboard_plugins.mcp.headers import SESSION_HEADER, named_revision
 from pegboard_plugins.mcp.http.calls import ACCEPTED, SessionCall
-from pegboard_plugins.mcp.http.refusals import failure, head_of, refusal
+from pegboard_plugins.mcp.http.refusals import DELETED, failure, head_of, refusal
 from pegboard_plugins.mcp.http.stream import EventId, Missed, Stream, request_of
 from pegboard_plugins.mcp.http.table import APART, HttpSession, Sessions
 from pegboard_plugins.mcp.lifetimes import seconds_left
@@ -206,6 +206,8 @@ class SessionRequests:
                 return None
             if type(params) is dict and is_modern(params):
                 raise ProtocolError(INVALID_REQUEST, "This revision has no batches.")
+            if session.closed:  # since the batch came
+                raise ProtocolError(INVALID_REQUEST, DELETED)
             started = self._start(message, session, service, request, tells=False)
         except MCPError as error:
             return refusal(error, readable_id(message)).body

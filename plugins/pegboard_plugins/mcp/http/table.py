@@ -194,8 +194,8 @@ class Sessions:
         self._config = config
         self._live: dict[str, HttpSession] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._looking = 0
-        self._deleted: set[str] = set()  # for as long as a request may still find one of them in the store
+        self._looking: dict[str, int] = {}  # how many requests wait for the store, by session
+        self._deleted: set[str] = set()  # those of them that were deleted meanwhile
 
     async def may_open(self, caller: Caller, peer: str) -> bool:
         """Whether a caller may have another session. This machine's user may have any number."""
@@ -237,17 +237,19 @@ class Sessions:
 
     async def _look_up(self, session_id: str) -> SessionRecord | None:
         """The record of a session that is not deleted meanwhile."""
-        self._looking += 1
+        self._looking[session_id] = self._looking.get(session_id, 0) + 1
         try:
             record = await self._store.get(session_id)
             return None if record is None or record.id != session_id or session_id in self._deleted else record
         finally:
-            self._looked()
+            self._looked(session_id)
 
-    def _looked(self) -> None:
-        self._looking -= 1
-        if not self._looking:
-            self._deleted.clear()
+    def _looked(self, session_id: str) -> None:
+        others = self._looking.pop(session_id) - 1
+        if others:
+            self._looking[session_id] = others
+        else:
+            self._deleted.discard(session_id)
 
     def _hold(self, record: SessionRecord, changes: Changes) -> HttpSession:
         live = self._live.get(record.id)
@@ -296,14 +298,14 @@ class Sessions:
         """End a session, and leave nothing of it behind."""
         self._live.pop(session.id, None)
         session.close()
-        self._looking += 1
+        self._looking[session.id] = self._looking.get(session.id, 0) + 1
         self._deleted.add(session.id)
         try:
             await self._store.remove(session.id)
             if self._events is not None:
                 await self._events.forget(session.id)
         finally:
-            self._looked()
+            self._looked(session.id)
 
 
 def _told_apart_by(caller: Caller, peer: str) -> str:
