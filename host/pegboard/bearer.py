@@ -12,6 +12,11 @@ from pegboard.contracts import Request, Response
 
 SECRET_BYTES = 32
 """How many bytes a secret needs that strangers may try (RFC 7518, section 3.2, for HS256)."""
+PROOF = (
+    "send the operator token as `Authorization: Bearer` (`pegboard operator-token` prints it), connect to a Unix "
+    "socket as the operator's user, or set `loopback_is_operator = true` for the HTTP server"
+)
+"""The ways in which a request proves that it comes from the operator, for messages."""
 _LEAST_VARIED = 8
 """How many different characters are in a secret of random ones, whatever its alphabet."""
 _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")

@@ -22,12 +22,13 @@ from pegboard.catalogue.binding import Binder
 from pegboard.catalogue.changes import Changes
 from pegboard.catalogue.extensions import check_result
 from pegboard.catalogue.identity import identity_of
-from pegboard.catalogue.lists import Lists, not_for_anybody
+from pegboard.catalogue.lists import Lists
 from pegboard.catalogue.pages import may_find
 from pegboard.catalogue.registry import Registry
 from pegboard.config import HostConfig
 from pegboard.context import Surroundings
 from pegboard.contracts import (
+    ANONYMOUS,
     Call,
     Caller,
     CallNext,
@@ -55,10 +56,12 @@ from pegboard.loading.loader import load
 from pegboard.loading.plugins import Loaded, LoadReport, Origin, Problem, without_secrets
 from pegboard.methods import method_table
 from pegboard.middleware import Gate, hides, refused
+from pegboard.operator_token import OperatorToken
 from pegboard.redaction import Redactor
-from pegboard.routing import check_reach, public_hosts, respond
+from pegboard.routing import authenticate, check_reach, public_hosts, respond
 from pegboard.stores import OpenStores
-from pegboard.supervise import converse, note_opened, run_all
+from pegboard.streams import serve_stream
+from pegboard.supervise import note_opened, run_all
 
 logger = logging.getLogger("pegboard")
 
@@ -107,6 +110,7 @@ class Host:
         self._started = False
         self.on_opened: Callable[[str, Sequence[str]], None] | None = None
         self.standard_output = 1
+        self._operator: OperatorToken | None = None
         self.report = LoadReport((), (), ())
         self._assembly: Assembly | None = None
         self._identity = identity_of(self.config.host)
@@ -322,13 +326,18 @@ class Host:
                 raise TransportError(f"no plugin that runs brings a transport {name!r}")
         await run_all([available[name] for name in names], self)
 
-    async def serve(self, connection: Connection, messages: AsyncIterable[bytes]) -> int:
-        """Answer the messages of one connection until they end, then close it. Return how many went unanswered.
+    def admit_operator(self, token: str) -> None:
+        """Take requests that carry this token for the operator's. Logs never show it."""
+        self._redactor.add(token)
+        self._operator = OperatorToken(token)
+
+    async def serve(self, connection: Connection, messages: AsyncIterable[bytes], *, caller: Caller = ANONYMOUS) -> int:
+        """Answer the messages of one connection until they end, then close it. See `TransportHost.serve`.
 
         Raises:
             TransportError: no protocol is there to speak, or more than one.
         """
-        return await converse(self.assembly.protocols, connection, messages, self)
+        return await serve_stream(self.assembly, self, connection, messages, caller)
 
     @property
     def stopping(self) -> bool:
@@ -344,25 +353,20 @@ class Host:
         """The hosts by which clients call the routes."""
         return public_hosts(self.assembly.authenticators)
 
-    def opened(self, address: str, *, trusted: bool = True) -> None:
-        """Tell `on_opened` where a channel is open and which tools are served there, and the log of those that are not.
-
-        Raises:
-            ConfigError: others can reach it, and an authenticator is good for this machine's user alone.
-        """
-        assembly = self.assembly
-        check_reach(address, assembly.authenticators, trusted=trusted)
-        if withheld := [] if trusted else not_for_anybody(assembly):
-            names = ", ".join(withheld)
-            why = "as they need secrets, tokens or scopes and anybody may call"
-            logger.warning("not served at %s, %s: %s", address, why, names)
+    def opened(self, address: str, *, local: bool = False, policy: str | None = None) -> None:
+        """Take note that a channel is open, and tell `on_opened` with the tools' names. See `TransportHost.opened`."""
+        check_reach(address, self.assembly.authenticators, self.assembly.routes, local=local, policy=policy)
         if self.on_opened is not None:
-            self.on_opened(address, [name for name in assembly.tools if name not in withheld])
+            self.on_opened(address, list(self.assembly.tools))
         note_opened()
+
+    async def authenticate(self, request: Request, policy: str = "mcp") -> Caller | Response:
+        """Return the caller of a request, or the response that refuses it, as the routes of a policy do."""
+        return await authenticate(self.assembly.authenticators, policy, request, self._operator)
 
     async def respond(self, request: Request) -> Response | EventStream:
         """Answer one HTTP request by the route it belongs to. Never raises, but for `asyncio.CancelledError`."""
-        return await respond(self.assembly.routes, request, self)
+        return await respond(self.assembly.routes, request, self, self._operator)
 
     async def open_stores(self) -> None:
         """Open the stores that settings select; see `TransportHost.open_stores`."""

@@ -9,12 +9,15 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 
 from pegboard.audit import AuditLog, fingerprint
+from pegboard.bearer import PROOF
 from pegboard.contracts import Authenticator, Caller, EventStream, ProtocolHost, Request, Response, Route
 from pegboard.errors import ConfigError
+from pegboard.operator_token import OperatorToken
 
 logger = logging.getLogger("pegboard")
 
-_NOT_LOCAL = Response(403, b"This is for this machine alone, and no proxy may pass it on.\n", "text/plain")
+_NOT_OPERATOR = Response(403, f"Only the operator may use this. To prove it, {PROOF}.\n".encode(), "text/plain")
+_NO_AUTHENTICATOR = Response(403, b"No authenticator is configured for this, so it is closed.\n", "text/plain")
 
 OPEN = frozenset(("public", "mcp"))
 """Policies that need no authenticator: the second admits everybody only as long as there is none for it."""
@@ -27,8 +30,12 @@ Routes = Mapping[str, Mapping[str, Route]]
 """By path, then by method."""
 
 
-async def respond(routes: Routes, request: Request, host: ProtocolHost) -> Response | EventStream:
+async def respond(
+    routes: Routes, request: Request, host: ProtocolHost, operator: OperatorToken | None = None
+) -> Response | EventStream:
     """Answer one HTTP request by the route it belongs to. Never raises, but for `asyncio.CancelledError`."""
+    if operator is not None:
+        request = operator.recognize(request)
     methods = routes.get(request.path)
     if methods is None:
         return Response(404, b"There is nothing here.\n", "text/plain")
@@ -64,27 +71,48 @@ def guarded(route: Route, authenticators: Iterable[Authenticator]) -> Route | No
     """
     own = [one for one in authenticators if one.policy == route.auth]
     if own and route.auth != "public":
-        return route._replace(handler=_Guarded(route, own))
+        return route._replace(handler=_Guarded(route, _Door(own)))
     return route if route.auth in OPEN else None
 
 
-def check_reach(address: str, authenticators: Iterable[Authenticator], *, trusted: bool) -> None:
-    """Warn of authenticators that are good for this machine's user alone.
+async def authenticate(
+    authenticators: Iterable[Authenticator], policy: str, request: Request, operator: OperatorToken | None = None
+) -> Caller | Response:
+    """Return the caller that a policy admits, or the response that refuses the request."""
+    if operator is not None:
+        request = operator.recognize(request)
+    own = [one for one in authenticators if one.policy == policy]
+    if own and policy != "public":
+        found, _ = await _Door(own).ask(request)
+        return found
+    return request.caller if policy in OPEN else _NO_AUTHENTICATOR
+
+
+def check_reach(
+    address: str, authenticators: Sequence[Authenticator], routes: Routes, *, local: bool, policy: str | None = None
+) -> None:
+    """Refuse an address that callers of other machines reach, unless everything there may be served to them.
+
+    Warn about authenticators that admit the operator alone.
 
     Args:
         address: where callers come in.
         authenticators: of all policies.
-        trusted: whether only this machine's user can reach it.
+        routes: what is served over HTTP.
+        local: only programs of this machine reach the address.
+        policy: admits the callers of message streams there; None if there are none.
 
     Raises:
-        ConfigError: there are some, and others can reach it.
+        ConfigError: an authenticator is for the operator alone, or a policy has no authenticator.
     """
     given = [getattr(one, "only_local", None) for one in authenticators]
     reasons = [reason for reason in given if reason]
-    if reasons and not trusted:
-        raise ConfigError([f"{address} is not for this machine alone, and {reason}" for reason in reasons])
+    if not local:
+        reasons += _unguarded(authenticators, routes, policy)
+        if reasons:
+            raise ConfigError([f"{address} is not for this machine alone, and {reason}" for reason in reasons])
     for reason in reasons:
-        logger.warning("%s is for this machine alone: %s", address, reason)
+        logger.warning("%s admits the operator alone: %s; to prove that it is you, %s", address, reason, PROOF)
 
 
 def public_hosts(authenticators: Iterable[Authenticator]) -> frozenset[str]:
@@ -92,38 +120,73 @@ def public_hosts(authenticators: Iterable[Authenticator]) -> frozenset[str]:
     return frozenset(host for one in authenticators for host in getattr(one, "public_hosts", ()))
 
 
-class _Guarded:
-    """A route's handler, behind authenticators: the first that knows the caller lets the request in.
+def _unguarded(authenticators: Iterable[Authenticator], routes: Routes, policy: str | None) -> list[str]:
+    """Return what is served without an authenticator and may not be served to everybody, each with the fix."""
+    guarded = {"public", *(one.policy for one in authenticators)}
+    served = [route for methods in routes.values() for route in methods.values() if route.auth not in guarded]
+    wanted: dict[tuple[str, str], str] = {}
+    for route in served:
+        if not route.anonymous:
+            wanted.setdefault((route.auth, route.advice), route.path)
+    if policy is not None and policy not in guarded and all(route.auth != policy for route in served):
+        wanted[policy, ""] = "its message streams"
+    return [
+        f"no authenticator is configured for {what} (policy {name!r}): "
+        + (advice or f"turn on a plugin that authenticates the callers of {name!r}")
+        for (name, advice), what in wanted.items()
+    ]
 
-    Where none does, the refusal that says most goes out.
+
+class _Door:
+    """The authenticators of one policy: the first that knows the caller admits the request.
+
+    If none does, the refusal that says most is the answer.
     """
 
-    def __init__(self, route: Route, authenticators: Sequence[Authenticator]) -> None:
-        self._handler = route.handler
+    def __init__(self, authenticators: Sequence[Authenticator]) -> None:
         self._authenticators = authenticators
         self._for_others = [one for one in authenticators if not getattr(one, "only_local", None)]
 
-    async def __call__(self, request: Request, host: ProtocolHost) -> Response | EventStream:
+    async def ask(self, request: Request) -> tuple[Caller | Response, Authenticator | None]:
+        """Return the caller, and the authenticator that knows it; or the response that refuses the request."""
         refusals: list[tuple[Response, Authenticator]] = []
         asked = self._authenticators if request.caller.trusted else self._for_others
         if not asked:
-            return _NOT_LOCAL
+            return _NOT_OPERATOR, None
         for authenticator in asked:
             found = await authenticator.authenticate(request)
             if isinstance(found, Caller):
-                if request.notes is not None:
-                    request.notes["caller"] = found
-                answer = await self._handler(request._replace(caller=found), host)
-                if not isinstance(answer, Response) or answer.status not in _CHALLENGED:
-                    return answer  # as nearly all are
-                return _completed(answer, [authenticator, *self._others(authenticator)])
+                return found, authenticator
             refusals.append((found, authenticator))
         refusal, whose = min(refusals, key=_says_little)
         _tell(refusal, request)
-        return _completed(refusal, self._others(whose))
+        return _completed(refusal, self._others(whose)), None
+
+    def complete(self, answer: Response, first: Authenticator) -> Response:
+        """Return a response with everything that its challenge should say, the word of one authenticator first."""
+        return _completed(answer, [first, *self._others(first)])
 
     def _others(self, authenticator: Authenticator) -> list[Authenticator]:
         return [one for one in self._authenticators if one is not authenticator]
+
+
+class _Guarded:
+    """A route's handler behind the door of its policy."""
+
+    def __init__(self, route: Route, door: _Door) -> None:
+        self._handler = route.handler
+        self._door = door
+
+    async def __call__(self, request: Request, host: ProtocolHost) -> Response | EventStream:
+        found, authenticator = await self._door.ask(request)
+        if isinstance(found, Response):
+            return found
+        if request.notes is not None:
+            request.notes["caller"] = found
+        answer = await self._handler(request._replace(caller=found), host)
+        if authenticator is None or not isinstance(answer, Response) or answer.status not in _CHALLENGED:
+            return answer  # as nearly all are
+        return self._door.complete(answer, authenticator)
 
 
 def _tell(refusal: Response, request: Request) -> None:

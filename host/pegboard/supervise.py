@@ -1,14 +1,14 @@
-"""Runs transports beside each other, and the protocol on their connections: what fails in one harms no other."""
+"""Runs transports beside each other: what fails in one harms no other."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
 
 from pegboard.calls.failures import described
-from pegboard.contracts import Connection, ProtocolHost, StreamProtocol, Transport, TransportHost
+from pegboard.contracts import Transport, TransportHost
 from pegboard.errors import ConfigError, PluginError, TransportError
 
 FIRST_DELAY_SECONDS = 0.5
@@ -70,23 +70,3 @@ async def _keep_running(transport: Transport, host: TransportHost) -> None:
         delay = FIRST_DELAY_SECONDS if lasted or not delay else min(delay * 2, LONGEST_DELAY_SECONDS)
         logger.error("transport %s %s; it is started again in %s s", transport.name, what, delay, exc_info=cause)
         await asyncio.sleep(delay)
-
-
-async def converse(
-    protocols: Sequence[StreamProtocol], connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost
-) -> int:
-    """Answer the messages of one connection until they end, then close it. Return how many went unanswered.
-
-    Raises:
-        TransportError: there is not exactly one protocol.
-    """
-    if len(protocols) != 1:
-        names = ", ".join(protocol.name for protocol in protocols) or "none"
-        raise TransportError(f"message streams need exactly one protocol; there are: {names}")
-    try:
-        return await protocols[0].serve(connection, messages, host) or 0
-    except Exception:
-        logger.exception("the connection of %s ended by a fault", connection.peer)
-        return 0
-    finally:
-        await connection.close()

@@ -105,7 +105,9 @@ class Shouting:
 
     name = "shouting"
 
-    async def serve(self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost) -> None:
+    async def serve(
+        self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost, caller: Caller
+    ) -> None:
         async for message in messages:
             connection.send(message.upper() + host.identity.name.encode())
 
@@ -371,7 +373,9 @@ async def test_a_protocol_that_falls_over_loses_its_connection_alone(caplog: pyt
     class Falling:
         name = "falling"
 
-        async def serve(self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost) -> None:
+        async def serve(
+            self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost, caller: Caller
+        ) -> None:
             async for message in messages:
                 if message == b"fall":
                     raise ValueError("the protocol fell over")
@@ -502,9 +506,9 @@ async def test_a_route_that_nobody_authenticates_for_is_not_served() -> None:
 
 async def test_an_authenticator_for_this_machine_alone_keeps_others_out() -> None:
     async with make_host(plugins={"p": guarded_by(Door("vault", "dev", "its word is known"))}) as host:
-        host.opened("http://127.0.0.1:1", trusted=True)
+        host.opened("http://127.0.0.1:1", local=True)
         with pytest.raises(ConfigError, match="not for this machine alone, and its word is known"):
-            host.opened("http://0.0.0.0:1", trusted=False)
+            host.opened("http://0.0.0.0:1", local=False)
 
 
 async def test_nor_do_requests_that_a_proxy_passes_on_get_to_it() -> None:

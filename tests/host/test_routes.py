@@ -132,7 +132,9 @@ async def test_what_is_for_this_machine_alone_answers_nobody_else() -> None:
         assert behind is not None
         answer = await served(behind, request)
         assert answer.status == status
-        assert status == 200 or answer.body == b"This is for this machine alone, and no proxy may pass it on.\n"
+        assert status == 200 or answer.body.startswith(
+            b"Only the operator may use this. To prove it, send the operator"
+        )
         assert status == 200 or answer.content_type == "text/plain"
 
 
@@ -161,11 +163,14 @@ def test_what_is_public_asks_nobody() -> None:
 
 async def test_what_is_for_this_machine_alone_is_said(caplog: pytest.LogCaptureFixture) -> None:
     doors = [Says(LOCAL, "its word is known"), Says(LOCAL)]
-    check_reach("http://127.0.0.1:1", doors, trusted=True)
-    assert caplog.messages == ["http://127.0.0.1:1 is for this machine alone: its word is known"]
+    check_reach("http://127.0.0.1:1", doors, {}, local=True)
+    (told,) = caplog.messages
+    assert told.startswith(
+        "http://127.0.0.1:1 admits the operator alone: its word is known; to prove that it is you, send"
+    )
     with pytest.raises(ConfigError, match=r"http://0\.0\.0\.0:1 is not for this machine alone, and its word is known"):
-        check_reach("http://0.0.0.0:1", doors, trusted=False)
-    check_reach("http://0.0.0.0:1", doors[1:], trusted=False)
+        check_reach("http://0.0.0.0:1", doors, {}, local=False)
+    check_reach("http://0.0.0.0:1", doors[1:], {}, local=False)
 
 
 # --- what is kept

@@ -36,19 +36,18 @@ async def names(served: Served) -> list[str]:
 
 
 @pytest.mark.requirement("LIST-10")
-async def test_beyond_loopback_they_are_neither_listed_nor_callable(site: Path) -> None:
-    async with Served(site, http_config('host = "0.0.0.0"\nport = 0') + PLUGIN) as served:
-        assert await names(served) == ["desk_plain", "desk_who"]
-        for name in GUARDED:
-            assert (await ask(served, call(name))).last["error"]["message"] == f"Unknown tool: {name}"
+async def test_without_proof_tools_with_scopes_are_not_there_and_those_with_tokens_say_why(site: Path) -> None:
+    async with Served(site, http_config() + PLUGIN) as served:
+        assert await names(served) == [name for name in [*GUARDED, "desk_plain", "desk_who"] if name != "desk_guarded"]
+        assert (await ask(served, call("desk_guarded"))).last["error"]["message"] == "Unknown tool: desk_guarded"
+        refused = (await ask(served, call("desk_greet"))).result
+        assert refused["isError"]
+        assert "send the operator token as `Authorization: Bearer`" in refused["content"][0]["text"]
         assert (await ask(served, call("desk_plain"))).result["content"][0]["text"] == "plain"
-        told = (await served.said(r"not served at .*"))[0]
-        assert "as they need secrets, tokens or scopes and anybody may call" in told
-        assert all(name in told for name in GUARDED)
 
 
-async def test_on_loopback_they_are_for_programs_of_this_machine(site: Path) -> None:
-    async with Served(site, http_config("port = 0") + PLUGIN) as served:
+async def test_they_are_for_the_operator(site: Path) -> None:
+    async with Served(site, http_config() + PLUGIN, operator=True) as served:
         assert await names(served) == [*GUARDED, "desk_plain", "desk_who"]
         for name, text in (("desk_greet", "hello None, True"), ("desk_guarded", "done"), ("desk_who", "nobody")):
             assert (await ask(served, call(name))).result["content"][0]["text"] == text

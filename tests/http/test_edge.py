@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.distributions import make_distribution
-from tests.support.http import Answer, Served, http_config
+from tests.support.http import OPEN_MCP, Answer, Served, http_config
 from tests.support.http_mcp import call, message, mirrored, modern
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -301,40 +301,59 @@ async def call_tool(served: Served, name: str, *fields: tuple[str, str]) -> Any:
     return (await served.request("POST", "/mcp", [*mirrored(one), *fields], json.dumps(one).encode())).json
 
 
-@pytest.mark.requirement("LIST-04", "LIST-10", "TOOL-09")
-async def test_beyond_loopback_tools_with_secrets_are_withheld(secret_site: Path) -> None:
-    """They are neither listed nor callable, in either era, and the log says which."""
-    async with Served(secret_site, http_config('host = "0.0.0.0"\nport = 0'), env=SECRET) as served:
-        assert await names(served) == ["vault_plain"]
-        refused = await call_tool(served, "vault_peek")
-        assert refused["error"]["code"] == -32602
-        assert (await call_tool(served, "vault_plain"))["result"]["isError"] is False
-        assert "vault_peek" in (await served.said(r"not served at .*"))[0]
-        await served.said(r"serves 1 tool \(vault\) at")
+UNPROVEN = "the server does not know the caller. Its operator can send the operator token as `Authorization: Bearer`"
+PAGE = ("Origin", "http://localhost:3000")
+
+
+async def peeked(served: Served, *fields: tuple[str, str]) -> str:
+    """Call the tool that tells the secret: the secret, or why not."""
+    (content,) = (await call_tool(served, "vault_peek", *fields))["result"]["content"]
+    return "it needs proof" if UNPROVEN in content["text"] else str(content["text"])
+
+
+@pytest.mark.requirement("LIST-04", "LIST-10", "TOOL-09", "LIST-09", "ASK-27")
+async def test_tools_with_secrets_are_listed_for_all_and_run_for_the_operator(secret_site: Path) -> None:
+    """A loopback port proves nothing: a proxy that says nothing of itself passes on requests that look like these."""
+    async with Served(secret_site, http_config(), env=SECRET) as served:
+        token = served.proof[1].removeprefix("Bearer ")
+        right = [("Authorization", given) for given in (f"Bearer {token}", f"bearer  {token}")]
+        wrong = [("Authorization", given) for given in (token, f"Bearer {token}x", "Bearer x", f"Basic {token}")]
+        for field in [*right, *wrong]:
+            assert await peeked(served, field) == ("s3cret" if field in right else "it needs proof")
+            assert await names(served, field) == ["vault_peek", "vault_plain"]
+            assert (await call_tool(served, "vault_plain", field))["result"]["isError"] is False
+        assert await peeked(served, *right) == await peeked(served) == "it needs proof"
+        assert await peeked(served, right[0], PAGE) == "s3cret"  # who has the token is the operator
+        assert (await listed(served)).json["result"]["cacheScope"] == "public"
+        assert "1 of them (vault_peek) are for the operator" in served.stderr
         assert "s3cret" not in served.stderr
+        assert token not in served.stderr
 
 
-async def test_on_loopback_they_are_served_to_programs_of_this_machine(secret_site: Path) -> None:
-    async with Served(secret_site, http_config("port = 0"), env=SECRET) as served:
-        assert await names(served) == ["vault_peek", "vault_plain"]
-        assert (await call_tool(served, "vault_peek"))["result"]["content"][0]["text"] == "s3cret"
-
-
-@pytest.mark.requirement("ASK-27", "LIST-09", "LIST-10")
-async def test_what_a_proxy_passes_on_is_not_of_this_machine(secret_site: Path) -> None:
-    config = http_config('port = 0\nallowed_hosts = ["tools.example"]')
+@pytest.mark.parametrize(
+    ("field", "found"),
+    [
+        (None, "s3cret"),
+        *((("Sec-Fetch-Site", "same-site"), "it needs proof"), (PAGE, "it needs proof")),
+        *(((name, "localhost"), "it needs proof") for name in ("X-Forwarded-For", "X-Forwarded-Host", "Forwarded")),
+        *(((name, "localhost"), "it needs proof") for name in ("X-Real-IP", "Via")),
+        (("Host", "tools.example"), "it needs proof"),
+    ],
+    ids=str,
+)
+async def test_loopback_is_the_operator_where_settings_say_so(
+    secret_site: Path, field: tuple[str, str] | None, found: str
+) -> None:
+    """Still not by a proxy that says that it is one, and not from a web page of this machine."""
+    config = http_config('port = 0\nloopback_is_operator = true\nallowed_hosts = ["tools.example"]')
     async with Served(secret_site, config, env=SECRET) as served:
-        for field in ("X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "X-Real-IP", "Via"):
-            assert await names(served, (field, "localhost")) == ["vault_plain"]
-            assert "error" in await call_tool(served, "vault_peek", (field, "localhost"))
-        assert await names(served, ("Host", "tools.example")) == ["vault_plain"]
-        for answer in (await listed(served), await listed(served, ("X-Forwarded-For", "localhost"))):
-            assert answer.json["result"]["cacheScope"] == "private"  # the shorter list too
-        assert await names(served, ("Host", "localhost")) == ["vault_peek", "vault_plain"]
+        assert await peeked(served, *([field] if field else [])) == found
 
 
 async def test_hosts_beyond_loopback(fixture_site: Path) -> None:
-    config = http_config('host = "0.0.0.0"\nport = 0\nallowed_hosts = ["Tools.example", "other.example:8443"]')
+    config = http_config(
+        'host = "0.0.0.0"\nport = 0\nallowed_hosts = ["Tools.example", "other.example:8443"]', more=OPEN_MCP
+    )
     async with Served(fixture_site, config) as served:
         own = socket.gethostname()
         for host in ("tools.example", "tools.example:1", "OTHER.example:8443", "192.0.2.1:80", "[2001:db8::1]:80", own):
@@ -348,7 +367,9 @@ async def test_hosts_beyond_loopback(fixture_site: Path) -> None:
 
 @pytest.mark.requirement("HTTP-02")
 async def test_any_host_is_no_reason_to_trust_its_pages(fixture_site: Path) -> None:
-    async with Served(fixture_site, http_config('host = "0.0.0.0"\nport = 0\nallowed_hosts = ["*"]')) as served:
+    async with Served(
+        fixture_site, http_config('host = "0.0.0.0"\nport = 0\nallowed_hosts = ["*"]', more=OPEN_MCP)
+    ) as served:
         assert (await listed(served, ("Host", "any.example"))).status == 200
         assert (await listed(served, ("Host", "any.example:99999"))).status == 421
         assert (await listed(served, ("Host", "evil.example"), ("Origin", "http://evil.example"))).status == 403
@@ -372,6 +393,6 @@ async def test_any_host_is_no_reason_to_trust_its_pages(fixture_site: Path) -> N
 )
 async def test_forwarded_hosts(fixture_site: Path, proxies: list[str], cases: list[tuple[str, str, int]]) -> None:
     """B-15: the last is what the nearest proxy says; others before it came from the client."""
-    async with Served(fixture_site, http_config(f"port = 0\ntrusted_proxies = {proxies}")) as served:
+    async with Served(fixture_site, http_config(f"port = 0\ntrusted_proxies = {proxies}", more=OPEN_MCP)) as served:
         for host, forwarded, status in cases:
             assert (await listed(served, ("Host", host), ("X-Forwarded-Host", forwarded))).status == status

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.http import Line, Served, http_config
+from tests.support.http import OPEN_MCP, Line, Served, http_config
 from tests.support.http_mcp import Session, ask, call, message, mirrored, modern, stream
 from tests.support.peer import LIMIT, WAIT
 from tests.support.wire import PEGBOARD
@@ -233,7 +233,10 @@ async def test_the_address_of_ipv6(fixture_site: Path) -> None:
 async def test_a_proxy_behind_a_unix_socket(fixture_site: Path, tmp_path: Path, proxies: str, status: int) -> None:
     """B-15: it has no address to be trusted by."""
     path = tmp_path / "s"
-    async with Served(fixture_site, http_config(f'socket = "{path}"\n{proxies}')), await over_unix(path) as line:
+    async with (
+        Served(fixture_site, http_config(f'socket = "{path}"\n{proxies}', more=OPEN_MCP)),
+        await over_unix(path) as line,
+    ):
         for host, forwarded, expected in (
             ("inner.example", "localhost", status),
             ("inner.example", "evil.example, localhost", status),

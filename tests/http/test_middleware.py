@@ -27,7 +27,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def served(site: Path) -> AsyncIterator[Served]:
     """For this machine's user."""
-    async with Served(site, http_config(more=PRIVATE)) as served:
+    async with Served(site, http_config(more=PRIVATE), operator=True) as served:
         yield served
 
 
@@ -54,7 +54,7 @@ async def test_those_who_may_see_a_tool_do(served: Served) -> None:
 
 @pytest.mark.requirement("TOOL-09")
 async def test_for_others_it_is_not_there(site: Path) -> None:
-    async with Served(site, http_config('host = "0.0.0.0"\nport = 0', more=PRIVATE)) as served:
+    async with Served(site, http_config(more=PRIVATE)) as served:
         session = Session(served)
         await session.open()
         result = (await ask(served, message("tools/list"))).result

@@ -220,10 +220,8 @@ async def test_other_tools_are_asked_for_nothing(server: Served) -> None:
 async def test_a_tool_that_the_caller_does_not_see_mirrors_nothing(server: Served) -> None:
     for tool in ("mirrored_nothing", "mirrored_wrong"):
         assert (await send(server, tool, {"region": "eu"})).last["error"]["code"] == -32602
-    done = await send(server, "mirrored_secret", {"region": "eu"})
-    assert done.refused == REFUSED  # on a loopback port everybody is this machine's user
-    fields = [("X-Forwarded-For", "203.0.113.9")]
-    assert (await send(server, "mirrored_secret", {"region": "eu"}, *fields)).last["error"]["code"] == -32602
+    assert (await send(server, "mirrored_secret", {"region": "eu"})).last["error"]["code"] == -32602
+    assert (await send(server, "mirrored_secret", {"region": "eu"}, server.proof)).refused == REFUSED
 
 
 async def test_earlier_steps_come_first(server: Served) -> None:

@@ -14,12 +14,11 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 RARELY = (
     "[plugins.rate_limit]\ncalls_per_minute = 0.01\nburst = 2\ncompletions_per_minute = 0.01\ncompletion_burst = 1\n"
 )
-OPEN = 'host = "0.0.0.0"\nport = 0'
 
 
 @pytest.mark.requirement("TOOL-10")
 async def test_what_comes_too_often_is_refused_in_both_eras(fixture_site: Path) -> None:
-    async with Served(fixture_site, http_config(OPEN, more=RARELY)) as served:
+    async with Served(fixture_site, http_config(more=RARELY)) as served:
         session = Session(served)
         await session.open()
         first = (await ask(served, call("fixture_echo", {"text": "x"}))).result
@@ -37,8 +36,8 @@ async def test_what_comes_too_often_is_refused_in_both_eras(fixture_site: Path) 
         assert (await ask(served, call("fixture_add", {"a": 1, "b": 2}))).result["isError"] is False
 
 
-async def test_this_machine_is_not_limited(fixture_site: Path) -> None:
-    async with Served(fixture_site, http_config(more=RARELY)) as served:
+async def test_the_operator_is_not_limited(fixture_site: Path) -> None:
+    async with Served(fixture_site, http_config(more=RARELY), operator=True) as served:
         for _ in range(4):
             assert (await ask(served, call("fixture_echo", {"text": "x"}))).result["isError"] is False
         assert (await ask(served, message("tools/list"))).status == 200

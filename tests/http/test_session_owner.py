@@ -11,25 +11,22 @@ from tests.support.http_mcp import Session, call, message
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-ELSEWHERE = ("X-Forwarded-For", "203.0.113.9")
-"""What makes a caller somebody else than this machine's user."""
-
 
 @pytest.mark.requirement("ASK-10", "SEC-02")
 async def test_a_session_is_its_callers_alone(served: Served) -> None:
-    mine = Session(served)
+    mine, elsewhere = Session(served), served.proof  # the operator is another caller than nobody
     await mine.open()
     streaming = await mine.begin(call("fixture_wait", {"label": "owned"}, token="p", id=1))
-    assert (await mine.post(message("ping"), ELSEWHERE)).refused == (404, -32600)
+    assert (await mine.post(message("ping"), elsewhere)).refused == (404, -32600)
     cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
-    assert (await mine.post(cancel, ELSEWHERE)).status == 404
-    assert (await mine.post({"jsonrpc": "2.0", "id": 1, "result": {}}, ELSEWHERE)).status == 404
+    assert (await mine.post(cancel, elsewhere)).status == 404
+    assert (await mine.post({"jsonrpc": "2.0", "id": 1, "result": {}}, elsewhere)).status == 404
     takes = ("Accept", "text/event-stream")
     last = ("Last-Event-ID", str(streaming.events[0].id))
     for more in ((), (last,)):
-        answer = await served.request("GET", "/mcp", [*mine.fields(takes), *more, ELSEWHERE])
+        answer = await served.request("GET", "/mcp", [*mine.fields(takes), *more, elsewhere])
         assert answer.status == 404
-    assert (await served.request("DELETE", "/mcp", [*mine.fields(), ELSEWHERE])).status == 404
+    assert (await served.request("DELETE", "/mcp", [*mine.fields(), elsewhere])).status == 404
     await mine.post(call("fixture_release"))
     assert (await streaming.next())["result"]["content"][0]["text"] == "released"
 

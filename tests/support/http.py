@@ -22,6 +22,9 @@ from tests.support.wire import PEGBOARD, client_environment, naming_config
 
 Fields = Iterable[tuple[str, str]]
 
+OPEN_MCP = "[plugins.mcp]\nanonymous = true\n"
+"""The section that lets everybody use MCP beyond this machine."""
+
 LEAKS = ("pydantic", "Traceback", "jiter", "aiohttp", "Python", "int_max_str", ".py", "validation error", "llhttp")
 """What an answer to nonsense must not betray of the machinery."""
 
@@ -69,9 +72,10 @@ class Answer(NamedTuple):
 class Line:
     """One connection to a server."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, proof: Fields = ()) -> None:
         self.reader = reader
         self.writer = writer
+        self._proof = proof
 
     async def __aenter__(self) -> Self:
         return self
@@ -93,7 +97,8 @@ class Line:
 
     async def ask(self, method: str, path: str, fields: Fields = (), body: bytes = b"") -> None:
         """Send a request; Host and Content-Length are added unless they are given."""
-        await self.send(request_bytes(method, path, fields, body))
+        own = () if any(name.lower() == "authorization" for name, _ in fields) else self._proof
+        await self.send(request_bytes(method, path, [*own, *fields], body))
 
     async def request(self, method: str, path: str, fields: Fields = (), body: bytes = b"") -> Answer:
         """Send a request and read the whole response."""
@@ -164,6 +169,7 @@ class Served:
         ready: wait until it listens.
         command: what to start in the place of `pegboard serve`.
         stdin: the descriptor of its standard input; none that could be read unless given.
+        operator: requests carry the operator token, where they have no token of their own.
     """
 
     def __init__(
@@ -176,7 +182,9 @@ class Served:
         ready: bool = True,
         command: Sequence[str | Path] = (PEGBOARD, "serve"),
         stdin: int = asyncio.subprocess.DEVNULL,
+        operator: bool = False,
     ) -> None:
+        self._operator = operator
         self._folder = tempfile.TemporaryDirectory(prefix="served-")
         self.cwd = cwd or Path(self._folder.name)
         self._config = http_config() if config is None else config
@@ -237,6 +245,12 @@ class Served:
         """Its process id."""
         return self.process.pid
 
+    @property
+    def proof(self) -> tuple[str, str]:
+        """The header field by which it recognizes its operator."""
+        token = Path(self._folder.name, ".local/state/pegboard/operator-token").read_text().strip()
+        return "Authorization", f"Bearer {token}"
+
     def memory(self) -> int:
         """Bytes of memory it holds now (Linux)."""
         status = Path(f"/proc/{self.pid}/status").read_text()
@@ -264,7 +278,8 @@ class Served:
         """Open a connection."""
         name = "localhost" if tls else None
         async with asyncio.timeout(WAIT):
-            line = Line(*await asyncio.open_connection(host, self.port, limit=LIMIT, ssl=tls, server_hostname=name))
+            streams = await asyncio.open_connection(host, self.port, limit=LIMIT, ssl=tls, server_hostname=name)
+        line = Line(*streams, proof=[self.proof] if self._operator else ())
         self.lines.append(line)
         return line
 

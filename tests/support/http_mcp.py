@@ -9,7 +9,7 @@ import re
 from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
-from tests.support.http import Answer, Fields, Line, Served, request_bytes
+from tests.support.http import Answer, Fields, Line, Served
 from tests.support.peer import modern_meta
 from tests.support.recorder import Conversation
 from tests.support.schemas import LEGACY, MODERN
@@ -221,13 +221,13 @@ class Streaming:
         """Send it; it is answered with a stream."""
         body = json.dumps(one).encode()
         self.conversation.sent(body)
-        await self.line.send(request_bytes("POST", PATH, fields, body))
+        await self.line.ask("POST", PATH, fields, body)
         self.head = await self.line.head()
         assert self.head.get("Content-Type") == "text/event-stream", self.head
 
     async def open(self, fields: Fields) -> None:
         """GET it."""
-        await self.line.send(request_bytes("GET", PATH, fields))
+        await self.line.ask("GET", PATH, fields)
         self.head = await self.line.head()
         assert self.head.status == 200, self.head
         assert self.head.get("Content-Type") == "text/event-stream", self.head

@@ -49,7 +49,7 @@ def typed(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Regio
     return region
 
 
-@kit.tool(requires_secrets=["MIRRORED_KEY"])
+@kit.tool(scopes=["mirrored"])
 def secret(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})]) -> str:
     """Not for everybody."""
     return region

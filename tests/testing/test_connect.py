@@ -198,9 +198,10 @@ async def test_the_tests_secrets_come_before_those_of_other_stores(monkeypatch: 
 
 
 async def test_a_caller_may_be_a_stranger() -> None:
-    """What uses a secret is for this machine's user."""
+    """What uses a secret is for the operator."""
     async with connect(kits.kit, secrets={"AGENCY_KEY": "k"}, caller=Caller()) as client:
-        assert "trips_secret" not in [tool["name"] for tool in await client.tools()]
+        assert "trips_secret" in [tool["name"] for tool in await client.tools()]
+        assert "the server does not know the caller" in (await client.call("secret")).text
         assert "for None" in (await client.call("route", to="Rome")).text
 
 

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from pegboard.bearer import PROOF
 from pegboard.context.required import Requirements, missing_metadata, missing_secrets
 from pegboard.contracts import Call
-from pegboard.errors import FatalToolError, InsufficientScopeError
+from pegboard.errors import ContextRequiredToolError, FatalToolError, InsufficientScopeError
 
 
 def check_requirements(required: Requirements, call: Call) -> None:
     """Refuse a call that lacks something.
 
     Raises:
+        ContextRequiredToolError: the caller is anonymous, and the function uses something of the operator's.
         InsufficientScopeError: the caller's token does not allow it.
         FatalToolError: a secret is not set, or some metadata not known.
     """
     supplied = call.supplied
+    if not call.caller.is_known and required.is_guarded:
+        raise ContextRequiredToolError(
+            f"This tool uses secrets or tokens, and the server does not know the caller. Its operator can {PROOF}.",
+            "Do not try again before that has changed. Tell the person that the operator of this server has to do it.",
+        )
     if not call.allows(required.scopes):
         raise InsufficientScopeError(required.scopes)
     if supplied is not None and supplied.lenient:

@@ -11,7 +11,7 @@ from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.pages import ListKind, Pages, may_use, scopes_of
 from pegboard.catalogue.views import METHODS, View
-from pegboard.contracts import ANONYMOUS, LOCAL, Call, CallNext, Change, Outcome, ResourceTemplate
+from pegboard.contracts import LOCAL, Call, CallNext, Change, Outcome, ResourceTemplate
 from pegboard.middleware import Gate
 
 
@@ -59,8 +59,8 @@ class Lists:
             return View(kind, whole, middleware, self._page_size, key, old)
         if named:
             return View(kind, whole, (), self._page_size, key, old)
-        of_all, open_to_all = whole(Call(method, caller=LOCAL)), whole(Call(method, caller=ANONYMOUS))
-        return _Plain(kind, of_all, open_to_all, self._page_size, before if isinstance(before, _Plain) else None)
+        of_all = whole(Call(method, caller=LOCAL))
+        return _Plain(kind, of_all, self._page_size, before if isinstance(before, _Plain) else None)
 
     def _whole(self, kind: ListKind, call: Call) -> dict[str, Any]:
         """What there is for a call, by name."""
@@ -84,11 +84,12 @@ def needed_scopes(assembly: Assembly, bound: BoundTool) -> frozenset[str]:
     return scopes_of(bound).union(*(gate.asks("tools", bound.tool.name) for gate in gates))
 
 
-def not_for_anybody(assembly: Assembly) -> list[str]:
-    """The tools that are not for callers whom nobody knows, where those may come in."""
+def for_operator(assembly: Assembly) -> list[str]:
+    """Return the tools that only the operator can call, as nobody else authenticates."""
     if any(one.policy == "mcp" for one in assembly.authenticators):
         return []
-    return [name for name, bound in assembly.tools.items() if not may_use(ANONYMOUS, bound)]
+    tools = assembly.tools.items()
+    return [name for name, bound in tools if bound.requirements is not None and bound.requirements.is_guarded]
 
 
 def _by_scopes(named: frozenset[str], call: Call) -> Hashable:
@@ -103,33 +104,18 @@ class _Plain:
 
     Args:
         kind: what is listed.
-        whole: what there is for those who may use all of it, by name.
-        open_to_all: for anybody.
+        whole: what there is, by name.
         page_size: how many items a page holds.
         before: the list as it was.
     """
 
-    def __init__(
-        self,
-        kind: ListKind,
-        whole: dict[str, Any],
-        open_to_all: dict[str, Any],
-        page_size: int,
-        before: _Plain | None,
-    ) -> None:
-        old, old_open = (None, None) if before is None else (before._pages, before._open)
-        private = len(whole) != len(open_to_all)
-        pages = Pages(kind, list(whole), list(whole.values()), page_size, private=private, before=old)
-        self._pages: Pages = pages
-        self._open: Pages = pages
-        if private:
-            names, items = list(open_to_all), list(open_to_all.values())
-            self._open = Pages(kind, names, items, page_size, private=True, before=old_open)
+    def __init__(self, kind: ListKind, whole: dict[str, Any], page_size: int, before: _Plain | None) -> None:
+        old = None if before is None else before._pages
+        self._pages: Pages = Pages(kind, list(whole), list(whole.values()), page_size, before=old)
 
     async def page(self, call: Call) -> Outcome:
         """The page that a request asks for."""
-        trusted = call.caller.is_known
-        return (self._pages if trusted else self._open).page(call.params)
+        return self._pages.page(call.params)
 
 
 def _is_of(kind: ListKind, item: Any) -> bool:

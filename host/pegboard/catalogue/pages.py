@@ -21,23 +21,18 @@ ListKind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
 
 
 def may_use(caller: Caller, bound: BoundTool) -> bool:
-    """Whether a tool is there for a caller: one that uses the operator's secrets is not for everybody."""
-    return caller.is_known or not _is_guarded(bound)
+    """Whether a tool is there for a caller: one that asks for scopes is only there for callers with a token."""
+    return caller.is_known or not scopes_of(bound)
 
 
 def may_find(caller: Caller, bound: BoundTool) -> bool:
-    """Whether a caller finds a tool: it is there for them, and their token allows it."""
-    required = bound.requirements
-    return required is None or (may_use(caller, bound) and caller.allows(required.scopes))
+    """Whether a caller finds a tool: their token allows it."""
+    return bound.requirements is None or caller.allows(bound.requirements.scopes)
 
 
 def scopes_of(bound: BoundTool) -> frozenset[str]:
     """What a caller's token must allow for a tool."""
     return frozenset() if bound.requirements is None else bound.requirements.scopes
-
-
-def _is_guarded(bound: BoundTool) -> bool:
-    return bound.requirements is not None and bound.requirements.is_guarded
 
 
 class Pages:

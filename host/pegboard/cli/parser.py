@@ -102,6 +102,12 @@ _COMMANDS = (
         ),
     ),
     _Command(
+        "operator-token",
+        "operator:run_operator_token",
+        "print the token that proves to `pegboard serve` that a request is yours",
+        ("pegboard operator-token", "pegboard operator-token --json"),
+    ),
+    _Command(
         "plugins",
         "look:run_plugins",
         "list plugins and toolkits, and what is wrong with them",

@@ -56,10 +56,23 @@ def serve(host: Host) -> int:
         raise ConfigError(
             ["[host] transports lists nothing to serve by; for a client that starts the server: pegboard stdio"]
         )
-    host.on_opened = partial(_announce, host)
+    host.on_opened = partial(_announce, host, _admit_operator(host))
     # standard streams gain nothing by another loop, and starting is slower by its import
     loop = None if "stdio" in host.config.host.transports else _fast_loop()
     return _run(host, host.config.host.grace_seconds, loop=loop)
+
+
+def _admit_operator(host: Host) -> str | None:
+    """Let the host recognize the operator token, and return its file; None if there cannot be one, which is said."""
+    from pegboard.operator_token import operator_token, token_file
+
+    try:
+        host.admit_operator(operator_token(os.environ))
+    except OSError as error:
+        why = "set PEGBOARD_STATE_DIR to a folder that can be written"
+        logging.getLogger("pegboard").warning("there is no operator token: %s; %s", error, why)
+        return None
+    return token_file(os.environ)
 
 
 def _fast_loop() -> LoopFactory | None:
@@ -71,8 +84,10 @@ def _fast_loop() -> LoopFactory | None:
     return uvloop.new_event_loop
 
 
-def _announce(host: Host, address: str, tools: Sequence[str]) -> None:
+def _announce(host: Host, token_file: str | None, address: str, tools: Sequence[str]) -> None:
     """Where the host is reached, what is on, and what to do next."""
+    from pegboard.catalogue.lists import for_operator
+
     owners = sorted({host.assembly.tools[name].tool.owner for name in tools})
     routes = host.assembly.routes.items()
     endpoint = next((path for path, on in routes if "POST" in on and on["POST"].auth == "mcp"), "")
@@ -80,6 +95,10 @@ def _announce(host: Host, address: str, tools: Sequence[str]) -> None:
     name = f"{host.identity.name} {host.identity.version}"
     count = "1 tool" if len(tools) == 1 else f"{len(tools)} tools"
     say(f"{name} serves {count} ({', '.join(owners) or 'no toolkit'}) at {url}")
+    if token_file is not None and (guarded := for_operator(host.assembly)):
+        some = ", ".join(guarded[:3]) + (", ..." if len(guarded) > 3 else "")
+        say(f"{len(guarded)} of them ({some}) are for the operator: send the token that `pegboard operator-token`")
+        say(f"prints as `Authorization: Bearer`; it is kept in {token_file}")
     if "://" in url:
         say(f"next: give that URL to an MCP client, or try: curl {address}/healthz   (Ctrl-C ends)")
     elif address.startswith("unix:"):

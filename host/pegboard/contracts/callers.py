@@ -13,7 +13,8 @@ class Caller(NamedTuple):
 
     Attributes:
         subject: a stable id of the authenticated user, None when nobody is authenticated.
-        trusted: the channel is one that only this machine's user has, such as standard input or a loopback port.
+        trusted: it is the operator: the channel is standard input, or the request proved it. A loopback port proves
+            nothing.
         scopes: what their token allows here; of no account where the channel is trusted.
         client_id: the program that the token was given to.
         expires_at: when the token ends, in seconds since 1970.
@@ -44,7 +45,7 @@ class Caller(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether it is this machine's user, or a person or program that authenticated."""
+        """Whether it is the operator, or a person or program that authenticated."""
         return self.trusted or self.subject is not None or self.client_id is not None
 
     def allows(self, scopes: Iterable[str]) -> bool:
@@ -56,7 +57,7 @@ ANONYMOUS = Caller()
 """Somebody, from anywhere."""
 
 LOCAL = Caller(trusted=True)
-"""This machine's user, or the program that embeds the host."""
+"""The operator, or the program that embeds the host."""
 
 
 class Client(NamedTuple):

@@ -33,7 +33,8 @@ class Request(NamedTuple):
         query: the query's parameters, the first of each name.
         headers: the header fields.
         body: the whole body.
-        caller: who sent it, as far as the server can vouch for it.
+        caller: who sent it, as far as the server can vouch for it: the operator if the channel proves that, else
+            nobody.
         peer: the address it came from, for logs.
         notes: what the server wants to know afterwards, None for nothing: the host notes the admitted `caller`.
     """
@@ -102,8 +103,8 @@ RouteHandler: TypeAlias = "Callable[[Request, ProtocolHost], Awaitable[Response 
 class Authenticator(Protocol):
     """Says who sends the requests to the routes of one policy.
 
-    One whose attribute `only_local` is a text, the reason, is good for this machine's user alone: a transport that
-    others can reach does not start with it, and requests that a proxy passes on do not get to it. One with a method
+    One whose attribute `only_local` is a text, the reason, is good for the operator alone: a transport that others can
+    reach does not start with it, and only requests of a proven operator get to it. One with a method
     `complete(response)` is given what a route answers with 401 or 403, and what other authenticators of the policy do,
     and gives the response that goes out, with more in its challenge. Of several that refuse a request, the one that
     says most is heard: 403, then 5xx, and 401 last.
@@ -131,9 +132,14 @@ class Route(NamedTuple):
         handler: answers it.
         auth: the policy that admits callers, of an authenticator: "mcp" is that of the MCP endpoint, which is open
             where nobody authenticates for it; "public" admits everybody.
+        anonymous: without an authenticator the route may still be served beyond this machine; else the host refuses to
+            start.
+        advice: how the operator allows that or avoids it, for the host's message.
     """
 
     method: str
     path: str
     handler: RouteHandler
     auth: str = "mcp"
+    anonymous: bool = False
+    advice: str = ""

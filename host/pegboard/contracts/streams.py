@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from pegboard.contracts.callers import Caller
+from pegboard.contracts.callers import ANONYMOUS, Caller
 from pegboard.contracts.calls import Call, Outcome
 from pegboard.contracts.catalogue import Change, Identity, Kind, Tool
 from pegboard.contracts.http import EventStream, Request, Response
@@ -25,11 +25,9 @@ class Connection(Protocol):
 
     Attributes:
         peer: who is at the other end, for logs.
-        caller: who that is, for the tools.
     """
 
     peer: str
-    caller: Caller
 
     def send(self, message: bytes) -> None:
         """Queue one JSON-RPC message; framing is the transport's. Never blocks; a closed connection drops it."""
@@ -62,12 +60,17 @@ class TransportHost(Protocol):
         """The hosts by which clients call the routes, as authenticators name them."""
         ...
 
-    def opened(self, address: str, *, trusted: bool = True) -> None:
+    def opened(self, address: str, *, local: bool = False, policy: str | None = None) -> None:
         """Say that the channel is open.
 
         Args:
             address: where it is reached, for people: a URL or a path.
-            trusted: whether only this machine's user reaches it.
+            local: only programs of this machine reach it, and no proxy passes on requests of others.
+            policy: the route policy that admits callers of message streams there, as `authenticate` is asked for it;
+                None for a channel that brings HTTP requests alone.
+
+        Raises:
+            ConfigError: others reach it, and something that is served there has no authenticator.
         """
 
     async def open_stores(self) -> None:
@@ -77,8 +80,26 @@ class TransportHost(Protocol):
             PluginError: a store cannot be opened.
         """
 
-    async def serve(self, connection: Connection, messages: AsyncIterable[bytes]) -> int:
-        """Answer the messages of one connection until they end. Cancel what still runs, and close the connection.
+    async def authenticate(self, request: Request, policy: str = "mcp") -> Caller | Response:
+        """Return the caller of a request, or the response that refuses it, as the routes of a policy do.
+
+        For transports that bring message streams over HTTP, such as a WebSocket: ask with the request that opens the
+        stream, send a response back as it is, and give a caller to `serve`. Without an authenticator for the policy
+        "mcp" the caller is the request's own, or the operator where the request carries the operator token.
+        """
+        ...
+
+    async def serve(self, connection: Connection, messages: AsyncIterable[bytes], *, caller: Caller = ANONYMOUS) -> int:
+        """Answer the messages of one connection until they end, or the caller's token does.
+
+        Cancel what still runs, and close the connection. An anonymous caller is not served while an authenticator is
+        configured for the policy "mcp".
+
+        Args:
+            connection: takes the answers.
+            messages: what the peer sends.
+            caller: who sends it: `pegboard.LOCAL` where the channel itself proves that it is the operator, else what
+                `authenticate` returned.
 
         Returns:
             The number of requests that were not answered.
@@ -86,7 +107,10 @@ class TransportHost(Protocol):
         ...
 
     async def respond(self, request: Request) -> Response | EventStream:
-        """Answer one HTTP request by the route it belongs to. Never raises, but for `asyncio.CancelledError`."""
+        """Answer one HTTP request by the route it belongs to. Never raises, but for `asyncio.CancelledError`.
+
+        The request's `caller` is `pegboard.LOCAL` where the channel proves that the operator sent it, else `ANONYMOUS`.
+        """
         ...
 
 
@@ -164,8 +188,12 @@ class StreamProtocol(Protocol):
 
     name: str
 
-    async def serve(self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost) -> int | None:
+    async def serve(
+        self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost, caller: Caller
+    ) -> int | None:
         """Answer every message until they end. Then cancel what still runs, or finish it: see `Connection`.
+
+        All are sent by one caller.
 
         Returns:
             The number of requests that were not answered.

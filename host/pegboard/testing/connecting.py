@@ -93,7 +93,7 @@ class connect:  # noqa: N801 - it is used like a function
         self._dialogue = Dialogue(self._caller, self._revision, self._capabilities, answers, self._timeout)
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         # the host lives in one task: what a lifespan enters it leaves there too, whatever a test's fixtures do
-        self._living = asyncio.create_task(_live(host, self._dialogue, ready))
+        self._living = asyncio.create_task(_live(host, self._dialogue, self._caller, ready))
         try:
             await asyncio.wait((self._living, ready), return_when=asyncio.FIRST_COMPLETED)
             if not ready.done():
@@ -145,12 +145,12 @@ class connect:  # noqa: N801 - it is used like a function
             self._plain.close()
 
 
-async def _live(host: Host, dialogue: Dialogue, ready: asyncio.Future[None]) -> None:
+async def _live(host: Host, dialogue: Dialogue, caller: Caller, ready: asyncio.Future[None]) -> None:
     """The life of a host: it starts, serves its one client, and stops."""
     async with host:
         ready.set_result(None)
         end = dialogue.link.host_end
         try:
-            await host.serve(end, end.messages())
+            await host.serve(end, end.messages(), caller=caller)
         finally:
             dialogue.link.host_ended()

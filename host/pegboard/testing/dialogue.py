@@ -46,7 +46,7 @@ class Dialogue:
         answers: Answers,
         seconds: float | None,
     ) -> None:
-        self.link = Link(caller, self._answer_in_session, self._hear)
+        self.link = Link(self._answer_in_session, self._hear)
         self.revision = revision
         self.capabilities = dict(capabilities)
         self.answers = answers

@@ -12,7 +12,6 @@ from itertools import count
 from typing import Any, Literal, TypeAlias
 
 from pegboard.codec import decode, encode
-from pegboard.contracts import Caller
 from pegboard.errors import ProtocolError, TransportError
 from pegboard.jsonrpc import INTERNAL_ERROR
 
@@ -25,14 +24,12 @@ class HostEnd:
     """The host's end: a `pegboard.Connection`.
 
     Args:
-        caller: who the host takes the client for.
         take: is given each message of the host.
     """
 
     peer = "test"
 
-    def __init__(self, caller: Caller, take: Callable[[bytes], None]) -> None:
-        self.caller = caller
+    def __init__(self, take: Callable[[bytes], None]) -> None:
         self._take: Callable[[bytes], None] | None = take
         self._messages: asyncio.Queue[bytes | None] = asyncio.Queue()
 
@@ -63,7 +60,6 @@ class Link:
     """The client's end.
 
     Args:
-        caller: who the host takes the client for.
         answer: gives the result of a request of the host; what it raises fails the client's own requests too.
         hear: is told of each notification.
 
@@ -74,11 +70,10 @@ class Link:
 
     def __init__(
         self,
-        caller: Caller,
         answer: Callable[[str, Message], Awaitable[Message]],
         hear: Callable[[str, Message], None],
     ) -> None:
-        self.host_end = HostEnd(caller, self._take)
+        self.host_end = HostEnd(self._take)
         self.traffic: list[Traffic] = []
         self._answer = answer
         self._hear = hear

@@ -43,7 +43,10 @@ class HttpConfig(PluginConfig):
         cors_methods: the methods that those pages may use.
         cors_headers: the request headers that those pages may send, beside those of MCP.
         trusted_proxies: addresses or networks of proxies whose forwarded headers are believed; "unix" for whoever
-            connects to `socket`.
+            connects to `socket`. With any, the server counts as reached from other machines.
+        loopback_is_operator: requests that come to a loopback address, name it as their Host, and by their headers come
+            neither by a proxy nor from a web page, are the operator's. Behind a proxy that says nothing of itself, such
+            as nginx with `proxy_pass` alone, that gives everybody the operator's rights.
         max_body_bytes: the largest request body; a larger one is answered with 413.
         max_header_bytes: the largest single header field, and so the longest token; all fields of a request together
             may have four times as many bytes.
@@ -71,6 +74,7 @@ class HttpConfig(PluginConfig):
     cors_methods: tuple[str, ...] = ("GET", "POST", "DELETE")
     cors_headers: tuple[str, ...] = ()
     trusted_proxies: Annotated[tuple[str, ...], Widens("believes their forwarded headers")] = ()
+    loopback_is_operator: Annotated[bool, Widens("takes every program of this machine for the operator")] = False
     max_body_bytes: int = Field(default=10 * 1024 * 1024, ge=1024)
     max_header_bytes: int = Field(default=32 * 1024, ge=1024)
     max_requests: int = Field(default=1000, ge=1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
@@ -17,6 +18,9 @@ from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
 from aiohttp.web_protocol import RequestHandler
 
 logger = logging.getLogger("pegboard.plugins.http")
+
+IsOperator = Callable[[asyncio.BaseTransport], bool]
+"""Whether a channel proves that the operator is at its other end."""
 
 _LAST = b"HTTP/1.1 %b\r\nServer: pegboard\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _TOO_SLOW = _LAST % b"408 Request Timeout"
@@ -35,12 +39,21 @@ FIELDS = 4
 
 
 class Connection(RequestHandler):
-    """Closed when a request's headers are begun and do not come to an end in time, or in so many bytes."""
+    """Closed when a request's headers are begun and do not come to an end in time, or in so many bytes.
 
-    __slots__ = ("_begun", "_head_bytes", "_header_seconds", "_header_timer", "_last_body", "_max_head_bytes")
+    Attributes:
+        is_operator: the channel proves that the operator is at the other end.
+    """
 
-    def __init__(self, *arguments: Any, header_seconds: float, **keywords: Any) -> None:
+    __slots__ = (
+        *("_begun", "_head_bytes", "_header_seconds", "_header_timer", "_last_body", "_max_head_bytes"),
+        *("_proves", "is_operator"),
+    )
+
+    def __init__(self, *arguments: Any, header_seconds: float, proves: IsOperator, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
+        self._proves = proves
+        self.is_operator = False
         self._header_seconds = header_seconds
         self._header_timer: asyncio.TimerHandle | None = None
         self._begun = False
@@ -51,6 +64,7 @@ class Connection(RequestHandler):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A connection on which nothing is asked at all is no better than one that is slow."""
         super().connection_made(transport)
+        self.is_operator = self._proves(transport)
         self._start_clock()
 
     def data_received(self, data: bytes) -> None:
@@ -147,10 +161,12 @@ class Connection(RequestHandler):
 class Server(web.Server):
     """aiohttp's low-level server, making connections of the kind above."""
 
-    def __init__(self, *arguments: Any, header_seconds: float, **keywords: Any) -> None:
+    def __init__(self, *arguments: Any, header_seconds: float, proves: IsOperator, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
         self._header_seconds = header_seconds
+        self._proves = proves
 
     def __call__(self) -> Connection:
         """A connection that has just been accepted."""
-        return Connection(self, loop=self._loop, header_seconds=self._header_seconds, **self._kwargs)
+        seconds, proves = self._header_seconds, self._proves
+        return Connection(self, loop=self._loop, header_seconds=seconds, proves=proves, **self._kwargs)

@@ -32,7 +32,11 @@ _MIRRORED = re.compile(r"mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+", re.IGNORECASE)
 _PATH = re.compile(r"[/?#].*", re.DOTALL)
 _EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate"
 _PREFLIGHT_SECONDS = "600"
-_FORWARDED = (hdrs.X_FORWARDED_FOR, hdrs.X_FORWARDED_HOST, hdrs.FORWARDED, "X-Real-IP", hdrs.VIA)
+_OF_OTHERS = (
+    *(hdrs.X_FORWARDED_FOR, hdrs.X_FORWARDED_HOST, hdrs.FORWARDED, "X-Real-IP", hdrs.VIA),
+    *(hdrs.ORIGIN, "Sec-Fetch-Site"),
+)
+"""The headers by which proxies and browsers say that they pass on the requests of others."""
 
 _NO_HOST = Response(400, b"A request has exactly one Host, and its target is a path.\n", "text/plain")
 _FOREIGN_HOST = Response(
@@ -86,11 +90,9 @@ class Edge:
             return _FOREIGN_ORIGIN
         return None
 
-    def is_local(self, headers: Headers) -> bool:
-        """Whether a program of this machine asks for itself: nobody else can reach us, and no proxy passes it on."""
-        if not self._loopback:
-            return False
-        for name in _FORWARDED:
+    def is_direct(self, headers: Headers) -> bool:
+        """Whether a program of this machine asks for itself by what its headers say: no proxy and no web page."""
+        for name in _OF_OTHERS:
             if headers.get(name) is not None:
                 return False
         return _names_loopback(headers.get(hdrs.HOST) or "")

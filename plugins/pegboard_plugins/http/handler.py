@@ -9,8 +9,9 @@ from typing import Any
 from aiohttp import hdrs, web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from pegboard import ANONYMOUS, NOTHING, Caller, EventStream, Request, Response, ServerSentEvent, TransportHost
+from pegboard import ANONYMOUS, LOCAL, NOTHING, EventStream, Request, Response, ServerSentEvent, TransportHost
 from pegboard_plugins.http import HttpConfig
+from pegboard_plugins.http.connection import Connection
 from pegboard_plugins.http.edge import Edge
 from pegboard_plugins.http.journal import NOTES, log_refusal, wants_access_log
 from pegboard_plugins.http.written import LARGEST, Head, Written, is_ordinary
@@ -28,8 +29,6 @@ _PING = b": ping\n\n"
 
 _WATCHED = frozenset(("/healthz", "/readyz"))
 """What is answered however busy the server is."""
-
-_LOCAL = Caller(trusted=True)
 
 
 class Handler:
@@ -96,7 +95,8 @@ class Handler:
             return refusal
         if request.method == "OPTIONS" and "Access-Control-Request-Method" in headers:
             return self._edge.preflight(headers)
-        content = request.content
+        content, connection = request.content, request.protocol
+        assert isinstance(connection, Connection)
         whole = content.is_eof() and content.exception() is None
         body = self._received(request) if whole else await self._body(request)
         if isinstance(body, Response):
@@ -107,7 +107,7 @@ class Handler:
             request.query if "?" in request.raw_path else NOTHING,
             headers,
             body,
-            _LOCAL if self._edge.is_local(headers) else ANONYMOUS,
+            LOCAL if connection.is_operator and self._edge.is_direct(headers) else ANONYMOUS,
             self._edge.peer(headers, request.remote),
         )
         if self._keeps_log:

@@ -11,12 +11,12 @@ from aiohttp import web
 
 from pegboard import TransportError, TransportHost
 from pegboard_plugins.http import HttpConfig
-from pegboard_plugins.http.connection import Server
+from pegboard_plugins.http.connection import IsOperator, Server
 from pegboard_plugins.http.edge import Edge
 from pegboard_plugins.http.handler import Handler
 from pegboard_plugins.http.journal import AccessLogger, access_logger, wants_access_log
 from pegboard_plugins.http.owner import owner_of_port
-from pegboard_plugins.http.unix import UnixSocket
+from pegboard_plugins.http.unix import UnixSocket, is_own_peer
 
 FINISH_SECONDS = 0.2
 """How long responses that are ready may take to be written once the host has drained; as long again to end others."""
@@ -33,6 +33,7 @@ async def serve_http(config: HttpConfig, host: TransportHost) -> None:
         PluginError: a store that the configuration selects cannot be opened.
     """
     loopback = config.socket is not None or _is_loopback(config.host)
+    local = loopback and not config.trusted_proxies  # a proxy passes on what others ask
     tls = _tls(config)
     handler = Handler(config, Edge(config, loopback=loopback, public_hosts=host.public_hosts), host)
     await host.open_stores()
@@ -42,7 +43,7 @@ async def serve_http(config: HttpConfig, host: TransportHost) -> None:
     try:
         listener = await _listen(config, runner, tls, unix)
         try:
-            host.opened(_url(config, listener, tls), trusted=loopback)
+            host.opened(_url(config, listener, tls), local=local)
             await host.wait_stopping()
         finally:
             listener.close()
@@ -60,6 +61,7 @@ def _server(config: HttpConfig, handler: Handler) -> Server:
         request_factory=handler.request,
         handler_cancellation=True,
         header_seconds=config.header_seconds,
+        proves=_proof(config),
         keepalive_timeout=config.idle_seconds,
         lingering_time=LINGER_SECONDS,
         max_field_size=config.max_header_bytes,
@@ -68,6 +70,14 @@ def _server(config: HttpConfig, handler: Handler) -> Server:
         access_log=access_logger if wants_access_log() else None,
         access_log_class=AccessLogger,
     )
+
+
+def _proof(config: HttpConfig) -> IsOperator:
+    """Return how a connection proves that it is the operator's. Over TCP nothing does, unless settings say so."""
+    if config.socket is not None:
+        return is_own_peer if "unix" not in config.trusted_proxies else lambda transport: False
+    by_word = config.loopback_is_operator and _is_loopback(config.host)
+    return lambda transport: by_word
 
 
 async def _listen(

@@ -1,13 +1,30 @@
-"""A Unix socket's file: made for its owner alone, taken over from a process that is gone, never from one that lives."""
+"""A Unix socket's file: made for its owner alone, taken over from a process that is gone, never from one that lives.
+
+And which user is at the other end of a connection to it.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import socket
 import stat
+import struct
 from contextlib import suppress
 from pathlib import Path
+
+
+def is_own_peer(transport: asyncio.BaseTransport) -> bool:
+    """Return whether the program at the other end runs as this process's user, as the kernel says (`SO_PEERCRED`)."""
+    peer, option = transport.get_extra_info("socket"), getattr(socket, "SO_PEERCRED", None)
+    if peer is None or option is None:
+        return False  # other systems have other ways; there the operator token remains
+    try:
+        _, user, _ = struct.unpack("3i", peer.getsockopt(socket.SOL_SOCKET, option, struct.calcsize("3i")))
+    except OSError:
+        return False
+    return bool(user == os.geteuid())
 
 
 class UnixSocket:

@@ -16,6 +16,7 @@ from pegboard import (
     Store,
     StoreOf,
     StreamProtocol,
+    Widens,
     hookimpl,
 )
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp.results import Cached
     from pegboard_plugins.mcp.rounds import RoundTrips
 
+_ADVICE = (
+    "configure [plugins.auth_token] or [plugins.resource_server], or set [plugins.mcp] anonymous = true to let "
+    "everybody use it, or [plugins.mcp] http = false to serve no MCP over HTTP"
+)
 SHORTEST_KEY = 32
 """Characters."""
 
@@ -36,7 +41,10 @@ class McpConfig(PluginConfig):
         resources_ttl_ms: the same for the lists of resources and of their templates.
         prompts_ttl_ms: the same for the list of prompts.
         max_batch: how many messages a batch may hold (revision 2025-03-26 alone has batches).
-        path: where HTTP servers serve MCP.
+        http: HTTP servers serve MCP; without it they serve the worker and other routes alone.
+        path: where they do.
+        anonymous: without an authenticator MCP may be served beyond this machine, so that everybody who reaches it can
+            use every tool that needs no secrets, tokens or scopes.
         max_sessions: how many sessions there may be over HTTP (revisions before 2026-07-28).
         max_sessions_per_caller: how many of these one caller may have. Callers who are not authenticated are told apart
             by their addresses; this machine's user is not limited.
@@ -62,7 +70,9 @@ class McpConfig(PluginConfig):
     resources_ttl_ms: int | None = Field(default=None, ge=0)
     prompts_ttl_ms: int | None = Field(default=None, ge=0)
     max_batch: int = Field(default=100, ge=1)
+    http: bool = True
     path: str = Field(default="/mcp", pattern="^/")
+    anonymous: Annotated[bool, Widens("lets everybody use MCP beyond this machine")] = False
     max_sessions: int = Field(default=10_000, ge=1)
     max_sessions_per_caller: int = Field(default=1000, ge=1)
     session_idle_seconds: float = Field(default=3600, gt=0)
@@ -133,8 +143,14 @@ class McpPlugin(Plugin):
     @hookimpl
     def register_routes(self) -> Iterable[Route]:
         """The MCP endpoint of HTTP servers; what answers there is imported with the first request."""
+        if not self.config.http:
+            return []
         from pegboard_plugins.mcp.endpoint import Endpoint
 
-        endpoint = Endpoint(self.config, self._round_trips)
+        answer, is_open = Endpoint(self.config, self._round_trips).answer, self.config.anonymous
         paths = {self.config.path, self.config.path.rstrip("/") + "/"}
-        return [Route(method, path, endpoint.answer) for path in sorted(paths) for method in ("POST", "GET", "DELETE")]
+        return [
+            Route(method, path, answer, anonymous=is_open, advice=_ADVICE)
+            for path in sorted(paths)
+            for method in ("POST", "GET", "DELETE")
+        ]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard import (
     Call,
+    Caller,
     Client,
     Connection,
     MCPError,
@@ -73,9 +74,12 @@ class McpProtocol:
         self._config = config
         self._round_trips = round_trips
 
-    async def serve(self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost) -> int:
+    async def serve(
+        self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost, caller: Caller
+    ) -> int:
         """Answer every message until they end. Then finish what still runs, or cancel it."""
-        conversation = Conversation(connection, Service(host, self._config, self._round_trips), self._config.max_batch)
+        service = Service(host, self._config, self._round_trips)
+        conversation = Conversation(connection, service, self._config.max_batch, caller)
         try:
             async for message in messages:
                 if conversation.is_full:
@@ -91,8 +95,9 @@ class McpProtocol:
 class Conversation:
     """What is kept of one connection: the session, if one was opened, and the requests in flight."""
 
-    def __init__(self, connection: Connection, service: Service, max_batch: int) -> None:
-        self._connection = connection
+    def __init__(self, connection: Connection, service: Service, max_batch: int, caller: Caller) -> None:
+        self._peer = connection.peer
+        self._caller = caller
         self._service = service
         self._max_batch = max_batch
         self._delivered: Callable[[], Awaitable[None]] | None = getattr(connection, "delivered", None)
@@ -103,7 +108,7 @@ class Conversation:
         self._room = asyncio.Event()
         self._teller = Teller(connection)
         self._backlog = Backlog(connection, self._teller, self._room.set)
-        self._subscriptions = Subscriptions(connection, service, self._teller)
+        self._subscriptions = Subscriptions(connection, service, self._teller, caller)
         self._news: SessionNews | None = None
 
     @property
@@ -206,7 +211,7 @@ class Conversation:
     def _unheard(self, request_id: RequestId, params: Mapping[str, Any]) -> bytes | None:
         """The answer to a subscription to a resource that its caller may not hear of, None where they may."""
         assert self._session is not None
-        unheard = self._service.unheard(request_id, params, self._session.client, self._connection.caller)
+        unheard = self._service.unheard(request_id, params, self._session.client, self._caller)
         return None if unheard is None else self._service.response(*unheard)
 
     def _modern_request(self, request_id: RequestId, method: str, params: Any, reply: Reply) -> None:
@@ -235,7 +240,7 @@ class Conversation:
                 self._cancel(request_id, params.get("reason", "no reason"))
         elif method == "notifications/progress" and self._session is not None:
             self._session.requests.progressed(params)
-        self._service.hear(method, params, self._connection.caller, self._session)
+        self._service.hear(method, params, self._caller, self._session)
 
     def _cancel(self, request_id: RequestId, reason: object) -> None:
         running = self._running.pop(request_id, None)
@@ -260,9 +265,8 @@ class Conversation:
     ) -> None:
         if self.is_full:
             raise ProtocolError(INTERNAL_ERROR, f"{MOST_IN_FLIGHT} requests are in flight; wait for some to end.")
-        running = Running(self._backlog, self._loop, self._thread, reply)
-        caller, peer = self._connection.caller, self._connection.peer
-        call = self._service.call(request_id, method, params, client, caller, running, session, peer=peer)
+        running, peer = Running(self._backlog, self._loop, self._thread, reply), self._peer
+        call = self._service.call(request_id, method, params, client, self._caller, running, session, peer=peer)
         self._running[request_id] = running
         running.task = self._loop.create_task(self._answer(call, request_id, running))
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pegboard import Change, Client, Connection, ProtocolError, RequestId, jsonrpc_notification
+from pegboard import Caller, Change, Client, Connection, ProtocolError, RequestId, jsonrpc_notification
 from pegboard_plugins.mcp.changes import notification
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR
 from pegboard_plugins.mcp.outbox import Outbox
@@ -92,7 +92,8 @@ class SessionNews:
 class Subscriptions:
     """The subscriptions of one connection (2026-07-28), each with the id of its request."""
 
-    def __init__(self, connection: Connection, service: Service, teller: Teller) -> None:
+    def __init__(self, connection: Connection, service: Service, teller: Teller, caller: Caller) -> None:
+        self._caller = caller
         self._connection = connection
         self._service = service
         self._teller = teller
@@ -109,7 +110,7 @@ class Subscriptions:
         """
         if len(self._open) >= MOST_LISTENING:
             raise ProtocolError(INTERNAL_ERROR, f"A connection may have {MOST_LISTENING} subscriptions.")
-        listening = self._service.listen(request_id, params, client, self._connection.caller)
+        listening = self._service.listen(request_id, params, client, self._caller)
         self._open[request_id] = listening
         self._teller.now(listening.outbox)
         listening.outbox.on_message = partial(self._teller.tell, listening.outbox, partial(self._told, listening))

@@ -9,7 +9,6 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from pegboard import LOCAL
 from pegboard_plugins.stdio.sink import open_sink
 
 HIGH_WATER_BYTES = 256 * 1024
@@ -35,7 +34,6 @@ class Outbox:
     """
 
     peer = "stdio"
-    caller = LOCAL
 
     def __init__(self, descriptor: int, *, finishes: bool = False) -> None:
         self.finishes = finishes

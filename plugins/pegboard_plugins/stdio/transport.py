@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pegboard import TransportError, TransportHost
+from pegboard import LOCAL, TransportError, TransportHost
 from pegboard_plugins.stdio.running import RunningTools
 
 
@@ -34,7 +34,8 @@ class StdioTransport:
             outbox = Outbox(outgoing, finishes=self._finishes)
             messages = open_incoming(incoming, outbox, self._max_message_bytes)
             try:
-                dropped = await host.serve(outbox, messages) + messages.left
+                # the pipe belongs to the program that started this one
+                dropped = await host.serve(outbox, messages, caller=LOCAL) + messages.left
             finally:
                 messages.close()
                 outbox.end()

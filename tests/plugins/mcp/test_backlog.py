@@ -80,7 +80,7 @@ async def test_one_that_always_has_something_to_say_holds_up_nobody() -> None:
 
 
 async def test_a_connection_whose_responses_wait_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pegboard import Host
+    from pegboard import ANONYMOUS, Host
     from pegboard_plugins.mcp import McpConfig, protocol
     from pegboard_plugins.mcp.rounds import RoundTrips
     from pegboard_plugins.mcp.service import Service
@@ -89,7 +89,7 @@ async def test_a_connection_whose_responses_wait_is_full(monkeypatch: pytest.Mon
     line = Line()
     async with Host() as host:
         service = Service(host, McpConfig(), RoundTrips((), 1))
-        conversation = protocol.Conversation(line, service, 1)
+        conversation = protocol.Conversation(line, service, 1, ANONYMOUS)
         conversation._backlog.send(b"note", keep=False)
         full = []
         for number in range(2):

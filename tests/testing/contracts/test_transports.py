@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import ANONYMOUS, Transport, TransportHost
+from pegboard import ANONYMOUS, LOCAL, Request, Response, Transport, TransportHost
 from pegboard.testing import FarEnd, Lines, TransportContract
 from pegboard.testing.contracts import base
 from tools.install import ROOT
@@ -66,7 +66,10 @@ FAULTS = {
     "says nothing": "test_it_says_where_it_is_open",
     "says it twice": "test_it_says_where_it_is_open",
     "no peer": "test_who_is_there_is_known",
-    "no caller": "test_who_is_there_is_known",
+    "trusts all": "test_nobody_is_trusted_by_accident",
+    "no caller": "test_nobody_is_trusted_by_accident",
+    "forgets who": "test_the_caller_is_the_one_that_the_host_found",
+    "lets in": "test_a_caller_that_the_host_refuses_is_not_served",
     "another error": "test_a_channel_that_cannot_be_opened_is_a_transport_error",
     "swallows": "test_messages_arrive_as_they_were_sent",
     "shortens": "test_messages_arrive_as_they_were_sent",
@@ -82,12 +85,15 @@ FAULTS = {
 }
 
 
+ASKS = {"asks", "forgets who", "lets in"}
+"""What is wrong with those that ask the host who the caller is; nothing with the first."""
+
+
 class Line:
     """A connection of the transport below."""
 
     def __init__(self, writer: asyncio.StreamWriter, fault: str) -> None:
         self.peer = "" if fault == "no peer" else "somebody"
-        self.caller: Any = None if fault == "no caller" else ANONYMOUS
         self._writer = writer
         self._fault = fault
         self._closed = False
@@ -128,11 +134,14 @@ class Bad:
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             self._lines.append(asyncio.current_task())
-            if self._fault == "one at a time":
+            line, caller = Line(writer, self._fault), await self._caller(host)
+            if caller == Response(401):
+                await line.close()
+            elif self._fault == "one at a time":
                 async with self._lock:
-                    await host.serve(Line(writer, self._fault), self._messages(reader))
+                    await host.serve(line, self._messages(reader), caller=caller)
             else:
-                await host.serve(Line(writer, self._fault), self._messages(reader))
+                await host.serve(line, self._messages(reader), caller=caller)
 
         limit = 65_536 if self._fault == "small" else LIMIT
         if self._fault != "another error" and not self._path.parent.exists():
@@ -150,6 +159,15 @@ class Bad:
         finally:
             server.close()
 
+    async def _caller(self, host: TransportHost) -> Any:
+        if self._fault not in ASKS:
+            return {"trusts all": LOCAL, "no caller": None}.get(self._fault, ANONYMOUS)
+        headers: Any = {}
+        found = await host.authenticate(Request("GET", "/", {}, headers))
+        if isinstance(found, Response):
+            return ANONYMOUS if self._fault == "lets in" else found
+        return ANONYMOUS if self._fault == "forgets who" else found
+
     async def _messages(self, reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
         try:
             while line := await reader.readline():
@@ -164,6 +182,8 @@ class Bad:
 
 def contract_of(fault: str) -> type[OnSockets]:
     class Faulty(OnSockets):
+        trust = "host" if fault in ASKS else "nothing"
+
         def made(self, path: Path) -> Transport:
             return Bad(path, fault)
 
@@ -179,8 +199,9 @@ def test_each_rule_is_broken_by_somebody(fault: str, rule: str, monkeypatch: pyt
     gc.collect()
 
 
-def test_without_its_fault_it_is_sound() -> None:
-    assert contract_of("").broken() == {}
+@pytest.mark.parametrize("fault", ["", "asks"])
+def test_without_its_fault_it_is_sound(fault: str) -> None:
+    assert contract_of(fault).broken() == {}
 
 
 def test_no_rule_is_left_out() -> None:
@@ -204,6 +225,8 @@ def test_rules_that_do_not_apply_are_skipped() -> None:
         "test_clients_are_served_side_by_side",
         "test_it_says_where_it_is_open",
         "test_a_channel_that_cannot_be_opened_is_a_transport_error",
+        "test_the_caller_is_the_one_that_the_host_found",
+        "test_a_caller_that_the_host_refuses_is_not_served",
     ):
         with pytest.raises(SkipTest):
             getattr(OneClient(), name)()

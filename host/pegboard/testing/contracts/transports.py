@@ -7,10 +7,10 @@ import logging
 from abc import abstractmethod
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from typing import ClassVar, Protocol
+from typing import ClassVar, Literal, Protocol
 from unittest import SkipTest
 
-from pegboard.contracts import Caller, Connection, EventStream, Request, Response, Transport
+from pegboard.contracts import ANONYMOUS, Caller, Connection, EventStream, Request, Response, Transport
 from pegboard.errors import TransportError
 from pegboard.testing.contracts.base import Contract, rule
 
@@ -66,6 +66,8 @@ class StandIn:
     Attributes:
         addresses: what the transport has said it is open at.
         connections: those that came, in their order.
+        callers: who each of them is, as the transport says.
+        asked: the requests that it was asked to authenticate.
         open: the transport has said so, or a connection has come.
         served: a connection is done.
         run: the transport's task.
@@ -73,9 +75,12 @@ class StandIn:
 
     run: asyncio.Task[None]
 
-    def __init__(self, serving: Serving) -> None:
+    def __init__(self, serving: Serving, found: Caller | Response = ANONYMOUS) -> None:
         self.addresses: list[str] = []
         self.connections: list[Connection] = []
+        self.callers: list[Caller] = []
+        self.asked: list[Request] = []
+        self._found = found
         self.open = asyncio.Event()
         self.served = asyncio.Event()
         self.stopping = False
@@ -91,7 +96,7 @@ class StandIn:
         """It has no routes."""
         return ()
 
-    def opened(self, address: str, *, trusted: bool = True) -> None:
+    def opened(self, address: str, *, local: bool = False, policy: str | None = None) -> None:
         """The channel is open."""
         self.addresses.append(address)
         self.open.set()
@@ -99,9 +104,15 @@ class StandIn:
     async def open_stores(self) -> None:
         """There are none."""
 
-    async def serve(self, connection: Connection, messages: AsyncIterable[bytes]) -> int:
+    async def authenticate(self, request: Request, policy: str = "mcp") -> Caller | Response:
+        """Give every request the same caller, or the same refusal."""
+        self.asked.append(request)
+        return self._found
+
+    async def serve(self, connection: Connection, messages: AsyncIterable[bytes], *, caller: Caller = ANONYMOUS) -> int:
         """Serve a connection and close it, as the real host does, which logs what goes wrong with it."""
         self.connections.append(connection)
+        self.callers.append(caller)
         self.open.set()
         try:
             await self._serving(connection, messages)
@@ -129,11 +140,14 @@ class TransportContract(Contract[Transport]):
         many: it takes several clients at once, and goes on when one is gone; else it ends with its only client.
         announces: it tells the host where it is open.
         large: how long a message is that it must carry, in bytes.
+        trust: what makes a caller trusted: "nothing", as all are anonymous; "channel", if only the operator has the
+            channel, such as standard input; or "host", if it asks `TransportHost.authenticate`.
     """
 
     many: ClassVar[bool] = True
     announces: ClassVar[bool] = True
     large: ClassVar[int] = 1_000_000
+    trust: ClassVar[Literal["nothing", "channel", "host"]] = "nothing"
 
     @abstractmethod
     def make(self) -> Transport | Awaitable[Transport]:
@@ -166,14 +180,49 @@ class TransportContract(Contract[Transport]):
 
     @rule
     async def test_who_is_there_is_known(self, transport: Transport) -> None:
-        """The log names the peer, tools are told the caller."""
+        """The log names the peer."""
         async with self._running(transport) as host, self._client(transport) as client:
             await client.send(b'"hello"')
             await client.receive()
             (connection,) = host.connections
             assert isinstance(connection.peer, str), f"the peer is {connection.peer!r}"
             assert connection.peer.strip(), "the peer is empty"
-            assert isinstance(connection.caller, Caller), f"the caller is {connection.caller!r}"
+
+    @rule
+    async def test_nobody_is_trusted_by_accident(self, transport: Transport) -> None:
+        """A caller is trusted if the channel is the operator's alone, or if the host says so."""
+        async with self._running(transport) as host, self._client(transport) as client:
+            await client.send(b'"hello"')
+            await client.receive()
+            (caller,) = host.callers
+            assert isinstance(caller, Caller), f"the caller is {caller!r}"
+            assert caller.trusted == (self.trust == "channel"), f"the caller is {caller!r}"
+
+    @rule
+    async def test_the_caller_is_the_one_that_the_host_found(self, transport: Transport) -> None:
+        """A transport that asks for authentication serves its callers as those that the host found."""
+        if self.trust != "host":
+            raise SkipTest("`trust` is not 'host'")
+        async with self._running(transport, found=Caller("ada")) as host, self._client(transport) as client:
+            await client.send(b'"hello"')
+            await client.receive()
+            assert host.callers == [Caller("ada")], f"the callers are {host.callers!r}"
+            assert len(host.asked) == 1, f"the host was asked {len(host.asked)} times"
+
+    @rule
+    async def test_a_caller_that_the_host_refuses_is_not_served(self, transport: Transport) -> None:
+        """The refusal goes back as it is, and no stream begins."""
+        if self.trust != "host":
+            raise SkipTest("`trust` is not 'host'")
+        async with self._running(transport, found=Response(401)) as host:
+            try:
+                async with self._client(transport) as client:
+                    await client.send(b'"hello"')
+                    assert await client.receive() is None, "the client got an answer"
+            except Exception as error:  # noqa: BLE001 - a client library's word for a refusal
+                logger.debug("the client was refused: %r", error)
+            assert host.asked, "the host was not asked"
+            assert not host.connections, "the connection was served"
 
     @rule
     async def test_a_channel_that_cannot_be_opened_is_a_transport_error(self, transport: Transport) -> None:
@@ -324,8 +373,10 @@ class TransportContract(Contract[Transport]):
                 assert await client.receive() == b'"hello"'
 
     @asynccontextmanager
-    async def _running(self, transport: Transport, serving: Serving = _echo) -> AsyncIterator[StandIn]:
-        host = StandIn(serving)
+    async def _running(
+        self, transport: Transport, serving: Serving = _echo, found: Caller | Response = ANONYMOUS
+    ) -> AsyncIterator[StandIn]:
+        host = StandIn(serving, found)
         host.run = asyncio.create_task(transport.run(host))
         opening = asyncio.create_task(host.open.wait())
         try:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 
-from pegboard import ANONYMOUS, Plugin, PluginConfig, Transport, TransportError, TransportHost, hookimpl
+from pegboard import Plugin, PluginConfig, Transport, TransportError, TransportHost, hookimpl
 
 
 class UnixConfig(PluginConfig):
@@ -17,8 +17,6 @@ class UnixConfig(PluginConfig):
 
 class UnixConnection:
     """One client."""
-
-    caller = ANONYMOUS
 
     def __init__(self, writer: asyncio.StreamWriter, path: Path) -> None:
         self.peer = str(path)
@@ -52,7 +50,7 @@ class UnixTransport:
             server = await asyncio.start_unix_server(serve, self._path, limit=4 * 2**20)
         except OSError as error:
             raise TransportError(f"cannot listen on {self._path}: {error.strerror}") from error
-        host.opened(str(self._path))
+        host.opened(str(self._path), local=True, policy="mcp")
         try:
             await asyncio.get_running_loop().create_future()
         finally:

@@ -1,0 +1,28 @@
+"""`pegboard operator-token`: prints the token by which `pegboard serve` recognizes its operator."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+
+from pegboard.cli import OK
+from pegboard.cli.output import print_json, print_text
+from pegboard.errors import ServerError
+from pegboard.operator_token import operator_token, token_file
+
+
+def run_operator_token(options: Namespace) -> int:
+    """Print the operator token. Create it if there is none.
+
+    Raises:
+        ServerError: it can neither be read nor created.
+    """
+    try:
+        token = operator_token(os.environ)
+    except OSError as error:
+        raise ServerError(f"there is no operator token: {error}; set PEGBOARD_STATE_DIR to another folder") from error
+    if options.json:
+        print_json({"token": token, "file": token_file(os.environ)})
+    else:
+        print_text(token)
+    return OK
