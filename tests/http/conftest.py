@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from tests.support.distributions import make_distribution
 from tests.support.http import Served, http_config, without_uvloop
 from tests.support.http_mcp import Session
 from tests.support.pool import ASKING, make_asking_site, make_fixture_site
@@ -73,3 +74,22 @@ async def asking(asking_site: Path) -> AsyncIterator[Served]:
     """A server that runs it."""
     async with Served(asking_site, http_config(host=ASKING)) as served:
         yield served
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    """A toolkit one of whose tools needs a secret."""
+    text = (
+        "from pegboard import Toolkit, Context\n"
+        'kit = Toolkit("vault")\n'
+        '@kit.tool(requires_secrets=["SECRET_KEY"])\n'
+        "def peek(context: Context) -> str:\n"
+        '    """Tell the secret."""\n'
+        '    return context.get_secret("SECRET_KEY")\n'
+        "@kit.tool\n"
+        "def plain() -> str:\n"
+        '    """Tell nothing."""\n'
+        '    return "plain"\n'
+    )
+    make_distribution(tmp_path, "vault", "1", {"pegboard.toolkits": {"vault": "vault_kit:kit"}}, {"vault_kit.py": text})
+    return tmp_path

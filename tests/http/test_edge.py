@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.distributions import make_distribution
 from tests.support.http import OPEN_MCP, Answer, Served, http_config
 from tests.support.http_mcp import call, message, mirrored, modern
 
@@ -277,25 +276,6 @@ async def names(served: Served, *fields: tuple[str, str]) -> list[str]:
     return [tool["name"] for tool in answer.json["result"]["tools"]]
 
 
-@pytest.fixture
-def secret_site(tmp_path: Path) -> Path:
-    """A toolkit one of whose tools needs a secret."""
-    text = (
-        "from pegboard import Toolkit, Context\n"
-        'kit = Toolkit("vault")\n'
-        '@kit.tool(requires_secrets=["SECRET_KEY"])\n'
-        "def peek(context: Context) -> str:\n"
-        '    """Tell the secret."""\n'
-        '    return context.get_secret("SECRET_KEY")\n'
-        "@kit.tool\n"
-        "def plain() -> str:\n"
-        '    """Tell nothing."""\n'
-        '    return "plain"\n'
-    )
-    make_distribution(tmp_path, "vault", "1", {"pegboard.toolkits": {"vault": "vault_kit:kit"}}, {"vault_kit.py": text})
-    return tmp_path
-
-
 async def call_tool(served: Served, name: str, *fields: tuple[str, str]) -> Any:
     one = modern(call(name))
     return (await served.request("POST", "/mcp", [*mirrored(one), *fields], json.dumps(one).encode())).json
@@ -312,9 +292,9 @@ async def peeked(served: Served, *fields: tuple[str, str]) -> str:
 
 
 @pytest.mark.requirement("LIST-04", "LIST-10", "TOOL-09", "LIST-09", "ASK-27")
-async def test_tools_with_secrets_are_listed_for_all_and_run_for_the_operator(secret_site: Path) -> None:
+async def test_tools_with_secrets_are_listed_for_all_and_run_for_the_operator(vault: Path) -> None:
     """A loopback port proves nothing: a proxy that says nothing of itself passes on requests that look like these."""
-    async with Served(secret_site, http_config(), env=SECRET) as served:
+    async with Served(vault, http_config(), env=SECRET) as served:
         token = served.proof[1].removeprefix("Bearer ")
         right = [("Authorization", given) for given in (f"Bearer {token}", f"bearer  {token}")]
         wrong = [("Authorization", given) for given in (token, f"Bearer {token}x", "Bearer x", f"Basic {token}")]
@@ -342,11 +322,11 @@ async def test_tools_with_secrets_are_listed_for_all_and_run_for_the_operator(se
     ids=str,
 )
 async def test_loopback_is_the_operator_where_settings_say_so(
-    secret_site: Path, field: tuple[str, str] | None, found: str
+    vault: Path, field: tuple[str, str] | None, found: str
 ) -> None:
     """Still not by a proxy that says that it is one, and not from a web page of this machine."""
     config = http_config('port = 0\nloopback_is_operator = true\nallowed_hosts = ["tools.example"]')
-    async with Served(secret_site, config, env=SECRET) as served:
+    async with Served(vault, config, env=SECRET) as served:
         assert await peeked(served, *([field] if field else [])) == found
 
 

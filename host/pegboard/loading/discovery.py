@@ -20,7 +20,8 @@ from pegboard.toolkit import Toolkit
 
 OWN_DISTRIBUTION = "pegboard"
 LEFT_OUT = "left out by --only"
-_WILD = set("*?[")
+WILD = set("*?[")
+"""The characters that make a name a glob."""
 
 
 class Selection(NamedTuple):
@@ -94,6 +95,17 @@ def defaults() -> Mapping[str, Any]:
 
     Empty where the built-in plugins are not installed.
     """
+    return {section: keys for section, keys in _built_in().items() if section != "policies"}
+
+
+def policies() -> Mapping[str, str]:
+    """Return the route policy of each built-in plugin that authenticates."""
+    found: Mapping[str, str] = _built_in().get("policies", {})
+    return found
+
+
+@cache
+def _built_in() -> Mapping[str, Any]:
     import tomli
 
     spec = importlib.util.find_spec("pegboard_plugins")
@@ -129,7 +141,7 @@ def selects(text: str | None, origin: Origin) -> bool:
     return (
         text is not None
         and ":" in text
-        and not set(text) & _WILD
+        and not set(text) & WILD
         and Patterns((text,)).match_plugin(origin.name, origin.distribution)
     )
 
@@ -204,6 +216,6 @@ def _named_by(origin: Origin, config: HostConfig, pattern: str | None) -> str | 
     for key, names in lists.items():
         if any(names_origin(name, origin) for name in names):
             return f"named by [host] {key} ({config.source(('host', key))})"
-    if origin.kind == "toolkit" and pattern is not None and not set(pattern) & _WILD:
+    if origin.kind == "toolkit" and pattern is not None and not set(pattern) & WILD:
         return "named by --only"
     return None

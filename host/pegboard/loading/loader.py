@@ -68,8 +68,25 @@ class _Loader:
             self.report_unknown_names(choices)
         wanted = [choice for choice in running if (choice.origin.kind, choice.origin.name) not in twice]
         with SlowWatch() as watch:
-            plugins = [self.attempt(choice, watch) for choice in wanted]
-        return LoadReport(tuple(choices), tuple(plugin for plugin in plugins if plugin), tuple(self.problems))
+            plugins = [plugin for choice in wanted if (plugin := self.attempt(choice, watch))]
+        self.keep_closed(choices, plugins)
+        return LoadReport(tuple(choices), tuple(plugins), tuple(self.problems))
+
+    def keep_closed(self, choices: Sequence[Choice], plugins: list[Loaded]) -> None:
+        """Put a stand-in in the place of authenticators that are configured and do not run."""
+        if not (self.selection.safe or self.config.host.disabled_plugins):
+            return
+        from pegboard.loading.closed import Closed, closed_problems, disabled_authenticators, may_be_open
+
+        disabled = disabled_authenticators(choices, self.config, self.selection)
+        self.problems += closed_problems(disabled)
+        if disabled and may_be_open(plugins):
+            stand_in = Loaded(Origin("plugin", "disabled authenticators", ""), None, self.no_context)
+            stand_in.authenticators.append(Closed(choice.origin.name for choice in disabled))
+            plugins.append(stand_in)
+
+    def no_context(self, plugin: Loaded) -> PluginContext:
+        return self.context(plugin, None, logger)
 
     # --- which ---
 

@@ -1,0 +1,86 @@
+"""Keeps a route policy closed whose authenticator is configured and does not run.
+
+A glob, a variable or `--safe` may disable more than the operator thinks of. Without its authenticator the MCP endpoint
+would be open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pegboard.config import HostConfig
+from pegboard.contracts import Caller, Request, Response
+from pegboard.loading.discovery import WILD, Selection, is_built_in, policies
+from pegboard.loading.plugins import Choice, Loaded, Problem
+from pegboard.names import Patterns
+
+POLICY = "mcp"
+"""The one policy that is open without an authenticator. Routes of all others are not served then."""
+
+
+class Closed:
+    """An authenticator that stands in for those that do not run: it admits the operator and nobody else.
+
+    Args:
+        names: the plugins that do not run.
+    """
+
+    policy = POLICY
+
+    def __init__(self, names: Iterable[str]) -> None:
+        told = f"This is closed, as an authenticator is disabled: {', '.join(names)}.\n"
+        self._refusal = Response(403, told.encode(), "text/plain")
+
+    async def authenticate(self, request: Request) -> Caller | Response:
+        """Admit the operator."""
+        return request.caller if request.caller.trusted else self._refusal
+
+
+def disabled_authenticators(choices: Iterable[Choice], config: HostConfig, selection: Selection) -> list[Choice]:
+    """Return the configured plugins that are off, though not by their exact names, and may authenticate MCP callers.
+
+    A disabled plugin is not imported. A third party's may therefore authenticate as far as the host knows.
+    """
+    return [
+        choice
+        for choice in choices
+        if choice.origin.kind == "plugin"
+        and not (choice.on or choice.refused)
+        and _is_configured(choice, config)
+        and _may_authenticate(choice)
+        and (selection.safe or _by_accident(choice, config))
+    ]
+
+
+def closed_problems(choices: Iterable[Choice]) -> list[Problem]:
+    """Return a warning for each authenticator that does not run."""
+    told = f"it may authenticate callers of the policy {POLICY!r}, which does not open without it"
+    fix = "to open it, remove the plugin's section or list its exact name in [host] disabled_plugins of the file"
+    return [Problem("find", f"{one.reason}; {told}; {fix}", one.origin, level="warning") for one in choices]
+
+
+def may_be_open(plugins: Sequence[Loaded]) -> bool:
+    """Return whether no plugin that runs authenticates MCP callers."""
+    return not any(one.policy == POLICY for plugin in plugins for one in plugin.authenticators)
+
+
+def _is_configured(choice: Choice, config: HostConfig) -> bool:
+    name = choice.origin.name
+    listed = name in config.host.plugins or name in config.host.required
+    return listed or config.source(("plugins", name)).by_operator or choice.origin.entry_point is None
+
+
+def _may_authenticate(choice: Choice) -> bool:
+    if choice.origin.entry_point is None:
+        return hasattr(choice.origin.given, "register_authenticators")
+    return not is_built_in(choice.origin) or policies().get(choice.origin.name) == POLICY
+
+
+def _by_accident(choice: Choice, config: HostConfig) -> bool:
+    """Return whether a variable or nothing but globs disables a plugin."""
+    origin = choice.origin
+    names = [
+        text for text in config.host.disabled_plugins if Patterns([text]).match_plugin(origin.name, origin.distribution)
+    ]
+    by_variable = config.source(("host", "disabled_plugins")).kind == "environment"
+    return bool(names) and (by_variable or all(set(text) & WILD for text in names))
