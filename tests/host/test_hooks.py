@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from time import time
 from typing import Annotated, Any
 
 import pytest
@@ -367,6 +369,32 @@ async def test_message_streams_need_exactly_one_protocol(count: int) -> None:
             TransportError, match="exactly one protocol; there are: " + ("shouting" if count else "none")
         ):
             await host.serve(Peer(), messages())
+
+
+async def test_a_stream_whose_caller_is_not_known_is_refused_where_callers_authenticate(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    plugins = {"p": Carrying, "q": guarded_by(Door("mcp", "sesame"))}
+    async with make_host(plugins=plugins, name="!") as host:
+        served: list[list[bytes]] = []
+        for caller in (ANONYMOUS, Caller("ada"), LOCAL, Caller("ben", expires_at=1)):
+            peer = Peer()
+            await host.serve(peer, messages(b"a"), caller=caller)
+            assert peer.closed
+            served.append(peer.sent)
+    assert served == [[], [b"A!"], [b"A!"], []]
+    assert "its transport did not authenticate the caller" in caplog.text
+
+
+async def test_a_stream_ends_with_its_callers_token() -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        yield b"a"
+        await asyncio.Event().wait()
+
+    async with make_host(plugins={"p": Carrying}, name="!") as host:
+        peer = Peer()
+        await host.serve(peer, endless(), caller=Caller("ada", expires_at=time() + 0.05))
+    assert (peer.sent, peer.closed) == ([b"A!"], True)
 
 
 async def test_a_protocol_that_falls_over_loses_its_connection_alone(caplog: pytest.LogCaptureFixture) -> None:

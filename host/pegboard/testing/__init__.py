@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from pegboard.testing.contracts.adapters import ErrorAdapterContract
     from pegboard.testing.contracts.authorization import AuthProviderContract, TokenSourceContract
     from pegboard.testing.contracts.base import Contract, rule
+    from pegboard.testing.contracts.far_end import FarEnd, Lines
     from pegboard.testing.contracts.secret_stores import SecretStoreContract
     from pegboard.testing.contracts.sessions import EventStoreContract, SessionStoreContract, session_record
-    from pegboard.testing.contracts.transports import FarEnd, Lines, TransportContract
+    from pegboard.testing.contracts.transports import TransportContract
     from pegboard.testing.effects import effect
     from pegboard.testing.plain import PlainClient
     from pegboard.testing.replay import RepeatedEffects
@@ -68,7 +69,8 @@ _NAMES = {
     "contracts.base": "Contract rule",
     "contracts.secret_stores": "SecretStoreContract",
     "contracts.sessions": "EventStoreContract SessionStoreContract session_record",
-    "contracts.transports": "FarEnd Lines TransportContract",
+    "contracts.far_end": "FarEnd Lines",
+    "contracts.transports": "TransportContract",
     "effects": "effect",
     "plain": "PlainClient",
     "replay": "RepeatedEffects",

@@ -193,13 +193,13 @@ async def test_what_waits_for_an_answer_is_its_callers_alone(served: Served) -> 
 
 
 @pytest.mark.parametrize("token", ["short", "0123456789abcdef0123456789abcde", "a" * 40])
-async def test_a_weak_token_serves_this_machine_alone(site: Path, token: str) -> None:
+async def test_a_weak_token_serves_the_operator_alone(site: Path, token: str) -> None:
     settings = '[plugins.auth_token]\ntoken = { env = "ONE_TOKEN" }\nscopes = ["work"]\n'
     env = {"ONE_TOKEN": token}
-    async with serve(site, settings, http="port = 0", env=env) as served:
+    async with serve(site, settings, http="port = 0\nloopback_is_operator = true", env=env) as served:
         done = await ask(served, call("door_who"), Authorization=f"Bearer {token}")
         assert done.result["content"][0]["text"] == "operator ['work']"
-        told = "is for this machine alone: tokens of [plugins.auth_token] are weak: token; take 32"
+        told = "admits the operator alone: tokens of [plugins.auth_token] are weak: token; take 32"
         assert told in served.stderr
     async with serve(site, settings, env=env, ready=False) as refused:
         assert await refused.wait() == 3

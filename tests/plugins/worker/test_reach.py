@@ -17,6 +17,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The HMAC key is"),
 ]
 
+NO_MCP = "[plugins.mcp]\nhttp = false"
+LOOPBACK = "port = 0\nloopback_is_operator = true"
 WEAK = {"ARCADE_WORKER_SECRET": "changeme"}
 OPEN = {"ARCADE_WORKER_SECRET": SECRET, "ARCADE_AUTH_DISABLED": "true"}
 BOTH = pytest.mark.parametrize(
@@ -35,9 +37,11 @@ def engine_of(env: Mapping[str, str], served: object) -> Engine:
 
 @BOTH
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.0.0.2"])
-async def test_loopback_is_this_machine(site: Path, env: dict[str, str], reason: str, back: str, host: str) -> None:
-    async with serve(site, http=f'host = "{host}"\nport = 0', env=env) as served:
-        assert f"is for this machine alone: {reason}" in served.stderr
+async def test_loopback_is_the_operators_where_settings_say_so(
+    site: Path, env: dict[str, str], reason: str, back: str, host: str
+) -> None:
+    async with serve(site, http=f'host = "{host}"\n{LOOPBACK}', env=env) as served:
+        assert f"admits the operator alone: {reason}" in served.stderr
         if host == "127.0.0.1":
             assert (await engine_of(env, served).ask("GET", "tools")).status == 200
 
@@ -52,9 +56,9 @@ async def test_no_other_address_is(site: Path, env: dict[str, str], reason: str,
 
 
 @BOTH
-async def test_a_unix_socket_is_this_machine(site: Path, env: dict[str, str], reason: str, back: str) -> None:
+async def test_a_unix_socket_is_its_users(site: Path, env: dict[str, str], reason: str, back: str) -> None:
     async with serve(site, http='socket = "here"', env=env, ready=False) as served:
-        await served.said("is for this machine alone: ")
+        await served.said("admits the operator alone: ")
         await served.said(r"serves .* at unix:")
         async with Line(*await asyncio.open_unix_connection(str(served.cwd / "here"))) as line:
             fields = [] if env is OPEN else [("Authorization", f"Bearer {token('changeme')}")]
@@ -70,16 +74,30 @@ async def test_a_unix_socket_is_this_machine(site: Path, env: dict[str, str], re
 async def test_what_a_proxy_passes_on_is_not_of_this_machine(
     site: Path, env: dict[str, str], reason: str, back: str, field: tuple[str, str]
 ) -> None:
-    async with serve(site, http='port = 0\nallowed_hosts = ["tools.example.com"]', env=env) as served:
+    async with serve(site, http=f'{LOOPBACK}\nallowed_hosts = ["tools.example.com"]', env=env) as served:
         fields = [field, ("Authorization", f"Bearer {token('changeme')}")]
         answer = await served.request("GET", "/worker/tools", fields)
-        assert (answer.status, answer.text) == (403, "This is for this machine alone, and no proxy may pass it on.\n")
+        assert (answer.status, answer.text.partition(".")[0]) == (403, "Only the operator may use this")
         assert (await served.request("GET", "/worker/health", fields)).status == 200
 
 
 @BOTH
+async def test_a_loopback_port_alone_proves_nothing(site: Path, env: dict[str, str], reason: str, back: str) -> None:
+    async with serve(site, env=env) as served:
+        answer = await served.request("GET", "/worker/tools", [("Authorization", f"Bearer {token('changeme')}")])
+        assert answer.status == 403
+        assert "To prove it, send the operator token as `Authorization: Bearer`" in answer.text
+        assert "set `loopback_is_operator = true`" in answer.text
+
+
+async def test_a_worker_without_tokens_is_open_to_the_operator(site: Path) -> None:
+    async with serve(site, env=OPEN) as served:
+        assert (await served.request("GET", "/worker/tools", [served.proof])).status == 200
+
+
+@BOTH
 async def test_the_operator_may_have_it_otherwise(site: Path, env: dict[str, str], reason: str, back: str) -> None:
-    async with serve(site, back, http='host = "0.0.0.0"\nport = 0', env=env) as served:
+    async with serve(site, back, http='host = "0.0.0.0"\nport = 0', more=NO_MCP, env=env) as served:
         engine = engine_of(env, served)
         assert (await engine.ask("GET", "tools")).status == 200
         assert (await engine.invoke("RetBool"))["success"] is True
@@ -89,7 +107,7 @@ async def test_the_operator_may_have_it_otherwise(site: Path, env: dict[str, str
 @pytest.mark.parametrize("value", ["false", "0", ""])
 async def test_a_switch_that_is_off_is_off(site: Path, value: str) -> None:
     env = {**OPEN, "ARCADE_AUTH_DISABLED": value}
-    async with serve(site, http='host = "0.0.0.0"\nport = 0', env=env) as served:
+    async with serve(site, http='host = "0.0.0.0"\nport = 0', more=NO_MCP, env=env) as served:
         assert (await Engine(served).ask("GET", "tools")).status == 401
 
 

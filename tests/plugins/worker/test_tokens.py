@@ -241,27 +241,18 @@ async def test_the_endpoint_of_mcp_is_another_door(served: Served) -> None:
 
 @pytest.mark.filterwarnings("ignore:The HMAC key is")
 @pytest.mark.parametrize("secret", ["dev", "changeme", "short-secret", "a" * 40])
-async def test_a_weak_secret_serves_this_machine_alone(site: Path, secret: str) -> None:
+async def test_a_weak_secret_serves_the_operator_alone(site: Path, secret: str) -> None:
     env = {"ARCADE_WORKER_SECRET": secret}
-    async with serve(site, env=env) as served:
+    async with serve(site, http="port = 0\nloopback_is_operator = true", env=env) as served:
         assert (await Engine(served, f"Bearer {token(secret)}").ask("GET", "tools")).status == 200
-        assert "is for this machine alone: the worker's secret is weak" in served.stderr
+        assert "admits the operator alone: the worker's secret is weak" in served.stderr
         assert "HMAC" not in served.stderr
     async with serve(site, http='host = "0.0.0.0"\nport = 0', env=env, ready=False) as refused:
         assert await refused.wait() == 3
         assert "the worker's secret is weak; set ARCADE_WORKER_SECRET" in refused.stderr
-    async with serve(site, "weak_secrets_anywhere = true", http='host = "0.0.0.0"\nport = 0', env=env) as allowed:
+    anywhere, no_mcp = "weak_secrets_anywhere = true", "[plugins.mcp]\nhttp = false"
+    async with serve(site, anywhere, http='host = "0.0.0.0"\nport = 0', more=no_mcp, env=env) as allowed:
         assert allowed.url
-
-
-async def test_everybody_may_come_in_from_this_machine_alone(site: Path) -> None:
-    env = {"ARCADE_WORKER_SECRET": SECRET, "ARCADE_AUTH_DISABLED": "true"}
-    async with serve(site, env=env) as served:
-        assert (await Engine(served).ask("GET", "tools")).status == 200
-        assert "the worker lets everybody in" in served.stderr
-    async with serve(site, http='host = "0.0.0.0"\nport = 0', env=env, ready=False) as refused:
-        assert await refused.wait() == 3
-        assert "the worker lets everybody in: ARCADE_AUTH_DISABLED" in refused.stderr
 
 
 async def test_a_section_without_a_secret_says_how_to_set_one(site: Path) -> None:

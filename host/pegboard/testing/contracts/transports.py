@@ -7,57 +7,17 @@ import logging
 from abc import abstractmethod
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal
 from unittest import SkipTest
 
 from pegboard.contracts import ANONYMOUS, Caller, Connection, EventStream, Request, Response, Transport
 from pegboard.errors import TransportError
 from pegboard.testing.contracts.base import Contract, rule
+from pegboard.testing.contracts.far_end import FarEnd
 
 logger = logging.getLogger("pegboard.testing")
 
 Serving = Callable[[Connection, AsyncIterable[bytes]], Awaitable[None]]
-
-
-class FarEnd(Protocol):
-    """A client's end of a connection, as the test of a transport opens it."""
-
-    async def send(self, message: bytes) -> None:
-        """Send one message, in the framing of the transport."""
-
-    async def receive(self) -> bytes | None:
-        """The next message without its framing, None once the host has ended the connection."""
-        ...
-
-    async def close(self) -> None:
-        """End the connection, as a client does."""
-
-
-class Lines:
-    """The client's end where messages are lines: of a socket, or a pipe."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
-
-    async def send(self, message: bytes) -> None:
-        """Send one message."""
-        self._writer.write(message + b"\n")
-        await self._writer.drain()
-
-    async def receive(self) -> bytes | None:
-        """The next message, None at the end."""
-        try:
-            line = await self._reader.readline()
-        except ConnectionError:
-            return None
-        return line.removesuffix(b"\n") if line else None
-
-    async def close(self) -> None:
-        """End the connection."""
-        self._writer.close()
-        with suppress(ConnectionError):
-            await self._writer.wait_closed()
 
 
 class StandIn:
@@ -140,8 +100,8 @@ class TransportContract(Contract[Transport]):
         many: it takes several clients at once, and goes on when one is gone; else it ends with its only client.
         announces: it tells the host where it is open.
         large: how long a message is that it must carry, in bytes.
-        trust: what makes a caller trusted: "nothing", as all are anonymous; "channel", if only the operator has the
-            channel, such as standard input; or "host", if it asks `TransportHost.authenticate`.
+        trust: what makes a caller known: "nothing"; "channel", if only the operator has it, such as standard input; or
+            "host", if it asks `TransportHost.authenticate`.
     """
 
     many: ClassVar[bool] = True
@@ -200,14 +160,13 @@ class TransportContract(Contract[Transport]):
 
     @rule
     async def test_the_caller_is_the_one_that_the_host_found(self, transport: Transport) -> None:
-        """A transport that asks for authentication serves its callers as those that the host found."""
+        """It is nobody else's."""
         if self.trust != "host":
             raise SkipTest("`trust` is not 'host'")
         async with self._running(transport, found=Caller("ada")) as host, self._client(transport) as client:
             await client.send(b'"hello"')
             await client.receive()
             assert host.callers == [Caller("ada")], f"the callers are {host.callers!r}"
-            assert len(host.asked) == 1, f"the host was asked {len(host.asked)} times"
 
     @rule
     async def test_a_caller_that_the_host_refuses_is_not_served(self, transport: Transport) -> None:
@@ -215,12 +174,12 @@ class TransportContract(Contract[Transport]):
         if self.trust != "host":
             raise SkipTest("`trust` is not 'host'")
         async with self._running(transport, found=Response(401)) as host:
-            try:
+            answer = None
+            with suppress(Exception):  # which is how a client may tell of a refusal
                 async with self._client(transport) as client:
                     await client.send(b'"hello"')
-                    assert await client.receive() is None, "the client got an answer"
-            except Exception as error:  # noqa: BLE001 - a client library's word for a refusal
-                logger.debug("the client was refused: %r", error)
+                    answer = await client.receive()
+            assert answer is None, "the client got an answer"
             assert host.asked, "the host was not asked"
             assert not host.connections, "the connection was served"
 

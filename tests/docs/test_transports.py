@@ -1,0 +1,130 @@
+"""The page about transports: its WebSocket keeps the contract, and admits the callers whom the host admits."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, WSServerHandshakeError
+
+from pegboard import Transport
+from pegboard.testing import FarEnd, TransportContract
+from tests.support.distributions import make_distribution
+from tests.support.http import Served
+from tests.support.http_mcp import call, modern
+from tools.install import ROOT
+
+FILES = dict(
+    re.findall(r"^```\w+ file=(\S+)\n(.*?)^```$", (ROOT / "docs/transports.md").read_text("utf-8"), re.M | re.S)
+)
+CODE = FILES["src/pegboard_websocket/__init__.py"]
+TOKEN = "0123456789abcdef" * 4
+KIT = '''
+from pegboard import Context, Toolkit
+
+kit = Toolkit("who")
+
+@kit.tool
+def am_i(context: Context) -> str:
+    """Tell who calls."""
+    return repr((context.caller.subject, context.caller.trusted))
+'''
+
+
+class Page:
+    """A client's end."""
+
+    def __init__(self, session: ClientSession, socket: ClientWebSocketResponse) -> None:
+        self._session = session
+        self._socket = socket
+
+    async def send(self, message: bytes) -> None:
+        await self._socket.send_str(message.decode())
+
+    async def receive(self) -> bytes | None:
+        message = await self._socket.receive()
+        return message.data.encode() if message.type == WSMsgType.TEXT else None
+
+    async def close(self) -> None:
+        await self._socket.close()
+        await self._session.close()
+
+
+class TestWebSocket(TransportContract):
+    trust = "host"
+
+    def make(self) -> Transport:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        return self.made("127.0.0.1")
+
+    def made(self, host: str) -> Transport:
+        module = ModuleType("pegboard_websocket")
+        exec(CODE, vars(module))
+        transport: Transport = module.WebSocketTransport(module.WebSocketConfig(host=host, port=self.port))
+        return transport
+
+    async def connect(self, transport: Transport) -> FarEnd:
+        session = ClientSession()
+        try:
+            return Page(session, await session.ws_connect(f"http://127.0.0.1:{self.port}", max_msg_size=0))
+        except BaseException:
+            await session.close()
+            raise
+
+    def make_unopenable(self) -> Transport:
+        return self.made("192.0.2.1")  # an address of nobody
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    groups = {
+        "pegboard.plugins": {"websocket": "pegboard_websocket:WebSocketPlugin"},
+        "pegboard.toolkits": {"who": "who_kit:kit"},
+    }
+    make_distribution(tmp_path, "ws", "1", groups, {"pegboard_websocket.py": CODE, "who_kit.py": KIT})
+    return tmp_path
+
+
+async def asked(url: str, *fields: tuple[str, str]) -> Any:
+    """Who the host takes a client for that sends these fields; the status where it refuses."""
+    async with ClientSession() as session:
+        try:
+            async with session.ws_connect(url, headers=dict(fields)) as connection:
+                await connection.send_json(modern(call("who_am_i")))
+                return json.loads((await connection.receive()).data)["result"]["content"][0]["text"]
+        except WSServerHandshakeError as refused:
+            return refused.status
+
+
+async def test_with_an_authenticator_it_admits_whom_the_endpoint_admits(site: Path) -> None:
+    config = FILES["hostconfig.toml"].replace("8100", "0")
+    async with Served(site, config, env={"ADA_TOKEN": TOKEN}, ready=False) as served:
+        url = (await served.said(r" at (ws://127\.0\.0\.1:\d+)\n"))[1].replace("ws:", "http:")
+        assert await asked(url) == 401
+        assert await asked(url, ("Authorization", "Bearer wrong")) == 401
+        assert await asked(url, served.proof) == 401
+        assert await asked(url, ("Authorization", f"Bearer {TOKEN}")) == "('ada', False)"
+        assert await asked(url, ("Authorization", f"Bearer {TOKEN}"), ("Origin", "http://localhost")) == 403
+
+
+async def test_without_one_only_proof_makes_a_caller_the_operator(site: Path) -> None:
+    config = FILES["hostconfig.toml"].partition("[plugins.auth_token")[0].replace("8100", "0")
+    async with Served(site, config, ready=False) as served:
+        url = (await served.said(r" at (ws://127\.0\.0\.1:\d+)\n"))[1].replace("ws:", "http:")
+        assert await asked(url) == "(None, False)"
+        assert await asked(url, served.proof) == "(None, True)"
+
+
+async def test_beyond_this_machine_it_needs_one(site: Path) -> None:
+    config = FILES["hostconfig.toml"].partition("[plugins.auth_token")[0].replace("8100", '0\nhost = "0.0.0.0"')
+    for more in ("", "[plugins.mcp]\nhttp = false\n"):
+        async with Served(site, config + more, ready=False) as served:
+            assert await served.wait() == 3
+            assert "no authenticator is configured for" in served.stderr
