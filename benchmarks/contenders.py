@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -29,6 +30,7 @@ NAMES: Final = tuple(dict.fromkeys((PEGBOARD, PEGBOARD_FILES, *SERVERS, *HTTP_SE
 _UVLOOP: Final = "uvloop"
 _TOOLS: Final = ("add", "add_inline", "add_thread")
 _READY = "import os; os.write(1, b'ready\\n'); os.read(0, 1)"
+_STATE: Final = os.path.join(tempfile.gettempdir(), "pegboard-bench")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Contender:
         variables = {"PATH": os.defpath, "HOME": bare, "XDG_CONFIG_HOME": bare, "LANG": "C.UTF-8"}
         if port is not None:
             variables |= {"PEGBOARD__PLUGINS__HTTP__PORT": str(port), "BENCH_PORT": str(port)}
+            # the operator is not limited in calls and sessions
+            variables |= {"PEGBOARD__PLUGINS__HTTP__LOOPBACK_IS_OPERATOR": "true", "PEGBOARD_STATE_DIR": _STATE}
         return variables | {"BENCH_MORE_TOOLS": str(more_tools), **more}
 
     def python(self, code: str) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ START_SECONDS: Final = 60
 _CONFIG: Final = f"""
 [plugins.http]
 port = {{port}}
+loopback_is_operator = true
 
 [plugins.mcp]
 session_idle_seconds = {SESSION_SECONDS}

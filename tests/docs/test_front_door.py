@@ -28,9 +28,14 @@ LONG = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 def answered(tmp_path: Path, settings: str, lines: str) -> str:
     """What lines of the page print, where a server has settings of the page."""
-    settings = BLOCKS[settings] + "\n[plugins.http]\nport = 0\n"
+    settings = BLOCKS.get(settings, "") + "\n[plugins.http]\nport = 0\n"
     (tmp_path / "hostconfig.toml").write_text(settings, "utf-8")
-    environ = {**os.environ, "DOOR_TOKEN": LONG, "ARCADE_DISABLED_TOOLKITS": "github"}
+    environ = {
+        **os.environ,
+        "PEGBOARD_STATE_DIR": str(tmp_path),
+        "DOOR_TOKEN": LONG,
+        "ARCADE_DISABLED_TOOLKITS": "github",
+    }
     command = [sys.executable, "-m", "pegboard", "serve", "--config", "hostconfig.toml"]
     with subprocess.Popen(command, cwd=tmp_path, env=environ, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
@@ -41,7 +46,8 @@ def answered(tmp_path: Path, settings: str, lines: str) -> str:
                 assert line, said
                 said += line
             script = BLOCKS[lines].replace("http://127.0.0.1:8000", address[0])
-            return run("sh", "-c", f"DOOR_TOKEN={LONG}; {script}", cwd=tmp_path)
+            script = script.replace("pegboard operator-token", f"{sys.executable} -m pegboard operator-token")
+            return run("sh", "-c", script, cwd=tmp_path, env=environ)
         finally:
             server.terminate()
 
@@ -51,6 +57,10 @@ def test_the_curl_lines_are_answered(tmp_path: Path) -> None:
     assert shown.startswith("401 Bearer\n")
     assert '"isError":false' in shown
     assert shown.endswith("ok\n")
+
+
+def test_the_operators_curl_line_is_answered(tmp_path: Path) -> None:
+    assert '"isError":false' in answered(tmp_path, "", "sh operator")
 
 
 def test_what_needs_scopes_is_refused_as_the_page_shows(tmp_path: Path) -> None:

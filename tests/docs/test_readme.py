@@ -136,7 +136,7 @@ def test_the_clients_settings_are_json_and_the_command_takes_them() -> None:
 def test_the_curl_lines_are_answered(tmp_path: Path) -> None:
     (script,) = (text for kind, _, text in BLOCKS if kind == "sh http")
     command = [sys.executable, "-m", "pegboard", "serve", "--config", "hostconfig.toml"]
-    environ = {**os.environ, "PEGBOARD__PLUGINS__HTTP__PORT": "0"}
+    environ = {**os.environ, "PEGBOARD_STATE_DIR": str(tmp_path / "state"), "PEGBOARD__PLUGINS__HTTP__PORT": "0"}
     with subprocess.Popen(command, cwd=ROOT, env=environ, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         said = server.stderr.readline()

@@ -25,7 +25,7 @@ def test_the_curl_lines_are_answered(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("ARCADE_DISABLED_TOOLKITS", "github")
     command = Path(sys.executable).with_name("pegboard")
     assert shutil.which("curl")
-    environ = {**os.environ, "PEGBOARD__PLUGINS__HTTP__PORT": "0"}
+    environ = {**os.environ, "PEGBOARD_STATE_DIR": str(tmp_path / "state"), "PEGBOARD__PLUGINS__HTTP__PORT": "0"}
     with subprocess.Popen([command, "serve"], cwd=tmp_path, env=environ, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         try:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.http import Answer, Line, Served, http_config
+from tests.support.http import OPEN_MCP, Answer, Line, Served, http_config
 from tests.support.http_mcp import JSON_FIELDS, Exchanged, Session, Streaming, call, exchange, message, mirrored, modern
 from tests.support.peer import modern_meta
 from tests.support.schemas import LEGACY
@@ -273,9 +273,9 @@ async def open_from(served: Served, address: str) -> tuple[Session, Exchanged]:
 
 @pytest.mark.requirement("SEC-03")
 async def test_too_many_sessions_of_one_caller(fixture_site: Path) -> None:
-    """Callers whom nobody knows are told apart by their addresses; this machine's user is not limited."""
+    """Callers whom nobody knows are told apart by their addresses; the operator is not limited."""
     http = 'port = 0\ntrusted_proxies = ["127.0.0.1"]'
-    async with Served(fixture_site, http_config(http, more="[plugins.mcp]\nmax_sessions_per_caller = 2")) as served:
+    async with Served(fixture_site, http_config(http, more=f"{OPEN_MCP}max_sessions_per_caller = 2")) as served:
         first, opened = await open_from(served, "203.0.113.9")
         assert opened.status == 200
         assert (await open_from(served, "203.0.113.9"))[1].status == 200
@@ -289,7 +289,7 @@ async def test_too_many_sessions_of_one_caller(fixture_site: Path) -> None:
         assert (await served.request("DELETE", "/mcp", fields)).status == 204
         assert (await open_from(served, "203.0.113.9"))[1].status == 200
         for _ in range(3):
-            assert (await Session(served).open()).status == 200
+            assert (await Session(served).open(Authorization=served.proof[1])).status == 200
 
 
 @pytest.mark.requirement("SESS-04")
