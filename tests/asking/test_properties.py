@@ -28,7 +28,6 @@ class Memory:
     """A connection within the process: what goes in is a list, what comes out another."""
 
     peer = "test"
-    caller = LOCAL
 
     def __init__(self) -> None:
         self.sent: list[bytes] = []
@@ -73,7 +72,7 @@ class Exchanges:
             async with asyncio.timeout(WAIT):
                 await connection.answered.wait()
 
-        await self._host.serve(connection, messages())
+        await self._host.serve(connection, messages(), caller=LOCAL)
         (answer,) = connection.sent
         return conversation.received(answer)
 

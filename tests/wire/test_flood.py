@@ -26,7 +26,6 @@ class Line:
     """A connection that keeps what is sent."""
 
     peer = "test"
-    caller = LOCAL
 
     def __init__(self) -> None:
         self.conversation = Conversation()
@@ -73,7 +72,7 @@ async def test_more_than_may_run_are_refused_and_the_connection_goes_on(monkeypa
     monkeypatch.setattr(protocol, "MOST_IN_FLIGHT", 3)
     monkeypatch.setattr(protocol, "ROOM_SECONDS", 0.01)
     async with Host({"host": {"autoload": False}}, toolkits={"slow": kit}) as host:
-        await host.serve(line, line.told(messages))
+        await host.serve(line, line.told(messages), caller=LOCAL)
     answers = {answer["id"]: answer for answer in line.sent}
     assert set(answers) == {"i", 3, "p"}
     assert "3 requests are in flight" in str(answers[3]["error"])
@@ -112,7 +111,7 @@ async def test_who_sends_faster_than_it_is_served_waits(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(protocol, "MOST_IN_FLIGHT", 3)
     async with Host({"host": {"autoload": False}}, toolkits={"slow": slow}) as host:
-        await host.serve(line, told())
+        await host.serve(line, told(), caller=LOCAL)
     assert [answer for answer in line.sent if "error" in answer] == []
     assert len(line.sent) == 13
 
@@ -124,7 +123,7 @@ async def test_the_end_of_a_connection_ends_its_subscriptions() -> None:
     meta = {**modern_meta(), "progressToken": 1}
     listen = request("l", "subscriptions/listen", notifications={"toolsListChanged": True}, _meta=meta)
     async with Host({"host": {"autoload": False}}, toolkits={"slow": kit}) as host:
-        await host.serve(line, line.told([listen]))
+        await host.serve(line, line.told([listen]), caller=LOCAL)
         assert [one.get("method", one.get("id")) for one in line.sent] == [
             "notifications/subscriptions/acknowledged",
             "l",
@@ -156,7 +155,7 @@ async def test_what_waits_to_be_told_ends_with_its_connection() -> None:
             await asyncio.wait_for(line.waiting.wait(), 5)
 
         before = asyncio.all_tasks()
-        await host.serve(line, told())
+        await host.serve(line, told(), caller=LOCAL)
         left = asyncio.all_tasks() - before
         if left:
             await asyncio.wait(left, timeout=1)

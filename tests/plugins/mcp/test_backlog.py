@@ -6,7 +6,6 @@ import asyncio
 
 import pytest
 
-from pegboard import LOCAL
 from pegboard_plugins.mcp.backlog import Backlog
 from pegboard_plugins.mcp.outbox import Outbox
 from pegboard_plugins.mcp.teller import Teller
@@ -16,7 +15,6 @@ class Line:
     """A connection that takes one message at a time."""
 
     peer = "test"
-    caller = LOCAL
 
     def __init__(self) -> None:
         self.sent: list[bytes] = []

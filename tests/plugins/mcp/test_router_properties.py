@@ -47,7 +47,6 @@ class Memory:
     """A connection within the process."""
 
     peer = "test"
-    caller = LOCAL
 
     def __init__(self) -> None:
         self.sent: list[bytes] = []
@@ -89,7 +88,7 @@ class Running:
                 await asyncio.sleep(0)
 
         async with asyncio.timeout(WAIT):
-            await self.host.serve(connection, messages())
+            await self.host.serve(connection, messages(), caller=LOCAL)
         return [conversation.received(line) for line in connection.sent]
 
     def http(self, request: Request) -> tuple[int, bytes]:
