@@ -41,6 +41,7 @@ loopback_is_operator = true
 [plugins.mcp]
 session_idle_seconds = {SESSION_SECONDS}
 events_seconds = {EVENTS_SECONDS}
+max_sessions_per_caller = 10_000
 """
 
 
