@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import warnings
 
 from pegboard import Context, Toolkit, UpstreamError, UpstreamRateLimitError
@@ -40,3 +41,28 @@ def warn(text: str) -> str:
     """Warn."""
     warnings.warn(text, stacklevel=1)
     return "warned"
+
+
+@kit.tool
+def end_thread(text: str) -> str:
+    """Let a thread of its own end by an exception."""
+
+    def end() -> None:
+        raise ValueError(text)
+
+    thread = threading.Thread(target=end)
+    thread.start()
+    thread.join()
+    return "ended"
+
+
+@kit.tool
+def break_finalizer(text: str) -> str:
+    """Let an exception happen that Python cannot raise."""
+
+    class Broken:
+        def __del__(self) -> None:
+            raise ValueError(text)
+
+    Broken()
+    return "broken"

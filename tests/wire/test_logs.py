@@ -14,6 +14,7 @@ from tests.support.wire import Wire
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 FORGED = "x\n2026-01-01T00:00:00.000Z ERROR pegboard: forged\r\x1b[2J\x9b2J\u2028\u202egnp.exe"
+TOOLS = [f"logs_{name}" for name in ("tell", "crash", "upstream", "warn", "end_thread", "break_finalizer")]
 LINE = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z [A-Z]+ ([\w.]+)(?: \[[^]]*\])?: |    |pegboard: ")
 
 
@@ -29,7 +30,7 @@ async def stderr_of(site: Path, tool: str, **arguments: object) -> tuple[dict[st
     return result, wire.stderr.split("\n")[:-1]
 
 
-@pytest.mark.parametrize("tool", ["logs_tell", "logs_crash", "logs_upstream", f"logs_{FORGED}"])
+@pytest.mark.parametrize("tool", [*TOOLS, f"logs_{FORGED}"])
 async def test_an_argument_neither_forges_a_line_nor_controls_a_terminal(site: Path, tool: str) -> None:
     arguments = {"text": FORGED} | ({"status": 404} if tool == "logs_upstream" else {})
     if tool.endswith(FORGED):

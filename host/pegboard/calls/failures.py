@@ -91,7 +91,7 @@ def _log_expected(call: Call, error: UpstreamError | NetworkTransportError, stor
     """Log in one line that a service refused or did not answer. The traceback is for the level debug."""
     name = _name(call)
     data = {"method": call.method, "name": name, "kind": error.kind.value, "status": error.status_code}
-    told = redacted(": ".join(part for part in (error.message, error.developer_message) if part))
+    told = redacted(" ".join(part for part in (error.message, error.developer_message) if part))
     exc_info = (type(story), story, story.__traceback__) if logger.isEnabledFor(logging.DEBUG) else None
     about = {"call": call, "data": data}
     text = "%s %r failed upstream (%s): %s"

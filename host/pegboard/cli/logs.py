@@ -6,6 +6,9 @@ Only servers follow that section. Commands that a person runs log text to standa
 from __future__ import annotations
 
 import logging
+import sys
+import threading
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,8 @@ from pegboard.errors import ConfigError
 from pegboard.line_file import LineFile
 from pegboard.log_lines import JsonFormatter, TextFormatter
 from pegboard.redaction import redact_logs
+
+logger = logging.getLogger("pegboard")
 
 ACCESS = "pegboard.access"
 """The logger of HTTP requests. Servers use it if it has a level of its own."""
@@ -46,6 +51,8 @@ def set_up_logging(config: HostConfig, verbose: int, *, serving: bool = False, s
     logging.basicConfig(level=level, handlers=[handler])
     if as_json and not isinstance(handler, FileHandler):
         output.speak_through(_say_in_log)
+    if serving:
+        _log_what_python_prints()
     if settings.get("access") is True:
         logging.getLogger(ACCESS).setLevel(logging.INFO)
 
@@ -97,6 +104,33 @@ class FileHandler(logging.Handler):
         """Close the file."""
         self._file.close()
         super().close()
+
+
+def _log_what_python_prints() -> None:
+    """Log the warnings and exceptions that Python would print: their texts may come from callers."""
+    warnings.showwarning = _log_warning
+    threading.excepthook = _log_end_of_thread
+    sys.unraisablehook = _log_unraisable
+
+
+def _log_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
+) -> None:
+    logging.getLogger("py.warnings").warning("%s: %s (%s:%s)", category.__name__, message, filename, lineno)
+
+
+def _log_end_of_thread(ended: threading.ExceptHookArgs) -> None:
+    if ended.exc_type is SystemExit or ended.exc_value is None:
+        return  # as Python has it
+    name = "a thread" if ended.thread is None else f"the thread {ended.thread.name!r}"
+    logger.error("%s ended by an exception", name, exc_info=(ended.exc_type, ended.exc_value, ended.exc_traceback))
+
+
+def _log_unraisable(ignored: sys.UnraisableHookArgs) -> None:
+    if ignored.exc_value is None:
+        return
+    told = (ignored.exc_type, ignored.exc_value, ignored.exc_traceback)
+    logger.error("%s %r", ignored.err_msg or "exception ignored in", ignored.object, exc_info=told)
 
 
 def _say_in_log(text: str, level: int) -> None:
