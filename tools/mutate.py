@@ -45,7 +45,11 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
     ),
     "inventory": ("host/pegboard/catalogue/inventory.py", ["host/middleware/test_inventory"]),
     "middleware": ("host/pegboard/middleware.py", ["host/middleware/test_views", "host/middleware/test_hooks"]),
-    "rate_limit": ("plugins/pegboard_plugins/rate_limit.py", ["plugins/rate_limit/test_limits"]),
+    "http.authority": ("plugins/pegboard_plugins/http/authority.py", ["plugins/http/test_authority"]),
+    "rate_limit": (
+        "plugins/pegboard_plugins/rate_limit.py",
+        ["plugins/rate_limit/test_limits", "plugins/worker/test_rate_limit"],
+    ),
     "scopes": ("plugins/pegboard_plugins/scopes.py", ["plugins/scopes/test_rules"]),
     "bearer": ("host/pegboard/bearer.py", ["host/test_bearer"]),
     "routing": (
@@ -74,11 +78,13 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
             [f"plugins/resource_server/test_{one}" for one in tests.split()],
         )
         for name, tests in {
-            "claims": "verified leeway introspection tokens",
+            "claims": "verified leeway introspection tokens scopes",
             "fetching": "settings keys introspection",
             "introspection": "introspection",
             "jwts": "verified leeway keys tokens",
             "keys": "verified keys tokens",
+            "lanes": "lanes",
+            "questions": "introspection",
             "servers": "settings introspection",
             "settings": "settings introspection",
             "tokens": "verified introspection tokens callers",
