@@ -23,6 +23,22 @@ async def test_peers_get_places_in_turn() -> None:
     assert order == ["a1", "a2", "b1", "c1", "a3", "b2"]
 
 
+async def test_a_question_that_is_given_up_waits_no_longer() -> None:
+    lane = Lane(1, 1)
+
+    async def ask() -> None:
+        async with lane.place("a"):
+            pass
+
+    async with lane.place("a"):
+        asked = [asyncio.create_task(ask()) for _ in range(2)]
+        await asyncio.sleep(0)
+        for task in asked:
+            task.cancel()
+        await asyncio.wait(asked)
+        assert lane._waiting == {}
+
+
 STEPS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["enter", "leave", "cancel"])), max_size=60)
 
 
@@ -60,7 +76,7 @@ def test_no_place_is_lost_or_given_twice(steps: list[tuple[str, str]]) -> None:
             done.set()
         await asyncio.gather(*(task for task, _ in tasks), return_exceptions=True)
         await asyncio.sleep(0)
-        assert (lane._free, lane._waiting, +lane._busy) == (3, {}, {})
+        assert (lane._free, lane._waiting, dict(lane._busy)) == (3, {}, {})
 
     asyncio.run(run())
 
