@@ -77,6 +77,11 @@ def token_hint(required: ToolAuthorization, sources: Sequence[TokenSource], secr
     return "; ".join(map(secrets.missing, dict.fromkeys(names)))
 
 
+def token_secrets(required: ToolAuthorization, sources: Iterable[TokenSource]) -> list[str]:
+    """Return the names of the secrets in which sources look for a token that a tool requires."""
+    return list(dict.fromkeys(filter(None, (_secret_of(source, required) for source in sources))))
+
+
 def _secret_of(source: TokenSource, required: ToolAuthorization) -> str:
     """The name of the secret in which a source looks for a token; empty where it looks elsewhere."""
     tell = getattr(source, "secret", None)

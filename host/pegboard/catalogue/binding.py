@@ -15,6 +15,7 @@ from pegboard.catalogue.content_definitions import compile_prompt, compile_resou
 from pegboard.catalogue.definitions import attempt, compile_tool, own_name
 from pegboard.catalogue.error_chain import ErrorChain
 from pegboard.catalogue.extensions import describe, put_together, used_only
+from pegboard.catalogue.grants import refusal
 from pegboard.catalogue.secret_stores import SecretStores
 from pegboard.config import HostConfig
 from pegboard.context import Owner
@@ -250,10 +251,25 @@ class Binder:
             return f"disabled by {pattern!r} in [host] disabled_tools ({self._config.source('host.disabled_tools')})"
         if definition.enabled is not None and not _is_enabled(definition.enabled, plugin.context.config):
             return f"switched off by the settings of {plugin.origin.name}"
+        if reason := self._ungranted(plugin, definition):
+            self._report(plugin.origin, f"tool {own_name(definition)!r} is not served: {reason}")
+            return reason
         missing = [name for name in _each_once(definition.requires_secrets) if not self.secrets.get(name)]
         if missing and self._config.host.missing_secrets == "hide":
             return "; ".join(map(self.secrets.missing, missing))
         return None
+
+    def _ungranted(self, plugin: Loaded, definition: ToolDefinition) -> str:
+        """Return the reason why a tool is not served whose secrets, one of them perhaps its token, are not granted."""
+        if not self._config.host.toolkits:
+            return ""
+        names = _each_once(definition.requires_secrets)
+        if definition.requires_auth is not None:
+            from pegboard.catalogue.authorization import token_secrets
+
+            sources = [source for one in self._plugins for source in one.token_sources]
+            names += [name for name in token_secrets(definition.requires_auth, sources) if self.secrets.get(name)]
+        return refusal(self._config, plugin.origin, names)
 
 
 def _each_once(names: Iterable[str]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from threading import RLock
 from typing import Any
 
@@ -11,6 +12,7 @@ from pegboard.authoring import definition_of
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.binding import SINGULAR, Binder, Bound, Definition, Served, Withheld, described, is_prefixed
 from pegboard.catalogue.definitions import attempt, own_name, place
+from pegboard.catalogue.grants import is_granted
 from pegboard.catalogue.inventory import tell
 from pegboard.catalogue.secret_stores import is_reserved
 from pegboard.config import HostConfig
@@ -45,13 +47,18 @@ class Registry:
     def context(self, plugin: Loaded, config: Any, log: logging.Logger) -> PluginContext:
         """What a plugin's hooks are told; its own way among it."""
         folder = self._config.trusted_directory
-        own, directory = _OwnCatalogue(self, plugin), None if folder is None else str(folder)
-        return PluginContext(plugin.origin.name, config, log, own, self._secret, directory)
+        own, secret = _OwnCatalogue(self, plugin), partial(self._secret, plugin.origin)
+        return PluginContext(plugin.origin.name, config, log, own, secret, None if folder is None else str(folder))
 
-    def _secret(self, name: str) -> str | None:
+    def _secret(self, origin: Origin, name: str) -> str | None:
         with self._lock:
             binder = self._binder
         if binder is None or is_reserved(name):
+            return None
+        if not is_granted(self._config, origin, name):
+            logger.warning(
+                "%s gets no secret %s: [host.toolkits.%s] secrets does not grant it", origin, name, origin.name
+            )
             return None
         found = binder.secrets.get(name)
         self._report(binder)

@@ -12,6 +12,7 @@ from pegboard.cli import OK
 from pegboard.cli.common import loaded_host
 from pegboard.cli.find import find_tool
 from pegboard.cli.output import first_line, flush, print_json, print_table, print_text, say
+from pegboard.cli.received import granted_secrets, received_secrets
 from pegboard.codec import encode
 from pegboard.contracts import Tool
 from pegboard.host import Host
@@ -169,7 +170,9 @@ def run_plugins(options: Namespace) -> int:
 
 
 def _with_source(detail: dict[str, Any]) -> dict[str, Any]:
-    return detail | {"source": f"{detail['distribution']} {detail['version']}".strip()}
+    source = f"{detail['distribution']} {detail['version']}".strip()
+    secrets = ", ".join(one["name"] + ("" if one["set"] else " (not set)") for one in detail["secrets"])
+    return detail | {"source": source, "reason": detail["reason"] + (f"; secrets: {secrets}" if secrets else "")}
 
 
 def plugin_detail(host: Host, choice: Choice) -> dict[str, Any]:
@@ -185,6 +188,8 @@ def plugin_detail(host: Host, choice: Choice) -> dict[str, Any]:
         "version": origin.version,
         "target": origin.target,
         "tools": [name for name, bound in host.assembly.tools.items() if bound.tool.owner == origin.name],
+        "secrets": received_secrets(host, origin),
+        "may_receive": granted_secrets(host, origin),
         "import_ms": round(loaded.import_seconds * 1000, 1) if loaded else None,
         "problems": [
             {"stage": problem.stage, "level": problem.level, "message": problem.message}

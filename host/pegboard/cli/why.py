@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from pegboard.cli import FAILED, OK
 from pegboard.cli.common import loaded_host
 from pegboard.cli.find import find_tool, find_withheld, same
 from pegboard.cli.look import plugin_detail
 from pegboard.cli.output import print_json, print_text, say
+from pegboard.cli.received import received_secrets
 from pegboard.errors import NotFoundError
 from pegboard.host import Host
 from pegboard.loading.plugins import Choice
@@ -22,6 +24,7 @@ def run_why(options: Namespace) -> int:
     host = loaded_host(options)
     choices = [choice for choice in host.report.choices if same(choice.origin.name, options.name)]
     stories = [*(_plugin_story(host, choice) for choice in choices), *_tool_stories(host, options.name)]
+    stories += _secret_stories(host, options.name)
     if not stories:
         stories = list(_absent_stories(host, options.name))
     if not stories:
@@ -41,8 +44,26 @@ def _plugin_story(host: Host, choice: Choice) -> str:
     lines.append(f"  from {source}, {detail['target']}{_installed_from(choice)}")
     if detail["tools"]:
         lines.append(f"  tools: {', '.join(detail['tools'])}")
+    lines += [f"  secret {_secret_line(secret)}" for secret in detail["secrets"]]
+    if detail["may_receive"] is not None:
+        place = host.config.source(("host", "toolkits", detail["name"], "secrets"))
+        granted = ", ".join(detail["may_receive"]) or "none"
+        lines.append(f"  may be given these secrets: {granted} ([host.toolkits.{detail['name']}] secrets, {place})")
     lines += [f"  problem, {problem['stage']}: {problem['message']}" for problem in detail["problems"]]
     return "\n".join(lines)
+
+
+def _secret_line(secret: Mapping[str, Any]) -> str:
+    tools = f": {', '.join(secret['tools'])}" if secret["tools"] else ""
+    return f"{secret['name']}, {'set' if secret['set'] else 'not set'}, {secret['given']}{tools}"
+
+
+def _secret_stories(host: Host, name: str) -> Iterator[str]:
+    """Tell which plugins and toolkits receive a secret."""
+    for choice in host.report.choices:
+        for secret in received_secrets(host, choice.origin):
+            if secret["name"].casefold() == name.casefold():
+                yield f"{choice.origin.kind} {choice.origin.name} receives the secret {_secret_line(secret)}"
 
 
 def _installed_from(choice: Choice) -> str:

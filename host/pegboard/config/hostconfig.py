@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from pegboard.config import environment, files
-from pegboard.config.models import HostSection
+from pegboard.config.models import HostSection, ToolkitRights
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order, undotted
 from pegboard.config.secrets import refer
 from pegboard.config.sources import Layer, Source, Sources
@@ -220,15 +220,13 @@ class _Builder:
             del tree[key]
 
     def host(self, given: dict[str, Any]) -> HostSection:
-        if _is_plain(given):
-            lists: dict[str, Any] = {key: tuple(names) for key, names in given.items()}
-            return HostSection.model_construct(**lists)
+        if (plain := _plain(given)) is not None:
+            return plain
         checked = check(HostSection, given, self.sources, ("host",), {})
         if isinstance(checked, HostSection):
             return checked
         self.problems += checked
-        wrong = {problem.key.partition("[")[0] for problem in checked}
-        for key in [key for key in given if dotted(("host", key)) in wrong]:
+        for key in [key for key in given if any(_is_within(problem.key, ("host", key)) for problem in checked)]:
             self.sources.forget(("host", key))
             del given[key]
         return HostSection.model_validate(given)
@@ -244,13 +242,33 @@ class _Builder:
         self.problems.append(locate(self.sources, message, path, suggestion))
 
 
-def _is_plain(given: Mapping[str, Any]) -> bool:
-    """Whether `[host]` holds lists of names and nothing else, as it mostly does: no need to build what validates it."""
+def _is_within(key: str, path: KeyPath) -> bool:
+    """Return True if a dotted key names a value or something in it."""
+    return key == dotted(path) or key.startswith((f"{dotted(path)}.", f"{dotted(path)}["))
+
+
+def _plain(given: Mapping[str, Any]) -> HostSection | None:
+    """Make `[host]` of lists of names without building what validates it; None if it holds anything else."""
     fields = HostSection.model_fields
-    return all(
-        key in fields and fields[key].annotation == tuple[str, ...] and _is_list_of_names(names)
-        for key, names in given.items()
-    )
+    values: dict[str, Any] = {}
+    for key, value in given.items():
+        if key == "toolkits":
+            values[key] = _plain_rights(value)
+        elif key in fields and fields[key].annotation == tuple[str, ...] and _is_list_of_names(value):
+            values[key] = tuple(value)
+        else:
+            return None
+    return None if values.get("toolkits", {}) is None else HostSection.model_construct(**values)
+
+
+def _plain_rights(given: Any) -> dict[str, ToolkitRights] | None:
+    """Make `[host.toolkits]` of lists of secrets' names; None if it holds anything else."""
+    if not isinstance(given, Mapping):
+        return None
+    for rights in given.values():
+        if not (isinstance(rights, Mapping) and rights.keys() == {"secrets"} and _is_list_of_names(rights["secrets"])):
+            return None
+    return {name: ToolkitRights.model_construct(secrets=tuple(one["secrets"])) for name, one in given.items()}
 
 
 def _is_list_of_names(names: object) -> bool:

@@ -44,6 +44,16 @@ class PluginConfig(BaseModel, extra="forbid", frozen=True, defer_build=True):
         return folder
 
 
+class ToolkitRights(PluginConfig):
+    """The `[host.toolkits.NAME]` section: limits of one toolkit.
+
+    Attributes:
+        secrets: names or globs of the secrets that the toolkit may be given; None for all that its tools require.
+    """
+
+    secrets: tuple[str, ...] | None = None
+
+
 class HostSection(PluginConfig):
     """The `[host]` section.
 
@@ -71,6 +81,9 @@ class HostSection(PluginConfig):
         disabled_tools: names or globs of tools that are not offered, in any spelling.
         required: names of plugins and toolkits without which the host does not start. `distribution:name` selects one
             of several that have the same name.
+        toolkits: limits of toolkits, by name. `[host.toolkits.weather] secrets = ["WEATHER_*"]` names the only secrets
+            that the toolkit may be given, by name or glob. A tool that requires another one is not served. Without a
+            limit a toolkit is given each secret that its tools require.
         autoload: whether installed toolkits are on without being named.
         missing_secrets: what a tool does whose secret is not set: it warns, it is hidden, or the host does not start.
         tool_names: how tools are called on the wire, `github_list_issues` or `Github_ListIssues`.
@@ -112,6 +125,7 @@ class HostSection(PluginConfig):
     disabled_toolkits: tuple[str, ...] = ()
     disabled_tools: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+    toolkits: dict[str, ToolkitRights] = {}
     autoload: bool = True
     missing_secrets: Literal["warn", "hide", "fail"] = "warn"
     tool_names: Literal["snake", "pascal"] = "snake"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from types import ModuleType
 from typing import Any, TypeAlias, cast
 
@@ -111,11 +111,19 @@ class _Loader:
             self.wrong_config(unknown_sections(self.config, section, known))
             self.report_unmatched(f"disabled_{section}", origins)
         toolkits = [choice.origin for choice in choices if choice.origin.kind == "toolkit"]
+        self.report_unknown_rights({origin.name for origin in toolkits})
         for text in Patterns(self.selection.only).unmatched_plugins(map(_pair, toolkits)):
             hint = _hint(text, (origin.name for origin in toolkits))
             self.problems.append(Problem("find", f"--only: no installed toolkit is called {text!r}{hint}", fatal=True))
         self.report_absent("plugins", choices)
         self.report_absent("required", choices)
+
+    def report_unknown_rights(self, known: Collection[str]) -> None:
+        """Report limits of toolkits that are not installed: a limit that is misspelt limits nothing."""
+        message = "no toolkit of this name is installed"
+        for name in [name for name in self.config.host.toolkits if name not in known]:
+            path = ("host", "toolkits", name)
+            self.wrong_config([self.config.problem(message, path, nearest(name, known))])
 
     def report_unmatched(self, key: Any, origins: Sequence[Origin]) -> None:
         patterns: Patterns = getattr(self.config, key)

@@ -1,0 +1,59 @@
+"""The secrets that each plugin and toolkit receives, for `pegboard plugins` and `pegboard why`. It shows no value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from pegboard.catalogue.authorization import token_secrets
+from pegboard.config.secrets import references
+from pegboard.host import Host
+from pegboard.loading.plugins import SECTIONS, Origin
+
+DECLARED = "declared by its tools"
+
+
+class _Received(NamedTuple):
+    name: str
+    is_set: bool
+    given: str
+    tool: str = ""
+
+
+def received_secrets(host: Host, origin: Origin) -> list[dict[str, Any]]:
+    """Return the secrets of a plugin or toolkit as JSON: name, whether it is set, how it is given, and which tools."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for name, is_set, given, tool in (*_of_tools(host, origin), *_of_settings(host, origin)):
+        entry = {"name": name, "set": is_set, "given": given, "tools": []}
+        found.setdefault((name, given), entry)["tools"] += [tool] if tool else []
+    return [found[key] for key in sorted(found)]
+
+
+def granted_secrets(host: Host, origin: Origin) -> list[str] | None:
+    """Return the names and globs of the secrets that a toolkit may be given, None without a limit."""
+    rights = host.config.host.toolkits.get(origin.name) if origin.kind == "toolkit" else None
+    return None if rights is None or rights.secrets is None else list(rights.secrets)
+
+
+def _of_tools(host: Host, origin: Origin) -> Iterator[_Received]:
+    sources = [(plugin, source) for plugin in host.report.plugins for source in plugin.token_sources]
+    for name, bound in host.assembly.tools.items():
+        required = bound.requirements
+        if bound.tool.owner != origin.name or required is None:
+            continue
+        for secret, value in required.secrets.items():
+            yield _Received(secret, bool(value), DECLARED, name)
+        if required.authorization is None:
+            continue
+        for plugin, source in sources:
+            for secret in token_secrets(required.authorization, [source]):
+                is_set = bool(plugin.context.get_secret(secret))
+                yield _Received(secret, is_set, f"as the token of {required.authorization.name}", name)
+
+
+def _of_settings(host: Host, origin: Origin) -> Iterator[_Received]:
+    """Variables to which a section refers, by `{ env = "NAME" }`."""
+    section = SECTIONS[origin.kind]
+    for way, ref in references(host.config.section(section, origin.name)):
+        key = ".".join(map(str, way))
+        yield _Received(ref.env, bool(ref.value), f"by {key} in [{section}.{origin.name}]")
