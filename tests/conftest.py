@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -10,6 +12,12 @@ import pytest
 from tests.support.recorder import RECORDED
 
 _of_workers: Counter[str] = Counter()
+_state = TemporaryDirectory(prefix="pegboard-state-")
+
+
+def pytest_configure() -> None:
+    """Keep commands that inherit the environment from the state directory of the person who runs the tests."""
+    os.environ["PEGBOARD_STATE_DIR"] = _state.name
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -16,6 +16,7 @@ from functools import partial
 
 from pegboard.cli import OK, failure
 from pegboard.cli.common import make_host, pass_over
+from pegboard.cli.new_toolkits import report_new_toolkits
 from pegboard.cli.output import say
 from pegboard.cli.process import leave, run_through, stop_on_signals, threads_since
 from pegboard.cli.standard_streams import OutputApart
@@ -139,6 +140,7 @@ async def _serve(host: Host, grace: float, output: OutputApart) -> int:
     if not await _start(host, stopping):
         return OK
     _log_access(host)
+    report_new_toolkits(host, os.environ)
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER, 20, 100)
     gc.enable()

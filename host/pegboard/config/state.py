@@ -112,3 +112,33 @@ def remove_state(name: str, environ: Mapping[str, str]) -> bool:
     except FileNotFoundError:
         return False
     return True
+
+
+@contextmanager
+def state_lock(name: str, environ: Mapping[str, str]) -> Iterator[bool]:
+    """Hold the lock of a state file from reading to writing it. Give False, without waiting, if a process holds it.
+
+    Raises:
+        OSError: the lock cannot be made, or the user has no home directory.
+    """
+    directory = state_directory(environ)
+    if directory is None:
+        raise OSError(f"no home directory is set: set HOME or {VARIABLE}")
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle = os.open(directory / f".{name}.lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    try:
+        yield _locked(handle)
+    finally:
+        os.close(handle)
+
+
+def _locked(handle: int) -> bool:
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ImportError:
+        return True  # Windows: the last of two processes that write wins
+    try:
+        flock(handle, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

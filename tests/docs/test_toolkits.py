@@ -1,0 +1,55 @@
+"""The page about installed toolkits: its settings do what it says."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard import Context, Host, HostConfig, Toolkit
+from pegboard.loading.discovery import Selection, choose
+from pegboard.loading.plugins import Origin
+from tools.install import ROOT
+
+PAGE = (ROOT / "docs" / "toolkits.md").read_text("utf-8")
+BLOCKS = dict(re.findall(r"^```(\w+ \w+)\n(.*?)^```$", PAGE, re.M | re.S))
+kit = Toolkit("weather")
+
+
+@kit.tool(requires_secrets=["WEATHER_KEY"])
+def forecast(context: Context) -> str:
+    """Tell the weather."""
+    return context.get_secret("weather_key")
+
+
+@kit.tool(requires_secrets=["BANK_PIN"])
+def pay(context: Context) -> str:
+    """Pay for the weather."""
+    return context.get_secret("bank_pin")
+
+
+def settings(block: str) -> dict[str, Any]:
+    read = tomllib.loads(BLOCKS[block])
+    return {**read, "host": {"autoload": False, **read["host"]}}
+
+
+def test_a_limit_of_secrets_keeps_tools_that_require_more_from_being_served() -> None:
+    host = Host(settings("toml limit"), toolkits={"weather": kit})
+    assert list(host.load().tools) == ["weather_forecast"]
+    (problem,) = [str(one) for one in host.problems if "BANK_PIN" in str(one)]
+    assert "[host.toolkits.weather] secrets" in problem
+
+
+def test_a_distribution_before_the_name_selects_one_toolkit() -> None:
+    owners = ("other-weather", "toolkit-weather")
+    origins = [Origin("toolkit", "weather", "x:kit", owner, "1", entry_point=object()) for owner in owners]  # type: ignore[arg-type]  # any
+    choices = choose(origins, HostConfig.of(settings("toml select")), Selection())
+    assert [choice.on for choice in choices] == [False, True]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/secrets.md"])
+def test_other_pages_lead_to_it(page: str) -> None:
+    assert f"({'docs/' if page == 'README.md' else ''}toolkits.md)" in Path(ROOT / page).read_text("utf-8")
