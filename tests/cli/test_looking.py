@@ -236,7 +236,7 @@ def test_plugins_are_listed_with_their_state_and_the_reason(pegboard: Command) -
     done = pegboard("plugins")
     assert done.code == 0
     found = {row[0]: row[1:] for row in rows(done.out)}
-    assert found["demo"] == ["toolkit", "on", "demo-kit 4.5.6", "installed"]
+    assert found["demo"] == ["toolkit", "on", "demo-kit 4.5.6", "installed; secrets: DEMO_KEY, GITHUB_TOKEN"]
     assert found["broken"] == ["toolkit", "failed", "dist-broken 1.2.3", "installed"]
     assert found["resting"][:3] == ["toolkit", "off", "dist-resting 1.2.3"]
     assert "disabled by 'resting' in [host] disabled_toolkits (hostconfig.toml:2)" in found["resting"][3]

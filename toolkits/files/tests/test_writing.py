@@ -286,3 +286,12 @@ def test_a_directory_that_cannot_be_made_says_why(
         write(roots.locate("x/y"), "", "create", "", parents=True)
     with pytest.raises(FileProblem, match=reason):
         make_directories(roots.locate("x"))
+
+
+def test_an_edit_that_makes_a_file_too_large_changes_nothing(root: Path, roots: Roots) -> None:
+    (root / "a.txt").write_text("a" * 100_000)
+    place = roots.locate_for_change("a.txt")
+    with pytest.raises(FileProblem, match="would become too large"):
+        edit(place, "a", "b" * 100_000, "", everywhere=True)
+    assert (root / "a.txt").read_text() == "a" * 100_000
+    assert edit(place, "a", "bb", "", everywhere=True)["replacements"] == 100_000

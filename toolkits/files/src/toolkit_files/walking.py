@@ -7,6 +7,7 @@ takes a few microseconds.
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from operator import itemgetter
 from typing import NamedTuple, Self
 
 from toolkit_files.patterns import Globs
@@ -83,7 +84,7 @@ class Walk:
     def __iter__(self) -> Iterator[Entry]:
         """Give the entries; raises FileProblem when `start` cannot be read, Cancelled when the watch says so."""
         names = tuple(printable(part) for part in self.start.parts)
-        levels = [iter(self._entries(self.start, names))]
+        levels = [self._entries(self.start, names)]
         while levels:
             entry = next(levels[-1], None)
             if entry is None:
@@ -95,33 +96,40 @@ class Walk:
                 yield entry
             if entry.kind == "directory" and not ignored and len(levels) < self._depth:
                 if len(levels) < MAX_DEPTH:
-                    levels.append(iter(self._entries_if_readable(entry)))
+                    levels.append(self._entries_if_readable(entry))
                 else:
                     self.too_deep = True
 
-    def _entries_if_readable(self, entry: Entry) -> list[Entry]:
+    def _entries_if_readable(self, entry: Entry) -> Iterator[Entry]:
         try:
             return self._entries(entry.place, entry.names)
         except Cancelled:
             raise
         except FileProblem:
             self.unreadable += 1
-            return []
+            return iter(())
 
-    def _entries(self, place: Place, above: tuple[str, ...]) -> list[Entry]:
-        result: list[Entry] = []
+    def _entries(self, place: Place, above: tuple[str, ...]) -> Iterator[Entry]:
+        """Read a directory now, and make entries of it as they are needed: it may hold millions of names."""
+        result: list[tuple[str, str, Kind]] = []
         with directory(place) as fd, entries(fd, place) as found:
             for one in found:
                 self.watch.step()
-                names = (*above, printable(one.name))
-                if not self._wanted(names):
-                    continue
-                if self._roots.closes_last(place, names):
-                    self.closed += 1
-                else:
-                    result.append(Entry(names, place.below(one.name), _kind(one)))
-        result.sort(key=lambda entry: entry.names[-1])
-        return result
+                shown = printable(one.name)
+                if self._wanted((*above, shown)):
+                    result.append((shown, one.name, _kind(one)))
+        result.sort(key=itemgetter(0))
+        return self._open_entries(place, above, result)
+
+    def _open_entries(
+        self, place: Place, above: tuple[str, ...], found: list[tuple[str, str, Kind]]
+    ) -> Iterator[Entry]:
+        for shown, name, kind in found:
+            names = (*above, shown)
+            if self._roots.closes_last(place, names):
+                self.closed += 1
+            else:
+                yield Entry(names, place.below(name), kind)
 
     def _wanted(self, names: tuple[str, ...]) -> bool:
         if not self._hidden and names[-1].startswith("."):

@@ -190,6 +190,8 @@ def edit(place: Place, old: str, new: str, encoding: str, *, everywhere: bool = 
             )
         if old == new:
             raise FileProblem("The new text is the old one; nothing was changed.")
+        if len(text) + count * (len(new) - len(old)) > MAX_EDIT:
+            raise FileProblem(f"{quoted(place.shown)} would become too large; the limit is {MAX_EDIT} characters.")
         changed = chosen.mark + encode(text.replace(old, new), chosen)
         os.close(regular_file(fd, place, os.O_WRONLY))
         if _version(os.stat(place.name, dir_fd=fd, follow_symlinks=False)) != _version(status):
