@@ -51,7 +51,7 @@ async def test_a_refusal_at_the_door_is_logged_with_its_reason_and_its_peer(site
 async def test_a_refused_token_is_logged_and_not_shown(site: Path) -> None:
     more = '[plugins.auth_token]\ntoken = { env = "TOKEN" }'
     fields = [("Authorization", "Bearer canary\x9bz"), ("Content-Type", "application/json")]
-    async with Served(site, http_config(host=INFO, more=more), env={"TOKEN": "t" * 40}) as served:
+    async with Served(site, http_config(host=INFO, more=more), env={"TOKEN": "0123456789abcdef" * 3}) as served:
         assert (await served.request("POST", "/mcp", fields, b"{}")).status == 401
         await served.said(r"refused POST /mcp: 401 .*\n")
     assert "canary" not in served.stderr

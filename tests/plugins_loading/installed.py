@@ -106,11 +106,10 @@ def shortened(stderr: str) -> list[str]:
 
 
 def complaints(stderr: str) -> list[str]:
-    """The lines about problems, without what a log or the command puts before them."""
+    """The lines about problems, without what a log or the command puts before them. That of the start is none."""
     marks = ("ERROR pegboard: ", "WARNING pegboard: ", "pegboard: error: ", "pegboard: warning: ", "pegboard: ")
-    return [
-        line.removeprefix(next(mark for mark in (*marks, "") if line.startswith(mark))) for line in shortened(stderr)
-    ]
+    lines = [line for line in shortened(stderr) if " pegboard: started with " not in line]
+    return [line.removeprefix(next(mark for mark in (*marks, "") if line.startswith(mark))) for line in lines]
 
 
 def stdio(environment: Path, config: str | None = None, *arguments: str, env: Mapping[str, str] | None = None) -> Wire:
