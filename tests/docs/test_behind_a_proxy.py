@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import subprocess
@@ -13,6 +14,8 @@ import pytest
 import pytest_asyncio
 
 from pegboard_plugins.http import HttpConfig
+from tests.plugins.auth_token import door_kit
+from tests.support.distributions import make_distribution
 from tests.support.http import Answer, Served
 from tests.support.http_mcp import Session, Streaming, ask, call, message, mirrored, modern
 from tests.support.nginx import NAME, Proxied
@@ -131,6 +134,20 @@ async def test_the_metadata_below_a_path(site: Path, certificate: Path) -> None:
         assert url.startswith(f"https://{NAME}/")
         metadata = await proxied.request("GET", url.removeprefix(f"https://{NAME}"))
         assert metadata.json["resource"] == resource
+
+
+async def test_a_stranger_behind_a_plain_proxy_is_not_the_operator(tmp_path: Path) -> None:
+    """Its requests look like those of a program of this machine: nginx replaces their `Host` and adds no address."""
+    files = {"door_kit.py": inspect.getsource(door_kit)}
+    make_distribution(tmp_path, "door-kit", "1", {"pegboard.toolkits": {"door": "door_kit:kit"}}, files)
+    plain = "server { listen 80; location / { proxy_pass http://127.0.0.1:8000; } }"
+    config, env = f"{HOST}[plugins.http]\nport = 0\n", {"DOOR_SECRET": "hunter2"}
+    async with Proxied(tmp_path, config, nginx=plain, env=env) as proxied:
+        assert (await ask(proxied, call("door_plain"))).result["isError"] is False
+        refused = (await ask(proxied, call("door_secretive"))).result
+        assert refused["isError"] is True
+        assert "characters" not in str(refused)
+        assert "operator-token" in refused["content"][0]["text"]
 
 
 async def test_the_settings_are_settings() -> None:
