@@ -13,7 +13,7 @@ import pytest
 
 from pegboard import Call, Caller, Toolkit, redact_logs
 from pegboard.log_lines import JsonFormatter, TextFormatter
-from pegboard.redaction import escaped
+from pegboard.redaction import Redactor, escaped
 from pegboard.texts import visible
 from tests.host.hosting import call, make_host
 
@@ -131,6 +131,14 @@ async def test_what_a_tool_logs_names_the_call_that_runs(written: io.StringIO) -
         await call(host, "x_in_a_thread", caller=CALL.caller, request_id=7, peer="10.0.0.5")
     about = logged(written)
     assert (str(about["request_id"]), about["peer"]) == ("7", "10.0.0.5")
+
+
+def test_secrets_are_masked_wherever_they_stand(written: io.StringIO) -> None:
+    redactor = Redactor()
+    redactor.add('cnry "7f\n3a')
+    told = 'cnry "7f\n3a'
+    log.error("it is %s", told, extra={"data": {told: [told]}, "peer": told, "caller": Caller(told)})
+    assert "cnry" not in written.getvalue()
 
 
 def test_a_json_line_has_the_documented_keys(written: io.StringIO) -> None:
