@@ -83,12 +83,13 @@ async def test_the_grace_is_bounded(fixture_site: Path) -> None:
         silent = await served.connect()
         session = Session(served)
         await session.open()
-        in_session = await session.begin(call("fixture_wait", token="p"))
+        in_session, lost = [await session.begin(call("fixture_wait", token=token)) for token in "pq"]
+        resumed = await session.listen(lost.events[-1].id)
         one = modern(call("fixture_wait"))
         await silent.ask("POST", "/mcp", mirrored(one), json.dumps(one).encode())
         await ask(served, message("tools/list"))
         served.signal(signal.SIGTERM)
-        for cut in (streaming, in_session):
+        for cut in (streaming, in_session, resumed):
             assert (await cut.next())["error"]["message"].startswith("The server is stopping")
             assert await cut.next() is None
         answer = await silent.answer()

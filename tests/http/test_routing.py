@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.http import Served
+from tests.support.http import Served, http_config
 from tests.support.http_mcp import ACCEPT, JSON_FIELDS, Session, call, exchange, message, mirrored, modern
 from tests.support.peer import modern_meta
 from tests.support.schemas import LEGACY, MODERN
@@ -238,6 +239,14 @@ async def test_the_path_may_end_with_a_slash(served: Served) -> None:
     body = json.dumps(message("ping", id="slash")).encode()
     assert (await served.request("POST", "/mcp/", session.fields(), body)).json["id"] == "slash"
     assert (await served.request("DELETE", "/mcp/", session.fields())).status == 204
+
+
+@pytest.mark.parametrize("path", ["/", "/tools/mcp/"])
+async def test_a_path_that_ends_with_a_slash(fixture_site: Path, path: str) -> None:
+    async with Served(fixture_site, http_config(more=f'[plugins.mcp]\npath = "{path}"')) as served:
+        body = json.dumps(message("initialize", INITIALIZE)).encode()
+        for one in {path, path.rstrip("/") or "/"}:
+            assert (await served.request("POST", one, JSON_FIELDS, body)).status == 200
 
 
 async def test_head_opens_no_stream(served: Served) -> None:

@@ -148,7 +148,8 @@ class McpPlugin(Plugin):
         from pegboard_plugins.mcp.endpoint import Endpoint
 
         answer, is_open = Endpoint(self.config, self._round_trips).answer, self.config.anonymous
-        paths = {self.config.path, self.config.path.rstrip("/") + "/"}
+        bare = self.config.path.rstrip("/")
+        paths = {bare or "/", f"{bare}/"}
         return [
             Route(method, path, answer, anonymous=is_open, advice=_ADVICE)
             for path in sorted(paths)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pegboard import (
@@ -19,7 +20,7 @@ from pegboard import (
     jsonrpc_error,
 )
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, is_request_id, params_of, readable_id, shape
-from pegboard_plugins.mcp.exchange import STREAM_HEADERS
+from pegboard_plugins.mcp.exchange import STREAM_HEADERS, cut
 from pegboard_plugins.mcp.headers import SESSION_HEADER, named_revision
 from pegboard_plugins.mcp.http.calls import ACCEPTED, SessionCall
 from pegboard_plugins.mcp.http.refusals import DELETED, failure, head_of, refusal
@@ -252,7 +253,9 @@ class SessionRequests:
         if missed is None:
             return None
         seconds = left if named.stream.startswith(APART) else None
-        return EventStream(stream.read(missed, prime=False, seconds=seconds), STREAM_HEADERS)
+        request_id = request_of(named.stream)
+        at_the_end = None if request_id is None else partial(cut, request_id)
+        return EventStream(stream.read(missed, prime=False, seconds=seconds), STREAM_HEADERS, at_the_end)
 
     async def _kept(self, stream: Stream, missed: Missed | None, number: int) -> Missed | None:
         """What was kept of a call that has ended; where its response was not, the stream ends with an error."""
