@@ -24,7 +24,6 @@ META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontex
 CALLS = [
     {"name": "files_read", "arguments": {"path": "../home/secret.txt"}},
     {"name": "files_write", "arguments": {"path": "written.txt", "content": "x"}},
-    {"name": "github_whoami", "arguments": {}},
 ]
 MESSAGES = "".join(
     json.dumps({"jsonrpc": "2.0", "id": place, "method": "tools/call", "params": {**call, "_meta": META}}) + "\n"
@@ -57,7 +56,7 @@ token = {{ env = "CANARY" }}
 LEAVES_A_MARK = "import os\nopen({mark!r}, 'a').write(__name__ + chr(10))\n"
 
 COMMANDS = {
-    "": 0, "--help": 0, "--version": 0, "list --help": 0, "stdio": 0,
+    "": 0, "--help": 0, "--version": 0, "list --help": 0, "stdio --finish": 0,
     "serve": 3, "list": 3, "show files_read": 3, "call files_read path=secret.txt": 3, "call github_whoami": 3,
     "plugins": 3, "why files": 3, "config check": 3, "config show": 3, "token": 3, "hostile": 3,
 }  # fmt: skip
@@ -108,7 +107,8 @@ def seen(*places: Path) -> dict[Path, tuple[int, int]]:
 
 async def run(hostile: Hostile, *command: str) -> tuple[int, str]:
     env = {
-        "PATH": os.environ["PATH"], "HOME": str(hostile.home), "CANARY": CANARY, "GITHUB_TOKEN": CANARY,
+        "PATH": os.environ["PATH"], "HOME": str(hostile.home),
+        "PEGBOARD_STATE_DIR": str(hostile.mark.with_name("state")), "CANARY": CANARY, "GITHUB_TOKEN": CANARY,
         "PYTHONDONTWRITEBYTECODE": "1",
     }  # fmt: skip
     process = await asyncio.create_subprocess_exec(
