@@ -32,7 +32,7 @@ class MortalTransport:
             touched.set()
 
         server = await asyncio.start_unix_server(touch, self._config.socket)
-        host.opened(str(self._config.socket))
+        host.opened(str(self._config.socket), local=True)
         try:
             await touched.wait()
         finally:
