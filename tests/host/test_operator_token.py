@@ -1,0 +1,80 @@
+"""The operator token in a program that embeds the host: what it opens, for routes and for message streams alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+from multidict import CIMultiDict
+
+from pegboard import (
+    ANONYMOUS,
+    LOCAL,
+    Authenticator,
+    Caller,
+    EventStream,
+    Plugin,
+    ProtocolHost,
+    Request,
+    Response,
+    Route,
+    hookimpl,
+)
+from pegboard.redaction import redacted
+from tests.host.hosting import make_host
+
+TOKEN = "0123456789abcdefghijklmnopqrstuvwxyz-token"
+
+
+class Door:
+    """Admits nobody but Ada."""
+
+    def __init__(self, policy: str) -> None:
+        self.policy = policy
+
+    async def authenticate(self, request: Request) -> Caller | Response:
+        return Caller("ada") if request.headers.get("X-Ada") else Response(401)
+
+
+def plugin(*guarded: str) -> type[Plugin]:
+    """A route for each of three policies, and authenticators for some."""
+
+    async def answer(request: Request, host: ProtocolHost) -> Response | EventStream:
+        return Response(200, repr(request.caller).encode())
+
+    class Guarding(Plugin):
+        @hookimpl
+        def register_authenticators(self) -> Iterable[Authenticator]:
+            return [Door(policy) for policy in guarded]
+
+        @hookimpl
+        def register_routes(self) -> Iterable[Route]:
+            return [Route("GET", f"/{policy}", answer, policy) for policy in ("mcp", "vault", "public")]
+
+    return Guarding
+
+
+@pytest.mark.parametrize(
+    ("guarded", "policy", "field", "route", "stream"),
+    [
+        ([], "mcp", {"Authorization": f"Bearer {TOKEN}"}, LOCAL, LOCAL),
+        ([], "mcp", {"Authorization": "Bearer other"}, ANONYMOUS, ANONYMOUS),
+        ([], "mcp", {}, ANONYMOUS, ANONYMOUS),
+        ([], "vault", {"Authorization": f"Bearer {TOKEN}"}, 404, 403),
+        ([], "public", {"Authorization": f"Bearer {TOKEN}"}, LOCAL, LOCAL),
+        (["mcp", "vault"], "mcp", {"Authorization": f"Bearer {TOKEN}"}, 401, 401),
+        (["mcp", "vault"], "vault", {"Authorization": f"Bearer {TOKEN}"}, 401, 401),
+        (["mcp"], "mcp", {"Authorization": f"Bearer {TOKEN}", "X-Ada": "1"}, Caller("ada"), Caller("ada")),
+    ],
+)
+async def test_what_the_operator_token_opens(
+    guarded: list[str], policy: str, field: dict[str, str], route: Caller | int, stream: Caller | int
+) -> None:
+    async with make_host(plugins={"p": plugin(*guarded)}) as host:
+        host.admit_operator(TOKEN)
+        request = Request("GET", f"/{policy}", {}, CIMultiDict(field))
+        answer, found = await host.respond(request), await host.authenticate(request, policy)
+        assert isinstance(answer, Response)
+        assert (answer.body.decode() if answer.status == 200 else answer.status) in (route, repr(route))
+        assert (found.status if isinstance(found, Response) else found) == stream
+        assert TOKEN not in redacted(f"the token {TOKEN}")
