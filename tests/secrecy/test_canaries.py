@@ -139,7 +139,7 @@ async def test_no_canary_is_told_over_http(place: Place) -> None:
     told: list[Any] = []
     command = (PEGBOARD, "serve", "-vv")
     config = CONFIG.replace("[plugins.secrets_files]", "[plugins.http]\nport = 0\n\n[plugins.secrets_files]")
-    async with Served(place.site, config, env=place.env, cwd=place.folder, command=command) as served:
+    async with Served(place.site, config, env=place.env, cwd=place.folder, command=command, operator=True) as served:
         session = Session(served)
         await session.open()
         for name in TOOLS:
