@@ -16,6 +16,7 @@ from pegboard.calls.deadlines import Deadlines
 from pegboard.calls.execute import Runtime
 from pegboard.calls.exposure import NOTHING_EXPOSED, Exposure
 from pegboard.calls.failures import as_failure, described, is_cancelled
+from pegboard.calls.middleware_time import MiddlewareTime
 from pegboard.calls.threads import Threads
 from pegboard.catalogue.assembly import Assembly, assemble, offered
 from pegboard.catalogue.binding import Binder
@@ -94,7 +95,8 @@ class Host:
         self._selection = selection or Selection()
         threads = Threads(self.config.host.threads)
         surroundings = Surroundings(self.dispatch, self.emit, threads.step)
-        self._runtime = Runtime(threads, Deadlines(), surroundings, token_seconds=self.config.host.token_seconds)
+        host, time = self.config.host, MiddlewareTime(self.config.host.tool_timeout)
+        self._runtime = Runtime(threads, Deadlines(), surroundings, token_seconds=host.token_seconds, middleware=time)
         self._entered: list[tuple[str, Lifespan]] = []
         self._methods: Mapping[str, CallNext] = {}
         self._changes = Changes()
@@ -211,7 +213,7 @@ class Host:
 
     def _publish(self, assembly: Assembly) -> None:
         """Serve another assembly; calls in flight keep the methods, and so the assembly, that they began with."""
-        self._lists = Lists(assembly, self.config.host.page_size, self._lists)
+        self._lists = Lists(assembly, self.config.host.page_size, self._lists, self._runtime.middleware)
         runtime = self._runtime._replace(token_sources=assembly.token_sources)
         self._methods = method_table(assembly, self._lists, runtime)
         self._gates = [link.middleware for link in assembly.middleware if isinstance(link.middleware, Gate)]

@@ -16,6 +16,7 @@ from pegboard.codec import encode
 from pegboard.context import current_context
 from pegboard.contracts import Caller
 from pegboard.redaction import INDENT, escaped
+from pegboard.tracebacks import ShortFormatter
 
 MAX_VALUE_CHARACTERS = 200
 """How much is shown of a request id, a caller or a peer."""
@@ -23,7 +24,7 @@ MAX_VALUE_CHARACTERS = 200
 _PLAIN = re.compile(r"[A-Za-z0-9_.:@/|+-]+")
 
 
-class TextFormatter(logging.Formatter):
+class TextFormatter(ShortFormatter):
     """`2026-11-22T10:00:00.000Z INFO pegboard.calls [request_id=7 caller=alice peer=10.0.0.5]: message`."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - as logging has it
@@ -34,7 +35,7 @@ class TextFormatter(logging.Formatter):
         return f"{_time(record)} {record.levelname} {place}: {record.message}"
 
 
-class JsonFormatter(logging.Formatter):
+class JsonFormatter(ShortFormatter):
     """One JSON object: `time`, `level`, `logger`, `message`, and where known `request_id`, `caller`, `peer`,
     `exception` and `data`.
     """

@@ -45,8 +45,12 @@ def method_table(assembly: Assembly, lists: Lists, runtime: Runtime) -> dict[str
     for name in HEARD:
         table[name] = _nobody
     promises = {"tools/call": Promised(assembly.tools).unkept}
+    time = runtime.middleware
+    if time is not None:
+        time.tools = assembly.tools
     chains = {
-        method: chain(method, handler, assembly.middleware, promises.get(method)) for method, handler in table.items()
+        method: chain(method, handler, assembly.middleware, promises.get(method), time)
+        for method, handler in table.items()
     }
     return {method: handler for method, handler in chains.items() if handler is not _nobody}
 

@@ -13,6 +13,7 @@ import pegboard
 from tests.structure.sources import ROOT, Import, imports, modules
 
 ROOMS = (
+    "tracebacks",
     "errors",
     "retry_after",
     "upstream",

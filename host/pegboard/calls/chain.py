@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from pegboard.calls.failures import described, is_cancelled
+from pegboard.calls.middleware_time import MiddlewareTime, settle, took_too_long
 from pegboard.contracts import (
     Call,
     CallNext,
@@ -112,7 +113,13 @@ class Fault(Exception):
         self.developer_message = developer_message
 
 
-def chain(method: str, handler: CallNext, links: Sequence[Link], promises: Promises | None = None) -> CallNext:
+def chain(
+    method: str,
+    handler: CallNext,
+    links: Sequence[Link],
+    promises: Promises | None = None,
+    time: MiddlewareTime | None = None,
+) -> CallNext:
     """A method's handler with all that stands around it, outermost first; the handler itself where nothing does.
 
     Args:
@@ -120,12 +127,13 @@ def chain(method: str, handler: CallNext, links: Sequence[Link], promises: Promi
         handler: what runs it.
         links: all middleware, outermost first.
         promises: what clients are promised, whoever makes an outcome.
+        time: ends what takes too long.
     """
     for link in reversed(links):
         found = list(link.around(method))
         inner = handler
         for hook, handle in reversed(found):
-            handler = guarded(link.blame(hook), handle, handler, method, promises)
+            handler = guarded(link.blame(hook), handle, handler, method, promises, time)
         if found and link.overrides("wants"):
             handler = _where_wanted(link, handler, inner)
     return handler
@@ -145,22 +153,33 @@ def _where_wanted(link: Link, around: CallNext, inner: CallNext) -> CallNext:
 
 
 def guarded(
-    blame: str, handle: MiddlewareFunction, call_next: CallNext, method: str, promises: Promises | None = None
+    blame: str,
+    handle: MiddlewareFunction,
+    call_next: CallNext,
+    method: str,
+    promises: Promises | None = None,
+    time: MiddlewareTime | None = None,
 ) -> CallNext:
     """One link, whose misuse is found: it costs its call, and the log says whose it was."""
-    # nothing waits for what comes of a notification
-    kinds = None if method.startswith("notifications/") else _OUTCOMES.get(method, _EVERY)
+    kinds = _kinds(method)
+    time = time or MiddlewareTime(0)
+    running = time.running
 
     async def run(call: Call) -> Outcome:
-        following = _Following(blame, call_next)
+        following = _Following(blame, call_next, call)
+        running.add(following)
+        if time.timer is None:
+            time.wake()
         try:
             outcome = await handle(call, following)
         except MCPError:
             raise
-        except BaseException as error:
-            if error is following.raised or isinstance(error, Fault) or is_cancelled(error, call.rounds):
-                raise
-            _raise_fault(blame, error)
+        except BaseException as error:  # noqa: BLE001 - it is raised again, or something for it
+            _pass_on(following, error)
+        finally:
+            running.discard(following)
+            if following.cuts:
+                settle(following)
         if kinds is not None and type(outcome) not in kinds:
             given = type(outcome).__name__
             raise Fault(f"{blame} gave {given} for {method}; it gives what call_next gave, or an outcome of its own")
@@ -176,19 +195,30 @@ def guarded(
     return run
 
 
+def _kinds(method: str) -> frozenset[type[Any]] | None:
+    """Return the outcomes that a method may have. Nothing waits for the outcome of a notification."""
+    return None if method.startswith("notifications/") else _OUTCOMES.get(method, _EVERY)
+
+
 class _Following:
     """The `call_next` of one link in one call.
 
     Attributes:
         given: what it gave last, None for nothing yet.
         raised: what it raised last.
+
+    The others are those of a `Stage`.
     """
 
-    __slots__ = ("_blame", "_call_next", "given", "raised")
+    __slots__ = ("_call_next", "blame", "call", "cuts", "given", "inside", "raised", "task")
 
-    def __init__(self, blame: str, call_next: CallNext) -> None:
-        self._blame = blame
+    def __init__(self, blame: str, call_next: CallNext, call: Call) -> None:
+        self.blame = blame
         self._call_next = call_next
+        self.call = call
+        self.task = current_task()
+        self.inside = False
+        self.cuts = 0
         self.given: Outcome | None = None
         self.raised: BaseException | None = None
 
@@ -196,12 +226,15 @@ class _Following:
         if self.given is not None:
             self._refuse_again()
         if type(call) is not Call:
-            raise Fault(f"{self._blame} called call_next with {type(call).__name__}, not with a Call")
+            raise Fault(f"{self.blame} called call_next with {type(call).__name__}, not with a Call")
+        self.inside = True
         try:
             outcome = await self._call_next(call)
         except BaseException as error:
             self.raised = error
             raise
+        finally:
+            self.inside = False
         if self.given is not None:
             self._refuse_again()  # it was called several times at once
         self.given = outcome
@@ -209,7 +242,16 @@ class _Following:
 
     def _refuse_again(self) -> None:
         if not _failed(self.given):
-            raise Fault(f"{self._blame} called call_next again, after it went well; only what failed may be repeated")
+            raise Fault(f"{self.blame} called call_next again, after it went well; only what failed may be repeated")
+
+
+def _pass_on(following: _Following, error: BaseException) -> NoReturn:
+    """Raise what the caller of a link gets to see of an exception. Call it where the exception is handled."""
+    if following.cuts and settle(following):
+        raise took_too_long() from error
+    if error is following.raised or isinstance(error, Fault) or is_cancelled(error, following.call.rounds):
+        raise error
+    _raise_fault(following.blame, error)
 
 
 def _failed(outcome: Outcome | None) -> bool:

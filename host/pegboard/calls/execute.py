@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 from pegboard.calls.deadlines import Clock, Deadlines, driven
 from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.failures import is_cancelled
+from pegboard.calls.middleware_time import MiddlewareTime
 from pegboard.calls.raised import raise_meant
 from pegboard.calls.requirements import check_requirements
 from pegboard.calls.result_size import TooLarge, log_too_large, within
@@ -94,6 +95,7 @@ class Runtime(NamedTuple):
         token_sources: where the tokens of tools come from, with the names of their plugins, in the order in which
             they are asked.
         token_seconds: how long one of them may take.
+        middleware: ends middleware that takes too long.
     """
 
     threads: Threads
@@ -101,10 +103,13 @@ class Runtime(NamedTuple):
     surroundings: Surroundings
     token_sources: Sequence[tuple[str, TokenSource]] = ()
     token_seconds: float = 10
+    middleware: MiddlewareTime | None = None
 
     def close(self) -> None:
         """Give up the threads, and forget the time limits."""
         self.deadlines.close()
+        if self.middleware is not None:
+            self.middleware.close()
         self.threads.close()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from pegboard.calls.chain import LIST_HOOKS
 from pegboard.calls.execute import BoundTool
+from pegboard.calls.middleware_time import MiddlewareTime
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.pages import ListKind, Pages, may_use, scopes_of
 from pegboard.catalogue.views import METHODS, View
@@ -22,9 +23,13 @@ class Lists:
         assembly: what is listed.
         page_size: how many items a page holds.
         before: those of the assembly before it, for what did not change.
+        time: ends middleware that takes too long.
     """
 
-    def __init__(self, assembly: Assembly, page_size: int, before: Lists | None = None) -> None:
+    def __init__(
+        self, assembly: Assembly, page_size: int, before: Lists | None = None, time: MiddlewareTime | None = None
+    ) -> None:
+        self._time = time
         self._assembly = assembly
         self._page_size = page_size
         self._lists: dict[ListKind, _Plain | View] = {}
@@ -56,7 +61,7 @@ class Lists:
         named = _scopes(self._assembly) if kind == "tools" else frozenset()
         key = partial(_by_scopes, named)
         if any(link.overrides(LIST_HOOKS[method]) for link in middleware):
-            return View(kind, whole, middleware, self._page_size, key, old)
+            return View(kind, whole, middleware, self._page_size, key, old, self._time)
         if named:
             return View(kind, whole, (), self._page_size, key, old)
         of_all = whole(Call(method, caller=LOCAL))

@@ -7,6 +7,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from pegboard.calls.chain import LIST_HOOKS, Fault, Link, guarded
+from pegboard.calls.middleware_time import MiddlewareTime
 from pegboard.catalogue.pages import ListKind, Pages
 from pegboard.contracts import Call, CallNext, Failure, Listing, Outcome, Supplied
 from pegboard.middleware import name_of
@@ -41,7 +42,9 @@ class View:
         page_size: int,
         key: Callable[[Call], Hashable],
         before: View | None = None,
+        time: MiddlewareTime | None = None,
     ) -> None:
+        self._time = time
         self._key = _key_of(kind, links, key)
         self._kind = kind
         self._whole = whole
@@ -70,7 +73,7 @@ class View:
         for link in reversed(self._links):
             hook = LIST_HOOKS[method]
             if link.overrides(hook):
-                around = guarded(link.blame(hook), getattr(link.middleware, hook), handler, method)
+                around = guarded(link.blame(hook), getattr(link.middleware, hook), handler, method, None, self._time)
                 handler = _checked(link.blame(hook), around, whole)
         listing = await handler(call)
         assert isinstance(listing, Listing)

@@ -95,9 +95,9 @@ class ToolkitError(MCPError):
     def _stacktrace(self) -> str | None:
         if self.__cause__ is None:
             return None
-        from traceback import format_exception
+        from pegboard.tracebacks import traceback_text
 
-        return "".join(format_exception(self.__cause__))
+        return traceback_text(self.__cause__)
 
 
 class ToolkitLoadError(ToolkitError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from datetime import UTC, datetime
 from typing import Any
 
@@ -79,7 +78,7 @@ class Outputs:
         if not isinstance(error, ToolError):
             kind = ErrorKind.TOOL_RUNTIME_FATAL.value
             return _payload(_worded(kind, name, tool, error.message), kind, error_id=failure.error_id)
-        told = error.to_payload()
+        told = error.to_payload(stacktrace=self._config.expose_internals)
         kind = str(told["kind"])
         shown = {key: told.get(key) for key in ("can_retry", "additional_prompt_content", "retry_after_ms")}
         payload = _payload(_worded(kind, name, tool, error.message), kind, told.get("extra"), failure.error_id, **shown)
@@ -87,8 +86,8 @@ class Outputs:
         if self._config.expose_internals:
             own = told.get("developer_message")
             payload["developer_message"] = None if own is None else _worded(kind, name, tool, own)
-            cause = error.__cause__
-            payload["stacktrace"] = None if cause is None else redacted("".join(traceback.format_exception(cause)))
+            trace = told.get("stacktrace")
+            payload["stacktrace"] = None if trace is None else redacted(trace)
         return payload
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -28,10 +29,12 @@ from pegboard import (
     RetryableToolError,
     Toolkit,
     ToolResult,
+    ToolTimeoutError,
     around,
     hookimpl,
 )
-from tests.host.hosting import call, failure, make_host, plugin_of, value
+from pegboard.calls import middleware_time
+from tests.host.hosting import WAIT, call, failure, make_host, plugin_of, value
 
 Misuse = Callable[[Call, CallNext], Awaitable[Any]]
 
@@ -431,3 +434,54 @@ async def test_a_time_limit_of_a_middleware_is_no_misuse(caplog: pytest.LogCaptu
     async with make_host(waiting.kit, plugins={"m": plugin_of(middleware=[limited])}) as host:
         assert await value(host, "x_work") == "too slow"
     assert errors(caplog) == []
+
+
+async def hangs(call: Call, call_next: CallNext) -> Outcome:
+    await asyncio.Event().wait()
+    return await call_next(call)
+
+
+async def hangs_behind(call: Call, call_next: CallNext) -> Outcome:
+    outcome = await call_next(call)
+    await asyncio.Event().wait()
+    return outcome
+
+
+async def hangs_on(call: Call, call_next: CallNext) -> Outcome:
+    """Ignore the first cancellation."""
+    with suppress(asyncio.CancelledError):
+        await asyncio.Event().wait()
+    await asyncio.Event().wait()
+    return await call_next(call)
+
+
+async def hangs_in_a_task(call: Call, call_next: CallNext) -> Outcome:
+    return await asyncio.create_task(hangs(call, call_next))
+
+
+@pytest.mark.parametrize("hanging", [hangs, hangs_behind, hangs_on, hangs_in_a_task], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("method", ["tools/call", "tools/list"])
+async def test_middleware_that_hangs_is_ended_with_the_limit_of_its_call(
+    hanging: Misuse, method: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(middleware_time, "INTERVAL_SECONDS", 0.01)
+    monkeypatch.setattr(middleware_time, "GRACE_SECONDS", 0.01)
+
+    class Hanging(Middleware):
+        async def on_call_tool(self, call: Call, call_next: CallNext) -> Any:
+            return await hanging(call, call_next)
+
+        async def on_list_tools(self, call: Call, call_next: CallNext) -> Any:
+            return await hanging(call, call_next)
+
+    hanging_plugin = {"hanging": plugin_of(middleware=[Hanging()])}
+    async with make_host(Calls().kit, plugins=hanging_plugin, tool_timeout=0.02) as host, asyncio.timeout(WAIT):
+        outcome = await host.dispatch(Call(method, {"name": "x_work"}))
+        task = asyncio.current_task()
+        assert task is not None
+        assert task.cancelling() == 0
+    assert isinstance(outcome, Failure)
+    assert isinstance(outcome.error, ToolTimeoutError)
+    (told,) = [record.getMessage() for record in caplog.records if "took longer" in record.getMessage()]
+    assert "Hanging.on_" in told
+    assert method in told

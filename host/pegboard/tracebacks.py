@@ -1,0 +1,110 @@
+"""Exceptions as text: as Python shows them, and shortened where that would take long.
+
+Formatting takes time for every frame, cause and member of a group: seconds for an endless recursion.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from itertools import islice
+from types import TracebackType
+
+MAX_FRAMES = 1200
+"""Of all exceptions together; the default recursion limit of Python has its room."""
+MAX_EXCEPTIONS = 40
+"""Causes, contexts and members of groups."""
+EDGE_FRAMES = 20
+"""How many frames of either end are shown of a long traceback."""
+SHOWN_EXCEPTIONS = 10
+"""How many exceptions are shown of a long chain or of a large group."""
+
+
+class ShortFormatter(logging.Formatter):
+    """A log formatter that shortens very long tracebacks."""
+
+    def formatException(self, ei: tuple[object, BaseException | None, object]) -> str:  # noqa: N802 - as logging has it
+        """Return the exception as text."""
+        return "" if ei[1] is None else traceback_text(ei[1], ei[2]).rstrip("\n")  # type: ignore[arg-type]  # a traceback
+
+
+def traceback_text(error: BaseException, trace: TracebackType | None = None) -> str:
+    """Return an exception with its traceback, its causes and its members as text.
+
+    Args:
+        error: the exception.
+        trace: the traceback to show for it; its own when None.
+    """
+    from traceback import format_exception
+
+    if _is_small(error):
+        return "".join(format_exception(type(error), error, trace or error.__traceback__))
+    return "".join(_short(error))
+
+
+def _is_small(error: BaseException) -> bool:
+    frames, seen, waiting = 0, {id(error)}, [error]
+    while waiting:
+        one = waiting.pop()
+        frames += sum(1 for _ in islice(_traces(one), MAX_FRAMES + 1))
+        members = one.exceptions[: MAX_EXCEPTIONS + 1] if isinstance(one, BaseExceptionGroup) else ()
+        for other in (one.__cause__, one.__context__, *members):
+            if other is not None and id(other) not in seen:
+                seen.add(id(other))
+                waiting.append(other)
+        if frames > MAX_FRAMES or len(seen) > MAX_EXCEPTIONS:
+            return False
+    return True
+
+
+def _traces(error: BaseException) -> Iterator[TracebackType]:
+    trace = error.__traceback__
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
+
+
+def _short(error: BaseException) -> Iterator[str]:
+    """Yield the last exceptions of a chain, the first of them first."""
+    chain = list(islice(_chain(error), SHOWN_EXCEPTIONS + 1))
+    if len(chain) > SHOWN_EXCEPTIONS:
+        chain.pop()
+        yield "... earlier exceptions are left out\n\n"
+    for one in reversed(chain):
+        yield "Traceback (most recent call last):\n"
+        yield from _frames(list(_traces(one)))
+        yield f"{_described(one)}\n"
+        if isinstance(one, BaseExceptionGroup):
+            yield from (f"  | {_described(member)}\n" for member in one.exceptions[:SHOWN_EXCEPTIONS])
+            if len(one.exceptions) > SHOWN_EXCEPTIONS:
+                yield f"  | ... and {len(one.exceptions) - SHOWN_EXCEPTIONS} more\n"
+        if one is not error:
+            yield "\nIt led to this exception:\n\n"
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    one: BaseException | None = error
+    while one is not None:
+        yield one
+        one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+
+
+def _frames(traces: list[TracebackType]) -> Iterator[str]:
+    from traceback import StackSummary, format_list
+
+    def shown(some: list[TracebackType]) -> list[str]:
+        return format_list(StackSummary.extract((trace.tb_frame, trace.tb_lineno) for trace in some))
+
+    if len(traces) <= 2 * EDGE_FRAMES:
+        yield from shown(traces)
+        return
+    yield from shown(traces[:EDGE_FRAMES])
+    yield f"  ... {len(traces) - 2 * EDGE_FRAMES} frames are left out\n"
+    yield from shown(traces[-EDGE_FRAMES:])
+
+
+def _described(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 - the author's own __str__
+        return type(error).__name__

@@ -1,0 +1,87 @@
+"""A very long traceback, chain or group is shortened before it is formatted."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from pegboard import FatalToolError
+from pegboard.log_lines import JsonFormatter, TextFormatter
+from pegboard.redaction import RedactingFormatter
+from pegboard.tracebacks import SHOWN_EXCEPTIONS, traceback_text
+
+
+@contextmanager
+def limit(depth: int) -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(depth)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def deep() -> None:
+    with limit(50_000):
+
+        def recurse(left: int) -> None:
+            if not left:
+                raise ValueError("at the bottom")
+            recurse(left - 1)
+
+        recurse(30_000)
+
+
+def chained() -> None:
+    error: Exception | None = None
+    for number in range(5_000):
+        try:
+            raise KeyError(number) from error
+        except KeyError as raised:
+            error = raised
+    raise ValueError("at the bottom") from error
+
+
+def grouped() -> None:
+    raise ExceptionGroup("at the bottom", [KeyError(number) for number in range(50_000)])
+
+
+def raised(function: Callable[[], None]) -> BaseException:
+    with pytest.raises(BaseException, match="at the bottom") as caught:
+        function()
+    return caught.value
+
+
+@pytest.mark.parametrize("function", [deep, chained, grouped], ids=lambda one: one.__name__)
+def test_what_is_long_is_shortened_wherever_it_is_shown(function: Callable[[], None]) -> None:
+    error = raised(function)
+    toolkit_error = FatalToolError("It failed.")
+    toolkit_error.__cause__ = error
+    record = logging.LogRecord("x", logging.ERROR, __file__, 1, "it", (), (type(error), error, error.__traceback__))
+    texts = [
+        str(toolkit_error.to_payload(stacktrace=True)["stacktrace"]),
+        RedactingFormatter(TextFormatter()).format(record),
+        RedactingFormatter(JsonFormatter()).format(record),
+    ]
+    for text in texts:
+        assert "at the bottom" in text
+        assert "left out" in text or f"and {50_000 - SHOWN_EXCEPTIONS} more" in text
+        assert len(text) < 20_000
+
+
+def test_what_is_not_long_is_shown_as_python_shows_it() -> None:
+    def causes() -> None:
+        try:
+            raise IndexError(0)
+        except IndexError as error:
+            group = ExceptionGroup("some", [KeyError(1), ValueError(2)])
+            group.__context__ = error
+            raise RuntimeError("at the bottom") from group
+
+    error = raised(causes)
+    assert traceback_text(error) == "".join(traceback.format_exception(error))
