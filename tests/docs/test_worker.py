@@ -29,9 +29,8 @@ def test_the_curl_lines_are_answered(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with subprocess.Popen([command, "serve"], cwd=tmp_path, env=environ, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         try:
-            said = server.stderr.readline()
-            address = re.search(r"http://127\.0\.0\.1:\d+", said)
-            assert address, said
+            address = next(filter(None, (re.search(r"http://127\.0\.0\.1:\d+", line) for line in server.stderr)), None)
+            assert address
             script = script.replace("http://127.0.0.1:8000", address[0]).replace("pegboard token", f"{command} token")
             told = json.loads(run("sh", "-c", script, cwd=tmp_path))
         finally:

@@ -409,11 +409,11 @@ async def test_missing_secrets_are_the_operators_policy(policy: str, caplog: pyt
 
 
 @pytest.mark.requirement("LIST-09")
-async def test_a_tool_with_secrets_makes_the_list_of_tools_depend_on_the_caller() -> None:
+async def test_a_tool_with_scopes_makes_the_list_of_tools_depend_on_the_caller() -> None:
     async with make_host() as host:
         host.catalogue.add(named("open"))
         assert (await page(host, "tools")).private is False
-        host.catalogue.add(ToolDefinition(work, name="needy", requires_secrets=("KEY",)))
+        host.catalogue.add(ToolDefinition(work, name="needy", scopes=("write",)))
         assert (await page(host, "tools")).private is True
         assert await listed(host, "tools", caller=ANONYMOUS) == ["open"]
         assert await listed(host, "tools", caller=LOCAL) == ["needy", "open"]
