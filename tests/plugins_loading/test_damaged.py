@@ -30,7 +30,7 @@ def run(site: Path, folder: Path, *arguments: str, **env: str) -> subprocess.Com
     return subprocess.run(
         [PEGBOARD, *arguments, "--config", "hostconfig.toml"],
         cwd=folder,
-        env=client_environment(folder, {"PYTHONPATH": str(site), **env}),
+        env=client_environment(folder.parent / "home", {"PYTHONPATH": str(site), **env}),
         capture_output=True,
         text=True,
         timeout=120,
