@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -87,6 +86,8 @@ def _written(name: str, content: bytes, environ: Mapping[str, str]) -> Iterator[
     directory = state_directory(environ)
     if directory is None:
         raise OSError(f"no home directory is set: set HOME or {VARIABLE}")
+    import tempfile  # only writing needs it
+
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=directory, prefix=f".{name}.")  # mode 0600 from the beginning
     try:
