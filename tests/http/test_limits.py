@@ -63,6 +63,25 @@ async def test_a_body_that_just_fits(strict: Served, chunked: bool) -> None:
         assert answer.json["result"]["isError"] is False
 
 
+async def test_large_bodies_of_all_requests_together_have_a_limit(fixture_site: Path) -> None:
+    """512 MiB. Those who announce them and send nothing keep nobody from small ones."""
+    large = [*JSON_FIELDS, ("Content-Length", str(10 * 2**20)), ("Expect", "100-continue")]
+    async with Served(fixture_site) as served:
+        lines = [await served.connect() for _ in range(52)]
+        answers = []
+        for line in lines:
+            await line.ask("POST", "/mcp", large)
+            answers.append(await line.head())
+        assert [answer.status for answer in answers] == [100] * 51 + [503]
+        assert (answers[-1].get("Retry-After"), answers[-1].get("Connection")) == ("1", "close")
+        await alive(served)
+        for line in lines:
+            line.abort()
+        async with asyncio.timeout(10):
+            while (await ask(served, call("fixture_length", {"text": "x" * 9 * 2**20}))).status != 200:
+                pass
+
+
 async def test_a_flood_without_end_is_not_kept(fixture_site: Path) -> None:
     async with Served(fixture_site) as served:
         await alive(served)

@@ -91,6 +91,7 @@ async def test_several_at_once_even_of_one_id(asking: Served) -> None:
         {"notifications": {"resourceSubscriptions": [5]}},
         {"notifications": {"resourceSubscriptions": {"x://a": True}}},
         {"notifications": {"resourceSubscriptions": [f"x://{n}" for n in range(1001)]}},
+        {"notifications": {"resourceSubscriptions": ["x://" + "x" * 4093]}},
     ],
     ids=lambda params: repr(params)[:60],
 )

@@ -87,6 +87,28 @@ async def test_unknown_and_missing_sessions(session: Session) -> None:
     assert (await session.post(message("ping"))).refused == (400, -32600)
 
 
+@pytest.mark.requirement("SEC-03")
+async def test_a_session_runs_so_many_calls_at_once(fixture_site: Path) -> None:
+    """In a session calls go on when their client is gone."""
+    async with Served(fixture_site, http_config("port = 0\nloopback_is_operator = true")) as served:
+        mine, other = Session(served, "2025-03-26"), Session(served)
+        await mine.open()
+        await other.open()
+        lines = [await served.connect() for _ in range(10)]
+        for batch, line in enumerate(lines):
+            waiting = [call("fixture_wait", id=f"{batch}-{number}") for number in range(100)]
+            await line.ask("POST", "/mcp", mine.fields(), json.dumps(waiting).encode())
+        async with asyncio.timeout(20):
+            while "error" not in (answer := (await mine.post(call("fixture_echo", {"text": "x"}))).last):
+                pass
+        assert answer["error"]["code"] == -32603
+        assert "1000 requests are in flight" in answer["error"]["message"]
+        await other.post(call("fixture_release"))
+        async with asyncio.timeout(20):
+            while "result" not in (await mine.post(call("fixture_echo", {"text": "x"}))).last:
+                pass
+
+
 @pytest.mark.requirement("HTTP-15")
 async def test_progress_turns_the_answer_into_a_stream(session: Session) -> None:
     done = await session.post(call("fixture_count", {"say": "on"}, token="p"))

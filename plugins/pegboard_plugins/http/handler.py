@@ -25,6 +25,13 @@ _BROKEN = Response(400, b"The body is not framed as HTTP has it.\n", "text/plain
 _ENCODED = Response(415, b"Send the body without a content encoding.\n", "text/plain", {"Accept-Encoding": "identity"})
 _TOOK_TOO_LONG = Response(504, b"The request took too long.\n", "text/plain")
 
+_NO_ROOM = Response(503, b"There are too many large bodies.\n", "text/plain", {"Retry-After": "1", **_CLOSE})
+
+LARGE_BODY_BYTES = 64 * 1024
+"""The largest body that does not count."""
+MAX_LARGE_BODIES_BYTES = 512 * 1024 * 1024
+"""How much the large bodies of all requests and streams may have together: what is made of them is in memory, too."""
+
 _PING = b": ping\n\n"
 
 _WATCHED = frozenset(("/healthz", "/readyz"))
@@ -47,6 +54,7 @@ class Handler:
         self._in_flight: set[asyncio.Task[Any]] = set()
         self._streaming: set[asyncio.Task[Any]] = set()
         self._waiting: set[asyncio.Task[Any]] = set()
+        self._large_bodies: dict[asyncio.Task[Any], int] = {}
         self._aborted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._loop = asyncio.get_running_loop()
         self._head = Head()
@@ -78,6 +86,7 @@ class Handler:
             return response
         finally:
             self._in_flight.discard(task)
+            self._large_bodies.pop(task, None)
 
     async def finish(self, seconds: float) -> None:
         """Wait until the responses that are ready have been written, then end all others as well as HTTP can."""
@@ -98,7 +107,7 @@ class Handler:
         content, connection = request.content, request.protocol
         assert isinstance(connection, Connection)
         whole = content.is_eof() and content.exception() is None
-        body = self._received(request) if whole else await self._body(request)
+        body = self._received(request) if whole else await self._body(request, task)
         if isinstance(body, Response):
             return body
         neutral = Request(
@@ -138,23 +147,39 @@ class Handler:
             return _ENCODED
         return body if len(body) <= self._config.max_body_bytes else self._too_large
 
-    async def _body(self, request: web.BaseRequest) -> bytes | Response:
+    async def _body(self, request: web.BaseRequest, task: asyncio.Task[Any]) -> bytes | Response:
         """The whole body, within the limits on size and time; one that is announced as too large is not begun."""
         if _is_encoded(request):
             return _ENCODED
         if (request.content_length or 0) > self._config.max_body_bytes:
             return self._too_large
+        if not self._has_room(request.content_length, task):
+            return _NO_ROOM
         try:
             async with asyncio.timeout(self._config.body_seconds):
                 if request.headers.get("Expect", "").lower() == "100-continue":
                     await self._invite(request)
-                return await request.read()
+                body = await request.read()
+                self._has_room(len(body), task)
+                return body
         except web.HTTPRequestEntityTooLarge:
             return self._too_large
         except TimeoutError:
             return _TOO_SLOW
         except (web.RequestPayloadError, HttpProcessingError, ConnectionError):
             return _BROKEN
+
+    def _has_room(self, size: int | None, task: asyncio.Task[Any]) -> bool:
+        """Count a large body until its request ends, if there is room. An unknown one counts as the largest."""
+        self._large_bodies.pop(task, None)
+        size = self._config.max_body_bytes if size is None else size
+        if size <= LARGE_BODY_BYTES:
+            return True
+        others = sum(self._large_bodies.values())
+        if others and others + size > MAX_LARGE_BODIES_BYTES:
+            return False
+        self._large_bodies[task] = size
+        return True
 
     async def _invite(self, request: web.BaseRequest) -> None:
         """Say that the body may come (RFC 9110 section 10.1.1)."""

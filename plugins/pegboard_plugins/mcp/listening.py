@@ -12,6 +12,7 @@ from pegboard_plugins.mcp.envelope import INVALID_PARAMS
 from pegboard_plugins.mcp.lifetimes import seconds_left
 from pegboard_plugins.mcp.outbox import Outbox
 from pegboard_plugins.mcp.revisions import SUBSCRIPTION_ID
+from pegboard_plugins.mcp.session_methods import MOST_URI
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.service import Service
@@ -64,6 +65,8 @@ def _uris(wanted: Mapping[str, Any]) -> list[str]:
         raise ProtocolError(INVALID_PARAMS, f"params.notifications.{_URIS} must be a list of URIs")
     if len(uris) > MOST_URIS:
         raise ProtocolError(INVALID_PARAMS, f"params.notifications.{_URIS} may name {MOST_URIS} resources")
+    if any(len(uri) > MOST_URI for uri in uris):
+        raise ProtocolError(INVALID_PARAMS, f"params.notifications.{_URIS}: a URI may have {MOST_URI} characters")
     return uris
 
 

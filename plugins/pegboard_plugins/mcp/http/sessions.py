@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp import McpConfig
 
 BATCH_REVISION = "2025-03-26"
+MAX_RUNNING_CALLS = 1000
+"""How many calls of one session run at once: they go on when their client is gone."""
 
 _LOST = (
     "The response is lost: the server that ran the call has ended, or did not keep its stream. Call again if need be."
@@ -154,6 +156,8 @@ class SessionRequests:
             raise ProtocolError(INVALID_REQUEST, "initialize must not be part of a batch.")
         if request_id in session.running:
             raise ProtocolError(INVALID_REQUEST, "A request with this id is still in flight.")
+        if len(session.running) >= MAX_RUNNING_CALLS:
+            raise ProtocolError(INTERNAL_ERROR, f"{MAX_RUNNING_CALLS} requests are in flight; wait for some to end.")
         if method == "resources/subscribe" and (
             unheard := service.unheard(request_id, params, session.client, request.caller)
         ):
