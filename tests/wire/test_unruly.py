@@ -19,7 +19,7 @@ from tests.support import unruly_kit
 from tests.support.http import Served, http_config
 from tests.support.http_mcp import ask, call, mirrored, modern
 from tests.support.pool import CONFIG, make_site
-from tests.support.wire import Wire
+from tests.support.wire import PEGBOARD, Wire
 
 Call = Callable[..., Awaitable[dict[str, Any]]]
 WATCHED = "blocked_loop_seconds = 0.1\n"
@@ -77,6 +77,14 @@ async def test_an_exit_that_a_tool_causes_elsewhere_fails_that_call_at_most(tran
         failed = [how for how in unruly_kit.EXITS if (await send("unruly_exits", how=how))["isError"]]
         assert failed[:5] == list(unruly_kit.EXITS)[:5]
         assert (await send("unruly_nap"))["content"][0]["text"] == "rested"
+
+
+async def test_an_exit_elsewhere_fails_a_call_from_the_shell(site: Path) -> None:
+    command = [str(PEGBOARD), "call", "unruly_exits", "how=create_task"]
+    async with Wire(command, config=CONFIG, site=site) as wire:
+        assert await wire.wait() == 1
+        assert "unruly_exits failed" in wire.stderr
+        assert unruly_kit.CLOSED in wire.stderr
 
 
 def wait_until_caught(pid: int, number: signal.Signals) -> None:

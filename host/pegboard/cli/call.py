@@ -40,6 +40,9 @@ def run_call(options: Namespace) -> int:
             logging.shutdown()
             os._exit(INTERRUPTED)
         raise
+    except SystemExit:
+        say(f"{options.tool} failed: a task that it started raised SystemExit, which ends the event loop")
+        return FAILED
     return _print(outcome, options)
 
 
