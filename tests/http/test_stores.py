@@ -176,8 +176,7 @@ async def test_the_message_says_how_a_plugin_that_is_installed_comes_to_run(kept
         assert await served.wait() == 3
 
 
-async def test_a_safe_start_takes_the_default_store(kept_site: Path, tmp_path: Path) -> None:
-    config = http_config(more=stores(tmp_path))
+async def test_a_safe_start_takes_the_default_store(kept_site: Path) -> None:
+    config = http_config(more='[plugins.mcp]\nsession_store = "kept"')
     async with Served(kept_site, config, command=(PEGBOARD, "--safe", "serve")) as served:
         assert (await Session(served).open()).status == 200
-    assert not (tmp_path / "notes").exists()
