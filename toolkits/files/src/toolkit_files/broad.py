@@ -1,7 +1,6 @@
 """Roots as they are configured: the directory that each names, and whether it holds too much to be opened."""
 
 import os
-import pwd
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -38,6 +37,8 @@ def broadness(root: str) -> str | None:
 
 def _broad_places() -> Iterator[tuple[str, str]]:
     yield "/", "the whole disk"
+    import pwd
+
     homes = [os.path.expanduser("~")]
     with suppress(KeyError):  # a container may run as a user without an entry
         homes.append(pwd.getpwuid(os.getuid()).pw_dir)
