@@ -19,7 +19,8 @@ def check_requirements(required: Requirements, call: Call) -> None:
     supplied = call.supplied
     if not call.caller.is_known and required.is_guarded:
         raise ContextRequiredToolError(
-            f"This tool uses secrets or tokens, and the server does not know the caller. Its operator can {PROOF}.",
+            "This tool uses secrets, tokens or metadata of the operator, and the server does not know the caller. "
+            f"Its operator can {PROOF}.",
             "Do not try again before that has changed. Tell the person that the operator of this server has to do it.",
         )
     if not call.allows(required.scopes):

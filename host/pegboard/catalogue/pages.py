@@ -26,8 +26,9 @@ def may_use(caller: Caller, bound: BoundTool) -> bool:
 
 
 def may_find(caller: Caller, bound: BoundTool) -> bool:
-    """Whether a caller finds a tool: their token allows it."""
-    return bound.requirements is None or caller.allows(bound.requirements.scopes)
+    """Whether a caller finds a tool: it is there for them, and their token allows it."""
+    required = bound.requirements
+    return required is None or (may_use(caller, bound) and caller.allows(required.scopes))
 
 
 def scopes_of(bound: BoundTool) -> frozenset[str]:

@@ -145,9 +145,13 @@ async def test_clients_are_told_what_is_required_but_for_secrets() -> None:
     assert found == {"guarded": {"com.example/team": "x", "pegboard/requirements": told}, "open": None}
 
 
-@pytest.mark.parametrize("options", [{"requires_auth": Acme()}, {"scopes": ["work"]}], ids=["token", "scopes"])
-async def test_strangers_see_no_tool_that_requires_something(options: Any) -> None:
-    assert list(await listed(ANONYMOUS, **options)) == ["open"]
+@pytest.mark.parametrize(
+    ("options", "seen"),
+    [({"requires_auth": Acme()}, ["guarded", "open"]), ({"scopes": ["work"]}, ["open"])],
+    ids=["token", "scopes"],
+)
+async def test_strangers_see_no_tool_that_requires_scopes(options: Any, seen: list[str]) -> None:
+    assert list(await listed(ANONYMOUS, **options)) == seen
     assert list(await listed(Caller(trusted=True), **options)) == ["guarded", "open"]
     assert list(await listed(Caller("ann", scopes=frozenset(["work"])), **options)) == ["guarded", "open"]
 

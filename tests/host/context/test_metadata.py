@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, Caller, Context, Listing, Supplied, Toolkit
+from pegboard import Call, Caller, Context, Failure, Listing, Supplied, Toolkit
 from pegboard.errors import ToolDefinitionError
 from tests.host.hosting import failure, make_host, value
 
@@ -82,11 +82,14 @@ async def test_what_was_not_declared_is_an_error_of_the_author() -> None:
     assert isinstance(failed.error.__cause__, ToolDefinitionError)
 
 
-async def test_anonymous_callers_are_not_offered_what_uses_the_operators() -> None:
+async def test_anonymous_callers_cannot_run_what_uses_the_operators() -> None:
     async with make_host(kit(), **ADA) as host:
         listing = await host.dispatch(Call("tools/list", {}, Caller()))
-    assert isinstance(listing, Listing)
-    assert [tool.name for tool in listing.items] == ["x_undeclared"]
+        assert isinstance(listing, Listing)
+        for tool in listing.items:
+            done = await host.dispatch(Call("tools/call", {"name": tool.name}, Caller()))
+            refused = isinstance(done, Failure) and "the server does not know the caller" in done.error.message
+            assert refused is (tool.name != "x_undeclared")
 
 
 @pytest.mark.parametrize(

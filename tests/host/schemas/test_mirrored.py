@@ -231,7 +231,7 @@ async def test_a_wrong_annotation_costs_its_tool_and_says_why() -> None:
 async def test_a_protocol_sees_the_tools_of_its_caller() -> None:
     kit = Toolkit("kit")
 
-    @kit.tool(requires_secrets=["KEY"])
+    @kit.tool(scopes=["work"])
     def hidden() -> None:
         """Not for everybody."""
 
