@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from pegboard.calls.failures import described, is_cancelled
-from pegboard.calls.middleware_time import MiddlewareTime, settle, took_too_long
+from pegboard.calls.middleware_time import MiddlewareTime, took_too_long
 from pegboard.contracts import (
     Call,
     CallNext,
@@ -163,23 +163,23 @@ def guarded(
     """One link, whose misuse is found: it costs its call, and the log says whose it was."""
     kinds = _kinds(method)
     time = time or MiddlewareTime(0)
-    running = time.running
+    cuts = time.cuts
 
     async def run(call: Call) -> Outcome:
-        following = _Following(blame, call_next, call)
-        running.add(following)
+        following = _Following(blame, call_next)
         if time.timer is None:
             time.wake()
         try:
             outcome = await handle(call, following)
         except MCPError:
             raise
-        except BaseException as error:  # noqa: BLE001 - it is raised again, or something for it
-            _pass_on(following, error)
+        except BaseException as error:
+            if following in cuts and time.settle(following):
+                raise took_too_long() from error
+            _pass_on(blame, following, error, call)
         finally:
-            running.discard(following)
-            if following.cuts:
-                settle(following)
+            if cuts:
+                time.settle(following)
         if kinds is not None and type(outcome) not in kinds:
             given = type(outcome).__name__
             raise Fault(f"{blame} gave {given} for {method}; it gives what call_next gave, or an outcome of its own")
@@ -192,6 +192,7 @@ def guarded(
             raise CancelledError
         return outcome
 
+    time.code = run.__code__
     return run
 
 
@@ -206,19 +207,15 @@ class _Following:
     Attributes:
         given: what it gave last, None for nothing yet.
         raised: what it raised last.
-
-    The others are those of a `Stage`.
+        inside: the link waits for what `call_next` runs, which has limits of its own.
     """
 
-    __slots__ = ("_call_next", "blame", "call", "cuts", "given", "inside", "raised", "task")
+    __slots__ = ("_blame", "_call_next", "given", "inside", "raised")
 
-    def __init__(self, blame: str, call_next: CallNext, call: Call) -> None:
-        self.blame = blame
+    def __init__(self, blame: str, call_next: CallNext) -> None:
+        self._blame = blame
         self._call_next = call_next
-        self.call = call
-        self.task = current_task()
         self.inside = False
-        self.cuts = 0
         self.given: Outcome | None = None
         self.raised: BaseException | None = None
 
@@ -226,15 +223,15 @@ class _Following:
         if self.given is not None:
             self._refuse_again()
         if type(call) is not Call:
-            raise Fault(f"{self.blame} called call_next with {type(call).__name__}, not with a Call")
+            raise Fault(f"{self._blame} called call_next with {type(call).__name__}, not with a Call")
         self.inside = True
         try:
             outcome = await self._call_next(call)
         except BaseException as error:
             self.raised = error
-            raise
-        finally:
             self.inside = False
+            raise
+        self.inside = False
         if self.given is not None:
             self._refuse_again()  # it was called several times at once
         self.given = outcome
@@ -242,16 +239,14 @@ class _Following:
 
     def _refuse_again(self) -> None:
         if not _failed(self.given):
-            raise Fault(f"{self.blame} called call_next again, after it went well; only what failed may be repeated")
+            raise Fault(f"{self._blame} called call_next again, after it went well; only what failed may be repeated")
 
 
-def _pass_on(following: _Following, error: BaseException) -> NoReturn:
+def _pass_on(blame: str, following: _Following, error: BaseException, call: Call) -> NoReturn:
     """Raise what the caller of a link gets to see of an exception. Call it where the exception is handled."""
-    if following.cuts and settle(following):
-        raise took_too_long() from error
-    if error is following.raised or isinstance(error, Fault) or is_cancelled(error, following.call.rounds):
+    if error is following.raised or isinstance(error, Fault) or is_cancelled(error, call.rounds):
         raise error
-    _raise_fault(following.blame, error)
+    _raise_fault(blame, error)
 
 
 def _failed(outcome: Outcome | None) -> bool:
