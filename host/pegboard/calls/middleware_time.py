@@ -1,4 +1,4 @@
-"""Ends middleware that takes longer than the limit of its call. It looks at all tasks now and then; calls pay nothing."""
+"""Ends middleware that takes longer than the limit of its call. It looks at all tasks from time to time."""
 
 from __future__ import annotations
 
