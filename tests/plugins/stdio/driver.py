@@ -19,7 +19,7 @@ from collections.abc import AsyncIterable
 from types import SimpleNamespace
 from typing import Any
 
-from pegboard import Connection, TransportError
+from pegboard import Caller, Connection, TransportError
 from pegboard_plugins.stdio.running import RunningTools
 from pegboard_plugins.stdio.transport import StdioTransport
 
@@ -108,7 +108,7 @@ WAYS: dict[str, Any] = {
 
 
 async def run(serve: Any) -> None:
-    async def served(connection: Connection, messages: AsyncIterable[bytes]) -> int:
+    async def served(connection: Connection, messages: AsyncIterable[bytes], *, caller: Caller) -> int:
         await serve(connection, messages)
         return 0
 
