@@ -305,7 +305,7 @@ async def test_tools_with_secrets_are_listed_for_all_and_run_for_the_operator(va
         assert await peeked(served, *right) == await peeked(served) == "it needs proof"
         assert await peeked(served, right[0], PAGE) == "s3cret"  # who has the token is the operator
         assert (await listed(served)).json["result"]["cacheScope"] == "public"
-        assert "1 of them (vault_peek) are for the operator" in served.stderr
+        assert "operator only, as they use secrets or tokens: 1 (vault_peek)" in served.stderr
         assert "s3cret" not in served.stderr
         assert token not in served.stderr
 

@@ -98,8 +98,8 @@ def _announce(host: Host, token_file: str | None, address: str, tools: Sequence[
     say(f"{name} serves {count} ({', '.join(owners) or 'no toolkit'}) at {url}")
     if token_file is not None and (guarded := for_operator(host.assembly)):
         some = ", ".join(guarded[:3]) + (", ..." if len(guarded) > 3 else "")
-        say(f"{len(guarded)} of them ({some}) are for the operator: send the token that `pegboard operator-token`")
-        say(f"prints as `Authorization: Bearer`; it is kept in {token_file}")
+        say(f"operator only, as they use secrets or tokens: {len(guarded)} ({some})")
+        say(f"to call them: send `Authorization: Bearer $(pegboard operator-token)`; the token is in {token_file}")
     if "://" in url:
         say(f"next: give that URL to an MCP client, or try: curl {address}/healthz   (Ctrl-C ends)")
     elif address.startswith("unix:"):
