@@ -126,11 +126,6 @@ class Patterns:
         return zip(self.texts, self._normal, strict=True)
 
 
-def matches_plugin(patterns: Iterable[str], name: str, distribution: str = "") -> bool:
-    """Whether one of the patterns names a plugin or toolkit: by its name, a glob, or `distribution:name`."""
-    return Patterns(patterns).match_plugin(name, distribution)
-
-
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate that a person most likely meant, None when none is near.
 

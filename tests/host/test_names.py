@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from pegboard.names import (
     Patterns,
     check_wire_name,
-    matches_plugin,
     nearest,
     normalise,
     spellings,
@@ -158,17 +157,17 @@ def test_no_patterns_match_nothing() -> None:
     ],
 )
 def test_plugins_go_by_name_glob_or_distribution(pattern: str, hits: bool) -> None:
-    assert matches_plugin([pattern], "acme", "acme-tools") is hits
+    assert Patterns([pattern]).match_plugin("acme", "acme-tools") is hits
 
 
 def test_a_plugin_without_distribution_is_not_found_under_one() -> None:
-    assert not matches_plugin(["acme-tools:acme"], "acme")
-    assert matches_plugin([":acme"], "acme")
+    assert not Patterns(["acme-tools:acme"]).match_plugin("acme")
+    assert Patterns([":acme"]).match_plugin("acme")
 
 
 def test_plugin_names_with_dots_and_hyphens() -> None:
-    assert matches_plugin(["a.b-c"], "a.b-c", "d")
-    assert matches_plugin(["d:a_b_c"], "a.b-c", "d")
+    assert Patterns(["a.b-c"]).match_plugin("a.b-c", "d")
+    assert Patterns(["d:a_b_c"]).match_plugin("a.b-c", "d")
     assert "my_kit" in toolkit_spellings("My-Kit")
 
 

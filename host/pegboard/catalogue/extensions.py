@@ -104,10 +104,6 @@ class _Contributions:
                 self.report(origin, f"{_KINDS[kind]} {name!r} belongs to {one.extension!r}, which no plugin brings")
 
 
-def _name(one: Contribution) -> str:
-    return one.identifier if isinstance(one, Extension) else one.name
-
-
 # --- results
 
 
