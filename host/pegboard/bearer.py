@@ -12,9 +12,12 @@ from pegboard.contracts import Request, Response
 
 SECRET_BYTES = 32
 """How many bytes a secret needs that strangers may try (RFC 7518, section 3.2, for HS256)."""
+PROOF_WITHOUT_HEADER = (
+    "connect to a Unix socket as the operator's user, or set `loopback_is_operator = true` for the HTTP server"
+)
+"""How a request proves that it comes from the operator if its `Authorization` header holds another token."""
 PROOF = (
-    "send the operator token as `Authorization: Bearer` (`pegboard operator-token` prints it), connect to a Unix "
-    "socket as the operator's user, or set `loopback_is_operator = true` for the HTTP server"
+    "send the operator token as `Authorization: Bearer` (`pegboard operator-token` prints it), " + PROOF_WITHOUT_HEADER
 )
 """The ways in which a request proves that it comes from the operator, for messages."""
 _LEAST_VARIED = 8

@@ -9,14 +9,13 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 
 from pegboard.audit import AuditLog, fingerprint
-from pegboard.bearer import PROOF
+from pegboard.bearer import PROOF, PROOF_WITHOUT_HEADER
 from pegboard.contracts import Authenticator, Caller, EventStream, ProtocolHost, Request, Response, Route
 from pegboard.errors import ConfigError
 from pegboard.operator_token import OperatorToken
 
 logger = logging.getLogger("pegboard")
 
-_NOT_OPERATOR = Response(403, f"Only the operator may use this. To prove it, {PROOF}.\n".encode(), "text/plain")
 _NO_AUTHENTICATOR = Response(403, b"No authenticator is configured for this, so it is closed.\n", "text/plain")
 
 OPEN = frozenset(("public", "mcp"))
@@ -105,14 +104,14 @@ def check_reach(
     Raises:
         ConfigError: an authenticator is for the operator alone, or a policy has no authenticator.
     """
-    given = [getattr(one, "only_local", None) for one in authenticators]
-    reasons = [reason for reason in given if reason]
+    restricted = [(one, reason) for one in authenticators if (reason := getattr(one, "only_local", None))]
     if not local:
-        reasons += _unguarded(authenticators, routes, policy)
+        reasons = [reason for _, reason in restricted] + _unguarded(authenticators, routes, policy)
         if reasons:
             raise ConfigError([f"{address} is not for this machine alone, and {reason}" for reason in reasons])
-    for reason in reasons:
-        logger.warning("%s admits the operator alone: %s; to prove that it is you, %s", address, reason, PROOF)
+    for one, reason in restricted:
+        told = "%s admits the operator alone: %s; to prove that it is you, %s"
+        logger.warning(told, address, reason, _proof([one]))
 
 
 def public_hosts(authenticators: Iterable[Authenticator]) -> frozenset[str]:
@@ -137,6 +136,11 @@ def _unguarded(authenticators: Iterable[Authenticator], routes: Routes, policy: 
     ]
 
 
+def _proof(authenticators: Iterable[Authenticator]) -> str:
+    """Return how the operator proves to be one, beside the token that the authenticators may need."""
+    return PROOF_WITHOUT_HEADER if any(getattr(one, "needs_token", True) for one in authenticators) else PROOF
+
+
 class _Door:
     """The authenticators of one policy: the first that knows the caller admits the request.
 
@@ -152,7 +156,8 @@ class _Door:
         refusals: list[tuple[Response, Authenticator]] = []
         asked = self._authenticators if request.caller.trusted else self._for_others
         if not asked:
-            return _NOT_OPERATOR, None
+            told = f"Only the operator may use this. To prove it, {_proof(self._authenticators)}.\n"
+            return Response(403, told.encode(), "text/plain"), None
         for authenticator in asked:
             found = await authenticator.authenticate(request)
             if isinstance(found, Caller):

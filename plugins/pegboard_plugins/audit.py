@@ -208,7 +208,10 @@ class Audit(Middleware):
 
     def _line(self, record: Mapping[str, Any], outcome: str, error: str | None, started: float) -> bytes:
         ended = {"outcome": outcome, "error": error, "duration_ms": round((time.perf_counter() - started) * 1000, 3)}
-        return encode({name: value for name, value in {**record, **ended}.items() if value is not None})
+        line = {name: value for name, value in {**record, **ended}.items() if value is not None}
+        text = encode(line)
+        # readers take some characters for line breaks, and terminals obey others: JSON has escapes for them
+        return text if text.decode().isprintable() else json.dumps(line, separators=(",", ":")).encode()
 
     # --- the file
 

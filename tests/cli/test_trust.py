@@ -175,10 +175,22 @@ def test_the_group_and_sticky_folders_do_no_harm(change: Callable[[Path], None],
     assert opened("list").code == 0
 
 
-def test_a_pipe_in_the_files_place_keeps_nobody_waiting(opened: Opened) -> None:
+@pytest.mark.parametrize("command", ["list", "config trust"])
+def test_a_pipe_in_the_files_place_keeps_nobody_waiting(command: str, opened: Opened) -> None:
     (opened.folder / "hostconfig.toml").unlink()
     os.mkfifo(opened.folder / "hostconfig.toml")
-    assert "not a regular file" in opened("list").err
+    assert "not a regular file" in opened(*command.split()).err
+
+
+@pytest.mark.parametrize("target", ["missing/hostconfig.toml", "hostconfig.toml"], ids=["no file", "a loop"])
+def test_a_link_that_leads_nowhere_stops_the_command(target: str, opened: Opened) -> None:
+    """The file behind it may hold the authenticators, as on a disk that is not mounted."""
+    file = opened.write()
+    file.unlink()
+    file.symlink_to(target)
+    done = opened("list")
+    assert done.code == 3
+    assert "hostconfig.toml: cannot be read: " in done.err
 
 
 def test_the_settings_that_widen_access_are_shown(opened: Opened) -> None:

@@ -133,7 +133,7 @@ async def test_what_is_for_this_machine_alone_answers_nobody_else() -> None:
         answer = await served(behind, request)
         assert answer.status == status
         assert status == 200 or answer.body.startswith(
-            b"Only the operator may use this. To prove it, send the operator"
+            b"Only the operator may use this. To prove it, connect to a Unix socket"
         )
         assert status == 200 or answer.content_type == "text/plain"
 
@@ -166,7 +166,7 @@ async def test_what_is_for_this_machine_alone_is_said(caplog: pytest.LogCaptureF
     check_reach("http://127.0.0.1:1", doors, {}, local=True)
     (told,) = caplog.messages
     assert told.startswith(
-        "http://127.0.0.1:1 admits the operator alone: its word is known; to prove that it is you, send"
+        "http://127.0.0.1:1 admits the operator alone: its word is known; to prove that it is you, connect"
     )
     with pytest.raises(ConfigError, match=r"http://0\.0\.0\.0:1 is not for this machine alone, and its word is known"):
         check_reach("http://0.0.0.0:1", doors, {}, local=False)

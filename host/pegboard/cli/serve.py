@@ -96,7 +96,7 @@ def _announce(host: Host, token_file: str | None, address: str, tools: Sequence[
     name = f"{host.identity.name} {host.identity.version}"
     count = "1 tool" if len(tools) == 1 else f"{len(tools)} tools"
     say(f"{name} serves {count} ({', '.join(owners) or 'no toolkit'}) at {url}")
-    if token_file is not None and (guarded := for_operator(host.assembly)):
+    if token_file is not None and endpoint and (guarded := for_operator(host.assembly)):
         some = ", ".join(guarded[:3]) + (", ..." if len(guarded) > 3 else "")
         say(f"operator only, as they use secrets or tokens: {len(guarded)} ({some})")
         say(f"to call them: send `Authorization: Bearer $(pegboard operator-token)`; the token is in {token_file}")

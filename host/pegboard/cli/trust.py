@@ -27,7 +27,7 @@ class StateError(MCPError):
 
 def run_trust(options: Namespace) -> int:
     """Trust a configuration file with its present content, and show the settings that widen access."""
-    content = files.read(files.Candidate(_path(options), "the command line"), Path.cwd())
+    content = files.read(files.Candidate(_path(options)), Path.cwd())
     if isinstance(content, ConfigProblem):
         raise ConfigError([content])
     settings, access = _read(content)

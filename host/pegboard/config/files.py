@@ -145,10 +145,8 @@ def _parse(text: str, shown: str) -> Layer | ConfigProblem:
 
 
 def _is_there(path: Path) -> bool:
-    try:
-        return path.exists() and not path.is_dir()
-    except OSError:  # a directory that may not be entered
-        return False
+    """Return whether there is a file. A link that leads nowhere counts, so that the host does not start without it."""
+    return os.path.lexists(path) and not os.path.isdir(path)
 
 
 def _expanded(path: Path, environ: Mapping[str, str]) -> Path:

@@ -104,7 +104,8 @@ class Authenticator(Protocol):
     """Says who sends the requests to the routes of one policy.
 
     One whose attribute `only_local` is a text, the reason, is good for the operator alone: a transport that others can
-    reach does not start with it, and only requests of a proven operator get to it. One with a method
+    reach does not start with it, and only requests of a proven operator get to it. If it needs no token, its attribute
+    `needs_token` is False, so that messages name the operator token as a proof. One with a method
     `complete(response)` is given what a route answers with 401 or 403, and what other authenticators of the policy do,
     and gives the response that goes out, with more in its challenge. Of several that refuse a request, the one that
     says most is heard: 403, then 5xx, and 401 last.

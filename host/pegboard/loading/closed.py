@@ -28,7 +28,7 @@ class Closed:
     policy = POLICY
 
     def __init__(self, names: Iterable[str]) -> None:
-        told = f"This is closed, as an authenticator is disabled: {', '.join(names)}.\n"
+        told = f"This is closed, as an authenticator is disabled: {', '.join(names)}. Its operator can enable it.\n"
         self._refusal = Response(403, told.encode(), "text/plain")
 
     async def authenticate(self, request: Request) -> Caller | Response:

@@ -31,6 +31,7 @@ class WorkerTokens:
 
     Attributes:
         only_local: why it is good for this machine alone, None where others may come in.
+        needs_token: callers send a token.
     """
 
     policy = "worker"
@@ -42,6 +43,7 @@ class WorkerTokens:
         self._scheme = BearerScheme()
         self._ends: dict[bytes, float] = {}
         self.only_local = _only_local(config, self._secret)
+        self.needs_token = not config.auth_disabled
 
     async def authenticate(self, request: Request) -> Caller | Response:
         """Let in who brings a token that is in order (RFC 6750, section 2.1)."""

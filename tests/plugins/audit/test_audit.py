@@ -116,6 +116,16 @@ async def refuse_too_many(call: Call, call_next: CallNext) -> Outcome:
     raise error
 
 
+async def test_a_line_holds_no_character_that_is_not_seen(file: Path) -> None:
+    """Readers take some for line breaks, and terminals obey others."""
+    hostile = "a\x1b[2J\x9b2J\x85b\u2028c\u202e"
+    async with audited(file) as host:
+        await call(host, "x_work", request_id=hostile, client=Client(hostile, "1.0"))
+    (line,) = lines_of(file)
+    assert (line["request_id"], line["client"]) == (hostile, f"{hostile} 1.0")
+    assert text_of(file).removesuffix("\n").isprintable()
+
+
 async def test_a_call_is_recorded_with_all_that_is_known_and_without_what_was_sent(file: Path) -> None:
     about = {"client": Client("Inspector", "1.0"), "request_id": 7, "session_id": "s" * 32, "peer": "10.0.0.5"}
     async with audited(file) as host:

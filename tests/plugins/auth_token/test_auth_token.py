@@ -201,6 +201,8 @@ async def test_a_weak_token_serves_the_operator_alone(site: Path, token: str) ->
         assert done.result["content"][0]["text"] == "operator ['work']"
         told = "admits the operator alone: tokens of [plugins.auth_token] are weak: token; take 32"
         assert told in served.stderr
+        assert "to prove that it is you, connect to a Unix socket" in served.stderr
+        assert "send the operator token" not in served.stderr, "the header holds this token"
     async with serve(site, settings, env=env, ready=False) as refused:
         assert await refused.wait() == 3
         assert "tokens of [plugins.auth_token] are weak: token; take 32" in refused.stderr

@@ -86,7 +86,8 @@ async def test_a_loopback_port_alone_proves_nothing(site: Path, env: dict[str, s
     async with serve(site, env=env) as served:
         answer = await served.request("GET", "/worker/tools", [("Authorization", f"Bearer {token('changeme')}")])
         assert answer.status == 403
-        assert "To prove it, send the operator token as `Authorization: Bearer`" in answer.text
+        for told in (answer.text, served.stderr.partition("to prove that it is you")[2].partition("\n")[0]):
+            assert ("send the operator token as `Authorization: Bearer`" in told) == (env is OPEN)
         assert "set `loopback_is_operator = true`" in answer.text
 
 
