@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
@@ -18,6 +18,7 @@ from pegboard import (
     PluginConfig,
     Request,
     Response,
+    Widens,
     checked_scopes,
     hookimpl,
     is_bearer_token,
@@ -60,10 +61,10 @@ class AuthTokenConfig(PluginConfig):
         callers: more callers, each in a section of its own with `token`, `subject` and `scopes`.
     """
 
-    token: SecretStr | None = None
+    token: Annotated[SecretStr | None, Widens("admits callers with this token")] = None
     subject: str = Field("operator", min_length=1)
     scopes: tuple[str, ...] = ()
-    callers: Mapping[str, NamedToken] = {}
+    callers: Annotated[Mapping[str, NamedToken], Widens("admits callers with these tokens")] = {}
 
     @field_validator("token")
     @classmethod

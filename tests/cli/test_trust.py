@@ -16,6 +16,7 @@ import pytest
 from tests.cli.conftest import WAIT, Command, Done
 
 HIDES = '[host]\ndisabled_tools = ["demo_echo"]\n'
+KNOWN = "0123456789abcdef" * 4
 STDIO = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
 
 
@@ -199,6 +200,37 @@ def test_the_settings_that_widen_access_are_shown(opened: Opened) -> None:
     assert 'plugins.http.host = "0.0.0.0"' in shown
     assert "plugins.http.port" not in shown
     assert 'plugins.worker.secret = { env = "K" }' in shown
+
+
+def test_tokens_and_issuers_that_a_file_admits_are_shown(opened: Opened) -> None:
+    """Their author knows them, and may be a stranger."""
+    opened.write(
+        f'[plugins.auth_token]\ntoken = "{KNOWN}"\ncallers.eve.token = "{KNOWN}x"\n'
+        f'[plugins.worker]\nsecret = "{KNOWN}"\n'
+        '[plugins.resource_server]\nresource = "http://localhost/mcp"\n'
+        '[[plugins.resource_server.authorization_servers]]\nissuer = "https://evil.example"\n'
+    )
+    shown = opened("config", "trust").out
+    for key in ("auth_token.token", "auth_token.callers", "worker.secret", "resource_server.authorization_servers"):
+        assert f"  plugins.{key} = " in shown
+    assert "https://evil.example" in shown
+    assert KNOWN not in shown
+
+
+@pytest.mark.parametrize("variables", [{"HOME": "."}, {"HOME": "", "XDG_CONFIG_HOME": "."}], ids=str)
+def test_a_relative_home_names_no_file_of_the_users_own(variables: dict[str, str], opened: Opened) -> None:
+    (opened.folder / "hostconfig.toml").unlink()
+    own = opened.folder / ".config/pegboard/hostconfig.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text(HIDES)
+    assert "demo_echo" in opened("list", env=variables).out
+
+
+def test_without_a_state_directory_the_message_names_the_variable(opened: Opened) -> None:
+    file = opened.write()
+    for command in ("trust", "untrust"):
+        done = opened("config", command, env={"PEGBOARD_STATE_DIR": str(file)})
+        assert (done.code, "set PEGBOARD_STATE_DIR to a folder that you can write" in done.err) == (1, True)
 
 
 def test_a_terminal_is_asked_once(opened: Opened) -> None:

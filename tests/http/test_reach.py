@@ -78,7 +78,8 @@ async def test_what_an_authenticator_guarded_stays_closed_without_it(
     command: list[str | Path] = [PEGBOARD, "serve", *arguments]
     async with Served(fixture_site, http_config(host=host, more=DOOR), env=env, command=command) as served:
         refused = await served.request("POST", "/mcp")
-        assert (refused.status, refused.text) == (403, "This is closed, as an authenticator is disabled: auth_token.\n")
+        told = "This is closed, as an authenticator is disabled: auth_token. Its operator can enable it.\n"
+        assert (refused.status, refused.text) == (403, told)
         assert (await served.request("POST", "/mcp", [served.proof])).status == 415  # the operator gets as far as MCP
         assert "it may authenticate callers of the policy 'mcp', which does not open without it" in served.stderr
 

@@ -19,6 +19,7 @@ from pegboard.errors import ConfigError, MCPError
 from pegboard.loading.discovery import defaults
 
 _MOST_CHANGES = 50
+_OTHER_DIRECTORY = "set PEGBOARD_STATE_DIR to a folder that you can write"
 
 
 class StateError(MCPError):
@@ -46,7 +47,7 @@ def run_untrust(options: Namespace) -> int:
     try:
         withdrawn = untrust(path, os.environ)
     except OSError as error:
-        raise StateError(f"the trust in {path} cannot be withdrawn: {error}") from error
+        raise StateError(f"the trust in {path} cannot be withdrawn: {error}; {_OTHER_DIRECTORY}") from error
     if options.json:
         print_json({"file": str(path), "was_trusted": withdrawn})
     else:
@@ -95,7 +96,7 @@ def _trust(content: files.FileContent, settings: Mapping[str, Any]) -> str:
         return trust(content, settings, os.environ)
     except OSError as error:
         raise StateError(
-            f"{content.path} cannot be trusted, as the state directory cannot be written: {error}"
+            f"{content.path} cannot be trusted, as the state directory cannot be written: {error}; {_OTHER_DIRECTORY}"
         ) from error
 
 

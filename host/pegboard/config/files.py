@@ -156,9 +156,5 @@ def _expanded(path: Path, environ: Mapping[str, str]) -> Path:
 
 
 def _home(environ: Mapping[str, str]) -> Path | None:
-    if home := environ.get("HOME"):
-        return Path(home)
-    try:
-        return Path.home()
-    except RuntimeError:
-        return None
+    home = Path(environ.get("HOME") or os.path.expanduser("~"))
+    return home if home.is_absolute() else None

@@ -68,7 +68,9 @@ class ResourceServerConfig(PluginConfig):
     """
 
     resource: str
-    authorization_servers: tuple[AuthorizationServer, ...] = Field(min_length=1)
+    authorization_servers: Annotated[
+        tuple[AuthorizationServer, ...], Field(min_length=1), Widens("admits callers with tokens of these servers")
+    ]
     scopes_supported: tuple[str, ...] = ()
     challenge_scopes: tuple[str, ...] = ()
     required_scopes: tuple[str, ...] = ()

@@ -39,7 +39,7 @@ class WorkerConfig(PluginConfig):
         zoneless_times: `finished_at` has no time zone.
     """
 
-    secret: SecretStr | None = None
+    secret: Annotated[SecretStr | None, Widens("admits callers with tokens of this secret")] = None
     path: str = "/worker"
     auth_disabled: Annotated[bool, Widens("admits callers without a token")] = False
     auth_disabled_anywhere: Annotated[bool, Widens("admits them from other machines")] = False
