@@ -59,7 +59,8 @@ def configuration_page() -> str:
 def _rows(model: type[BaseModel], given: Mapping[str, Any]) -> Iterator[str]:
     meanings = attributes(model)
     for name, field in model.model_fields.items():
-        default = "" if field.default_factory else _toml(given.get(name, field.default))
+        known = given.get(name, field.default)
+        default = "required" if field.is_required() else "" if field.default_factory else _toml(known)
         yield f"| `{name}` | {default} | {field.description or meanings[name]} |"
 
 

@@ -66,6 +66,7 @@ class DotenvStore:
     def __init__(self, file: str | Path | None, *, named: bool = True) -> None:
         self._file = None if file is None else Path(file)
         self._named = named
+        self.files_read: list[Path] = []
 
     def get(self, name: str) -> str | None:
         """Return the value of that key."""
@@ -101,5 +102,5 @@ class DotenvStore:
                 logger.warning("%s: %s; change its owner or permissions", path, risk)
             from dotenv import dotenv_values
 
-            logger.info("secrets come from %s", path)
+            self.files_read.append(path)
             return dotenv_values(stream=file, interpolate=False)  # a secret may hold what looks like a variable

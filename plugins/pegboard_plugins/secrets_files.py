@@ -62,14 +62,21 @@ class FileStore:
 
     def __init__(self, directory: str | None = None) -> None:
         self._directory = None if directory is None else Path(directory)
+        self.files_read: list[Path] = []
 
     def get(self, name: str) -> str | None:
         """What the file holds that `NAME_FILE` names, else the one in the folder."""
         variable = f"{name}_FILE"
         if named := os.environ.get(variable):
-            return _read(Path(named).expanduser(), f"{named}, which {variable} names,")
+            return self._read(Path(named).expanduser(), f"{named}, which {variable} names,")
         path = self._below(name)
-        return None if path is None else _read(path, str(path))
+        return None if path is None else self._read(path, str(path))
+
+    def _read(self, path: Path, called: str) -> str | None:
+        value = _read(path, called)
+        if value is not None:
+            self.files_read.append(path)
+        return value
 
     def hint(self, name: str) -> str:
         """How to set a secret here."""

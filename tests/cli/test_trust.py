@@ -302,6 +302,22 @@ def test_the_start_tells_what_widens_access(
     assert "canary" not in done.stderr
 
 
+def test_the_start_tells_the_files_that_were_read(opened: Opened) -> None:
+    opened.write('[host]\nlog_level = "info"\n')
+    (opened.folder / ".env").write_text("UNUSED=1\n")
+    (opened.folder / "key").write_text("12345")
+    env = opened.environment({"PEGBOARD_CONFIG": "hostconfig.toml", "DEMO_KEY_FILE": "key"})
+    del env["GITHUB_TOKEN"], env["DEMO_KEY"]
+    line = opened.arguments("stdio")
+    done = subprocess.run(
+        line, cwd=opened.folder, env=env, input="", capture_output=True, text=True, check=False, timeout=WAIT
+    )
+    (told,) = [line for line in done.stderr.splitlines() if ": started with " in line]
+    assert told.partition("started with ")[2].startswith(
+        f"{opened.folder}/hostconfig.toml, {opened.folder}/.env, key; "
+    )
+
+
 def test_a_third_partys_plugin_widens_access(opened: Opened) -> None:
     opened.install("around", "from pegboard import Plugin\nclass kit(Plugin): pass\n", group="pegboard.plugins")
     opened.write("[plugins.around]\n")

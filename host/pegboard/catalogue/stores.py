@@ -91,4 +91,5 @@ def _unknown(config: HostConfig, setting: _Setting, offered: Stores, absent: Col
         return config.problem(
             f"{message}; the plugin of this name does not run: add a section [plugins.{setting.name}]", setting.path
         )
+    message += "; name a plugin that offers one, or remove the setting"
     return config.problem(message, setting.path, nearest(setting.name, names))

@@ -26,6 +26,13 @@ def access_of(host: Host) -> list[Widened]:
     return [*_third_party(host.report.choices, host.config), *widened(host.config, models)]
 
 
+def files_read(host: Host) -> list[str]:
+    """Return the files that a loaded host has read: its configuration, and those that hold secrets."""
+    stores = [store for plugin in host.report.plugins for store in plugin.secret_stores]
+    read = [str(file) for store in stores for file in getattr(store, "files_read", ())]
+    return [str(host.config.file or "no configuration file"), *read]
+
+
 def access_of_file(config: HostConfig) -> list[Widened]:
     """Return the settings of a configuration that would widen access. Third-party plugins are named, not imported."""
     choices = choose(find().origins, config, Selection())

@@ -110,14 +110,14 @@ def _announce(host: Host, token_file: str | None, address: str, tools: Sequence[
 
 
 def _log_access(host: Host) -> None:
-    """Log the configuration file and the settings that widen access, in one line. The operator must see the latter."""
-    from pegboard.cli.access import access_of, in_one_line
+    """Log the files that were read and the settings that widen access, in one line. The latter are a warning."""
+    from pegboard.cli.access import access_of, files_read, in_one_line
 
-    logger, file = logging.getLogger("pegboard"), host.config.file or "no configuration file"
+    logger, files = logging.getLogger("pegboard"), ", ".join(files_read(host))
     if settings := access_of(host):
-        logger.warning("started with %s; settings that widen access: %s", file, in_one_line(settings))
+        logger.warning("started with %s; settings that widen access: %s", files, in_one_line(settings))
     else:
-        logger.info("started with %s; no setting widens access", file)
+        logger.info("started with %s; no setting widens access", files)
 
 
 def _has_terminal() -> bool:

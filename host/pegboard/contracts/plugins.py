@@ -150,7 +150,8 @@ class Command(NamedTuple):
 class SecretStore(Protocol):
     """A place that secrets come from.
 
-    It may have a method `hint(name: str) -> str` that tells people how to set a secret there: "in the environment".
+    It may have a method `hint(name: str) -> str` that tells people how to set a secret there: "in the environment". Its
+    attribute `files_read`, if it has one, lists the files that it has read. The host logs them when it starts.
     """
 
     name: str
