@@ -217,6 +217,19 @@ def test_tokens_and_issuers_that_a_file_admits_are_shown(opened: Opened) -> None
     assert KNOWN not in shown
 
 
+def test_no_key_and_no_folder_forges_a_line(opened: Opened) -> None:
+    folder = opened.folder / "a\nFORGED"
+    folder.mkdir()
+    inside = Opened(folder, opened.site)
+    inside.write(
+        '[plugins.http]\nhost = "0.0.0.0"\n[plugins.static_tokens.tokens]\n"github\\nFORGED" = { env = "T" }\n'
+    )
+    for command in ("config trust", "config show", "config untrust", "config check --config hostconfig.toml"):
+        done = inside(*command.split(), env={"T": "x"})
+        assert not [line for line in (done.out + done.err).splitlines() if line.startswith("FORGED")], command
+    assert 'tokens."github\\nFORGED"' in inside("config", "trust").out
+
+
 @pytest.mark.parametrize("variables", [{"HOME": "."}, {"HOME": "", "XDG_CONFIG_HOME": "."}], ids=str)
 def test_a_relative_home_names_no_file_of_the_users_own(variables: dict[str, str], opened: Opened) -> None:
     (opened.folder / "hostconfig.toml").unlink()

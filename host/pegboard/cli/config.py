@@ -8,7 +8,7 @@ from typing import Any
 
 from pegboard.cli import CANNOT_START, OK
 from pegboard.cli.common import make_host
-from pegboard.cli.output import diverted, print_json, print_text, say
+from pegboard.cli.output import diverted, print_json, print_lines, say
 from pegboard.cli.toml_values import toml_key, toml_value
 from pegboard.config import ConfigView, config_show
 from pegboard.host import Host
@@ -30,7 +30,8 @@ def run_check(options: Namespace) -> int:
     if wrong:
         return CANNOT_START
     parts = "; ".join(f"{kind}: {', '.join(names) or 'none'}" for kind, names in on.items())
-    print_text(f"ok: {host.config.file or 'no file, so the defaults hold'}; {parts}; {len(host.assembly.tools)} tools")
+    read = host.config.file or "no file, so the defaults hold"
+    print_lines([f"ok: {read}; {parts}; {len(host.assembly.tools)} tools"])
     return OK
 
 
@@ -48,7 +49,7 @@ def run_show(options: Namespace) -> int:
         sources = {key: str(source) for key, source in view.sources.items()}
         print_json({"file": view.file, "values": view.values, "sources": sources})
     else:
-        print_text("\n".join(_astoml_value(view)))
+        print_lines(_astoml_value(view))
     return CANNOT_START if any(finding["fatal"] for finding in findings) else OK
 
 
@@ -90,7 +91,7 @@ def _astoml_value(view: ConfigView) -> Iterator[str]:
     """A TOML document that says the same; what has no value is a comment."""
     yield f"# {view.file or 'no file, so the defaults hold'}"
     for header, table in _tables(view.values):
-        yield f"\n[{header}]"
+        yield from ("", f"[{header}]")
         lines = [(key, value, str(view.sources.get(f"{header}.{key}", ""))) for key, value in _leaves(table)]
         texts = [f"# {key} is not set" if value is None else f"{key} = {toml_value(value)}" for key, value, _ in lines]
         width = min(max(map(len, texts), default=0), _WIDEST)

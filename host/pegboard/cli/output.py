@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -71,6 +71,11 @@ def _print_json(value: Any, told: Callable[[str], str]) -> None:
 def print_text(text: str) -> None:
     """Data for people: what a terminal would obey is shown escaped."""
     _write(visible(_redacted(text)))
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Lines for people: each stays one line."""
+    print_text("\n".join(visible(line).replace("\n", r"\n") for line in lines))
 
 
 def print_result(text: str) -> None:

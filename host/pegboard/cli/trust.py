@@ -11,7 +11,7 @@ from typing import Any
 
 from pegboard.cli import OK
 from pegboard.cli.access import access_of_file, in_lines, shortened
-from pegboard.cli.output import diverted, print_json, print_text, say
+from pegboard.cli.output import diverted, print_json, print_lines, say
 from pegboard.config import ConfigProblem, HostConfig, files
 from pegboard.config.trust import Untrusted, pin_of, refuse, settings_of, trust, untrust
 from pegboard.config.widening import Widened
@@ -37,7 +37,7 @@ def run_trust(options: Namespace) -> int:
     if options.json:
         print_json({"file": str(content.path), "sha256": digest, "widens": [one._asdict() for one in access]})
         return OK
-    print_text("\n".join([*changes, *_about(access), f"trusted: {content.path}"]))
+    print_lines([*changes, *_about(access), f"trusted: {content.path}"])
     return OK
 
 
@@ -51,7 +51,7 @@ def run_untrust(options: Namespace) -> int:
     if options.json:
         print_json({"file": str(path), "was_trusted": withdrawn})
     else:
-        print_text(f"no longer trusted: {path}" if withdrawn else f"was not trusted: {path}")
+        print_lines([f"no longer trusted: {path}" if withdrawn else f"was not trusted: {path}"])
     return OK
 
 

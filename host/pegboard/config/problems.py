@@ -48,8 +48,14 @@ def dotted(path: KeyPath) -> str:
         if isinstance(part, int):
             text += f"[{part}]"
         else:
-            text += f".{part}" if re.fullmatch(r"[A-Za-z0-9_-]+", part) else f'."{part}"'
+            text += f".{part}" if re.fullmatch(r"[A-Za-z0-9_-]+", part) else f".{_quoted(part)}"
     return text.removeprefix(".")
+
+
+def _quoted(name: str) -> str:
+    import json  # few keys need it
+
+    return json.dumps(name, ensure_ascii=False)
 
 
 def undotted(key: str | KeyPath) -> KeyPath:
