@@ -21,6 +21,8 @@ from pegboard.tracebacks import ShortFormatter
 MAX_VALUE_CHARACTERS = 200
 """How much is shown of a request id, a caller or a peer."""
 
+_WITHOUT_NAME = ("operator", "anonymous")
+"""The words for callers without a name. The same word from a token stands in quotes."""
 _PLAIN = re.compile(r"[A-Za-z0-9_.:@/|+-]+")
 
 
@@ -78,7 +80,9 @@ def _about(record: logging.LogRecord) -> dict[str, Any]:
 
 def _told(value: object) -> str:
     text = caller_name(value) if isinstance(value, Caller) else str(value)
-    return text if _PLAIN.fullmatch(text) and len(text) <= MAX_VALUE_CHARACTERS else ascii(text[:MAX_VALUE_CHARACTERS])
+    claimed = isinstance(value, Caller) and text in _WITHOUT_NAME and text in (value.subject, value.client_id)
+    plain = _PLAIN.fullmatch(text) and len(text) <= MAX_VALUE_CHARACTERS and not claimed
+    return text if plain else ascii(text[:MAX_VALUE_CHARACTERS])
 
 
 def _plain(value: Any) -> Any:

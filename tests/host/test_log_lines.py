@@ -119,6 +119,12 @@ def test_a_line_names_its_call(
         assert logged(written) == text
 
 
+@pytest.mark.parametrize("name", ["operator", "anonymous"])
+def test_a_token_cannot_take_the_name_of_a_caller_without_one(name: str) -> None:
+    record = log.makeRecord("x", logging.INFO, "", 0, "m", (), None, extra={"caller": Caller(name)})
+    assert f"[caller='{name}']" in TextFormatter().format(record)
+
+
 async def test_what_a_tool_logs_names_the_call_that_runs(written: io.StringIO) -> None:
     kit = Toolkit("x")
 
