@@ -127,6 +127,7 @@ async def test_a_hang_up_of_no_terminal_changes_nothing(fixture_site: Path) -> N
         assert (await streaming.next())["result"]["isError"] is False
 
 
+@pytest.mark.skipif(signal.getsignal(signal.SIGHUP) is signal.SIG_IGN, reason="nohup keeps SIGHUP from the server")
 async def test_the_hang_up_of_a_terminal_ends_it(fixture_site: Path) -> None:
     leader, follower = os.openpty()
     async with Served(fixture_site, http_config(host=GRACE), stdin=follower) as served:

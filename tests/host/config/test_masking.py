@@ -78,7 +78,7 @@ def upstream() -> str:
 
 
 @pytest.mark.requirement("SEC-06")
-@pytest.mark.parametrize("function", [crash, crash_below, crash_async, wrap, upstream], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("function", [crash, crash_below, crash_async, wrap], ids=lambda one: one.__name__)
 @pytest.mark.parametrize("inline", [False, True], ids=["", "inline"])
 async def test_a_canary_appears_in_the_log_and_not_in_the_outcome(
     function: Callable[..., Any], inline: bool, caplog: pytest.LogCaptureFixture
@@ -95,6 +95,19 @@ async def test_a_canary_appears_in_the_log_and_not_in_the_outcome(
     assert outcome.error_id in record.getMessage()
     assert "x_go" in record.getMessage()
     assert record.exc_info
+
+
+@pytest.mark.requirement("SEC-06")
+async def test_a_failure_of_a_service_is_one_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    kit = Toolkit("x")
+    kit.tool(name="go")(upstream)
+    async with make_host(kit) as host:
+        outcome = await failure(host, "x_go", {})
+    assert CANARY not in everything(outcome)
+    assert outcome.error_id is None
+    (record,) = [one for one in caplog.records if CANARY in one.getMessage()]
+    assert "x_go" in record.getMessage()
+    assert not record.exc_info
 
 
 async def test_what_was_raised_on_purpose_without_more_to_tell_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
