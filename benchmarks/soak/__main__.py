@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -69,11 +69,11 @@ class Sample(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """What grew in the second half of a run: the median of its last quarter over that of its first."""
+    """What grew from the first to the last quarter of the second half: median memory, most descriptors and threads."""
 
     rss_mib: float
-    descriptors: float
-    threads: float
+    descriptors: int
+    threads: int
 
     @classmethod
     def of(cls, samples: Sequence[Sample]) -> Growth:
@@ -82,10 +82,10 @@ class Growth(NamedTuple):
         quarter = max(1, len(half) // 4)
         first, last = half[:quarter], half[-quarter:]
 
-        def grown(read: Callable[[Sample], float]) -> float:
-            return round(statistics.median(map(read, last)) - statistics.median(map(read, first)), 2)
-
-        return cls(grown(lambda one: one.rss_mib), grown(lambda one: one.descriptors), grown(lambda one: one.threads))
+        memory = [statistics.median(one.rss_mib for one in some) for some in (first, last)]
+        descriptors = [max(one.descriptors for one in some) for some in (first, last)]
+        threads = [max(one.threads for one in some) for some in (first, last)]
+        return cls(round(memory[1] - memory[0], 2), descriptors[1] - descriptors[0], threads[1] - threads[0])
 
     @property
     def is_level(self) -> bool:

@@ -31,6 +31,7 @@ MOST_BUCKETS = 10_000
 LOOKED_AT = 8
 """How many of the oldest are looked at for one that is full, and so may go."""
 LONGEST_NAME = 64
+_LOOPBACK = frozenset(("127.0.0.1", "::1"))
 """Names on the wire have no more characters; longer ones, which name nothing, share a bucket."""
 INTERNAL_ERROR = -32603
 
@@ -55,7 +56,8 @@ class RateLimitConfig(PluginConfig):
         services: how often a service may call one tool, and ask for completions, without naming a user; no limit unless
             set. A service is a caller that acts for many users, such as that of the worker. Calls that name a user
             count for the user. Its `burst` is 1 unless given.
-        local: whether this machine's own user is limited too, over standard input or a loopback port.
+        local: limit the operator too, and callers without a token who connect from a loopback address. Clients of a
+            proxy on this machine that hides their addresses do.
     """
 
     calls_per_minute: float = Field(6000, gt=0)
@@ -119,7 +121,7 @@ class RateLimit(Middleware):
         caller = call.caller
         if caller.service and self._services is None and _is_service(call):
             return False
-        return self._local or not caller.trusted
+        return self._local or not (caller.trusted or _is_here(call))
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
         """Count it, or refuse it."""
@@ -191,6 +193,11 @@ class Buckets:
 
 def _rate(per_minute: float, burst: int) -> Rate:
     return Rate(60 / per_minute, burst)
+
+
+def _is_here(call: Call) -> bool:
+    """Whether an unknown caller comes from this machine."""
+    return not call.caller.is_known and call.peer in _LOOPBACK
 
 
 def _is_service(call: Call) -> bool:

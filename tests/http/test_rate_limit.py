@@ -18,7 +18,7 @@ RARELY = (
 
 @pytest.mark.requirement("TOOL-10")
 async def test_what_comes_too_often_is_refused_in_both_eras(fixture_site: Path) -> None:
-    async with Served(fixture_site, http_config(more=RARELY)) as served:
+    async with Served(fixture_site, http_config(more=f"{RARELY}local = true\n")) as served:
         session = Session(served)
         await session.open()
         first = (await ask(served, call("fixture_echo", {"text": "x"}))).result
@@ -36,8 +36,9 @@ async def test_what_comes_too_often_is_refused_in_both_eras(fixture_site: Path) 
         assert (await ask(served, call("fixture_add", {"a": 1, "b": 2}))).result["isError"] is False
 
 
-async def test_the_operator_is_not_limited(fixture_site: Path) -> None:
-    async with Served(fixture_site, http_config(more=RARELY), operator=True) as served:
+@pytest.mark.parametrize("operator", [True, False])
+async def test_callers_of_this_machine_are_not_limited(fixture_site: Path, operator: bool) -> None:
+    async with Served(fixture_site, http_config(more=RARELY), operator=operator) as served:
         for _ in range(4):
             assert (await ask(served, call("fixture_echo", {"text": "x"}))).result["isError"] is False
         assert (await ask(served, message("tools/list"))).status == 200

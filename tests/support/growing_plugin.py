@@ -30,9 +30,9 @@ class GrowingPlugin(Plugin):
         """The two, which have the plugin's catalogue."""
         catalogue = context.catalogue
 
-        def grow(kind: Kind, names: list[str], secret: str = "") -> list[str]:
+        def grow(kind: Kind, names: list[str], secret: str = "", scope: str = "") -> list[str]:
             """Offer something under each of these names, all at once."""
-            return list(catalogue.add(*(definition(kind, name, secret) for name in names)))
+            return list(catalogue.add(*(definition(kind, name, secret, scope) for name in names)))
 
         async def shrink(kind: Kind, names: list[str]) -> None:
             """Offer these no more, all at once."""
@@ -41,8 +41,10 @@ class GrowingPlugin(Plugin):
         return [ToolDefinition(grow), ToolDefinition(shrink)]
 
 
-def definition(kind: Kind, name: str, secret: str) -> ToolDefinition | ResourceDefinition | PromptDefinition:
-    """Something of a kind; a tool may need a secret."""
+def definition(
+    kind: Kind, name: str, secret: str, scope: str
+) -> ToolDefinition | ResourceDefinition | PromptDefinition:
+    """Something of a kind; a tool may need a secret, or a scope of its caller."""
 
     def say() -> str:
         """Say the name."""
@@ -56,4 +58,6 @@ def definition(kind: Kind, name: str, secret: str) -> ToolDefinition | ResourceD
         return ResourceDefinition(name, say_for_all if name.endswith("kept") else say, name="say")
     if kind == "prompts":
         return PromptDefinition(say, name=name)
-    return ToolDefinition(say, name=name, requires_secrets=(secret,) if secret else ())
+    return ToolDefinition(
+        say, name=name, requires_secrets=(secret,) if secret else (), scopes=(scope,) if scope else ()
+    )

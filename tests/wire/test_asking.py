@@ -118,7 +118,8 @@ async def test_the_end_of_input_ends_what_is_asked(asking_site: Path) -> None:
     async with asking(asking_site) as wire:
         await wire.initialize()
         await asks(wire, many=3)
-    assert wire.exit_code == 0
+    assert wire.exit_code == 1  # the call is dropped
+    assert "1 call in flight" in wire.stderr
 
 
 @pytest.mark.requirement("UTIL-17", "UTIL-19", "UTIL-20")

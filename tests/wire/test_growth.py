@@ -42,8 +42,8 @@ async def listed(wire: Wire, kind: str, *, modern: bool) -> list[str]:
         params = {"cursor": page["nextCursor"]}
 
 
-async def grow(wire: Wire, kind: str, *names: str, secret: str = "") -> None:
-    found = await wire.call("grow", kind=kind, names=names, secret=secret, modern=True)
+async def grow(wire: Wire, kind: str, *names: str, **more: str) -> None:
+    found = await wire.call("grow", kind=kind, names=names, modern=True, **more)
     assert found["structuredContent"] == list(names)
 
 
@@ -133,8 +133,7 @@ async def test_all_pages_of_a_list_may_be_kept_by_the_same_people(wire: Wire) ->
 
 @pytest.mark.requirement("LIST-08", "LIST-09")
 async def test_a_list_of_which_others_see_less_is_private_on_every_page(wire: Wire) -> None:
-    """Section 7 and trap 49: a tool with the operator's secrets is not for everybody."""
-    await grow(wire, "tools", "z", secret="KEY")
+    await grow(wire, "tools", "z", scope="x")
     await grow(wire, "prompts", "p")
     first = await wire.result("tools/list", modern=True)
     second = await wire.result("tools/list", {"cursor": first["nextCursor"]}, modern=True)
