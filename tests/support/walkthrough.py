@@ -175,7 +175,8 @@ class Walk:
             check=False,
             timeout=_PATIENCE,
         )
-        assert (done.stdout, done.stderr) == ('{"jsonrpc":"2.0","id":1,"result":{}}\n', "")
+        assert done.stdout == '{"jsonrpc":"2.0","id":1,"result":{}}\n', done.stderr
+        assert "ERROR" not in done.stderr, done.stderr
 
 
 def _read(terminal: int, process: subprocess.Popen[bytes]) -> bytes:

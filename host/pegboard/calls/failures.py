@@ -68,7 +68,7 @@ def as_failure(call: Call, error: BaseException, exposure: Exposure = NOTHING_EX
     if isinstance(error, ToolkitError) and presentable(error):
         shown = _shortened(redacted_error(error))
         debug = exposure.text(error) if exposure is not NOTHING_EXPOSED else None
-        if isinstance(error, UpstreamError | NetworkTransportError):
+        if isinstance(error, UpstreamError | NetworkTransportError) and not isinstance(story, BaseExceptionGroup):
             _log_expected(call, error, error.__cause__ or error)
             return Failure(shown, debug=debug)
         if error.developer_message is None and error.__cause__ is None:

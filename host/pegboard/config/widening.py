@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from pegboard.config.hostconfig import HostConfig
-from pegboard.config.masking import shown
 from pegboard.config.models import HostSection, Widens
 from pegboard.config.problems import KeyPath, dotted
 from pegboard.config.secrets import SecretRef, references
@@ -61,6 +60,8 @@ def _marked(
         source = config.sources.around((*path, key))
         value = section[key]
         if source.by_operator and not _is_default(value, field.default) and not _harmless(mark, value):
+            from pegboard.config.masking import shown
+
             yield Widened(dotted((*path, key)), shown(value, (*path, key)), mark.access, str(source))
 
 

@@ -108,7 +108,7 @@ async def test_a_group_of_one_is_that_error_itself_and_several_are_told_in_the_l
     caplog.clear()
     alone = await raised(lambda: ExceptionGroup("g", [SLOW]))
     assert alone == Failure(SLOW)
-    assert caplog.records == []
+    assert [one.levelname for one in caplog.records] == ["WARNING"]  # the failure of a service
     several = await raised(lambda: ExceptionGroup("both", [UpstreamRateLimitError("a", 1), REFUSED]))
     assert several.error is REFUSED
     assert str(several.error_id) in caplog.text
