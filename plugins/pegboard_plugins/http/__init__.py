@@ -13,7 +13,6 @@ from typing import Annotated, Self
 from pydantic import Field, field_validator, model_validator
 
 from pegboard import Plugin, PluginConfig, ProtocolHost, Request, Response, Route, Transport, Widens, hookimpl
-from pegboard_plugins.http.authority import parse_authority, parse_origin
 
 
 def _is_loopback(host: str) -> bool:
@@ -97,6 +96,8 @@ class HttpConfig(PluginConfig):
     @field_validator("allowed_hosts")
     @classmethod
     def _are_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        from pegboard_plugins.http.authority import parse_authority
+
         for host in hosts:
             if host != "*" and parse_authority(host) is None:
                 raise ValueError(f'"{host}" is not a host; write a name, such as tools.example.com, or an address')
@@ -105,6 +106,8 @@ class HttpConfig(PluginConfig):
     @field_validator("cors_origins")
     @classmethod
     def _are_origins(cls, given: tuple[str, ...] | str) -> tuple[str, ...] | str:
+        from pegboard_plugins.http.authority import parse_origin
+
         for origin in (given,) if isinstance(given, str) else given:
             if origin and origin != "*" and parse_origin(origin.removesuffix("/")) is None:
                 raise ValueError(

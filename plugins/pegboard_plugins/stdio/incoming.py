@@ -11,13 +11,15 @@ import os
 import stat
 from abc import ABC, abstractmethod
 from collections import deque
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from pegboard import decode, jsonrpc_error
 from pegboard_plugins.stdio.hang_up import HangUpWatch
 from pegboard_plugins.stdio.lines import Splitter
 from pegboard_plugins.stdio.outgoing import Outbox
-from pegboard_plugins.stdio.oversized import OversizedMessage
+
+if TYPE_CHECKING:
+    from pegboard_plugins.stdio.oversized import OversizedMessage
 
 CHUNK_BYTES = 64 * 1024
 """Read at once; also what a pipe holds."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from pegboard_plugins.stdio.oversized import OversizedMessage
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pegboard_plugins.stdio.oversized import OversizedMessage
 
 _BLANK = b" \t\r"
 
@@ -54,7 +57,7 @@ class Splitter:
         self._parts.append(rest)
         self._size += len(rest)
         if self._size > self._limit:
-            self._passing = OversizedMessage()
+            self._passing = _oversized()
             for part in self._parts:
                 self._passing.feed(part)
             self._forget()
@@ -65,10 +68,16 @@ class Splitter:
 
     def _checked(self, line: bytes) -> bytes:
         if len(line) > self._limit:
-            self._refuse(OversizedMessage(), line)
+            self._refuse(_oversized(), line)
             return b""
         return line.strip(_BLANK)
 
     def _forget(self) -> None:
         self._parts.clear()
         self._size = 0
+
+
+def _oversized() -> OversizedMessage:
+    from pegboard_plugins.stdio.oversized import OversizedMessage  # most hosts never see such a message
+
+    return OversizedMessage()
