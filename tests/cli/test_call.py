@@ -262,6 +262,8 @@ def test_ctrl_c_ends_a_call_even_if_its_thread_goes_on(pegboard: Command) -> Non
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # a job in the background of a shell ignores Ctrl-C
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread runs here
     )
     assert process.stderr is not None
     with process:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -271,6 +272,7 @@ def test_what_was_put_in_comes_out(template: str, data: st.DataObject) -> None:
 def test_what_comes_out_was_put_in_or_nothing_comes(template: str, data: st.DataObject) -> None:
     matcher = compiled(template)
     values = values_for(matcher, data, TEXTS)
+    assume("%" not in str(values) or not re.search(r"{[+#]", template))  # these do not encode "%22" (RFC 6570, 3.2.3)
     found = matcher.match(expand(matcher.parts, values))
     assert found is None or found == values
 
