@@ -40,8 +40,7 @@ async def test_its_tools_have_its_settings_and_its_state() -> None:
     assert third == third | {"content": [{"type": "text", "text": "The guest book is full."}], "isError": True}
     assert json.loads(guests["content"][0]["text"]) == ["Ada", "Emmy"]
     assert loud["content"][0]["text"] == "HEY"
-    assert wire.exit_code == 0
-    assert "ERROR" not in wire.stderr
+    assert (wire.exit_code, complaints(wire.stderr)) == (0, [])
 
 
 async def test_its_resource_and_its_prompt_are_served() -> None:

@@ -272,9 +272,12 @@ def test_what_was_put_in_comes_out(template: str, data: st.DataObject) -> None:
 def test_what_comes_out_was_put_in_or_nothing_comes(template: str, data: st.DataObject) -> None:
     matcher = compiled(template)
     values = values_for(matcher, data, TEXTS)
-    assume("%" not in str(values) or not re.search(r"{[+#]", template))  # these do not encode "%22" (RFC 6570, 3.2.3)
-    found = matcher.match(expand(matcher.parts, values))
-    assert found is None or found == values
+    uri = expand(matcher.parts, values)
+    found = matcher.match(uri)
+    if found is not None and re.search(r"{[+#]", template) and "%" in str(values):
+        assert expand(matcher.parts, found) == uri  # "%22" is not encoded there: two values, one URI (RFC 6570, 3.2.3)
+    else:
+        assert found is None or found == values
 
 
 @given(TEMPLATES, st.text(st.sampled_from("abct:/?&=;,.-#%2Fé"), max_size=12))
