@@ -46,7 +46,7 @@ max_sessions_per_caller = 10_000
 
 
 class Sample(NamedTuple):
-    """What the server holds while no request runs."""
+    """The resources that an idle server holds."""
 
     minute: float
     journeys: int
@@ -69,7 +69,7 @@ class Sample(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """What grew from the first to the last quarter of the second half: median memory, most descriptors and threads."""
+    """Growth from the first to the last quarter of the second half: median memory, most descriptors and threads."""
 
     rss_mib: float
     descriptors: int
@@ -89,7 +89,7 @@ class Growth(NamedTuple):
 
     @property
     def is_level(self) -> bool:
-        """Whether the server kept its level."""
+        """True if the server kept its level."""
         return self.rss_mib <= MAX_GROWTH_MIB and self.descriptors <= 0 and self.threads <= 0
 
 

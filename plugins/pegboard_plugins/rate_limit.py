@@ -117,7 +117,7 @@ class RateLimit(Middleware):
         self._buckets = Buckets(clock)
 
     def wants(self, call: Call) -> bool:
-        """Whether the caller is limited at all."""
+        """Return True if calls of this caller are counted."""
         caller = call.caller
         if caller.service and self._services is None and _is_service(call):
             return False
@@ -196,12 +196,12 @@ def _rate(per_minute: float, burst: int) -> Rate:
 
 
 def _is_here(call: Call) -> bool:
-    """Whether an unknown caller comes from this machine."""
+    """Return True if a caller without a token connects from loopback."""
     return not call.caller.is_known and call.peer in _LOOPBACK
 
 
 def _is_service(call: Call) -> bool:
-    """Whether a service calls for itself: the call names no user."""
+    """Return True if a service calls without naming a user."""
     return call.caller.service and (call.supplied is None or not call.supplied.user_id)
 
 

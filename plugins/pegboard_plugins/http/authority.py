@@ -35,7 +35,7 @@ class Authority(NamedTuple):
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the name is that of loopback on every machine."""
+        """True if the name means loopback on every machine."""
         if self.name == "localhost" or self.name == "[::1]":
             return True
         return self.is_address and self.name.startswith("127.")
@@ -78,7 +78,7 @@ def parse_origin(text: str) -> Origin | None:
 
 
 def is_same_host(origin: Origin, host: Authority) -> bool:
-    """Whether a page of an origin called a server by its own host."""
+    """Return True if a page called the server of its own origin."""
     if host.port == _DEFAULT_PORTS.get(origin.scheme):
         host = host._replace(port=None)
     return origin.scheme in _DEFAULT_PORTS and origin.authority == host

@@ -42,7 +42,7 @@ class ProgressReports:
 
     @property
     def used(self) -> bool:
-        """Whether the call has reported anything."""
+        """True if the call has reported progress."""
         return self._sent_until > 0
 
     def report(self, params: Mapping[str, Any]) -> None:

@@ -53,12 +53,12 @@ class OversizedMessage:
 
     @property
     def is_response(self) -> bool:
-        """Whether the message answers a request of the host."""
+        """True if the message answers a request of the host."""
         return "method" not in self._found and not self._found.keys().isdisjoint(("result", "error"))
 
     @property
     def is_notification(self) -> bool:
-        """Whether the message is complete and must not be answered."""
+        """True if the message is complete and must not be answered."""
         return self._ended and not self._unread and "method" in self._found and "id" not in self._found
 
     def feed(self, data: bytes) -> None:
