@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 MCP = "plugins/pegboard_plugins/mcp"
 TARGETS: dict[str, tuple[str, list[str]]] = {
-    "codec": ("host/pegboard/codec.py", ["host/test_codec", "host/test_jsonrpc", "wire/test_json"]),
+    "codec": ("host/pegboard/wire/codec.py", ["host/test_codec", "host/test_jsonrpc", "wire/test_json"]),
     "pages": (
         "host/pegboard/catalogue/pages.py",
         [
@@ -35,7 +35,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
         ],
     ),
     "chain": (
-        "host/pegboard/calls/chain.py",
+        "host/pegboard/middleware/chain.py",
         ["host/middleware/test_hooks", "host/middleware/test_misuse", "host/middleware/test_views"],
     ),
     "views": ("host/pegboard/catalogue/views.py", ["host/middleware/test_views", "host/middleware/test_inventory"]),
@@ -44,16 +44,16 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
         ["host/authorization/test_scoped_lists", "host/middleware/test_views", "host/catalogue/test_catalogue"],
     ),
     "inventory": ("host/pegboard/catalogue/inventory.py", ["host/middleware/test_inventory"]),
-    "middleware": ("host/pegboard/middleware.py", ["host/middleware/test_views", "host/middleware/test_hooks"]),
+    "middleware": ("host/pegboard/middleware/gate.py", ["host/middleware/test_views", "host/middleware/test_hooks"]),
     "http.authority": ("plugins/pegboard_plugins/http/authority.py", ["plugins/http/test_authority"]),
     "rate_limit": (
         "plugins/pegboard_plugins/rate_limit.py",
         ["plugins/rate_limit/test_limits", "plugins/worker/test_rate_limit"],
     ),
     "scopes": ("plugins/pegboard_plugins/scopes.py", ["plugins/scopes/test_rules"]),
-    "bearer": ("host/pegboard/bearer.py", ["host/test_bearer"]),
+    "bearer": ("host/pegboard/routing/bearer.py", ["host/test_bearer"]),
     "routing": (
-        "host/pegboard/routing.py",
+        "host/pegboard/routing/router.py",
         ["host/test_routes", "plugins/resource_server/test_two_doors", "host/test_hooks", "http/test_plugin_routes"],
     ),
     "worker.tokens": (

@@ -110,8 +110,8 @@ class Option(NamedTuple):
 
 def options(kind: str) -> list[Option]:
     """What `ToolOptions` and the like say of each option, in the order of the definition's fields."""
-    from pegboard.contracts import options as contracts
-    from pegboard.contracts import plugins
+    from pegboard.plugin import base as plugins
+    from pegboard.types import options as contracts
 
     documented, definition = getattr(contracts, kind), getattr(plugins, kind.replace("Options", "Definition"))
     meanings = attributes(contracts.Options) | attributes(documented)

@@ -1,6 +1,7 @@
 """A tool asks the client's model, and does without where the client has none to lend."""
 
-from pegboard import ClientCapabilityError, Context, Toolkit
+from pegboard import Context, Toolkit
+from pegboard.plugin import ClientCapabilityError
 
 kit = Toolkit("notes")
 

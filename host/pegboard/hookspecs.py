@@ -17,29 +17,18 @@ import pluggy
 
 if TYPE_CHECKING:
     from pegboard.authoring import ToolFunction
-    from pegboard.contracts import (
-        Authenticator,
-        AuthProvider,
-        Command,
-        ErrorAdapter,
-        Extension,
-        Lifespan,
-        Method,
-        Middleware,
-        MiddlewareFunction,
-        NotificationHandler,
-        PluginContext,
-        PromptDefinition,
-        ResourceDefinition,
-        Route,
-        SecretStore,
-        Store,
-        StreamProtocol,
-        TokenSource,
-        ToolDefinition,
-        Topic,
-        Transport,
-    )
+    from pegboard.plugin.authorization import TokenSource
+    from pegboard.plugin.base import Lifespan, PluginContext
+    from pegboard.plugin.commands import Command
+    from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
+    from pegboard.plugin.error_adapters import ErrorAdapter
+    from pegboard.plugin.methods import Extension, Method, NotificationHandler, Topic
+    from pegboard.plugin.middleware import Middleware, MiddlewareFunction
+    from pegboard.plugin.routes import Authenticator, Route
+    from pegboard.plugin.secrets import SecretStore
+    from pegboard.plugin.stores import Store
+    from pegboard.plugin.transports import StreamProtocol, Transport
+    from pegboard.types.authorization import AuthProvider
 
 HOST_API = 1
 """The version of these hooks; a plugin that asks for another is refused with advice."""

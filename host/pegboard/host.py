@@ -15,8 +15,7 @@ from typing import Any, Literal, Self
 from pegboard.calls.deadlines import Deadlines
 from pegboard.calls.execute import Runtime
 from pegboard.calls.exposure import NOTHING_EXPOSED, Exposure
-from pegboard.calls.failures import as_failure, described, is_cancelled
-from pegboard.calls.middleware_time import MiddlewareTime
+from pegboard.calls.failures import as_failure, is_cancelled
 from pegboard.calls.threads import Threads
 from pegboard.catalogue.assembly import Assembly, assemble, offered
 from pegboard.catalogue.binding import Binder
@@ -28,41 +27,30 @@ from pegboard.catalogue.pages import may_find
 from pegboard.catalogue.registry import Registry
 from pegboard.config import HostConfig
 from pegboard.context import Surroundings
-from pegboard.contracts import (
-    ANONYMOUS,
-    Call,
-    Caller,
-    CallNext,
-    Catalogue,
-    Change,
-    Connection,
-    Contributed,
-    EventStream,
-    Failure,
-    Identity,
-    Kind,
-    Lifespan,
-    MethodResult,
-    Outcome,
-    PluginContext,
-    Request,
-    Response,
-    Tool,
-)
 from pegboard.errors import ConfigError, MCPError, PluginError, ProtocolError, ServerError, TransportError
-from pegboard.in_flight import InFlight
-from pegboard.jsonrpc import METHOD_NOT_FOUND
 from pegboard.loading.discovery import Given, Selection, defaults
 from pegboard.loading.loader import load
-from pegboard.loading.plugins import Loaded, LoadReport, Origin, Problem, without_secrets
-from pegboard.methods import method_table
-from pegboard.middleware import Gate, hides, refused
-from pegboard.operator_token import OperatorToken
-from pegboard.redaction import Redactor
-from pegboard.routing import authenticate, check_reach, public_hosts, respond
-from pegboard.stores import OpenStores
-from pegboard.streams import serve_stream
-from pegboard.supervise import note_opened, run_all
+from pegboard.loading.plugins import Loaded, LoadReport, Problem, without_secrets
+from pegboard.messages.error_fields import described
+from pegboard.middleware.gate import Gate, hides, refused
+from pegboard.middleware.time_limit import MiddlewareTime
+from pegboard.plugin.base import Catalogue, Lifespan, PluginContext
+from pegboard.plugin.methods import Contributions
+from pegboard.plugin.origin import Origin
+from pegboard.plugin.transports import Connection
+from pegboard.routing.operator_token import OperatorToken
+from pegboard.routing.router import authenticate, check_reach, public_hosts, respond
+from pegboard.runtime.in_flight import InFlight
+from pegboard.runtime.methods import method_table
+from pegboard.runtime.stores import OpenStores
+from pegboard.runtime.streams import serve_stream
+from pegboard.runtime.supervisor import note_opened, run_all
+from pegboard.secrets.redaction import Redactor
+from pegboard.types.callers import ANONYMOUS, Caller
+from pegboard.types.calls import Call, CallNext, Failure, MethodResult, Outcome
+from pegboard.types.catalogue import Change, Identity, ItemKind, Tool
+from pegboard.types.http import EventStream, Request, Response
+from pegboard.wire.jsonrpc import METHOD_NOT_FOUND
 
 logger = logging.getLogger("pegboard")
 
@@ -146,7 +134,7 @@ class Host:
         """How many sync functions run right now; those cannot be stopped."""
         return self._runtime.threads.busy
 
-    def offers(self, kind: Kind | Literal["completions"]) -> bool:
+    def offers(self, kind: ItemKind | Literal["completions"]) -> bool:
         """Whether there is anything of that kind to list, or has been; tools are what a host is for."""
         return kind in self._offered
 
@@ -156,7 +144,7 @@ class Host:
         return self._program.context.catalogue
 
     @property
-    def contributed(self) -> Contributed:
+    def contributed(self) -> Contributions:
         """What plugins add to the protocol."""
         return self.assembly.contributed
 
@@ -176,7 +164,7 @@ class Host:
         return refused(self._gates, uri, call)
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
-        """Call a listener for every change of what is served; returns how to stop. See `ProtocolHost.watch`."""
+        """Call a listener for every change of what is served; returns how to stop. See `ProtocolContext.watch`."""
         return self._changes.watch(listener)
 
     def emit(self, change: Change) -> None:
@@ -334,7 +322,7 @@ class Host:
         self._operator = OperatorToken(token)
 
     async def serve(self, connection: Connection, messages: AsyncIterable[bytes], *, caller: Caller = ANONYMOUS) -> int:
-        """Answer the messages of one connection until they end, then close it. See `TransportHost.serve`.
+        """Answer the messages of one connection until they end, then close it. See `TransportContext.serve`.
 
         Raises:
             TransportError: no protocol is there to speak, or more than one.
@@ -356,7 +344,7 @@ class Host:
         return public_hosts(self.assembly.authenticators)
 
     def opened(self, address: str, *, local: bool = False, policy: str | None = None) -> None:
-        """Take note that a channel is open, and tell `on_opened` with the tools' names. See `TransportHost.opened`."""
+        """Note that a channel is open, and tell `on_opened` with the tools' names. See `TransportContext.opened`."""
         check_reach(address, self.assembly.authenticators, self.assembly.routes, local=local, policy=policy)
         if self.on_opened is not None:
             self.on_opened(address, list(self.assembly.tools))
@@ -371,11 +359,11 @@ class Host:
         return await respond(self.assembly.routes, request, self, self._operator)
 
     async def open_stores(self) -> None:
-        """Open the stores that settings select; see `TransportHost.open_stores`."""
+        """Open the stores that settings select; see `TransportContext.open_stores`."""
         await self._stores.open_all(self.assembly.stores)
 
     async def store(self, contract: type[Any], name: str) -> Any:
-        """Return a store that a setting selects; see `ProtocolHost.store`."""
+        """Return a store that a setting selects; see `ProtocolContext.store`."""
         return await self._stores.get(self.assembly.stores, (contract, name))
 
     async def dispatch(self, call: Call) -> Outcome:

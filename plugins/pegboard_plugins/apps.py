@@ -10,26 +10,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pegboard import (
-    UI_EXTENSION,
-    UI_MIME_TYPE,
-    UI_SCHEME,
-    Call,
-    CallNext,
-    Extension,
-    Middleware,
-    Outcome,
-    Plugin,
-    Resource,
-    ResourceContents,
-    ResourceResult,
-    ResourceUi,
-    Tool,
-    ToolDefinitionError,
-    ToolUi,
-    around,
-    hookimpl,
-)
+from pegboard import ResourceContents, ResourceResult, ResourceUi, ToolDefinitionError, ToolUi
+from pegboard.plugin import Extension, Middleware, Plugin, around, hookimpl
+from pegboard.types import UI_EXTENSION, UI_MIME_TYPE, UI_SCHEME, Call, CallNext, Outcome, Resource, Tool
 
 PERMISSIONS = ("camera", "microphone", "geolocation", "clipboardWrite")
 AUDIENCES = ("model", "app")

@@ -24,31 +24,28 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
 from pegboard import (
     AuthorizationError,
-    Call,
-    Caller,
-    CallNext,
-    Failure,
     FatalToolError,
-    InputRequired,
+    MCPError,
+    NotFoundError,
+    PluginConfig,
+    ToolResult,
+    UpstreamError,
+)
+from pegboard.plugin import (
     Lifespan,
     LineFile,
-    MCPError,
     Middleware,
-    NotFoundError,
-    Outcome,
     Plugin,
-    PluginConfig,
     ProtocolError,
     ToolkitError,
-    ToolResult,
     TransportError,
-    UpstreamError,
-    Widens,
+    WidensAccess,
     create_state,
     encode,
     fingerprint,
     hookimpl,
 )
+from pegboard.types import Call, Caller, CallNext, Failure, InputRequired, Outcome
 
 logger = logging.getLogger("pegboard.plugins.audit")
 
@@ -74,7 +71,7 @@ class AuditConfig(PluginConfig):
         sync: wait for the disk (fsync) before a call is answered.
     """
 
-    file: Annotated[Path, Widens("appends to this file")]
+    file: Annotated[Path, WidensAccess("appends to this file")]
     key: SecretStr | None = Field(None, min_length=32)
     required: bool = False
     sync: bool = False

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pegboard import AuthProvider, Plugin, ToolAuthorization, hookimpl
+from pegboard.plugin import Plugin, hookimpl
+from pegboard.types import AuthProvider, ToolAuthorization
 
 
 class OAuth2(ToolAuthorization):

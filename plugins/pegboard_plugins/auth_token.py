@@ -9,21 +9,19 @@ from typing import Annotated, NamedTuple, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
-from pegboard import (
+from pegboard import PluginConfig
+from pegboard.plugin import (
     SECRET_BYTES,
     Authenticator,
     BearerScheme,
-    Caller,
     Plugin,
-    PluginConfig,
-    Request,
-    Response,
-    Widens,
+    WidensAccess,
     checked_scopes,
     hookimpl,
     is_bearer_token,
     is_weak_secret,
 )
+from pegboard.types import Caller, Request, Response
 
 
 class NamedToken(PluginConfig):
@@ -61,10 +59,10 @@ class AuthTokenConfig(PluginConfig):
         callers: more callers, each in a section of its own with `token`, `subject` and `scopes`.
     """
 
-    token: Annotated[SecretStr | None, Widens("admits callers with this token")] = None
+    token: Annotated[SecretStr | None, WidensAccess("admits callers with this token")] = None
     subject: str = Field("operator", min_length=1)
     scopes: tuple[str, ...] = ()
-    callers: Annotated[Mapping[str, NamedToken], Widens("admits callers with these tokens")] = {}
+    callers: Annotated[Mapping[str, NamedToken], WidensAccess("admits callers with these tokens")] = {}
 
     @field_validator("token")
     @classmethod

@@ -10,19 +10,9 @@ from collections.abc import Iterable
 from time import perf_counter
 from typing import Annotated, Literal
 
-from pegboard import (
-    Call,
-    CallNext,
-    Failure,
-    MCPError,
-    Middleware,
-    Outcome,
-    Plugin,
-    PluginConfig,
-    ToolkitError,
-    Widens,
-    hookimpl,
-)
+from pegboard import MCPError, PluginConfig
+from pegboard.plugin import Middleware, Plugin, ToolkitError, WidensAccess, hookimpl
+from pegboard.types import Call, CallNext, Failure, Outcome
 
 LONGEST = 200
 """How many characters of a name that a client chose are logged."""
@@ -43,7 +33,7 @@ class LoggingConfig(PluginConfig):
     """
 
     format: Literal["text", "json"] = "text"
-    file: Annotated[str | None, Widens("appends to this file")] = None
+    file: Annotated[str | None, WidensAccess("appends to this file")] = None
     access: bool = False
 
 

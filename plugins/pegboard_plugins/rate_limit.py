@@ -14,17 +14,9 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from pegboard import (
-    Call,
-    CallNext,
-    Middleware,
-    Outcome,
-    Plugin,
-    PluginConfig,
-    ProtocolError,
-    RetryableToolError,
-    hookimpl,
-)
+from pegboard import PluginConfig, RetryableToolError
+from pegboard.plugin import Middleware, Plugin, ProtocolError, hookimpl
+from pegboard.types import Call, CallNext, Outcome
 
 MOST_BUCKETS = 10_000
 """How many buckets are kept, each for one caller and one tool."""

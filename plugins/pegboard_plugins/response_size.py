@@ -8,20 +8,9 @@ from typing import Any
 
 from pydantic import Field
 
-from pegboard import (
-    Call,
-    CallNext,
-    EmbeddedResource,
-    Middleware,
-    Outcome,
-    Plugin,
-    PluginConfig,
-    PromptResult,
-    ResourceResult,
-    ToolResult,
-    encode,
-    hookimpl,
-)
+from pegboard import EmbeddedResource, PluginConfig, PromptResult, ResourceResult, ToolResult
+from pegboard.plugin import Middleware, Plugin, encode, hookimpl
+from pegboard.types import Call, CallNext, Outcome
 
 LONGEST = 200
 """How many characters of a name are logged."""

@@ -11,25 +11,11 @@ from urllib.parse import unquote
 
 from pydantic import field_validator
 
-from pegboard import (
-    Call,
-    Caller,
-    CallNext,
-    Gate,
-    InsufficientScopeError,
-    Inventory,
-    Kind,
-    MCPError,
-    Middleware,
-    Outcome,
-    Plugin,
-    PluginConfig,
-    around,
-    hookimpl,
-    is_scope,
-)
+from pegboard import MCPError, PluginConfig
+from pegboard.plugin import Gate, InsufficientScopeError, Middleware, Plugin, around, hookimpl, is_scope
+from pegboard.types import Call, Caller, CallNext, Inventory, ItemKind, Outcome
 
-USED_BY: Mapping[Kind, str] = {"tools": "tools/call", "resources": "resources/read", "prompts": "prompts/get"}
+USED_BY: Mapping[ItemKind, str] = {"tools": "tools/call", "resources": "resources/read", "prompts": "prompts/get"}
 """The method by which things of each kind are used."""
 
 _ANSWERED = "name it under required_scopes of the plugin that checks tokens, for every request"
@@ -140,7 +126,7 @@ class Known(NamedTuple):
         every: all scopes that anything needs.
     """
 
-    needed: Mapping[Kind, Mapping[str, frozenset[str]]]
+    needed: Mapping[ItemKind, Mapping[str, frozenset[str]]]
     answering: Callable[[str], Sequence[str]]
     every: frozenset[str]
 
@@ -157,7 +143,7 @@ class ScopeGate(Gate):
     def __init__(self, config: ScopesConfig) -> None:
         self._methods = {name: frozenset(scopes) for name, scopes in config.methods.items()}
         self._toolkits = _rules(config.toolkits)
-        self._rules: Mapping[Kind, Sequence[Rule]] = {
+        self._rules: Mapping[ItemKind, Sequence[Rule]] = {
             "tools": _rules(config.tools),
             "resources": _rules(config.resources),
             "prompts": _rules(config.prompts),
@@ -167,7 +153,7 @@ class ScopeGate(Gate):
 
     def assembled(self, inventory: Inventory) -> Iterable[str]:
         """Find out what each thing needs; names in the settings that fit nothing."""
-        needed: dict[Kind, dict[str, frozenset[str]]] = {
+        needed: dict[ItemKind, dict[str, frozenset[str]]] = {
             "tools": {
                 name: self._needed("tools", name, tool.owner).union(tool.requires.scopes if tool.requires else ())
                 for name, tool in inventory.tools.items()
@@ -183,14 +169,14 @@ class ScopeGate(Gate):
     def _every_rule(self) -> list[Rule]:
         return [rule for rules in self._rules.values() for rule in rules]
 
-    def _needed(self, kind: Kind, name: str, owner: str) -> frozenset[str]:
+    def _needed(self, kind: ItemKind, name: str, owner: str) -> frozenset[str]:
         found = [rule.scopes for rule in self._toolkits if rule.fits(owner)]
         return self._by_name(kind, name).union(self._methods.get(USED_BY[kind], ()), *found)
 
-    def _by_name(self, kind: Kind, *names: str) -> frozenset[str]:
+    def _by_name(self, kind: ItemKind, *names: str) -> frozenset[str]:
         return NONE.union(*(rule.scopes for rule in self._rules[kind] if any(map(rule.fits, names))))
 
-    def needed(self, kind: Kind, name: str) -> frozenset[str] | None:
+    def needed(self, kind: ItemKind, name: str) -> frozenset[str] | None:
         """All scopes that something needs, None where there is no such thing.
 
         A URI needs what each template needs that may answer for it, and what it needs by itself, encoded or not.
@@ -204,7 +190,7 @@ class ScopeGate(Gate):
         of_templates = [known.needed["resources"].get(one, NONE) for one in answering]
         return self._by_name("resources", name, unquote(name)).union(*of_templates)
 
-    def asks(self, kind: Kind, name: str) -> frozenset[str]:
+    def asks(self, kind: ItemKind, name: str) -> frozenset[str]:
         """All scopes that something needs."""
         return self.needed(kind, name) or NONE
 
@@ -214,12 +200,12 @@ class ScopeGate(Gate):
         """Whether scopes matter for a call at all."""
         return not call.allows(self._known.every)
 
-    def allows(self, kind: Kind, name: str, caller: Caller) -> bool:
+    def allows(self, kind: ItemKind, name: str, caller: Caller) -> bool:
         """Whether a caller's token allows all that something needs."""
         needed = self.needed(kind, name)
         return needed is not None and caller.allows(needed)
 
-    def refusal(self, kind: Kind, name: str, call: Call) -> MCPError:
+    def refusal(self, kind: ItemKind, name: str, call: Call) -> MCPError:
         """What it needs, for a caller with a token; for others, and where there is nothing, that there is nothing."""
         needed = self.needed(kind, name)
         if needed is None or not call.caller.is_known:
@@ -238,7 +224,7 @@ class ScopeGate(Gate):
         reference = call.params.get("ref")
         if call.method != "completion/complete" or not isinstance(reference, dict):
             return NONE
-        kind: Kind = "prompts" if reference.get("type") == "ref/prompt" else "resources"
+        kind: ItemKind = "prompts" if reference.get("type") == "ref/prompt" else "resources"
         name = reference.get("name" if kind == "prompts" else "uri")
         return self.asks(kind, name) if isinstance(name, str) else NONE
 

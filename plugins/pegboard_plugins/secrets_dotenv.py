@@ -14,7 +14,8 @@ from typing import Annotated
 
 from pydantic import ValidationInfo, field_validator
 
-from pegboard import Plugin, PluginConfig, PluginContext, SecretStore, Widens, hookimpl, others_can_change
+from pegboard import PluginConfig
+from pegboard.plugin import Plugin, PluginContext, SecretStore, WidensAccess, hookimpl, others_can_change
 
 logger = logging.getLogger("pegboard.plugins.secrets_dotenv")
 
@@ -27,7 +28,7 @@ class SecretsDotenvConfig(PluginConfig):
             configuration file.
     """
 
-    file: Annotated[str | None, Widens("gives lines of this file to tools as secrets")] = None
+    file: Annotated[str | None, WidensAccess("gives lines of this file to tools as secrets")] = None
 
     @field_validator("file")
     @classmethod

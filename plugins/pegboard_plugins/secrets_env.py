@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from pegboard import Plugin, SecretStore, hookimpl
+from pegboard.plugin import Plugin, SecretStore, hookimpl
 
 
 class SecretsEnvPlugin(Plugin):

@@ -11,7 +11,8 @@ from typing import Annotated
 
 from pydantic import ValidationInfo, field_validator
 
-from pegboard import Plugin, PluginConfig, SecretStore, Widens, hookimpl
+from pegboard import PluginConfig
+from pegboard.plugin import Plugin, SecretStore, WidensAccess, hookimpl
 
 MOST_BYTES = 64 * 1024
 """How long a secret may be."""
@@ -27,7 +28,7 @@ class SecretsFilesConfig(PluginConfig):
             is relative to the configuration file.
     """
 
-    directory: Annotated[str | None, Widens("gives files of this folder to tools as secrets")] = None
+    directory: Annotated[str | None, WidensAccess("gives files of this folder to tools as secrets")] = None
 
     @field_validator("directory")
     @classmethod

@@ -8,7 +8,8 @@ from threading import Event, Thread
 
 from pydantic import Field
 
-from pegboard import Plugin, PluginConfig, SecretStore, hookimpl
+from pegboard import PluginConfig
+from pegboard.plugin import Plugin, SecretStore, hookimpl
 
 logger = logging.getLogger("pegboard.plugins.secrets_keyring")
 

@@ -13,17 +13,9 @@ from typing import Annotated
 
 from pydantic import Field, SecretStr
 
-from pegboard import (
-    Authorization,
-    Plugin,
-    PluginConfig,
-    PluginContext,
-    TokenRequest,
-    TokenSource,
-    ToolAuthorization,
-    Widens,
-    hookimpl,
-)
+from pegboard import Authorization, PluginConfig
+from pegboard.plugin import Plugin, PluginContext, TokenSource, WidensAccess, hookimpl
+from pegboard.types import TokenRequest, ToolAuthorization
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}", re.ASCII)
 """Names of which a secret's can be made."""
@@ -62,8 +54,8 @@ class StaticTokensConfig(PluginConfig):
             `{ subject = "...", issuer = "..." }` for one who comes with a token of an authorization server.
     """
 
-    tokens: Annotated[Mapping[str, SecretStr | SecretName], Widens("gives these tokens to tools")] = {}
-    users: Annotated[tuple[str | IssuersUser, ...], Widens("lets these users use the tokens")] = ()
+    tokens: Annotated[Mapping[str, SecretStr | SecretName], WidensAccess("gives these tokens to tools")] = {}
+    users: Annotated[tuple[str | IssuersUser, ...], WidensAccess("lets these users use the tokens")] = ()
 
 
 class StaticTokensPlugin(Plugin):

@@ -12,20 +12,9 @@ from time import perf_counter
 
 from pydantic import Field
 
-from pegboard import (
-    Call,
-    CallNext,
-    Lifespan,
-    Middleware,
-    NotFoundError,
-    Outcome,
-    Plugin,
-    PluginConfig,
-    PromptResult,
-    ResourceResult,
-    ToolResult,
-    hookimpl,
-)
+from pegboard import NotFoundError, PluginConfig, PromptResult, ResourceResult, ToolResult
+from pegboard.plugin import Lifespan, Middleware, Plugin, hookimpl
+from pegboard.types import Call, CallNext, Outcome
 
 MOST_NAMES = 1000
 """How many tools, resources and prompts are counted one by one; the rest is counted by method."""

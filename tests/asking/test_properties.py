@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from pegboard import LOCAL, Host
+from pegboard import Host
+from pegboard.types import LOCAL
 from tests.asking.conftest import ABLE, CAPABILITIES, accept
 from tests.support.asks_kit import kit
 from tests.support.peer import modern_meta

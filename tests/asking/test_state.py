@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, Caller, InputRequired, ProtocolError, Question, Round, encode
+from pegboard.plugin import ProtocolError, encode
+from pegboard.types import Call, Caller, InputRequired, Question, Round
 from pegboard_plugins.mcp import sealing
 from pegboard_plugins.mcp.rounds import RoundTrips
 from tests.asking.conftest import Modern, Reply, Start, accept

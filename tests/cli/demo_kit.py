@@ -9,16 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from pegboard import (
-    Context,
-    Elicit,
-    ElicitUrl,
-    PluginConfig,
-    RetryableToolError,
-    ToolAnnotations,
-    ToolExecutionError,
-    Toolkit,
-)
+from pegboard import Context, PluginConfig, RetryableToolError, ToolAnnotations, ToolExecutionError, Toolkit
+from pegboard.types import Elicit, ElicitUrl
 from pegboard_plugins.auth_providers import GitHub
 
 CANARY = "canary-7f3a91"

@@ -7,7 +7,8 @@ import pytest
 from tests.cli.conftest import Command
 
 GREETER = """
-from pegboard import Command, NotFoundError, Plugin, hookimpl
+from pegboard import NotFoundError
+from pegboard.plugin import Command, Plugin, hookimpl
 
 ARGUMENTS = [("name", {}), ("--loud", {"action": "store_true"})]
 

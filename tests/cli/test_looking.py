@@ -26,7 +26,7 @@ def bad(a) -> str:
     return a
 '''
 PLUGIN = """
-from pegboard import Plugin
+from pegboard.plugin import Plugin
 
 class ThePlugin(Plugin):
     pass

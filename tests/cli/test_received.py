@@ -32,7 +32,8 @@ def look() -> str:
     return "rain"
 '''
 ASKS = """
-from pegboard import Plugin, hookimpl, tool
+from pegboard import tool
+from pegboard.plugin import Plugin, hookimpl
 
 class Asks(Plugin):
     @hookimpl

@@ -332,6 +332,6 @@ def test_the_start_tells_the_files_that_were_read(opened: Opened) -> None:
 
 
 def test_a_third_partys_plugin_widens_access(opened: Opened) -> None:
-    opened.install("around", "from pegboard import Plugin\nclass kit(Plugin): pass\n", group="pegboard.plugins")
+    opened.install("around", "from pegboard.plugin import Plugin\nclass kit(Plugin): pass\n", group="pegboard.plugins")
     opened.write("[plugins.around]\n")
     assert "plugins.around = true  (runs code of dist-around around every call)" in opened("config", "trust").out

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from threading import Lock
 
-from pegboard import Kind, Plugin, PluginContext, PromptDefinition, ToolDefinition, hookimpl
+from pegboard.plugin import Plugin, PluginContext, PromptDefinition, ToolDefinition, hookimpl
+from pegboard.types import ItemKind
 
 
 def test_changing_tool() -> str:
@@ -24,7 +25,7 @@ def test_changing_prompt() -> str:
 class Changing:
     """Something that is there after every other turn."""
 
-    def __init__(self, context: PluginContext, kind: Kind, definition: ToolDefinition | PromptDefinition) -> None:
+    def __init__(self, context: PluginContext, kind: ItemKind, definition: ToolDefinition | PromptDefinition) -> None:
         self._catalogue = context.catalogue
         self._kind = kind
         self._definition = definition

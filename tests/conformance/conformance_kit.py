@@ -17,11 +17,11 @@ from pegboard import (
     EmbeddedResource,
     ImageContent,
     PromptMessage,
-    ProtocolError,
     ResourceContents,
     ToolExecutionError,
     Toolkit,
 )
+from pegboard.plugin import ProtocolError
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="

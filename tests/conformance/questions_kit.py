@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pegboard import ClientCapabilityError, Context, Elicit, Elicited, ListRoots, Sample, Toolkit
+from pegboard import Context, Elicited, Toolkit
+from pegboard.plugin import ClientCapabilityError
+from pegboard.types import Elicit, ListRoots, Sample
 
 kit = Toolkit("questions", prefix=False)
 

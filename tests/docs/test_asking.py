@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, Client, Failure, InputRequired, InteractionError, Question, Toolkit, ToolResult
+from pegboard import Toolkit, ToolResult
 from pegboard.context.asking import PATIENCE
 from pegboard.context.elicitation import form_of
 from pegboard.context.rounds import MOST_KEPT_BYTES, MOST_ROUNDS
+from pegboard.plugin import InteractionError
+from pegboard.types import Call, Client, Failure, InputRequired, Question
 from pegboard_plugins.mcp import McpConfig
 from tests.host.hosting import make_host
 from tests.support.rounds import ABLE, Rounds, accept

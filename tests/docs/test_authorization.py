@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import AuthorizationRequiredError, Context, Host, HostConfig, Toolkit
+from pegboard import Context, Host, Toolkit
 from pegboard.loading.discovery import defaults
+from pegboard.plugin import AuthorizationRequiredError, HostConfig
 from pegboard_plugins.auth_providers import PROVIDERS, GitHub, OAuth2
 from tests.host.hosting import failure, make_host, value
 from tools.install import ROOT

@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pegboard import Call, Catalogue, Failure, Host, Listing, ResourceResult, ToolResult
+from pegboard import Host, ResourceResult, ToolResult
+from pegboard.plugin import Catalogue
+from pegboard.types import Call, Failure, Listing
 from tests.support.environments import run
 from tools.install import ROOT
 

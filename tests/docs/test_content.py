@@ -7,18 +7,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import (
-    Call,
-    Completion,
-    Failure,
-    Host,
-    ImageContent,
-    Outcome,
-    PromptResult,
-    ResourceResult,
-    Toolkit,
-    ToolResult,
-)
+from pegboard import Completion, Host, ImageContent, PromptResult, ResourceResult, Toolkit, ToolResult
+from pegboard.types import Call, Failure, Outcome
 from pegboard.uris.matching import Matcher
 from tests.host.hosting import make_host
 from tools.install import ROOT

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pegboard import Change, Context, Toolkit
+from pegboard import Context, Toolkit
 from pegboard.context.log import Log
+from pegboard.types import Change
 from tests.host.hosting import make_host, value
 from tests.support.distributions import make_distribution
 from tests.support.pool import CONFIG

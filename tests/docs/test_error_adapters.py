@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pegboard import Host, Toolkit, ToolkitError
+from pegboard import Host, Toolkit
+from pegboard.plugin import ToolkitError
 from tests.host.hosting import failure, make_host
 from tools.install import ROOT
 

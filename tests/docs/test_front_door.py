@@ -9,8 +9,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-from pegboard import SECRET_BYTES, fingerprint
-from pegboard.audit import MOST, SECONDS
+from pegboard.plugin import SECRET_BYTES, fingerprint
+from pegboard.routing.refusals import MOST, SECONDS
 from pegboard_plugins.auth_token import AuthTokenConfig
 from pegboard_plugins.resource_server import ResourceServerConfig
 from pegboard_plugins.resource_server.introspection import MAX_AT_ONCE, MAX_AT_ONCE_OF_ONE_PEER

@@ -10,21 +10,10 @@ from typing import Any
 
 import pytest
 
-from pegboard import (
-    ANONYMOUS,
-    LOCAL,
-    Call,
-    Caller,
-    CallNext,
-    Host,
-    Listing,
-    Middleware,
-    Outcome,
-    Toolkit,
-    ToolResult,
-    UpstreamRateLimitError,
-)
-from pegboard.loading.middleware_rules import HOOKS
+from pegboard import Host, Toolkit, ToolResult, UpstreamRateLimitError
+from pegboard.middleware.rules import HOOKS
+from pegboard.plugin import Middleware
+from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, CallNext, Listing, Outcome
 from pegboard_plugins.rate_limit import RateLimitConfig
 from tests.host.hosting import call, failure, make_host, plugin_of, value
 from tools.install import ROOT

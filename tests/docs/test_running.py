@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pegboard import ToolTimeoutError
 from pegboard.calls import deadlines, threads
 from pegboard.config import HostSection
+from pegboard.plugin import ToolTimeoutError
 from tests.host.hosting import failure, make_host, until
 from tools.install import ROOT
 

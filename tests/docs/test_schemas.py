@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import Failure, Toolkit
+from pegboard import Toolkit
+from pegboard.types import Failure
 from tests.host.hosting import call, make_host, value
 from tools.install import ROOT
 

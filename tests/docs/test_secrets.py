@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from pegboard import Host, HostConfig
-from pegboard.catalogue.secret_stores import RESERVED, RESERVED_PREFIXES
+from pegboard import Host
 from pegboard.loading.discovery import defaults, find
+from pegboard.plugin import HostConfig
+from pegboard.secrets.stores import RESERVED, RESERVED_PREFIXES
 from tests.host.hosting import value
 from tools.install import ROOT
 
@@ -71,7 +72,7 @@ def test_every_name_that_is_kept_for_the_host_is_told() -> None:
 def test_a_program_masks_what_its_handlers_write() -> None:
     """In a process of its own, whose logging is its own."""
     program = BLOCKS["python redact"] + (
-        "from pegboard.redaction import Redactor\n"
+        "from pegboard.secrets.redaction import Redactor\n"
         "known = Redactor()\n"
         "known.add('canary-of-the-page')\n"
         "logging.error('it is %s', 'canary-of-the-page')\n"

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import Plugin, Request, Response, Store, hookimpl
+from pegboard.plugin import Plugin, Store, hookimpl
+from pegboard.types import Request, Response
 from tests.host.hosting import make_host
 from tests.host.test_hooks import NoHeaders
 from tests.support.distributions import make_distribution

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from pegboard import Context, Host, HostConfig, Toolkit
+from pegboard import Context, Host, Toolkit
 from pegboard.loading.discovery import Selection, choose
-from pegboard.loading.plugins import Origin
+from pegboard.plugin import HostConfig
+from pegboard.plugin.origin import Origin
 from tools.install import ROOT
 
 PAGE = (ROOT / "docs" / "toolkits.md").read_text("utf-8")

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 import pegboard
-from pegboard import NOTHING, PluginConfig, PromptDefinition, ResourceDefinition, ToolDefinition, Toolkit
-from pegboard.contracts import options as contracts
+from pegboard import PluginConfig, Toolkit
+from pegboard.plugin import PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard.types import EMPTY
+from pegboard.types import options as contracts
 from pegboard_plugins.auth_providers import AuthProvidersPlugin, GitHub
 from tests.host.hosting import make_host, value
 from tools.install import ROOT
@@ -110,7 +112,7 @@ async def test_an_example_works(kind: str, option: Option) -> None:
     decorate(kit, kind, option)
     given: list[Any] = [*kit.register_tools()]
     given += [*kit.register_resources(), *kit.register_prompts()]
-    assert getattr(given[0], "extensions" if option.name == "ui" else option.name) not in (None, (), False, NOTHING)
+    assert getattr(given[0], "extensions" if option.name == "ui" else option.name) not in (None, (), False, EMPTY)
     plugins = {"providers": AuthProvidersPlugin}
     async with make_host(kit, plugins=plugins, config={"toolkits": {"dice": {"write": True}}}) as host:
         assert [str(one) for one in host.problems if one.level == "error"] == []

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, WSServerHandshakeError
 
-from pegboard import Transport
+from pegboard.plugin import Transport
 from pegboard.testing import FarEnd, TransportContract
 from tests.support.distributions import make_distribution
 from tests.support.http import Served

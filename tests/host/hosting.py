@@ -7,20 +7,11 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pegboard import (
-    Call,
-    Failure,
-    Host,
-    Middleware,
-    Outcome,
-    Plugin,
-    PluginContext,
-    ToolDefinition,
-    ToolResult,
-    hookimpl,
-)
+from pegboard import Host, ToolResult
 from pegboard.loading.plugins import Loaded
+from pegboard.plugin import Middleware, Plugin, PluginContext, ToolDefinition, hookimpl
 from pegboard.toolkit import Toolkit
+from pegboard.types import Call, Failure, Outcome
 
 WAIT = 10.0
 """Seconds that anything may take before a test fails."""

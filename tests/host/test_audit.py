@@ -6,8 +6,9 @@ import logging
 
 import pytest
 
-from pegboard import AuditLog, Caller, fingerprint
-from pegboard.audit import LONGEST, MOST, SECONDS
+from pegboard.plugin import RefusalLog, fingerprint
+from pegboard.routing.refusals import LONGEST, MOST, SECONDS
+from pegboard.types import Caller
 
 
 class Clock:
@@ -26,8 +27,8 @@ def told(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
 
 def test_a_line_says_who_and_what(told: pytest.LogCaptureFixture) -> None:
     ben = Caller("ben", issuer="https://auth.example", client_id="desk", scopes=frozenset(["work"]))
-    AuditLog().refused("a session", ben, {"peer": "10.0.0.1", "owner": None, "number": 5})
-    AuditLog().refused("a token", level=logging.INFO)
+    RefusalLog().refused("a session", ben, {"peer": "10.0.0.1", "owner": None, "number": 5})
+    RefusalLog().refused("a token", level=logging.INFO)
     who = "subject='ben', issuer='https://auth.example', client_id='desk', peer='10.0.0.1', number='5'"
     assert told.record_tuples == [
         ("pegboard.audit", logging.WARNING, f"refused: a session ({who})"),
@@ -44,7 +45,7 @@ def test_a_line_says_who_and_what(told: pytest.LogCaptureFixture) -> None:
 
 
 def test_a_line_is_one_line_of_ascii_and_not_long(told: pytest.LogCaptureFixture) -> None:
-    AuditLog().refused("it", Caller("a\nWARNING b\x1b[2Jé"), {"long": "x" * 5000})
+    RefusalLog().refused("it", Caller("a\nWARNING b\x1b[2Jé"), {"long": "x" * 5000})
     message = told.messages[0]
     assert message.isascii()
     assert message.isprintable()
@@ -54,7 +55,7 @@ def test_a_line_is_one_line_of_ascii_and_not_long(told: pytest.LogCaptureFixture
 def test_there_are_never_many_of_a_kind(told: pytest.LogCaptureFixture) -> None:
     """How many were left out is told with the next one; other kinds, and other minutes, are not concerned."""
     clock = Clock()
-    log = AuditLog(clock)
+    log = RefusalLog(clock)
     for _ in range(MOST + 7):
         log.refused("a token")
     assert told.messages == ["refused: a token"] * MOST
@@ -72,7 +73,7 @@ def test_there_are_never_many_of_a_kind(told: pytest.LogCaptureFixture) -> None:
 
 
 def test_what_nobody_reads_is_not_counted(told: pytest.LogCaptureFixture) -> None:
-    log = AuditLog(Clock())
+    log = RefusalLog(Clock())
     for _ in range(MOST + 1):
         log.refused("a token", level=logging.DEBUG)
     log.refused("a token")

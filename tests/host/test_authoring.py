@@ -10,18 +10,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import (
-    UI_EXTENSION,
-    Context,
-    Host,
-    PluginContext,
-    ToolAnnotations,
-    ToolDefinition,
-    ToolFunction,
-    Toolkit,
-    hookimpl,
-    tool,
-)
+from pegboard import Context, Host, ToolAnnotations, Toolkit, tool
+from pegboard.plugin import PluginContext, ToolDefinition, ToolFunction, hookimpl
+from pegboard.types import UI_EXTENSION
 from tests.host.hosting import make_host, plugin_of, value
 
 WRONG: Any = 5

@@ -6,16 +6,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import (
-    SECRET_BYTES,
-    BearerScheme,
-    Request,
-    Response,
-    checked_scopes,
-    is_bearer_token,
-    is_scope,
-    is_weak_secret,
-)
+from pegboard.plugin import SECRET_BYTES, BearerScheme, checked_scopes, is_bearer_token, is_scope, is_weak_secret
+from pegboard.types import Request, Response
 
 METADATA = {"resource_metadata": "https://a.example/m"}
 

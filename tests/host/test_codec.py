@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard import REPEATED_MEMBERS, decode, decode_message, encode
-from pegboard.codec import MAX_DEPTH
+from pegboard.plugin import REPEATED_MEMBERS, decode, decode_message, encode
+from pegboard.wire.codec import MAX_DEPTH
 
 TEXT = st.text(st.characters(codec="utf-8"))
 JSON = st.recursive(

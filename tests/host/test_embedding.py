@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, ConfigError, Host, HostConfig, Listing, MiddlewareFunction, Plugin, Toolkit, hookimpl
+from pegboard import Host, Toolkit
+from pegboard.plugin import ConfigError, HostConfig, MiddlewareFunction, Plugin, hookimpl
+from pegboard.types import Call, Listing
 from tests.host.hosting import make_host, value
 
 

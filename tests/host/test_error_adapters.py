@@ -7,21 +7,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import (
-    Authorization,
-    AuthProvider,
-    ConfigError,
-    ErrorAdapter,
-    Host,
-    Plugin,
-    TokenRequest,
-    TokenSource,
-    ToolAuthorization,
-    ToolExecutionError,
-    Toolkit,
-    ToolRuntimeError,
-    hookimpl,
-)
+from pegboard import Authorization, Host, ToolExecutionError, Toolkit
+from pegboard.plugin import ConfigError, ErrorAdapter, Plugin, TokenSource, ToolRuntimeError, hookimpl
+from pegboard.types import AuthProvider, TokenRequest, ToolAuthorization
 from tests.host.hosting import failure, make_host
 
 

@@ -11,60 +11,64 @@ from typing import Annotated, Any
 import pytest
 
 from pegboard import (
+    Authorization,
+    Context,
+    Host,
+    PluginConfig,
+    PromptMessage,
+    PromptResult,
+    ResourceContents,
+    ResourceResult,
+    ToolExecutionError,
+    ToolResult,
+)
+from pegboard.plugin import (
+    Authenticator,
+    Command,
+    ConfigError,
+    Connection,
+    ErrorAdapter,
+    Extension,
+    Method,
+    Middleware,
+    NotificationHandler,
+    Plugin,
+    PluginContext,
+    PluginError,
+    PromptDefinition,
+    ProtocolContext,
+    ProtocolError,
+    ResourceDefinition,
+    Route,
+    SecretStore,
+    Store,
+    StoreName,
+    StreamProtocol,
+    TokenSource,
+    ToolDefinition,
+    ToolRuntimeError,
+    Topic,
+    Transport,
+    TransportContext,
+    TransportError,
+    around,
+    hookimpl,
+)
+from pegboard.types import (
     ANONYMOUS,
     LOCAL,
-    Authenticator,
-    Authorization,
     AuthProvider,
     Call,
     Caller,
     CallNext,
-    Command,
-    ConfigError,
-    Connection,
-    Context,
-    ErrorAdapter,
     EventStream,
-    Extension,
     Failure,
-    Host,
-    Method,
     MethodResult,
-    Middleware,
-    NotificationHandler,
     Outcome,
-    Plugin,
-    PluginConfig,
-    PluginContext,
-    PluginError,
-    PromptDefinition,
-    PromptMessage,
-    PromptResult,
-    ProtocolError,
-    ProtocolHost,
     Request,
-    ResourceContents,
-    ResourceDefinition,
-    ResourceResult,
     Response,
-    Route,
-    SecretStore,
-    Store,
-    StoreOf,
-    StreamProtocol,
     TokenRequest,
-    TokenSource,
     ToolAuthorization,
-    ToolDefinition,
-    ToolExecutionError,
-    ToolResult,
-    ToolRuntimeError,
-    Topic,
-    Transport,
-    TransportError,
-    TransportHost,
-    around,
-    hookimpl,
 )
 from tests.host.hosting import failure, make_host, plugin_of, value
 
@@ -108,7 +112,7 @@ class Shouting:
     name = "shouting"
 
     async def serve(
-        self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost, caller: Caller
+        self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolContext, caller: Caller
     ) -> None:
         async for message in messages:
             connection.send(message.upper() + host.identity.name.encode())
@@ -122,7 +126,7 @@ class OneConnection:
     def __init__(self) -> None:
         self.peer = Peer()
 
-    async def run(self, host: TransportHost) -> None:
+    async def run(self, host: TransportContext) -> None:
         host.opened("a list")
         await host.serve(self.peer, messages(b"a", b"b"))
 
@@ -402,7 +406,7 @@ async def test_a_protocol_that_falls_over_loses_its_connection_alone(caplog: pyt
         name = "falling"
 
         async def serve(
-            self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost, caller: Caller
+            self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolContext, caller: Caller
         ) -> None:
             async for message in messages:
                 if message == b"fall":
@@ -431,7 +435,7 @@ class NoHeaders(dict[str, str]):
 
 
 async def test_hook_register_routes() -> None:
-    async def answer(request: Request, host: ProtocolHost) -> Response | EventStream:
+    async def answer(request: Request, host: ProtocolContext) -> Response | EventStream:
         if request.body == b"crash":
             raise KeyError("canary-7f3a91")
         return Response(201, host.identity.name.encode() + request.body)
@@ -441,7 +445,7 @@ async def test_hook_register_routes() -> None:
         def register_routes(self) -> Iterable[Route]:
             return [Route("POST", "/made", answer), Route("GET", "/any", answer), Route("*", "/any", other)]
 
-    async def other(request: Request, host: ProtocolHost) -> Response:
+    async def other(request: Request, host: ProtocolContext) -> Response:
         return Response(204)
 
     async with make_host(plugins={"p": Routing}, name="n") as host:
@@ -485,7 +489,7 @@ class Door:
 def guarded_by(*doors: Door, routes: Iterable[str] = ("vault", "public", "mcp")) -> type[Plugin]:
     """A plugin with authenticators, and a route of each policy that tells who asked."""
 
-    async def answer(request: Request, host: ProtocolHost) -> Response | EventStream:
+    async def answer(request: Request, host: ProtocolContext) -> Response | EventStream:
         return Response(200, repr(request.caller).encode())
 
     class Guarding(Plugin):
@@ -663,7 +667,7 @@ async def test_hook_register_stores() -> None:
             return [Store(Names, opened), Store(Names, opened, "unused")]
 
     class Settings(PluginConfig):
-        store: Annotated[str, StoreOf(Names)] = "offering"
+        store: Annotated[str, StoreName(Names)] = "offering"
 
     class Using(Plugin):
         Config = Settings
@@ -672,7 +676,7 @@ async def test_hook_register_stores() -> None:
         def register_routes(self) -> Iterable[Route]:
             return [Route("GET", "/name", self.answer)]
 
-        async def answer(self, request: Request, host: ProtocolHost) -> Response:
+        async def answer(self, request: Request, host: ProtocolContext) -> Response:
             store: Names = await host.store(Names, self.config.store)
             return Response(body=store.get().encode())
 

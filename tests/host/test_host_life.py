@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, ConfigError, Context, Host, Plugin, PluginError, ServerError, Toolkit, hookimpl
+from pegboard import Context, Host, Toolkit
+from pegboard.plugin import ConfigError, Plugin, PluginError, ServerError, hookimpl
+from pegboard.types import Call
 from tests.host.hosting import call, make_host, plugin_of, until, value
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pegboard import jsonrpc_error, jsonrpc_notification, jsonrpc_result
+from pegboard.plugin import jsonrpc_error, jsonrpc_notification, jsonrpc_result
 
 
 @pytest.mark.requirement("MSG-10")

@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, Caller, Toolkit, redact_logs
-from pegboard.log_lines import JsonFormatter, TextFormatter
-from pegboard.redaction import Redactor, escaped
-from pegboard.texts import visible
+from pegboard import Toolkit
+from pegboard.messages.texts import visible
+from pegboard.plugin import redact_logs
+from pegboard.runtime.log_lines import JsonFormatter, TextFormatter
+from pegboard.secrets.redaction import Redactor, escaped
+from pegboard.types import Call, Caller
 from tests.host.hosting import call, make_host
 
 HEAD = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "

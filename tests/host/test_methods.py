@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, Failure, Host, Listing, NotFoundError, Outcome, ProtocolError, Toolkit
+from pegboard import Host, NotFoundError, Toolkit
+from pegboard.plugin import ProtocolError
+from pegboard.types import Call, Failure, Listing, Outcome
 from tests.host.hosting import make_host
 
 LISTS = ("tools/list", "resources/list", "prompts/list")

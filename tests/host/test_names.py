@@ -6,15 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.names import (
-    Patterns,
-    check_wire_name,
-    nearest,
-    normalise,
-    spellings,
-    toolkit_spellings,
-    wire_name,
-)
+from pegboard.names import Patterns, check_wire_name, nearest, normalise, spellings, toolkit_spellings, wire_name
 
 
 @pytest.mark.parametrize(

@@ -7,20 +7,9 @@ from collections.abc import Iterable
 import pytest
 from multidict import CIMultiDict
 
-from pegboard import (
-    ANONYMOUS,
-    LOCAL,
-    Authenticator,
-    Caller,
-    EventStream,
-    Plugin,
-    ProtocolHost,
-    Request,
-    Response,
-    Route,
-    hookimpl,
-)
-from pegboard.redaction import redacted
+from pegboard.plugin import Authenticator, Plugin, ProtocolContext, Route, hookimpl
+from pegboard.secrets.redaction import redacted
+from pegboard.types import ANONYMOUS, LOCAL, Caller, EventStream, Request, Response
 from tests.host.hosting import make_host
 
 TOKEN = "0123456789abcdefghijklmnopqrstuvwxyz-token"
@@ -39,7 +28,7 @@ class Door:
 def plugin(*guarded: str) -> type[Plugin]:
     """A route for each of three policies, and authenticators for some."""
 
-    async def answer(request: Request, host: ProtocolHost) -> Response | EventStream:
+    async def answer(request: Request, host: ProtocolContext) -> Response | EventStream:
         return Response(200, repr(request.caller).encode())
 
     class Guarding(Plugin):

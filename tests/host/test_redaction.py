@@ -17,21 +17,12 @@ import yarl
 from multidict import CIMultiDict
 from pydantic import TypeAdapter, ValidationError
 
-from pegboard import (
-    Authorization,
-    Context,
-    PluginConfig,
-    PluginError,
-    ProtocolError,
-    RetryableToolError,
-    Supplied,
-    Toolkit,
-    redact_logs,
-    redacted,
-)
+from pegboard import Authorization, Context, PluginConfig, RetryableToolError, Toolkit
 from pegboard.config.masking import MASK
 from pegboard.errors import FatalToolError, NotFoundError, ServerError, UpstreamError
-from pegboard.redaction import SHORTEST, Redactor, redacted_error
+from pegboard.plugin import PluginError, ProtocolError, redact_logs, redacted
+from pegboard.secrets.redaction import SHORTEST, Redactor, redacted_error
+from pegboard.types import Supplied
 from tests.host.context.test_context import Store
 from tests.host.hosting import failure, make_host, plugin_of, value
 

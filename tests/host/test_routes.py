@@ -10,23 +10,13 @@ from typing import Any, cast
 
 import pytest
 
-from pegboard import (
-    ANONYMOUS,
-    LOCAL,
-    AuditLog,
-    BearerScheme,
-    Caller,
-    ConfigError,
-    ProtocolHost,
-    Request,
-    Response,
-    Route,
-)
-from pegboard import fingerprint as digits
-from pegboard.routing import check_reach, guarded, respond
+from pegboard.plugin import BearerScheme, ConfigError, ProtocolContext, RefusalLog, Route
+from pegboard.plugin import fingerprint as digits
+from pegboard.routing.router import check_reach, guarded, respond
+from pegboard.types import ANONYMOUS, LOCAL, Caller, Request, Response
 
 Answer = Callable[[], Awaitable[Response]]
-HOST = cast(ProtocolHost, None)
+HOST = cast(ProtocolContext, None)
 
 
 def asked(method: str = "GET", path: str = "/here", **headers: str) -> Request:
@@ -35,7 +25,7 @@ def asked(method: str = "GET", path: str = "/here", **headers: str) -> Request:
 
 
 def route(answer: Answer, method: str = "GET", auth: str = "public") -> Route:
-    async def handler(request: Request, host: ProtocolHost) -> Response:
+    async def handler(request: Request, host: ProtocolContext) -> Response:
         return await answer()
 
     return Route(method, "/here", handler, auth=auth)
@@ -193,7 +183,7 @@ NOT_KEPT: dict[str, tuple[Response, dict[str, str]]] = {
 
 @pytest.fixture
 def told(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
-    monkeypatch.setattr("pegboard.routing._AUDIT", AuditLog())  # no other test's lines count
+    monkeypatch.setattr("pegboard.routing._AUDIT", RefusalLog())  # no other test's lines count
     caplog.set_level(logging.INFO, "pegboard.audit")
     return caplog
 

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import pytest
 
-from pegboard import ConfigError, Host, Plugin, PluginConfig, PluginError, Store, StoreOf, hookimpl
+from pegboard import Host, PluginConfig
+from pegboard.plugin import ConfigError, Plugin, PluginError, Store, StoreName, hookimpl
 from tests.host.hosting import make_host
 
 
@@ -21,7 +22,7 @@ class Box:
 
 
 class Settings(PluginConfig):
-    box: Annotated[str | None, StoreOf(Box)] = "offering"
+    box: Annotated[str | None, StoreName(Box)] = "offering"
 
 
 class Using(Plugin):

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from pegboard import TransportError, TransportHost, supervise
-from pegboard.supervise import run_all
+from pegboard.plugin import TransportContext, TransportError
+from pegboard.runtime import supervisor as supervise
+from pegboard.runtime.supervisor import run_all
 
 HOST: Any = object()
 WAIT = 10
@@ -28,7 +29,7 @@ class Scripted:
         self.running = asyncio.Event()
         self.cancelled = False
 
-    async def run(self, host: TransportHost) -> None:
+    async def run(self, host: TransportContext) -> None:
         self.hosts.append(host)
         if self.opens:
             supervise.note_opened()

@@ -8,10 +8,11 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from pegboard import ToolDefinition, Toolkit
+from pegboard import Toolkit
 from pegboard.catalogue.option_checks import MAX_DESCRIPTION, MAX_TITLE
 from pegboard.catalogue.shown_texts import MAX_PROPERTY
-from pegboard.texts import complaint, complaints
+from pegboard.messages.texts import complaint, complaints
+from pegboard.plugin import ToolDefinition
 from tests.host.hosting import make_host
 
 ZERO_WIDTH = "\u200b"

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, Context, Host, Listing, PluginConfig, ToolAnnotations, Toolkit
+from pegboard import Context, Host, PluginConfig, ToolAnnotations, Toolkit
+from pegboard.types import Call, Listing
 from tests.host.hosting import failure, make_host, value
 
 

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 import pytest
 
 from pegboard import FatalToolError
-from pegboard.log_lines import JsonFormatter, TextFormatter
-from pegboard.redaction import RedactingFormatter
-from pegboard.tracebacks import SHOWN_EXCEPTIONS, traceback_text
+from pegboard.errors.tracebacks import SHOWN_EXCEPTIONS, traceback_text
+from pegboard.runtime.log_lines import JsonFormatter, TextFormatter
+from pegboard.secrets.redaction import RedactingFormatter
 
 
 @contextmanager

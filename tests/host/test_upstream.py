@@ -8,7 +8,8 @@ from xml.parsers.expat import ExpatError
 
 import pytest
 
-from pegboard import ErrorKind, FatalToolError, Upstream, UpstreamError, UpstreamRateLimitError, error_code, instance_of
+from pegboard import ErrorKind, FatalToolError, UpstreamError, UpstreamRateLimitError
+from pegboard.plugin import Upstream, error_code, instance_of
 
 ACME = Upstream("acme", "Acme")
 URL = "https://user:canary@acme.example:8443/v1/it?token=canary#canary"

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import PluginError, Toolkit
-from pegboard.versions import normal_version
+from pegboard import Toolkit
+from pegboard.names import normal_version
+from pegboard.plugin import PluginError
 from tests.host.hosting import make_host
 
 

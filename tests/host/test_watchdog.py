@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, CallNext, Host, Method, MethodResult, Outcome, Plugin, Toolkit, hookimpl
+from pegboard import Host, Toolkit
+from pegboard.plugin import Method, Plugin, hookimpl
+from pegboard.types import Call, CallNext, MethodResult, Outcome
 from tests.host.hosting import WAIT, call, make_host, plugin_of, until, value
 
 SHORT = 0.02
@@ -47,7 +49,7 @@ class Named(logging.Handler):
 @pytest.fixture
 def named() -> Iterator[Named]:
     """Listens to the watchdog."""
-    handler, logger = Named(), logging.getLogger("pegboard.watchdog")
+    handler, logger = Named(), logging.getLogger("pegboard.runtime.watchdog")
     logger.addHandler(handler)
     yield handler
     logger.removeHandler(handler)

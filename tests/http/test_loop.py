@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pegboard import Call, Host, Toolkit, ToolResult
+from pegboard import Host, Toolkit, ToolResult
+from pegboard.types import Call
 from tests.support.distributions import make_distribution
 from tests.support.environments import built_wheels, executable, make_environment
 from tests.support.http import Served, http_config, without_uvloop

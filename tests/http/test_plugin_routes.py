@@ -15,7 +15,8 @@ from tests.support.http_mcp import call, mirrored, modern
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PLUGIN = """\
-from pegboard import EventStream, Plugin, Response, Route, hookimpl
+from pegboard.plugin import Plugin, Route, hookimpl
+from pegboard.types import EventStream, Response
 
 
 class Pages(Plugin):

@@ -86,7 +86,12 @@ def test_serving_over_stdio_loads_what_it_uses(served: set[str]) -> None:
     # the configuration has a setting that widens access, which the start reports
     assert served & (ABSENT | WORDS) == {"pegboard.config.masking"}
     assert commands(served) == {"access", "logs", "new_toolkits", "process", "serve", "toml_values"}
-    loaded = {"pegboard.loading.loader", "pegboard.catalogue.assembly", "pegboard.calls.execute", "pegboard.supervise"}
+    loaded = {
+        "pegboard.loading.loader",
+        "pegboard.catalogue.assembly",
+        "pegboard.calls.execute",
+        "pegboard.runtime.supervisor",
+    }
     assert loaded <= served
 
 

@@ -15,13 +15,13 @@ from pegboard import (
     Context,
     FatalToolError,
     PluginConfig,
-    ProtocolError,
     ResourceError,
     RetryableToolError,
     ToolExecutionError,
     Toolkit,
     UpstreamError,
 )
+from pegboard.plugin import ProtocolError
 
 SECRETS = ["CNRY_ENV", "CNRY_DOTENV", "CNRY_FILE", "CNRY_DIR", "CNRY_RING"]
 

@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 
-import pegboard
-from pegboard import Host, contracts, hookspecs
+from pegboard import Host, hookspecs, plugin
 from pegboard.loading.hook_rules import HOOKS
-from pegboard.loading.plugins import Loaded, Origin
+from pegboard.loading.plugins import Loaded
+from pegboard.plugin.origin import Origin
+from pegboard.types import AuthProvider
 from tests.structure.sources import ROOT
 
+RECORDS = {"AuthProvider": AuthProvider}
 SPECS: dict[str, Callable[..., Any]] = {
     name: one for name, one in vars(hookspecs).items() if hasattr(one, "pegboard_spec")
 }
@@ -35,9 +37,11 @@ def test_every_public_function_of_the_module_is_a_hook() -> None:
 @pytest.mark.parametrize("hook", SPECS)
 def test_a_hook_is_typed_with_public_types(hook: str) -> None:
     spec = SPECS[hook]
-    hints = typing.get_type_hints(spec, {**vars(contracts), **vars(hookspecs), "ToolFunction": pegboard.ToolFunction})
+    hints = typing.get_type_hints(
+        spec, {**{name: getattr(plugin, name) for name in plugin.__all__}, **vars(hookspecs), **RECORDS}
+    )
     assert set(hints) == {*inspect.signature(spec).parameters, "return"}
-    assert hints["context"] is contracts.PluginContext
+    assert hints["context"] is plugin.PluginContext
     (contribution,) = typing.get_args(hints["return"])
     rule = HOOKS[hook].contribution
     if isinstance(rule, type | types.UnionType):
@@ -64,7 +68,7 @@ def test_the_specification_itself_does_nothing(hook: str) -> None:
 
 @pytest.mark.parametrize("hook", HOOKS)
 def test_what_a_hook_gives_has_a_place(hook: str) -> None:
-    context = contracts.PluginContext("p", None, logging.getLogger("p"), Host().catalogue)
+    context = plugin.PluginContext("p", None, logging.getLogger("p"), Host().catalogue)
     loaded = Loaded(Origin("plugin", "p", "p:P"), None, lambda _: context)
     assert getattr(loaded, HOOKS[hook].field) == []
 

@@ -33,8 +33,9 @@ def loaded_by(statement: str) -> set[str]:
 
 
 def of_pegboard(modules: set[str]) -> set[str]:
-    """The rooms among the modules; the parts of `contracts` count as one."""
-    return {".".join(name.split(".")[:2]) for name in modules if name.startswith(("pegboard.", "pegboard_plugins"))}
+    """The packages of the host and the plugins among the modules."""
+    found = {".".join(name.split(".")[:2]) for name in modules if name.startswith(("pegboard.", "pegboard_plugins"))}
+    return found - {"pegboard.exports"}
 
 
 def third_parties(modules: set[str]) -> set[str]:
@@ -52,12 +53,17 @@ def test_the_package_alone_loads_nothing_of_its_own_and_of_no_one_else() -> None
 @pytest.mark.parametrize(
     ("names", "rooms", "others"),
     [
-        ("Toolkit", {"pegboard.authoring", "pegboard.contracts", "pegboard.hookspecs", "pegboard.toolkit"}, {"pluggy"}),
         (
-            AUTHORS,
+            "pegboard import Toolkit",
+            {"pegboard.authoring", "pegboard.plugin", "pegboard.types", "pegboard.hookspecs", "pegboard.toolkit"},
+            {"pluggy"},
+        ),
+        (
+            f"pegboard import {AUTHORS}",
             {
                 "pegboard.authoring",
-                "pegboard.contracts",
+                "pegboard.plugin",
+                "pegboard.types",
                 "pegboard.hookspecs",
                 "pegboard.toolkit",
                 "pegboard.context",
@@ -65,16 +71,24 @@ def test_the_package_alone_loads_nothing_of_its_own_and_of_no_one_else() -> None
             },
             {"pluggy"},
         ),
-        ("Plugin, Middleware, Transport, hookimpl", {"pegboard.contracts", "pegboard.hookspecs"}, {"pluggy"}),
-        ("hookimpl", {"pegboard.hookspecs"}, {"pluggy"}),
-        ("ToolExecutionError, McpError", {"pegboard.errors"}, set()),
-        ("Call, Connection, ToolResult", {"pegboard.contracts"}, set()),
-        ("Context", {"pegboard.contracts", "pegboard.context", "pegboard.errors"}, set()),
+        (
+            "pegboard.plugin import Plugin, Middleware, Transport, hookimpl",
+            {"pegboard.plugin", "pegboard.types", "pegboard.hookspecs"},
+            {"pluggy"},
+        ),
+        ("pegboard.plugin import hookimpl", {"pegboard.hookspecs", "pegboard.plugin"}, {"pluggy"}),
+        ("pegboard import ToolExecutionError, MCPError", {"pegboard.errors"}, set()),
+        ("pegboard.types import Call, Request, Tool", {"pegboard.types"}, set()),
+        (
+            "pegboard import Context",
+            {"pegboard.types", "pegboard.context", "pegboard.errors"},
+            set(),
+        ),
     ],
     ids=["Toolkit", "a toolkit's", "a plugin's", "hookimpl", "errors", "contracts", "Context"],
 )
 def test_what_authors_import_is_light(names: str, rooms: set[str], others: set[str]) -> None:
-    loaded = loaded_by(f"from pegboard import {names}")
+    loaded = loaded_by(f"from {names}")
     assert of_pegboard(loaded) == rooms
     assert third_parties(loaded) == others
     assert loaded & HEAVY == set()
@@ -106,7 +120,7 @@ def test_the_pytest_plugin_loads_nothing_of_pegboard_for_runs_that_do_not_use_it
     loaded = loaded_by("import pytest; before |= set(sys.modules); import pegboard.testing.pytest_plugin")
     assert {name for name in loaded if not name.startswith("pegboard")} == set()
     assert {name for name in loaded if name.startswith("pegboard.")} == {
-        "pegboard.testing", "pegboard.testing.pytest_plugin",
+        "pegboard.exports", "pegboard.testing", "pegboard.testing.pytest_plugin",
     }  # fmt: skip
 
 
@@ -148,7 +162,7 @@ def test_an_error_adapter_costs_nothing_before_an_exception(plugin: str) -> None
     loaded = loaded_by(f"import pegboard_plugins.{plugin}")
     assert third_parties(loaded) == {"pegboard_plugins", "pluggy"}
     assert of_pegboard(loaded) == {
-        "pegboard_plugins", f"pegboard_plugins.{plugin}", "pegboard.contracts", "pegboard.errors", "pegboard.hookspecs",
+        "pegboard_plugins", f"pegboard_plugins.{plugin}", "pegboard.plugin", "pegboard.types", "pegboard.errors", "pegboard.hookspecs",
     }  # fmt: skip
     assert loaded & HEAVY == set()
 

@@ -1,4 +1,4 @@
-"""`pegboard` is the public API and nothing else; each name loads when it is used."""
+"""The public packages hold the API and nothing else; each name is imported when it is first used."""
 
 from __future__ import annotations
 
@@ -9,52 +9,40 @@ from typing import Any, get_type_hints
 
 import pytest
 
-import pegboard
-from tests.structure.sources import HOST_INIT, imports
+from tests.structure.sources import PUBLIC_PACKAGES
+from tools.stubs import stub_of, stub_path
+
+PACKAGES = pytest.mark.parametrize("package", PUBLIC_PACKAGES)
 
 
-def order(name: str) -> tuple[int, str]:
-    """Constants, then classes, then functions."""
-    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
+def public(package: str) -> dict[str, Any]:
+    module = import_module(package)
+    return {name: getattr(module, name) for name in module.__all__}
 
 
-def test_the_names_are_sorted_and_each_stands_there_once() -> None:
-    assert list(pegboard.__all__) == sorted(set(pegboard.__all__), key=order)
+@PACKAGES
+def test_type_checkers_see_the_names_that_are_exported(package: str) -> None:
+    assert stub_path(package).read_text("utf-8") == stub_of(package)
 
 
-def test_every_name_has_a_home_and_nothing_else_has() -> None:
-    assert set(pegboard._HOMES) == set(pegboard.__all__)
-
-
-def test_what_type_checkers_see_is_what_is_loaded() -> None:
-    seen = {
-        name: found.module
-        for found in imports(HOST_INIT.read_text("utf-8"))
-        if found.typing_only
-        for name in (import_module(found.module).__all__ if found.name == "*" else [found.name])
-    }
-    assert seen == {name: f"pegboard.{home}" for name, home in pegboard._HOMES.items()}
-
-
-def test_every_name_can_be_imported() -> None:
+@PACKAGES
+def test_every_name_can_be_imported_and_is_listed(package: str) -> None:
     namespace: dict[str, object] = {}
-    exec("from pegboard import *", namespace)
-    assert [name for name in pegboard.__all__ if namespace[name] is not getattr(pegboard, name)] == []
+    exec(f"from {package} import *", namespace)
+    assert public(package).items() <= namespace.items()
+    assert set(public(package)) <= set(dir(import_module(package)))
 
 
-def test_the_directory_lists_the_public_names() -> None:
-    assert set(pegboard.__all__) <= set(dir(pegboard))
+def test_every_name_is_public_in_one_package() -> None:
+    names = [name for package in PUBLIC_PACKAGES for name in public(package)]
+    assert sorted(names) == sorted(set(names))
 
 
+@PACKAGES
 @pytest.mark.parametrize("name", ["Hots", "_private", "loader_", ""])
-def test_what_is_not_there_is_an_attribute_error(name: str) -> None:
-    with pytest.raises(AttributeError, match="module 'pegboard' has no attribute"):
-        getattr(pegboard, name)
-
-
-def classes_and_functions() -> dict[str, Any]:
-    values = {name: getattr(pegboard, name) for name in pegboard.__all__}
-    return {name: value for name, value in values.items() if inspect.isclass(value) or inspect.isfunction(value)}
+def test_an_unknown_name_is_an_attribute_error(package: str, name: str) -> None:
+    with pytest.raises(AttributeError, match=f"module '{package}' has no attribute"):
+        getattr(import_module(package), name)
 
 
 def is_documented(name: str, value: Any) -> bool:
@@ -70,12 +58,12 @@ def undocumented_methods(name: str, value: type) -> Iterator[str]:
             yield f"{name}.{key}"
 
 
-def test_every_public_name_is_documented_and_typed() -> None:
-    values = classes_and_functions()
-    wrong = [name for name, value in values.items() if not is_documented(name, value)]
-    for name, value in values.items():
+@PACKAGES
+def test_every_public_name_is_documented_and_typed(package: str) -> None:
+    wrong = []
+    for name, value in public(package).items():
         if inspect.isclass(value):
-            wrong += undocumented_methods(name, value)
-        elif "return" not in get_type_hints(value):
+            wrong += [*undocumented_methods(name, value), *([] if is_documented(name, value) else [name])]
+        elif inspect.isfunction(value) and not (is_documented(name, value) and "return" in get_type_hints(value)):
             wrong.append(name)
     assert wrong == []

@@ -4,27 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pegboard import (
+from pegboard import Authorization, Context, PluginConfig, ToolExecutionError, Toolkit, UpstreamError
+from pegboard.plugin import (
     Authenticator,
-    Authorization,
     AuthorizationRequiredError,
-    AuthProvider,
-    Caller,
-    Context,
     ErrorAdapter,
     Plugin,
-    PluginConfig,
-    Request,
-    Response,
-    TokenRequest,
     TokenSource,
-    ToolAuthorization,
-    ToolExecutionError,
-    Toolkit,
     ToolRuntimeError,
-    UpstreamError,
     hookimpl,
 )
+from pegboard.types import AuthProvider, Caller, Request, Response, TokenRequest, ToolAuthorization
 from pegboard_plugins.auth_providers import GitHub
 
 CANARY = "token-canary-5150"

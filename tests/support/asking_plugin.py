@@ -9,19 +9,9 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any
 
-from pegboard import (
-    Call,
-    CallNext,
-    ClientError,
-    Context,
-    Middleware,
-    Outcome,
-    Plugin,
-    ToolDefinition,
-    ToolResult,
-    around,
-    hookimpl,
-)
+from pegboard import Context, ToolResult
+from pegboard.plugin import ClientError, Middleware, Plugin, ToolDefinition, around, hookimpl
+from pegboard.types import Call, CallNext, Outcome
 
 
 class AskingPlugin(Plugin):

@@ -15,18 +15,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from pegboard import (
-    ClientCapabilityError,
-    ClientError,
-    Context,
-    Elicit,
-    Elicited,
-    ElicitUrl,
-    ListRoots,
-    PluginConfig,
-    Sample,
-    Toolkit,
-)
+from pegboard import Context, Elicited, PluginConfig, Toolkit
+from pegboard.plugin import ClientCapabilityError, ClientError
+from pegboard.types import Elicit, ElicitUrl, ListRoots, Sample
 
 kit = Toolkit("asks", config=PluginConfig)
 

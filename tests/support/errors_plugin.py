@@ -10,12 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pegboard
-from pegboard import (
-    Call,
-    CallNext,
+from pegboard.plugin import (
     Method,
     Middleware,
-    Outcome,
     Plugin,
     PromptDefinition,
     ResourceDefinition,
@@ -23,6 +20,7 @@ from pegboard import (
     around,
     hookimpl,
 )
+from pegboard.types import Call, CallNext, Outcome
 
 
 class _Public(Mapping[str, Any]):

@@ -8,16 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from pegboard import (
-    Plugin,
-    PluginContext,
-    PromptDefinition,
-    ResourceContents,
-    ResourceDefinition,
-    ResourceResult,
-    ToolDefinition,
-    hookimpl,
-)
+from pegboard import ResourceContents, ResourceResult
+from pegboard.plugin import Plugin, PluginContext, PromptDefinition, ResourceDefinition, ToolDefinition, hookimpl
 
 Kind = Literal["tools", "resources", "prompts"]
 

@@ -15,7 +15,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from pegboard import Context, PromptMessage, ProtocolError, RetryableToolError, ToolExecutionError, Toolkit
+from pegboard import Context, PromptMessage, RetryableToolError, ToolExecutionError, Toolkit
+from pegboard.plugin import ProtocolError
 
 CANARY = "canary-7f3a91"
 """Stands in every exception that no client may see the text of."""

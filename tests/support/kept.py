@@ -9,18 +9,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from pegboard import (
-    Caller,
-    Client,
-    EventStore,
-    Plugin,
-    PluginConfig,
-    PluginContext,
-    SessionRecord,
-    SessionStore,
-    Store,
-    hookimpl,
-)
+from pegboard import PluginConfig
+from pegboard.plugin import EventStore, Plugin, PluginContext, SessionRecord, SessionStore, Store, hookimpl
+from pegboard.types import Caller, Client
 
 
 class Files:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pegboard import FIRST_ROUND, Call, Client, Host, InputRequired, Outcome, Question, Round, decode, encode
+from pegboard import Host
+from pegboard.plugin import decode, encode
+from pegboard.types import FIRST_ROUND, Call, Client, InputRequired, Outcome, Question, Round
 
 ABLE = Client("test", "1", "2026-07-28", {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}})
 

@@ -9,16 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from pegboard import (
-    Context,
-    Elicit,
-    ListRoots,
-    PluginConfig,
-    PromptMessage,
-    RetryableToolError,
-    Sample,
-    Toolkit,
-)
+from pegboard import Context, PluginConfig, PromptMessage, RetryableToolError, Toolkit
+from pegboard.types import Elicit, ListRoots, Sample
 
 entered: ContextVar[str] = ContextVar("entered")
 """Set while a lifespan is open, in the task that opened it."""

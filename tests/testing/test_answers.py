@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import ClientError, Context, Toolkit
+from pegboard import Context, Toolkit
+from pegboard.plugin import ClientError
 from pegboard.testing import Answer, Asked, accept, cancel, connect, decline, reply
 from pegboard.testing.answers import Answers
 from tests.testing import kits

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import Completion, ErrorKind, ProtocolError, ToolAnnotations, Toolkit, TransportError
+from pegboard import Completion, ErrorKind, ToolAnnotations, Toolkit
+from pegboard.plugin import ProtocolError, TransportError
 from pegboard.testing import TestClient, ToolFailed, connect
 from tests.support.recorder import Conversation
 from tests.testing import kits

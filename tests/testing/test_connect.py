@@ -12,25 +12,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from pegboard import (
-    Call,
-    Caller,
-    CallNext,
-    ConfigError,
-    Context,
-    Middleware,
-    Outcome,
-    Plugin,
-    PluginConfig,
-    PluginError,
-    SecretStore,
-    ToolDefinition,
-    Toolkit,
-    ToolResult,
-    around,
-    hookimpl,
-)
+from pegboard import Context, PluginConfig, Toolkit, ToolResult
+from pegboard.plugin import ConfigError, Middleware, Plugin, PluginError, SecretStore, ToolDefinition, around, hookimpl
 from pegboard.testing import PlainClient, TestClient, connect
+from pegboard.types import Call, Caller, CallNext, Outcome
 from tests.testing import kits
 
 

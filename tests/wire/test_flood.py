@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from pegboard import LOCAL, Context, Host, ToolDefinition, Toolkit
+from pegboard import Context, Host, Toolkit
+from pegboard.plugin import ToolDefinition
+from pegboard.types import LOCAL
 from tests.support.peer import modern_meta
 from tests.support.recorder import Conversation
 

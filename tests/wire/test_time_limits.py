@@ -64,7 +64,7 @@ class Named(logging.Handler):
             named.set()
 
 
-logging.getLogger("pegboard.watchdog").addHandler(Named())
+logging.getLogger("pegboard.runtime.watchdog").addHandler(Named())
 
 
 @kit.tool

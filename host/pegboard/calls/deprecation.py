@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from pegboard.contracts import Call
+from pegboard.types.calls import Call
 
 
 class Deprecation:

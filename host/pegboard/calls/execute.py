@@ -10,23 +10,28 @@ import inspect
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from types import CoroutineType
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from pegboard.authorization.requirements import check_requirements
 from pegboard.calls.deadlines import Clock, Deadlines, driven
 from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.failures import is_cancelled
-from pegboard.calls.middleware_time import MiddlewareTime
 from pegboard.calls.raised import raise_meant
-from pegboard.calls.requirements import check_requirements
 from pegboard.calls.result_size import TooLarge, log_too_large, within
 from pegboard.calls.threads import Job, Threads
 from pegboard.context import Bound, Context, Owner, Surroundings, _current
 from pegboard.context.required import Requirements
 from pegboard.context.rounds import Rounds
-from pegboard.contracts import Call, ErrorAdapter, InputRequired, TokenSource, Tool, ToolResult
 from pegboard.errors import RetryableToolError, ToolTimeoutError
-from pegboard.redaction import remember
+from pegboard.plugin.authorization import TokenSource
+from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.schemas.signature import Signature
+from pegboard.secrets.redaction import remember
+from pegboard.types.calls import Call, InputRequired, ToolResult
+from pegboard.types.catalogue import Tool
+
+if TYPE_CHECKING:
+    from pegboard.middleware.time_limit import MiddlewareTime
 
 logger = logging.getLogger("pegboard")
 
@@ -241,7 +246,7 @@ async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResul
     if bound.requirements is not None:
         check_requirements(bound.requirements, call)
         if bound.requirements.authorization is not None:
-            from pegboard.calls.tokens import with_token
+            from pegboard.authorization.tokens import with_token
 
             required, hint = bound.requirements.authorization, bound.requirements.token_hint
             call = await with_token(bound, required, call, runtime.token_sources, runtime.token_seconds, hint)

@@ -9,7 +9,7 @@ import logging
 from typing import NamedTuple
 
 from pegboard.errors import ToolkitError
-from pegboard.redaction import redacted
+from pegboard.secrets.redaction import redacted
 
 logger = logging.getLogger("pegboard")
 

@@ -9,26 +9,22 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from pegboard.calls.exposure import NOTHING_EXPOSED, Exposure
-from pegboard.codec import decode, encode
-from pegboard.contracts import Call, Failure
 from pegboard.errors import (
-    AuthorizationRequiredError,
-    ErrorKind,
     MCPError,
     NetworkTransportError,
     ServerError,
     ToolkitError,
     UpstreamError,
 )
-from pegboard.redaction import redacted, redacted_error, remember
+from pegboard.messages.error_fields import described, presentable, speaks
+from pegboard.secrets.redaction import redacted, redacted_error, remember
+from pegboard.types.calls import Call, Failure
 
 if TYPE_CHECKING:
     from pegboard.context.rounds import Rounds
 
 logger = logging.getLogger("pegboard")
 
-MOST_EXTRA_BYTES = 8 * 1024
-"""How much JSON the `extra` of an error may hold; what is larger is left out."""
 
 MAX_LOGGED_NAME = 200
 """How many characters of a name that a client chose are logged."""
@@ -103,39 +99,6 @@ def _name(call: Call) -> str:
     return name if len(name) <= MAX_LOGGED_NAME else f"{name[:MAX_LOGGED_NAME]}..."
 
 
-def described(error: BaseException) -> str:
-    """An exception in a line of the log."""
-    return f"{type(error).__name__}: {error}" if speaks(error) else type(error).__name__
-
-
-def speaks(thing: object) -> bool:
-    """Whether something of an author's can say what it is."""
-    try:
-        return bool(str(thing) or True)
-    except Exception:  # noqa: BLE001 - the author's own __str__
-        return False
-
-
-def presentable(error: ToolkitError) -> bool:
-    """Whether an error holds what its fields promise, so that any protocol can send it; `extra` is made JSON."""
-    given: list[tuple[object, Any]] = [
-        (error.additional_prompt_content, str | None),
-        (error.retry_after_ms, int | None),
-        (error.status_code, int | None),
-        (error.kind, ErrorKind),
-        (error.can_retry, bool),
-    ]
-    if isinstance(error, AuthorizationRequiredError):
-        given += [(error.provider, str), (error.scopes, tuple), (error.status, str)]
-        given += [(error.url, str | None), (error.authorization_id, str | None)]
-    if error.extra:
-        error.extra = _json(error)
-    detail: object = error.developer_message
-    if not isinstance(detail, str | None):
-        error.developer_message = str(detail) if speaks(detail) else type(detail).__name__
-    return speaks(error) and all(isinstance(value, kind) for value, kind in given)
-
-
 def _shortened(error: MCPError) -> MCPError:
     """An error of no more text than a model can do with."""
     error.args = tuple(_cut(argument) for argument in error.args)
@@ -148,20 +111,6 @@ def _cut(text: Any) -> Any:
     if not isinstance(text, str) or len(text) <= MOST_CHARACTERS:
         return text
     return f"{text[:MOST_CHARACTERS]} ... ({len(text) - MOST_CHARACTERS} more characters)"
-
-
-def _json(error: ToolkitError) -> dict[str, Any]:
-    """The `extra` of an error as JSON has it; nothing where JSON has no form for it, or it is too much."""
-    try:
-        text = encode(error.extra)
-        extra = decode(text) if len(text) <= MOST_EXTRA_BYTES else None
-    except (TypeError, ValueError, RecursionError):
-        extra = None
-    if isinstance(extra, dict):
-        return extra
-    name = type(error).__name__
-    logger.error("the extra of a %s is left out: it is no JSON object of at most %d bytes", name, MOST_EXTRA_BYTES)
-    return {}
 
 
 def _in_authors_code(error: BaseException) -> BaseException | None:

@@ -13,10 +13,8 @@ from pydantic_core import from_json
 
 from pegboard.calls.execute import Function, Runtime, _run
 from pegboard.calls.result_size import TooLarge, log_too_large, within
-from pegboard.codec import encode
 from pegboard.context import NOBODY, Owner
 from pegboard.context.required import Requirements
-from pegboard.contracts import NOTHING, Call, Completion, ErrorAdapter, InputRequired, PromptResult, ResourceResult
 from pegboard.errors import (
     FatalToolError,
     MCPContextError,
@@ -25,7 +23,11 @@ from pegboard.errors import (
     ToolExecutionError,
     ToolInputError,
 )
+from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.schemas.signature import Signature
+from pegboard.types.callers import EMPTY
+from pegboard.types.calls import Call, Completion, InputRequired, PromptResult, ResourceResult
+from pegboard.wire.codec import encode
 
 if TYPE_CHECKING:
     from pegboard.uris.matching import Matcher
@@ -48,7 +50,7 @@ class Completer(NamedTuple):
     values: tuple[str, ...] | None = None
     function: Function | None = None
     typed: str = ""
-    others: Mapping[str, bool] = NOTHING
+    others: Mapping[str, bool] = EMPTY
     context: str | None = None
 
 
@@ -73,7 +75,7 @@ class BoundResource(NamedTuple):
     mime_type: str | None = None
     matcher: Matcher | None = None
     owner: Owner = NOBODY
-    completers: Mapping[str, Completer] = NOTHING
+    completers: Mapping[str, Completer] = EMPTY
     requirements: Requirements | None = None
     adapters: tuple[ErrorAdapter, ...] = ()
     timeout: float = 0
@@ -98,7 +100,7 @@ class BoundPrompt(NamedTuple):
     description: str | None = None
     parsed: frozenset[str] = frozenset()
     owner: Owner = NOBODY
-    completers: Mapping[str, Completer] = NOTHING
+    completers: Mapping[str, Completer] = EMPTY
     requirements: Requirements | None = None
     adapters: tuple[ErrorAdapter, ...] = ()
     timeout: float = 0
@@ -156,7 +158,7 @@ async def get_prompt(bound: BoundPrompt, call: Call, runtime: Runtime) -> Prompt
         PromptError: an argument is unknown, missing, or not what the function declares.
         ToolRuntimeError, MCPContextError: it failed, or gave what cannot be sent.
     """
-    arguments: Mapping[str, Any] = call.params.get("arguments") or NOTHING
+    arguments: Mapping[str, Any] = call.params.get("arguments") or EMPTY
     try:
         keywords = bound.signature.bind(_read(arguments, bound.parsed))
     except ToolInputError as error:

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pegboard.calls.execute import BoundTool
-from pegboard.contracts import Call, Outcome, Tool, ToolResult
 from pegboard.errors import ToolDefinitionError, ToolOutputSchemaError
+from pegboard.types.calls import Call, Outcome, ToolResult
+from pegboard.types.catalogue import Tool
 
 if TYPE_CHECKING:
     from pegboard.schemas.json_schema import JsonSchema
@@ -55,6 +56,6 @@ class Promised:
 
 
 def _told(found: list[tuple[tuple[str | int, ...], str]]) -> str:
-    from pegboard.schema_errors import line
+    from pegboard.messages.schema_errors import line
 
     return "; ".join(line(path, text) for path, text in found[:3])

@@ -6,15 +6,9 @@ import logging
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from pegboard.calls.failures import described, presentable, speaks
-from pegboard.contracts import ErrorAdapter
-from pegboard.errors import (
-    FatalToolError,
-    MCPContextError,
-    ProtocolError,
-    ToolExecutionError,
-    ToolRuntimeError,
-)
+from pegboard.errors import FatalToolError, MCPContextError, ProtocolError, ToolExecutionError, ToolRuntimeError
+from pegboard.messages.error_fields import described, presentable, speaks
+from pegboard.plugin.error_adapters import ErrorAdapter
 
 logger = logging.getLogger("pegboard")
 

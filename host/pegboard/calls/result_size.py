@@ -9,8 +9,8 @@ import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from pegboard.codec import encode
 from pegboard.errors import ToolOutputError
+from pegboard.wire.codec import encode
 
 logger = logging.getLogger("pegboard")
 

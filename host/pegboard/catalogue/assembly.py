@@ -8,30 +8,25 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
-from pegboard.calls.chain import HEARD, HOOKS, LIST_HOOKS, Link
 from pegboard.calls.execute import BoundTool
 from pegboard.calls.giving import BoundPrompt, BoundResource
 from pegboard.catalogue.binding import SINGULAR, Binder, Bound, Served, Withheld, described
 from pegboard.catalogue.definitions import place
 from pegboard.catalogue.stores import Stores, offered_stores, select_stores
 from pegboard.config import HostConfig, unmatched_patterns
-from pegboard.contracts import (
-    Authenticator,
-    Contributed,
-    ErrorAdapter,
-    Prompt,
-    Resource,
-    ResourceTemplate,
-    Route,
-    StreamProtocol,
-    TokenSource,
-    Transport,
-)
 from pegboard.errors import ToolDefinitionError
-from pegboard.loading.plugins import Loaded, Origin, Problem
-from pegboard.middleware import Around
+from pegboard.loading.plugins import Loaded, Problem
+from pegboard.middleware.around import Around
+from pegboard.middleware.chain import HEARD, HOOKS, LIST_HOOKS, Link
 from pegboard.names import nearest
-from pegboard.routing import Routes, guarded
+from pegboard.plugin.authorization import TokenSource
+from pegboard.plugin.error_adapters import ErrorAdapter
+from pegboard.plugin.methods import Contributions
+from pegboard.plugin.origin import Origin
+from pegboard.plugin.routes import Authenticator, Route
+from pegboard.plugin.transports import StreamProtocol, Transport
+from pegboard.routing.router import Routes, guarded
+from pegboard.types.catalogue import Prompt, Resource, ResourceTemplate
 
 NAMED_TOOLS = 3
 """How many tools a problem names before it counts the rest."""
@@ -68,7 +63,7 @@ class Assembly(NamedTuple):
     routes: Routes
     stores: Stores
     authenticators: tuple[Authenticator, ...]
-    contributed: Contributed
+    contributed: Contributions
     withheld: tuple[Withheld, ...]
     problems: tuple[Problem, ...]
     origins: Mapping[Served, Mapping[str, Origin]]
@@ -290,7 +285,7 @@ class _Assembler:
                     problem = self.config.problem(message, path, nearest(name, known))
                     self.problems.append(Problem("config", str(problem), fatal=True))
 
-    def report_misplaced(self, contributed: Contributed) -> None:
+    def report_misplaced(self, contributed: Contributions) -> None:
         """Middleware around a method that nobody can call stands around nothing."""
         known = {*HOOKS, *LIST_HOOKS, *HEARD, *contributed.methods, *contributed.notifications}
         for plugin in self.plugins:

@@ -5,39 +5,36 @@ It decides nothing about two definitions, nor what is done about a wrong one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.execute import BoundTool
 from pegboard.calls.giving import BoundPrompt, BoundResource
 from pegboard.catalogue.content_definitions import compile_prompt, compile_resource
-from pegboard.catalogue.definitions import attempt, compile_tool, own_name
+from pegboard.catalogue.definitions import compile_tool, own_name
 from pegboard.catalogue.error_chain import ErrorChain
 from pegboard.catalogue.extensions import describe, put_together, used_only
-from pegboard.catalogue.grants import refusal
-from pegboard.catalogue.secret_stores import SecretStores
 from pegboard.config import HostConfig
 from pegboard.context import Owner
 from pegboard.context.required import Requirements
-from pegboard.contracts import (
-    NOTHING,
-    AuthProvider,
-    Contributed,
-    PromptDefinition,
-    Resource,
-    ResourceDefinition,
-    Tool,
-    ToolDefinition,
-    ToolRequirements,
-)
 from pegboard.errors import ToolDefinitionError
-from pegboard.loading.plugins import Choice, Loaded, Origin, Problem
+from pegboard.errors.attempts import attempt
+from pegboard.loading.plugins import Choice, Loaded, Problem
 from pegboard.names import spellings, wire_name
-from pegboard.redaction import Redactor
+from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard.plugin.methods import Contributions
+from pegboard.plugin.origin import Origin
+from pegboard.plugin.secrets import SecretStore
+from pegboard.secrets.grants import refusal
+from pegboard.secrets.redaction import Redactor
+from pegboard.secrets.stores import SecretStores
+from pegboard.types.authorization import AuthProvider, ToolRequirements
+from pegboard.types.callers import EMPTY
+from pegboard.types.catalogue import Resource, Tool
 
 if TYPE_CHECKING:
-    from pegboard.catalogue.authorization import Providers
+    from pegboard.authorization.providers import Providers
 
 Definition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
 Item = TypeVar("Item", Tool, Resource)
@@ -107,7 +104,8 @@ class Binder:
         self.known_forms: set[str] | None = set()
         self.problems: list[Problem] = []
         self._config = config
-        self.secrets = SecretStores(config, plugins, self._report, redactor or Redactor())
+        settings = [plugin.context.config for plugin in plugins]
+        self.secrets = SecretStores(_secret_stores(config, plugins), settings, self._report, redactor or Redactor())
         self._additions = put_together(plugins, self._report)
         self._users: set[str] = set()
         self._plugins, self._choices = plugins, choices
@@ -138,11 +136,11 @@ class Binder:
             ToolDefinitionError: they would.
         """
         if secrets := self.secrets.known:
-            from pegboard.catalogue.told_secrets import check_secrets
+            from pegboard.secrets.leaks import check_secrets
 
-            check_secrets(bound.item, secrets)
+            check_secrets(bound.item.tool if isinstance(bound.item, BoundTool) else bound.item[0], secrets)
 
-    def contributed(self) -> Contributed:
+    def contributed(self) -> Contributions:
         """What plugins add to the protocol, without the extensions that nothing bound so far makes use of."""
         return used_only(self._additions, self._users)
 
@@ -150,7 +148,7 @@ class Binder:
         self.problems.append(Problem("assemble", message, origin))
 
     def _described(
-        self, item: Item, definition: ToolDefinition | ResourceDefinition, resources: Mapping[str, Resource] = NOTHING
+        self, item: Item, definition: ToolDefinition | ResourceDefinition, resources: Mapping[str, Resource] = EMPTY
     ) -> Item:
         """With what the extensions of the protocol say of it.
 
@@ -209,11 +207,14 @@ class Binder:
         Raises:
             ToolDefinitionError: no plugin that runs describes the provider.
         """
-        from pegboard.catalogue.authorization import Providers, described_requirements, token_hint
+        from pegboard.authorization.declared import described_requirements
+        from pegboard.authorization.providers import Providers, token_hint
 
         required = definition.requires_auth
         if self._providers is None:
-            self._providers = Providers(self._plugins, self._choices, self._report)
+            described = ((plugin.origin, one) for plugin in self._plugins for one in plugin.auth_providers)
+            disabled = [choice.origin for choice in self._choices if not choice.on]
+            self._providers = Providers(described, disabled, self._report)
         tool = tool._replace(meta={**(tool.meta or {}), **described_requirements(definition)})
         if required is None:
             return tool, None, ""
@@ -265,7 +266,7 @@ class Binder:
             return ""
         names = _each_once(definition.requires_secrets)
         if definition.requires_auth is not None:
-            from pegboard.catalogue.authorization import token_secrets
+            from pegboard.authorization.providers import token_secrets
 
             sources = [source for one in self._plugins for source in one.token_sources]
             names += [name for name in token_secrets(definition.requires_auth, sources) if self.secrets.get(name)]
@@ -317,3 +318,11 @@ def _is_enabled(enabled: Callable[[Any], bool], config: Any) -> bool:
 def is_prefixed(plugin: Loaded) -> bool:
     """Whether names carry the toolkit's before them: a Toolkit's own wish."""
     return bool(getattr(plugin.instance, "prefix", False))
+
+
+def _secret_stores(config: HostConfig, plugins: Sequence[Loaded]) -> Iterator[tuple[Origin, SecretStore]]:
+    """Yield the stores of secrets in the order in which they are asked: first the plugins that `[host]` lists."""
+    order = {name: place for place, name in enumerate(config.host.secret_stores)}
+    for plugin in sorted(plugins, key=lambda plugin: order.get(plugin.origin.name, len(order))):
+        for store in plugin.secret_stores:
+            yield plugin.origin, store

@@ -7,11 +7,11 @@ import logging
 from collections.abc import Callable, Collection
 from typing import TypeAlias
 
-from pegboard.contracts import Change, Kind
+from pegboard.types.catalogue import Change, ItemKind
 
 logger = logging.getLogger("pegboard")
 
-KINDS: tuple[Kind, ...] = ("tools", "resources", "prompts")
+KINDS: tuple[ItemKind, ...] = ("tools", "resources", "prompts")
 
 Listener: TypeAlias = Callable[[Change], None]
 
@@ -54,7 +54,7 @@ class Changes:
         except RuntimeError:
             logger.debug("the event loop is closed; nobody hears of %s", change)
 
-    def emit_kinds(self, changed: Collection[Kind]) -> None:
+    def emit_kinds(self, changed: Collection[ItemKind]) -> None:
         """Tell every listener that lists have changed, always in the same order."""
         for kind in KINDS:
             if kind in changed:

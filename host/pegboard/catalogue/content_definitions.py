@@ -11,19 +11,13 @@ from pegboard.calls.execute import Function
 from pegboard.calls.giving import BoundPrompt, BoundResource, Completer
 from pegboard.catalogue.definitions import description_of, own_name, required_description, schema_json
 from pegboard.catalogue.shown_texts import check_schema_texts
-from pegboard.contracts import (
-    NOTHING,
-    Prompt,
-    PromptArgument,
-    PromptDefinition,
-    Resource,
-    ResourceDefinition,
-    ResourceTemplate,
-)
 from pegboard.errors import ToolDefinitionError
 from pegboard.names import check_wire_name
+from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition
 from pegboard.schemas.functions import context_parameter
 from pegboard.schemas.signature import Signature, compile_signature
+from pegboard.types.callers import EMPTY
+from pegboard.types.catalogue import Prompt, PromptArgument, Resource, ResourceTemplate
 
 if TYPE_CHECKING:
     from pegboard.uris.matching import Matcher
@@ -108,7 +102,7 @@ def compile_prompt(definition: PromptDefinition, name: str, owner: str) -> tuple
 
 def _resolved(about: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
     reference = about.get("$ref", "")
-    found: Mapping[str, Any] = schema.get("$defs", NOTHING).get(str(reference).removeprefix("#/$defs/"), about)
+    found: Mapping[str, Any] = schema.get("$defs", EMPTY).get(str(reference).removeprefix("#/$defs/"), about)
     return found
 
 

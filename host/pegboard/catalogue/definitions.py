@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -12,13 +12,13 @@ from pydantic_core import to_json
 from pegboard.calls.execute import Function
 from pegboard.catalogue.option_checks import MAX_DESCRIPTION, MAX_TITLE, check_options
 from pegboard.catalogue.shown_texts import check_schema_texts, check_text
-from pegboard.codec import is_finite
-from pegboard.contracts import Mirrored, PromptDefinition, ResourceDefinition, Tool, ToolDefinition
 from pegboard.errors import ToolDefinitionError
-from pegboard.names import check_wire_name
+from pegboard.names import check_wire_name, normal_version
+from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.schemas.functions import innermost
 from pegboard.schemas.signature import Signature, compile_signature
-from pegboard.versions import normal_version
+from pegboard.types.catalogue import MirroredArgument, Tool
+from pegboard.wire.codec import is_finite
 
 MAX_SCHEMA_BYTES = 256 * 1024
 """The largest input or output schema that is served, as JSON."""
@@ -27,21 +27,6 @@ VERSION = "pegboard/version"
 """The key of `_meta` under which clients see the version of a tool that has one of its own."""
 
 T = TypeVar("T")
-
-
-def attempt(make: Callable[..., T], *arguments: Any) -> T:
-    """Call into what an author wrote while the host assembles.
-
-    Raises:
-        ToolDefinitionError: it raised, whatever it was, but for the operator's Ctrl-C.
-    """
-    try:
-        return make(*arguments)
-    except ToolDefinitionError:
-        raise
-    except (Exception, SystemExit) as error:
-        text = " ".join(str(error).split())
-        raise ToolDefinitionError(f"{type(error).__name__}: {text}".rstrip(": ")) from error
 
 
 def own_name(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str:
@@ -189,7 +174,7 @@ def required_description(definition: ToolDefinition | PromptDefinition) -> str:
     return description
 
 
-def _mirrored(schema: Mapping[str, Any]) -> tuple[Mirrored, ...]:
+def _mirrored(schema: Mapping[str, Any]) -> tuple[MirroredArgument, ...]:
     # most hosts have no such tool, and do not pay for the import
     from pegboard.schemas.mirrored import mirrored
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pegboard.contracts import AuthProvider, ErrorAdapter
 from pegboard.loading.plugins import Loaded
+from pegboard.plugin.error_adapters import ErrorAdapter
+from pegboard.types.authorization import AuthProvider
 
 
 class ErrorChain:

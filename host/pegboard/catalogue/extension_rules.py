@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.codec import encode, is_finite
-from pegboard.contracts import Extension, Method, Topic
-from pegboard.meta_keys import grammar_complaint
+from pegboard.plugin.methods import Extension, Method, Topic
+from pegboard.wire.codec import encode, is_finite
+from pegboard.wire.meta_keys import grammar_complaint
 
 CORE_METHODS = frozenset(
     {

@@ -8,22 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from pegboard.catalogue.definitions import attempt
 from pegboard.catalogue.extension_rules import complaint_about, name_of
-from pegboard.contracts import (
-    Call,
-    Contributed,
-    Extension,
-    Method,
-    MethodResult,
-    NotificationHandler,
-    Resource,
-    Tool,
-    Topic,
-)
 from pegboard.errors import ProtocolError, ToolDefinitionError
-from pegboard.loading.plugins import Loaded, Origin
-from pegboard.meta_keys import meta_complaint
+from pegboard.errors.attempts import attempt
+from pegboard.loading.plugins import Loaded
+from pegboard.plugin.methods import Contributions, Extension, Method, NotificationHandler, Topic
+from pegboard.plugin.origin import Origin
+from pegboard.types.calls import Call, MethodResult
+from pegboard.types.catalogue import Resource, Tool
+from pegboard.wire.meta_keys import meta_complaint
 
 MISSING_CLIENT_CAPABILITY = -32021
 
@@ -40,7 +33,7 @@ _KINDS: Mapping[type[Any], str] = {
 }
 
 
-def put_together(plugins: Sequence[Loaded], report: Report) -> Contributed:
+def put_together(plugins: Sequence[Loaded], report: Report) -> Contributions:
     """Everything of the kind that can be served; what cannot is reported, with its owners."""
     return _Contributions(plugins, report).served()
 
@@ -61,7 +54,7 @@ class _Contributions:
         self.report(origin, f"{_KINDS[type(one)]} {name_of(one)!r}: {complaint}; it is not served")
         self.broken.add(str(one.identifier if isinstance(one, Extension) else one.extension))
 
-    def served(self) -> Contributed:
+    def served(self) -> Contributions:
         """What is claimed once and belongs to no extension that is broken, or off."""
         found = {kind: dict(self.unclaimed_twice(kind)) for kind in _KINDS}
         extensions: dict[str, Extension] = {name: one for name, (_, one) in found[Extension].items()}
@@ -71,7 +64,7 @@ class _Contributions:
                 del extensions[one.identifier]
                 self.report(origin, f"extension {one.identifier!r} is not served, as not all of it can be")
         rest = {kind: dict(self.with_extension(kind, found[kind], extensions)) for kind in _KINDS}
-        return Contributed(extensions, rest[Method], rest[NotificationHandler], rest[Topic])
+        return Contributions(extensions, rest[Method], rest[NotificationHandler], rest[Topic])
 
     def unclaimed_twice(self, kind: type[Any]) -> Iterator[tuple[str, Owned]]:
         for name, claims in sorted(self.claims[kind].items()):
@@ -107,7 +100,7 @@ class _Contributions:
 # --- results
 
 
-def check_result(call: Call, result: MethodResult, contributed: Contributed) -> MethodResult:
+def check_result(call: Call, result: MethodResult, contributed: Contributions) -> MethodResult:
     """A result as it may go out.
 
     Raises:
@@ -161,7 +154,7 @@ class Described(NamedTuple):
 
 
 def describe(
-    item: Tool | Resource, said: Mapping[str, Any], contributed: Contributed, resources: Mapping[str, Resource]
+    item: Tool | Resource, said: Mapping[str, Any], contributed: Contributions, resources: Mapping[str, Resource]
 ) -> Described:
     """What the extensions make of what an author said for each of them; what none of them knows is left aside.
 
@@ -183,7 +176,7 @@ def describe(
     return Described(meta, frozenset(users))
 
 
-def used_only(contributed: Contributed, used: Iterable[str]) -> Contributed:
+def used_only(contributed: Contributions, used: Iterable[str]) -> Contributions:
     """Without the extensions that describe tools and resources and have nothing to describe."""
     users = set(used)
     unused = {name for name, one in contributed.extensions.items() if one.describe is not None and name not in users}
@@ -191,4 +184,9 @@ def used_only(contributed: Contributed, used: Iterable[str]) -> Contributed:
     def kept(things: Mapping[str, T]) -> dict[str, T]:
         return {name: one for name, one in things.items() if getattr(one, "extension", name) not in unused}
 
-    return Contributed(*(kept(things) for things in contributed))
+    return Contributions(
+        extensions=kept(contributed.extensions),
+        methods=kept(contributed.methods),
+        notifications=kept(contributed.notifications),
+        topics=kept(contributed.topics),
+    )

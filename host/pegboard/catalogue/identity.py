@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pegboard.config import HostSection
-from pegboard.contracts import Identity
 from pegboard.loading.discovery import own_version
+from pegboard.types.catalogue import Identity
 
 
 def identity_of(section: HostSection) -> Identity:
@@ -25,6 +25,6 @@ def identity_of(section: HostSection) -> Identity:
 def _icons(given: tuple[Any, ...]) -> tuple[Any, ...]:
     if not given:
         return ()
-    from pegboard.contracts.content import Icon
+    from pegboard.types.content import Icon
 
     return tuple(Icon(one) if isinstance(one, str) else Icon(**one) for one in given)

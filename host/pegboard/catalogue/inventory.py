@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from pegboard.calls.chain import HOOKS
-from pegboard.calls.failures import described
 from pegboard.catalogue.assembly import Assembly
-from pegboard.contracts import Inventory
 from pegboard.loading.plugins import Problem
+from pegboard.messages.error_fields import described
+from pegboard.middleware.chain import HOOKS
+from pegboard.types.catalogue import Inventory
 
 if TYPE_CHECKING:
     from pegboard.uris.matching import Matcher

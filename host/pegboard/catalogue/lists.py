@@ -6,14 +6,16 @@ from collections.abc import Hashable, Mapping
 from functools import partial
 from typing import Any
 
-from pegboard.calls.chain import LIST_HOOKS
 from pegboard.calls.execute import BoundTool
-from pegboard.calls.middleware_time import MiddlewareTime
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.pages import ListKind, Pages, may_use, scopes_of
 from pegboard.catalogue.views import METHODS, View
-from pegboard.contracts import LOCAL, Call, CallNext, Change, Outcome, ResourceTemplate
-from pegboard.middleware import Gate
+from pegboard.middleware.chain import LIST_HOOKS
+from pegboard.middleware.gate import Gate
+from pegboard.middleware.time_limit import MiddlewareTime
+from pegboard.types.callers import LOCAL
+from pegboard.types.calls import Call, CallNext, Outcome
+from pegboard.types.catalogue import Change, ResourceTemplate
 
 
 class Lists:

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pegboard.catalogue.shown_texts import check_text
-from pegboard.contracts import NOTHING, PromptDefinition, ResourceDefinition, ToolAnnotations, ToolDefinition
 from pegboard.errors import ToolDefinitionError
-from pegboard.meta_keys import meta_complaint
+from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard.types.callers import EMPTY
+from pegboard.types.catalogue import ToolAnnotations
+from pegboard.wire.meta_keys import meta_complaint
 
 MAX_TITLE = 256
 """Characters of a name or title."""
@@ -32,7 +34,7 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
     meta = getattr(definition, "meta", None)
     if meta is not None and (complaint := meta_complaint(meta)):
         raise ToolDefinitionError(f"its meta: {complaint}")
-    if not isinstance(getattr(definition, "extensions", NOTHING), Mapping):
+    if not isinstance(getattr(definition, "extensions", EMPTY), Mapping):
         raise ToolDefinitionError("its extensions are no dict; write {identifier: what is said for it}")
     _check_lists(definition)
     for secret in getattr(definition, "requires_secrets", ()):
@@ -88,7 +90,7 @@ def _check_flags(definition: ToolDefinition) -> None:
 
 def _check_authorization(definition: ToolDefinition) -> None:
     # most hosts have no such tool, and do not pay for the import
-    from pegboard.catalogue.authorization import check_authorization
+    from pegboard.authorization.declared import check_authorization
 
     check_authorization(definition)
 

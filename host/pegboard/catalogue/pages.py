@@ -13,9 +13,10 @@ from operator import is_
 from typing import Any, Literal, TypeAlias
 
 from pegboard.calls.execute import BoundTool
-from pegboard.contracts import Caller, Listing
 from pegboard.errors import ProtocolError
-from pegboard.jsonrpc import INVALID_PARAMS
+from pegboard.types.callers import Caller
+from pegboard.types.calls import Listing
+from pegboard.wire.jsonrpc import INVALID_PARAMS
 
 ListKind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
 

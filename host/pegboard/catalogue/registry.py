@@ -11,15 +11,19 @@ from typing import Any
 from pegboard.authoring import definition_of
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.binding import SINGULAR, Binder, Bound, Definition, Served, Withheld, described, is_prefixed
-from pegboard.catalogue.definitions import attempt, own_name, place
-from pegboard.catalogue.grants import is_granted
+from pegboard.catalogue.definitions import own_name, place
 from pegboard.catalogue.inventory import tell
-from pegboard.catalogue.secret_stores import is_reserved
 from pegboard.config import HostConfig
-from pegboard.contracts import Kind, PluginContext, PromptDefinition, Resource, ResourceDefinition, ToolDefinition
 from pegboard.errors import ToolDefinitionError
-from pegboard.loading.plugins import Loaded, Origin
+from pegboard.errors.attempts import attempt
+from pegboard.loading.plugins import Loaded
 from pegboard.names import wire_name
+from pegboard.plugin.base import PluginContext
+from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard.plugin.origin import Origin
+from pegboard.secrets.grants import is_granted
+from pegboard.secrets.stores import is_reserved
+from pegboard.types.catalogue import ItemKind, Resource
 
 logger = logging.getLogger("pegboard")
 
@@ -34,7 +38,7 @@ class Registry:
     """
 
     def __init__(
-        self, config: HostConfig, publish: Callable[[Assembly], None], changed: Callable[[Collection[Kind]], None]
+        self, config: HostConfig, publish: Callable[[Assembly], None], changed: Callable[[Collection[ItemKind]], None]
     ) -> None:
         self._config = config
         self._publish = publish
@@ -95,7 +99,7 @@ class Registry:
         self._change(plugin, _Draft.update, ((one,) for one in found))
         return tuple(one.name for one in found)
 
-    def remove(self, plugin: Loaded, kind: Kind, names: Iterable[str]) -> None:
+    def remove(self, plugin: Loaded, kind: ItemKind, names: Iterable[str]) -> None:
         if kind not in SINGULAR:
             raise ToolDefinitionError(f"{kind!r} is no kind; there are: {', '.join(sorted(SINGULAR))}")
         spelt = [(name,) if kind == "resources" else (name, self._wire_name(plugin, name)) for name in names]
@@ -193,7 +197,7 @@ class _OwnCatalogue:
     def update(self, *definitions: Any) -> tuple[str, ...]:
         return self._registry.update(self._plugin, definitions)
 
-    def remove(self, kind: Kind, *names: str) -> None:
+    def remove(self, kind: ItemKind, *names: str) -> None:
         self._registry.remove(self._plugin, kind, names)
 
 

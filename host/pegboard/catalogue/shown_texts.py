@@ -23,7 +23,7 @@ def check_text(what: str, text: str, most: int) -> None:
         raise ToolDefinitionError(f"its {what} has {len(text):,} characters, the limit is {most:,}")
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return
-    from pegboard.texts import complaint  # most texts need no closer look
+    from pegboard.messages.texts import complaint  # most texts need no closer look
 
     if found := complaint(text):
         raise ToolDefinitionError(f"its {what} {found}")
@@ -49,7 +49,7 @@ def check_schema_texts(schema: Mapping[str, Any], text: bytes, what: str = "") -
             raise ToolDefinitionError(f"{name!r} is no name for a parameter")
     if text.isascii() and not any(escape in text for escape in _ESCAPES):
         return
-    from pegboard.texts import complaints
+    from pegboard.messages.texts import complaints
 
     for path, found in complaints(schema):
         raise ToolDefinitionError(f"{_where(path, what)} {found}")

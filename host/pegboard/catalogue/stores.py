@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from pegboard.config import ConfigProblem, HostConfig
-from pegboard.contracts import Store, StoreOf
-from pegboard.loading.plugins import SECTIONS, Loaded, Origin
+from pegboard.loading.plugins import SECTIONS, Loaded
 from pegboard.names import nearest
+from pegboard.plugin.origin import Origin
+from pegboard.plugin.stores import Store, StoreName
 
 StoreKey = tuple[type[Any], str]
 """A contract, and the name of a store."""
@@ -78,7 +79,7 @@ def _settings(plugin: Loaded) -> Iterator[_Setting]:
         return
     for key, field in type(settings).model_fields.items():
         for mark in field.metadata:
-            name = getattr(settings, key) if isinstance(mark, StoreOf) else None
+            name = getattr(settings, key) if isinstance(mark, StoreName) else None
             if name is not None:
                 path = (SECTIONS[plugin.origin.kind], plugin.origin.name, key)
                 yield _Setting(path, mark.contract, name, field.default)

@@ -11,11 +11,11 @@ from math import isfinite
 from typing import Any
 
 from pegboard.catalogue.option_checks import check_sense
-from pegboard.contracts import Tool, ToolAnnotations
-from pegboard.contracts.metadata import Behavior, Classification, Operation, ServiceDomain, ToolMetadata
 from pegboard.errors import ToolDefinitionError
-from pegboard.meta_keys import MAX_LEVELS, nests_within
 from pegboard.names import nearest
+from pegboard.types.catalogue import Tool, ToolAnnotations
+from pegboard.types.metadata import Behavior, Classification, Operation, ServiceDomain, ToolMetadata
+from pegboard.wire.meta_keys import MAX_LEVELS, nests_within
 
 HINTS = ("read_only", "destructive", "idempotent", "open_world")
 """What both `Behavior` and `ToolAnnotations` can say."""

@@ -6,11 +6,12 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 from weakref import WeakValueDictionary
 
-from pegboard.calls.chain import LIST_HOOKS, Fault, Link, guarded
-from pegboard.calls.middleware_time import MiddlewareTime
 from pegboard.catalogue.pages import ListKind, Pages
-from pegboard.contracts import Call, CallNext, Failure, Listing, Outcome, Supplied
-from pegboard.middleware import name_of
+from pegboard.middleware.chain import LIST_HOOKS, Fault, Link, guarded
+from pegboard.middleware.gate import name_of
+from pegboard.middleware.time_limit import MiddlewareTime
+from pegboard.types.callers import Supplied
+from pegboard.types.calls import Call, CallNext, Failure, Listing, Outcome
 
 METHODS: dict[ListKind, str] = dict(zip(("tools", "resources", "templates", "prompts"), LIST_HOOKS, strict=True))
 """The method that lists each kind."""

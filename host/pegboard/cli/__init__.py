@@ -10,13 +10,13 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from pegboard.module_path import leave_out_working_directory
+from pegboard.cli.module_path import leave_out_working_directory
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from pegboard.contracts import Command
     from pegboard.errors import MCPError
+    from pegboard.plugin.commands import Command
 
 OK: Final = 0
 FAILED: Final = 1

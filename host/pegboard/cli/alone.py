@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.cli import guarded
 from pegboard.cli.common import defaults_for, pass_over
 from pegboard.cli.logs import set_up_logging
@@ -21,10 +22,9 @@ from pegboard.errors import PluginError
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection
 from pegboard.loading.source_files import being_loaded
-from pegboard.toolkit import Toolkit
 
 
-def run_alone(kit: Toolkit, transport: str, settings: Mapping[str, Any]) -> None:
+def run_alone(kit: ToolkitBase, transport: str, settings: Mapping[str, Any]) -> None:
     """Serve a toolkit until it ends.
 
     Raises:
@@ -53,7 +53,7 @@ def _has_loop() -> bool:
     return True
 
 
-def _host(kit: Toolkit, transport: str, settings: Mapping[str, Any]) -> Host:
+def _host(kit: ToolkitBase, transport: str, settings: Mapping[str, Any]) -> Host:
     said = {"host": {"transports": [transport]}, "plugins": {transport: dict(settings)}}
     toolkits = {kit.name: kit}
     config = HostConfig.load(

@@ -16,10 +16,11 @@ from pegboard.cli import FAILED, INTERRUPTED, OK, USAGE
 from pegboard.cli.common import make_host
 from pegboard.cli.find import find_tool
 from pegboard.cli.output import diverted, print_json, print_result, print_result_json, say
-from pegboard.codec import decode
-from pegboard.contracts import Call, Client, Failure, MethodResult, Outcome, ToolResult
 from pegboard.errors import InteractionError, ToolInputError, ToolkitError
 from pegboard.host import Host
+from pegboard.types.callers import Client
+from pegboard.types.calls import Call, Failure, MethodResult, Outcome, ToolResult
+from pegboard.wire.codec import decode
 
 
 def run_call(options: Namespace) -> int:

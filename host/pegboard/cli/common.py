@@ -18,8 +18,8 @@ from pegboard.host import Host
 from pegboard.loading.discovery import Selection, defaults
 
 if TYPE_CHECKING:
+    from pegboard.authoring.toolkit_base import ToolkitBase
     from pegboard.config.trust import OnUntrusted, Untrusted
-    from pegboard.toolkit import Toolkit
 
 
 def load_config(
@@ -93,7 +93,7 @@ def make_host(
     return Host(config, toolkits=toolkits, selection=selection)
 
 
-def _toolkits(files: Sequence[Path]) -> Mapping[str, Toolkit]:
+def _toolkits(files: Sequence[Path]) -> Mapping[str, ToolkitBase]:
     if not files:
         return {}
     from pegboard.loading.source_files import toolkits_in
@@ -102,7 +102,7 @@ def _toolkits(files: Sequence[Path]) -> Mapping[str, Toolkit]:
         return toolkits_in(files)
 
 
-def defaults_for(toolkits: Mapping[str, Toolkit]) -> Mapping[str, Any]:
+def defaults_for(toolkits: Mapping[str, ToolkitBase]) -> Mapping[str, Any]:
     """The defaults of the built-in plugins; a server of a single toolkit bears the toolkit's name and version."""
     if len(toolkits) != 1:
         return defaults()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import Any
 
-from pegboard.contracts.content import Content, EmbeddedResource, ResourceLink, TextContent
+from pegboard.types.content import Content, EmbeddedResource, ResourceLink, TextContent
 
 
 def as_text(block: Content) -> str:

@@ -9,9 +9,9 @@ from collections import Counter
 from pegboard.cli import FAILED, OK
 from pegboard.cli.common import make_host
 from pegboard.cli.output import diverted, print_text, say
-from pegboard.contracts import Command
 from pegboard.errors import MCPError
 from pegboard.loading.telling import in_words
+from pegboard.plugin.commands import Command
 
 
 def commands_of_plugins(options: Namespace) -> list[Command]:

@@ -16,11 +16,11 @@ from typing import Any
 from pegboard.cli import output
 from pegboard.cli.log_handler import LogHandler
 from pegboard.config import HostConfig
-from pegboard.config.secrets import resolve
+from pegboard.config.references import resolve
 from pegboard.errors import ConfigError
-from pegboard.line_file import LineFile
-from pegboard.log_lines import JsonFormatter, TextFormatter
-from pegboard.redaction import redact_logs
+from pegboard.runtime.line_file import LineFile
+from pegboard.runtime.log_lines import JsonFormatter, TextFormatter
+from pegboard.secrets.redaction import redact_logs
 
 logger = logging.getLogger("pegboard")
 

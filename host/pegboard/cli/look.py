@@ -13,10 +13,10 @@ from pegboard.cli.common import loaded_host
 from pegboard.cli.find import find_tool
 from pegboard.cli.output import first_line, flush, print_json, print_table, print_text, say
 from pegboard.cli.received import granted_secrets, received_secrets
-from pegboard.codec import encode
-from pegboard.contracts import Tool
 from pegboard.host import Host
 from pegboard.loading.plugins import Choice
+from pegboard.types.catalogue import Tool
+from pegboard.wire.codec import encode
 
 _LIMITS = {
     "minimum": "at least {}",

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.codec import decode, encode
 from pegboard.config.state import read_state, state_lock, write_state
 from pegboard.host import Host
-from pegboard.loading.plugins import Origin
+from pegboard.plugin.origin import Origin
+from pegboard.wire.codec import decode, encode
 
 FILE = "toolkits.json"
 MAX_ENVIRONMENTS = 32

@@ -8,7 +8,7 @@ from argparse import Namespace
 from pegboard.cli import OK
 from pegboard.cli.output import print_json, print_text
 from pegboard.errors import ServerError
-from pegboard.operator_token import operator_token, token_file
+from pegboard.routing.operator_token import operator_token, token_file
 
 
 def run_operator_token(options: Namespace) -> int:

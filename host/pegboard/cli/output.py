@@ -62,7 +62,7 @@ def print_result_json(value: Any) -> None:
 def _print_json(value: Any, told: Callable[[str], str]) -> None:
     import json
 
-    from pegboard.codec import encode
+    from pegboard.wire.codec import encode
 
     text = told(json.dumps(json.loads(encode(value)), indent=2, ensure_ascii=not _speaks_unicode()))
     _write("".join(char if visible(char) == char else json.dumps(char)[1:-1] for char in text))
@@ -94,7 +94,7 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
 
 def _redacted(text: str) -> str:
     """Without the secrets of the host that was made, if one was."""
-    redaction = sys.modules.get("pegboard.redaction")
+    redaction = sys.modules.get("pegboard.secrets.redaction")
     return text if redaction is None else str(redaction.redacted(text))
 
 
@@ -102,7 +102,7 @@ def visible(text: str) -> str:
     """Escape every character that controls a terminal or is not seen. Line breaks and tabs stay."""
     if text.isascii() and text.isprintable():
         return text
-    from pegboard.texts import visible as escaped
+    from pegboard.messages.texts import visible as escaped
 
     return escaped(text, kept="\n\t")
 

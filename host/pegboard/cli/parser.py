@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
-    from pegboard.contracts import Command
+    from pegboard.plugin.commands import Command
 
-    Contributed = Callable[[argparse.Namespace], Iterable[Command]]
+    Contributions = Callable[[argparse.Namespace], Iterable[Command]]
 
 _EPILOG = """\
 examples:
@@ -157,7 +157,7 @@ _COMMANDS = (
 )
 
 
-def parse(argv: Sequence[str] | None = None, contributed: Contributed | None = None) -> argparse.Namespace:
+def parse(argv: Sequence[str] | None = None, contributed: Contributions | None = None) -> argparse.Namespace:
     """The options of a command line; `run` names the command's function, or is a plugin's command; "" without one.
 
     Args:
@@ -187,7 +187,7 @@ def _wants_more(rest: Sequence[str]) -> bool:
     return bool(rest) and (not rest[0].startswith("-") or rest[0] in _HELP)
 
 
-def _found(contributed: Contributed, options: argparse.Namespace, rest: Sequence[str]) -> Iterable[Command]:
+def _found(contributed: Contributions, options: argparse.Namespace, rest: Sequence[str]) -> Iterable[Command]:
     """Return the commands of plugins. Help shows the others where the configuration is wrong."""
     from pegboard.errors import ConfigError
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from pegboard.catalogue.authorization import token_secrets
-from pegboard.config.secrets import references
+from pegboard.authorization.providers import token_secrets
+from pegboard.config.references import references
 from pegboard.host import Host
-from pegboard.loading.plugins import SECTIONS, Origin
+from pegboard.loading.plugins import SECTIONS
+from pegboard.plugin.origin import Origin
 
 DECLARED = "declared by its tools"
 

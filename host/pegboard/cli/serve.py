@@ -65,7 +65,7 @@ def serve(host: Host) -> int:
 
 def _admit_operator(host: Host) -> str | None:
     """Let the host recognize the operator token, and return its file; None if there cannot be one, which is said."""
-    from pegboard.operator_token import operator_token, token_file
+    from pegboard.routing.operator_token import operator_token, token_file
 
     try:
         host.admit_operator(operator_token(os.environ))

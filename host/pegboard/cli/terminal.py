@@ -13,8 +13,8 @@ from typing import Any
 
 from pegboard.cli.output import say, visible
 from pegboard.context.elicitation import choices, misfit
-from pegboard.contracts import OnProgress
 from pegboard.errors import ClientError, ClientTimeoutError
+from pegboard.types.calls import OnProgress
 
 CAPABILITIES: dict[str, Any] = {"elicitation": {"form": {}, "url": {}}}
 """What a terminal can be asked for (MCP ClientCapabilities)."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.config.files import others_can_change
 from pegboard.config.hostconfig import HostConfig
-from pegboard.config.models import HostSection, PluginConfig, Widens
+from pegboard.config.models import HostSection, PluginConfig, WidensAccess
 from pegboard.config.problems import ConfigProblem
-from pegboard.config.secrets import SecretRef
+from pegboard.config.references import SecretRef
 from pegboard.config.sources import Layer, Source
 from pegboard.config.validation import unknown_sections, unmatched_patterns, validate_section
 
@@ -27,7 +27,7 @@ __all__ = [
     "PluginConfig",
     "SecretRef",
     "Source",
-    "Widens",
+    "WidensAccess",
     "config_show",
     "others_can_change",
     "unknown_sections",

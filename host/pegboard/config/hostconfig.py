@@ -15,7 +15,7 @@ from typing import Any, Literal
 from pegboard.config import environment, files
 from pegboard.config.models import HostSection, ToolkitRights
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order, undotted
-from pegboard.config.secrets import refer
+from pegboard.config.references import refer
 from pegboard.config.sources import Layer, Source, Sources
 from pegboard.config.trust import OnUntrusted, choose, refuse
 from pegboard.config.validation import check, locate

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pegboard.config.problems import KeyPath
-from pegboard.config.secrets import SecretRef
+from pegboard.config.references import SecretRef
 
 MASK = "**********"
 

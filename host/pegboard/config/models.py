@@ -14,11 +14,11 @@ def _never(value: Any) -> bool:
     return False
 
 
-class Widens(NamedTuple):
+class WidensAccess(NamedTuple):
     """Marks a setting that gives more access than its default.
 
-    For example `write: Annotated[bool, Widens("changes files")] = False`. The host shows the setting when it starts and
-    before it trusts a file, unless the setting has its default value.
+    For example `write: Annotated[bool, WidensAccess("changes files")] = False`. The host shows the setting when it
+    starts and before it trusts a file, unless the setting has its default value.
 
     Attributes:
         access: the access that the setting gives, in a few words.
@@ -121,7 +121,7 @@ class HostSection(PluginConfig):
     token_seconds: float = Field(10, gt=0, le=600)
     secret_stores: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
-    disabled_plugins: Annotated[tuple[str, ...], Widens("removes checks that these plugins make")] = ()
+    disabled_plugins: Annotated[tuple[str, ...], WidensAccess("removes checks that these plugins make")] = ()
     disabled_toolkits: tuple[str, ...] = ()
     disabled_tools: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
@@ -134,8 +134,8 @@ class HostSection(PluginConfig):
     tool_timeout: float = Field(600, ge=0, le=7 * 24 * 3600)
     threads: int = Field(40, ge=1, le=1000)
     blocked_loop_seconds: float = Field(1, ge=0, le=3600)
-    debug_developer_message: Annotated[str, Widens("shows internals to callers")] = ""
-    debug_stacktrace: Annotated[str, Widens("shows internals to callers")] = ""
+    debug_developer_message: Annotated[str, WidensAccess("shows internals to callers")] = ""
+    debug_stacktrace: Annotated[str, WidensAccess("shows internals to callers")] = ""
     grace_seconds: float = Field(10, ge=0, le=3600)
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
     user: str | None = None

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pegboard.config.hostconfig import HostConfig
 from pegboard.config.masking import shown
 from pegboard.config.problems import ABSENT, KeyPath, dotted, step
-from pegboard.config.secrets import SecretRef, references
+from pegboard.config.references import SecretRef, references
 from pegboard.config.sources import Source
 
 

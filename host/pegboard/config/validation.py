@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from pydantic import BaseModel, ValidationError
 
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order
-from pegboard.config.secrets import references, resolve
+from pegboard.config.references import references, resolve
 
 if TYPE_CHECKING:
     from pegboard.config.hostconfig import HostConfig, Kind, ListName

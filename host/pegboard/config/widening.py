@@ -1,6 +1,6 @@
 """Settings that widen access: what a file, the environment or the command line opens beyond the defaults.
 
-The models of settings mark them (`Widens`), so that no list of them exists here.
+The models of settings mark them (`WidensAccess`), so that no list of them exists here.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from pegboard.config.hostconfig import HostConfig
-from pegboard.config.models import HostSection, Widens
+from pegboard.config.models import HostSection, WidensAccess
 from pegboard.config.problems import KeyPath, dotted
-from pegboard.config.secrets import SecretRef, references
+from pegboard.config.references import SecretRef, references
 
 Models = Mapping[str, Mapping[str, type[BaseModel] | None]]
 """The models of sections, `{"plugins": {name: model}, "toolkits": {name: model}}`; None for one without settings."""
@@ -53,7 +53,7 @@ def _marked(
     config: HostConfig, path: KeyPath, section: Mapping[str, Any], model: type[BaseModel] | None
 ) -> Iterator[Widened]:
     for name, field in model.model_fields.items() if model else ():
-        mark = next((mark for mark in field.metadata if isinstance(mark, Widens)), None)
+        mark = next((mark for mark in field.metadata if isinstance(mark, WidensAccess)), None)
         key = field.alias or name
         if mark is None or key not in section or isinstance(section[key], SecretRef):
             continue
@@ -77,7 +77,7 @@ def _is_default(value: Any, default: Any) -> bool:
     return bool(value == default) or (isinstance(value, list) and tuple(value) == default)
 
 
-def _harmless(mark: Widens, value: Any) -> bool:
+def _harmless(mark: WidensAccess, value: Any) -> bool:
     try:
         return mark.unless(value)
     except Exception:  # noqa: BLE001 - the value is not checked yet, and a plugin judges it

@@ -18,8 +18,8 @@ from pegboard.content.rules import (
     is_block,
     members,
 )
-from pegboard.contracts import PromptMessage, PromptResult, ResourceContents, ResourceResult, ToolResult
 from pegboard.errors import ToolOutputError
+from pegboard.types.calls import PromptMessage, PromptResult, ResourceContents, ResourceResult, ToolResult
 
 
 def tool_result(value: object, plain: Callable[[Any], Any], *, is_free: bool) -> ToolResult | None:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from pegboard.contracts import ResourceContents
-from pegboard.contracts.content import (
+from pegboard.types.calls import ResourceContents
+from pegboard.types.content import (
     Annotations,
     AudioContent,
     Content,
@@ -23,7 +23,7 @@ from pegboard.contracts.content import (
     ResourceLink,
     TextContent,
 )
-from pegboard.meta_keys import meta_complaint
+from pegboard.wire.meta_keys import meta_complaint
 
 ROLES = ("user", "assistant")
 THEMES = ("light", "dark")

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 from pegboard.context.progress import SENT, Progress
 from pegboard.context.required import authorization_of, metadata_of, secret_of, secrets_of, user_of
 from pegboard.context.surroundings import NOBODY, Bound, Owner, Surroundings
-from pegboard.contracts import FIRST_ROUND, Authorization, Call, Caller, Change, Client, Headers, OnProgress, RequestId
 from pegboard.errors import InteractionError
+from pegboard.types.callers import Authorization, Caller, Client
+from pegboard.types.calls import FIRST_ROUND, Call, OnProgress, RequestId
+from pegboard.types.catalogue import Change
+from pegboard.types.http import Headers
 
 if TYPE_CHECKING:
     import asyncio
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from pegboard.context.questions import Request
     from pegboard.context.rounds import Rounds
     from pegboard.context.serving import Inside, Notifications, Prompts, Resources, Tools
-    from pegboard.contracts import Catalogue
+    from pegboard.plugin.base import Catalogue
 
 __all__ = ["NOBODY", "Bound", "Context", "Owner", "Progress", "Surroundings", "current_context"]
 
@@ -35,27 +38,16 @@ class Context:
 
     Attributes:
         arguments: the arguments as the client sent them.
-        cancelled: True once nobody waits for the result any more; worth a look in long loops of a sync tool.
-        asked: for the host: what the call asks in rounds, None where it is none that can, or has not begun to.
-        clock: for the host: how long its function may still run, None where nothing limits it, or it waits for nothing.
-        waits_for_client: for the host: how many questions the client has not answered; time stands still meanwhile.
+        cancelled: True after the client cancelled the call; check it in long loops of a sync tool.
+        asked: for the host: the questions of the call in rounds, None without any.
+        clock: for the host: the time limit of the function, None without one.
+        waits_for_client: for the host: the number of unanswered questions. The clock is paused meanwhile.
     """
 
     __slots__ = (
-        "_bound",
-        "_call",
-        "_done",
-        "_progress",
-        "_refusal",
-        "_steps",
-        "_surroundings",
-        "_task",
-        "arguments",
-        "asked",
-        "cancelled",
-        "clock",
-        "waits_for_client",
-    )
+        "_bound", "_call", "_done", "_progress", "_refusal", "_steps", "_surroundings", "_task",
+        "arguments", "asked", "cancelled", "clock", "waits_for_client",
+    )  # fmt: skip
 
     def __init__(
         self,

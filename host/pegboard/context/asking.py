@@ -14,7 +14,7 @@ from pegboard.errors import ClientCapabilityError, ClientError, InteractionError
 if TYPE_CHECKING:
     from pegboard.context.clock import Clock
     from pegboard.context.rounds import Rounds
-    from pegboard.contracts import Ask, Call, Question
+    from pegboard.types.calls import Ask, Call, Question
 
 PATIENCE = 300.0
 """For how many seconds a session's client may take to answer, unless the author says otherwise."""

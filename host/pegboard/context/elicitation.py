@@ -12,8 +12,8 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any, Generic, Literal, NamedTuple, TypeGuard, TypeVar
 
-from pegboard.argument_errors import input_error
 from pegboard.errors import InteractionError
+from pegboard.messages.argument_errors import input_error
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pegboard.contracts import Headers
+from pegboard.types.http import Headers
 
 _NAMES = """
 authorization proxy-authorization x-authorization x-original-authorization x-forwarded-authorization

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic_core import to_jsonable_python
 
 from pegboard.context.progress import SENT
-from pegboard.contracts import Notify
+from pegboard.types.calls import Notify
 
 Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 """How serious a message is, as in RFC 5424."""

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from math import isfinite
 from typing import Any
 
-from pegboard.contracts import Notify
+from pegboard.types.calls import Notify
 
 
 class _Sent:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from pegboard.context.elicitation import Elicited, form_of, has_format, misfit
-from pegboard.contracts import Client, Question
 from pegboard.errors import InteractionError
+from pegboard.types.callers import Client
+from pegboard.types.calls import Question
 
 
 class Request(Protocol):

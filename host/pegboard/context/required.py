@@ -6,8 +6,10 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from pegboard.context.surroundings import Owner
-from pegboard.contracts import NOTHING, Authorization, Call, Supplied, ToolAuthorization
 from pegboard.errors import ToolDefinitionError
+from pegboard.types.authorization import ToolAuthorization
+from pegboard.types.callers import EMPTY, Authorization, Supplied
+from pegboard.types.calls import Call
 
 
 class Requirements(NamedTuple):
@@ -22,10 +24,10 @@ class Requirements(NamedTuple):
             question of a setting.
     """
 
-    secrets: Mapping[str, str | None] = NOTHING
+    secrets: Mapping[str, str | None] = EMPTY
     authorization: ToolAuthorization | None = None
     scopes: frozenset[str] = frozenset()
-    metadata: Mapping[str, str | None] = NOTHING
+    metadata: Mapping[str, str | None] = EMPTY
     token_hint: str = ""
 
     def __repr__(self) -> str:
@@ -64,7 +66,7 @@ class Secrets(Mapping[str, str]):
 
 def secrets_of(required: Requirements | None, supplied: Supplied | None) -> Secrets:
     """The declared secrets that a call has."""
-    declared = NOTHING if required is None else required.secrets
+    declared = EMPTY if required is None else required.secrets
     values = {name: _first(name, kept, _given(supplied)) for name, kept in declared.items()}
     return Secrets({name: value for name, value in values.items() if value})
 
@@ -86,7 +88,7 @@ def secret_of(function: str, required: Requirements | None, supplied: Supplied |
     Raises:
         ToolDefinitionError: it was not declared, or is not set.
     """
-    declared = NOTHING if required is None else required.secrets
+    declared = EMPTY if required is None else required.secrets
     key = spelt(name, declared)
     if key is None:
         raise ToolDefinitionError(f"the tool {function} does not declare the secret {name!r} in requires_secrets")
@@ -105,7 +107,7 @@ def spelt(name: str, names: Collection[str]) -> str | None:
 
 
 def _given(supplied: Supplied | None) -> Mapping[str, str]:
-    return NOTHING if supplied is None else supplied.secrets
+    return EMPTY if supplied is None else supplied.secrets
 
 
 def _first(name: str, kept: str | None, given: Mapping[str, str]) -> str | None:
@@ -130,7 +132,7 @@ def metadata_of(function: str, required: Requirements | None, call: Call, key: s
     Raises:
         ToolDefinitionError: it was not declared, or nobody knows it.
     """
-    declared = NOTHING if required is None else required.metadata
+    declared = EMPTY if required is None else required.metadata
     if key.lower() not in declared:
         raise ToolDefinitionError(f"the tool {function} does not declare the metadata {key!r} in requires_metadata")
     value = _metadata(key.lower(), declared[key.lower()], call)
@@ -140,7 +142,7 @@ def metadata_of(function: str, required: Requirements | None, call: Call, key: s
 
 
 def _metadata(key: str, kept: str | None, call: Call) -> str | None:
-    named, given = (None, NOTHING) if call.supplied is None else (call.supplied.user_id, call.supplied.metadata)
+    named, given = (None, EMPTY) if call.supplied is None else (call.supplied.user_id, call.supplied.metadata)
     return _first(key, (named or call.caller.subject or kept) if key == "user_id" else kept, given)
 
 

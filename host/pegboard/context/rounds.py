@@ -13,10 +13,10 @@ from contextvars import ContextVar
 from hashlib import sha256
 from typing import Any, TypeVar
 
-from pegboard.codec import decode, encode
-from pegboard.contracts import InputRequired, Question, Round
 from pegboard.errors import InteractionError, MCPError, ProtocolError
-from pegboard.jsonrpc import INVALID_PARAMS
+from pegboard.types.calls import InputRequired, Question, Round
+from pegboard.wire.codec import decode, encode
+from pegboard.wire.jsonrpc import INVALID_PARAMS
 
 MOST_ROUNDS = 20
 """How many times one call may end with questions."""

@@ -6,21 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from pegboard.context.questions import ListRoots, Root
-from pegboard.contracts import (
-    Call,
-    Change,
-    Failure,
-    Kind,
-    Listing,
-    Outcome,
-    Prompt,
-    PromptResult,
-    Resource,
-    ResourceResult,
-    Tool,
-    ToolResult,
-)
 from pegboard.errors import FatalToolError, InteractionError, NotFoundError
+from pegboard.types.calls import Call, Failure, Listing, Outcome, PromptResult, ResourceResult, ToolResult
+from pegboard.types.catalogue import Change, ItemKind, Prompt, Resource, Tool
 
 if TYPE_CHECKING:
     from pegboard.context.asking import Asking
@@ -183,7 +171,7 @@ class ListNotifications:
 
     __slots__ = ("_emit", "_kind")
 
-    def __init__(self, emit: Emit, kind: Kind) -> None:
+    def __init__(self, emit: Emit, kind: ItemKind) -> None:
         self._emit = emit
         self._kind = kind
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from pegboard.context.required import Requirements
     from pegboard.context.serving import Dispatch
-    from pegboard.contracts import Catalogue, Change, ErrorAdapter
+    from pegboard.plugin.base import Catalogue
+    from pegboard.plugin.error_adapters import ErrorAdapter
+    from pegboard.types.catalogue import Change
 
 
 class Owner(NamedTuple):

@@ -95,7 +95,7 @@ class ToolkitError(MCPError):
     def _stacktrace(self) -> str | None:
         if self.__cause__ is None:
             return None
-        from pegboard.tracebacks import traceback_text
+        from pegboard.errors.tracebacks import traceback_text
 
         return traceback_text(self.__cause__)
 

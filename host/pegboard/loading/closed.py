@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pegboard.config import HostConfig
-from pegboard.contracts import Caller, Request, Response
 from pegboard.loading.discovery import WILD, Selection, is_built_in, policies
 from pegboard.loading.plugins import Choice, Loaded, Problem
 from pegboard.names import Patterns
+from pegboard.types.callers import Caller
+from pegboard.types.http import Request, Response
 
 POLICY = "mcp"
 """The one policy that is open without an authenticator. Routes of all others are not served then."""

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 import importlib_metadata
 
+from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.config import HostConfig
-from pegboard.contracts import NOTHING
 from pegboard.loading.entry_points import name_and_version, read_entries
-from pegboard.loading.plugins import GROUPS, Choice, Origin, PluginKind, Problem
+from pegboard.loading.plugins import GROUPS, Choice, Problem
 from pegboard.names import Patterns
-from pegboard.toolkit import Toolkit
+from pegboard.plugin.origin import Origin, PluginKind
+from pegboard.types.callers import EMPTY
 
 OWN_DISTRIBUTION = "pegboard"
 LEFT_OUT = "left out by --only"
@@ -45,8 +46,8 @@ class Selection(NamedTuple):
 class Given(NamedTuple):
     """Plugins and toolkits that a program hands over itself, which is consent enough."""
 
-    plugins: Mapping[str, Any] = NOTHING
-    toolkits: Mapping[str, Any] = NOTHING
+    plugins: Mapping[str, Any] = EMPTY
+    toolkits: Mapping[str, Any] = EMPTY
 
 
 class Found(NamedTuple):
@@ -83,7 +84,7 @@ def find(given: Given | None = None) -> Found:
 def _target(target: object) -> str:
     if isinstance(target, ModuleType):
         return target.__name__
-    if isinstance(target, Toolkit):
+    if isinstance(target, ToolkitBase):
         return f"Toolkit({target.name!r})"
     module = getattr(target, "__module__", type(target).__module__)
     return f"{module}:{getattr(target, '__qualname__', type(target).__name__)}"

@@ -11,25 +11,18 @@ import pluggy
 
 from pegboard import hookspecs
 from pegboard.authoring import ToolFunction
-from pegboard.contracts import (
-    AuthProvider,
-    Command,
-    Extension,
-    Method,
-    Middleware,
-    NotificationHandler,
-    PluginContext,
-    PromptDefinition,
-    ResourceDefinition,
-    Route,
-    Store,
-    ToolDefinition,
-    Topic,
-)
+from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.errors import PluginError
-from pegboard.loading.middleware_rules import as_middleware, misfit
+from pegboard.middleware.rules import as_middleware, misfit
 from pegboard.names import nearest
-from pegboard.toolkit import Toolkit
+from pegboard.plugin.base import PluginContext
+from pegboard.plugin.commands import Command
+from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard.plugin.methods import Extension, Method, NotificationHandler, Topic
+from pegboard.plugin.middleware import Middleware
+from pegboard.plugin.routes import Route
+from pegboard.plugin.stores import Store
+from pegboard.types.authorization import AuthProvider
 
 
 class Hook(NamedTuple):
@@ -89,7 +82,7 @@ def check_hooks(instance: object, name: str, manager: Manager) -> list[Implement
         PluginError: a hook is unknown or misspelt, lacks the marker, is no function, takes a parameter that the hook
             does not have, is `async`, a wrapper, or carries an ordering marker.
     """
-    if not isinstance(instance, Toolkit):
+    if not isinstance(instance, ToolkitBase):
         _check_markers(instance)
     try:
         manager.register(instance, name)

@@ -16,18 +16,18 @@ from typing import Any, TypeAlias, cast
 from pydantic import BaseModel
 
 from pegboard import hookspecs
-from pegboard.codec import encode
+from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.config import ConfigProblem, HostConfig, unknown_sections, unmatched_patterns, validate_section
-from pegboard.contracts import Plugin, PluginContext
 from pegboard.errors import PluginError
 from pegboard.loading.discovery import LEFT_OUT, Found, Given, Selection, choose, find, names_origin
 from pegboard.loading.hook_rules import HOOKS, Manager, check_hooks, contributions
-from pegboard.loading.plugins import SECTIONS, Choice, Loaded, LoadReport, Origin, Problem
+from pegboard.loading.plugins import SECTIONS, Choice, Loaded, LoadReport, Problem
 from pegboard.loading.process_guard import SlowWatch, watched
 from pegboard.loading.telling import in_words, place_of
-from pegboard.names import Patterns, nearest
-from pegboard.toolkit import Toolkit
-from pegboard.versions import normal_version
+from pegboard.names import Patterns, nearest, normal_version
+from pegboard.plugin.base import Plugin, PluginContext
+from pegboard.plugin.origin import Origin
+from pegboard.wire.codec import encode
 
 logger = logging.getLogger("pegboard.loading.loader")
 
@@ -232,8 +232,8 @@ class _SettingsError(Exception):
 
 
 def _own_version(instance: object) -> str | None:
-    """The version that a Toolkit has of its own."""
-    if not isinstance(instance, Toolkit) or instance.version is None:
+    """Return the version that a toolkit states, else the version of its distribution."""
+    if not isinstance(instance, ToolkitBase) or instance.version is None:
         return None
     try:
         return normal_version(instance.version)
@@ -242,14 +242,14 @@ def _own_version(instance: object) -> str | None:
 
 
 def _own_description(instance: object) -> str | None:
-    """What a Toolkit says of the whole, which clients of some protocols read."""
-    given: object = instance.description if isinstance(instance, Toolkit) else None
+    """Return the description of a toolkit, which clients of some protocols read."""
+    given: object = instance.description if isinstance(instance, ToolkitBase) else None
     if given is None:
         return None
     if not isinstance(given, str):
         raise PluginError(f"its description must be text, not {type(given).__name__}")
     if not (given.isascii() and given.isprintable()):
-        from pegboard.texts import complaint  # most texts need no closer look
+        from pegboard.messages.texts import complaint  # most texts need no closer look
 
         if found := complaint(given):
             raise PluginError(f"its description {found}")
@@ -258,7 +258,7 @@ def _own_description(instance: object) -> str | None:
 
 def _check_target(target: Any) -> None:
     is_plugin = inspect.isclass(target) and issubclass(target, Plugin)
-    if not (is_plugin or isinstance(target, ModuleType | Toolkit | Plugin)):
+    if not (is_plugin or isinstance(target, ModuleType | ToolkitBase | Plugin)):
         raise PluginError("the target must be a Plugin subclass, a module with hooks, or a Toolkit")
     wanted = getattr(target, "host_api", hookspecs.HOST_API)
     if not isinstance(wanted, int):

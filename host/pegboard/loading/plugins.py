@@ -5,65 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from pegboard.contracts import (
-    Authenticator,
-    AuthProvider,
-    Command,
-    ErrorAdapter,
-    Extension,
-    Lifespan,
-    Method,
-    Middleware,
-    NotificationHandler,
-    PluginContext,
-    PromptDefinition,
-    ResourceDefinition,
-    Route,
-    SecretStore,
-    Store,
-    StreamProtocol,
-    TokenSource,
-    ToolDefinition,
-    Topic,
-    Transport,
-)
-from pegboard.redaction import Redactor, redacted
+from pegboard.plugin.authorization import TokenSource
+from pegboard.plugin.base import Lifespan, PluginContext
+from pegboard.plugin.commands import Command
+from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
+from pegboard.plugin.error_adapters import ErrorAdapter
+from pegboard.plugin.methods import Extension, Method, NotificationHandler, Topic
+from pegboard.plugin.middleware import Middleware
+from pegboard.plugin.origin import Origin, PluginKind
+from pegboard.plugin.routes import Authenticator, Route
+from pegboard.plugin.secrets import SecretStore
+from pegboard.plugin.stores import Store
+from pegboard.plugin.transports import StreamProtocol, Transport
+from pegboard.secrets.redaction import Redactor, redacted
+from pegboard.types.authorization import AuthProvider
 
 if TYPE_CHECKING:
-    import importlib_metadata
+    pass
 
-PluginKind = Literal["plugin", "toolkit"]
 GROUPS: dict[str, PluginKind] = {"pegboard.plugins": "plugin", "pegboard.toolkits": "toolkit"}
 """The two groups of entry points: installing is consent to be used for toolkits, and not for plugins."""
 
 SECTIONS: dict[PluginKind, Literal["plugins", "toolkits"]] = {"plugin": "plugins", "toolkit": "toolkits"}
 """Where each kind is configured in `hostconfig.toml`."""
-
-
-class Origin(NamedTuple):
-    """Where a plugin comes from.
-
-    Attributes:
-        kind: by which group it was found.
-        name: its entry point's name, which is its name everywhere.
-        target: the entry point's value, `module:attribute`.
-        distribution: the distribution that brings it, "" for one that a program passed in itself.
-        version: that distribution's version.
-        entry_point: what loads it; None for one that a program passed in itself.
-        given: the object that a program passed in.
-    """
-
-    kind: PluginKind
-    name: str
-    target: str
-    distribution: str = ""
-    version: str = ""
-    entry_point: importlib_metadata.EntryPoint | None = None
-    given: Any = None
-
-    def __str__(self) -> str:
-        source = f" from {self.distribution} {self.version}".rstrip() if self.distribution else ""
-        return f"{self.kind} {self.name!r}{source}"
 
 
 class Choice(NamedTuple):

@@ -10,14 +10,14 @@ from pathlib import Path
 from types import ModuleType
 
 from pegboard.authoring import ToolFunction
+from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.errors import PluginError
 from pegboard.loading.telling import in_words, place_of
-from pegboard.toolkit import Toolkit
 
 _loading: ContextVar[Path | None] = ContextVar("pegboard.loading.file", default=None)
 
 
-def toolkits_in(files: Iterable[Path]) -> dict[str, Toolkit]:
+def toolkits_in(files: Iterable[Path]) -> dict[str, ToolkitBase]:
     """The toolkits at the top level of Python files, by name. The files are run, as Python runs them.
 
     Where there is none, what `@tool` made of functions is one, called like the file.
@@ -25,7 +25,7 @@ def toolkits_in(files: Iterable[Path]) -> dict[str, Toolkit]:
     Raises:
         PluginError: a file is not there, fails, holds no toolkit, or holds one of a name that there is already.
     """
-    found: dict[str, Toolkit] = {}
+    found: dict[str, ToolkitBase] = {}
     for file in files:
         for kit in _toolkits(file):
             if found.setdefault(kit.name, kit) is not kit:
@@ -38,15 +38,15 @@ def being_loaded() -> Path | None:
     return _loading.get()
 
 
-def _toolkits(file: Path) -> list[Toolkit]:
+def _toolkits(file: Path) -> list[ToolkitBase]:
     if not file.is_file():
         raise PluginError(f"there is no file {file}")
     module = _run(file)
     values = {id(value): value for value in vars(module).values()}.values()
-    if kits := [value for value in values if isinstance(value, Toolkit)]:
+    if kits := [value for value in values if isinstance(value, ToolkitBase)]:
         return kits
     if tools := [value for value in values if isinstance(value, ToolFunction)]:
-        kit = Toolkit(file.stem)
+        kit = ToolkitBase(file.stem)
         kit.add(tools)
         return [kit]
     raise PluginError(f'{file} has no toolkit at its top level; write one: kit = Toolkit("{file.stem}")')

@@ -23,10 +23,10 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 from typing_extensions import TypedDict
 
-from pegboard.codec import is_finite
 from pegboard.errors import ToolInputSchemaError, ToolOutputSchemaError
 from pegboard.schemas.plain_types import Parameter, is_told
 from pegboard.schemas.subschemas import Path, subschemas
+from pegboard.wire.codec import is_finite
 
 Json = dict[str, Any]
 _MEND = "say it with plain data, a TypedDict, a dataclass or a pydantic model"

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple, get_origin
 
 from pydantic_core import to_jsonable_python
 
-from pegboard.argument_errors import schema_error
-from pegboard.codec import is_finite
 from pegboard.errors import ToolInputError, ToolInputSchemaError, ToolOutputSchemaError
-from pegboard.schema_errors import line
+from pegboard.messages.argument_errors import schema_error
+from pegboard.messages.schema_errors import line
 from pegboard.schemas.json_schema import JsonSchema, compile_schema
+from pegboard.wire.codec import is_finite
 
 _MAPPINGS = (dict, Mapping)
 

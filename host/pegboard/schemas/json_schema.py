@@ -14,7 +14,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from pegboard.errors import ToolDefinitionError
-from pegboard.schema_errors import line, problems
+from pegboard.messages.schema_errors import line, problems
 from pegboard.schemas.subschemas import Effort, Path, Subschema, effort, subschemas
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.contracts import Mirrored
 from pegboard.errors import ToolInputSchemaError
 from pegboard.schemas.subschemas import Path, subschemas
+from pegboard.types.catalogue import MirroredArgument
 
 KEYWORD = "x-mcp-header"
 GREATEST = 2**53 - 1
@@ -22,13 +22,13 @@ _TYPES = ("string", "integer", "boolean")
 _BOUNDS = ("const", "default", "exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum")
 
 
-def mirrored(schema: Mapping[str, Any]) -> tuple[Mirrored, ...]:
+def mirrored(schema: Mapping[str, Any]) -> tuple[MirroredArgument, ...]:
     """The arguments that headers mirror, in the order of their headers' names.
 
     Raises:
         ToolInputSchemaError: an annotation breaks a rule; clients would drop the whole tool for it.
     """
-    found: dict[str, Mirrored] = {}
+    found: dict[str, MirroredArgument] = {}
     for one in subschemas(dict(schema)):
         if KEYWORD not in one.schema:
             continue
@@ -40,7 +40,7 @@ def mirrored(schema: Mapping[str, Any]) -> tuple[Mirrored, ...]:
     return tuple(found[header] for header in sorted(found))
 
 
-def _checked(path: Path, schema: Mapping[str, Any]) -> Mirrored:
+def _checked(path: Path, schema: Mapping[str, Any]) -> MirroredArgument:
     name = schema[KEYWORD]
     if not path or len(path) % 2 or any(keyword != "properties" for keyword in path[::2]):
         raise _refused(path, "it may stand only at a property that `properties` alone leads to from the root")
@@ -53,7 +53,7 @@ def _checked(path: Path, schema: Mapping[str, Any]) -> Mirrored:
     values = [*[schema.get(bound) for bound in _BOUNDS], *schema.get("enum", ())]
     if kind == "integer" and any(isinstance(value, int | float) and abs(value) > GREATEST for value in values):
         raise _refused(path, "the property allows integers beyond 2^53 - 1, which are not exact everywhere")
-    return Mirrored(name, tuple(str(part) for part in path[1::2]))
+    return MirroredArgument(name, tuple(str(part) for part in path[1::2]))
 
 
 def _refused(path: Path, why: str) -> ToolInputSchemaError:

@@ -15,17 +15,16 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 from pydantic_core import SchemaError, SchemaSerializer, SchemaValidator, ValidationError, to_json, to_jsonable_python
 
-from pegboard.argument_errors import input_error, output_problems, schema_error
-from pegboard.codec import is_finite
-from pegboard.contracts import ToolResult
-from pegboard.contracts.calls import CONTENT_TYPES
-from pegboard.contracts.catalogue import Gives
 from pegboard.errors import ToolInputError, ToolOutputError
+from pegboard.messages.argument_errors import input_error, output_problems, schema_error
 from pegboard.schemas import plain_types
 from pegboard.schemas.functions import EMPTY, hints_of, parameters_of, parts
 from pegboard.schemas.plain_types import NotPlainError, Parameter
+from pegboard.types.calls import CONTENT_TYPES, ToolResult
+from pegboard.types.catalogue import Gives
+from pegboard.wire.codec import is_finite
 
-_CONTENT = "pegboard.contracts.content"
+_CONTENT = "pegboard.types.content"
 """The module of the records of content, which is loaded only where there is some."""
 _MISFIT = "The tool returned a result that does not fit its own declaration."
 _AT_HAND = frozenset((dict, list, tuple, str, int, float, bool, type(None)))

@@ -10,9 +10,9 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from pegboard.codec import decode, encode
 from pegboard.errors import ProtocolError
-from pegboard.jsonrpc import METHOD_NOT_FOUND
+from pegboard.wire.codec import decode, encode
+from pegboard.wire.jsonrpc import METHOD_NOT_FOUND
 
 CAPABILITIES: dict[str, Any] = {
     "elicitation": {"form": {}, "url": {}},

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal, NamedTuple
 
-from pegboard.contracts import NOTHING, Completion
 from pegboard.host import Host
 from pegboard.loading.plugins import Problem
 from pegboard.names import wire_name
@@ -16,6 +15,8 @@ from pegboard.testing.link import Message, Traffic
 from pegboard.testing.replay import Replay
 from pegboard.testing.results import CallResult, PromptGiven, ReadResult
 from pegboard.testing.snapshots import Definitions
+from pegboard.types.callers import EMPTY
+from pegboard.types.calls import Completion
 
 
 class Logged(NamedTuple):
@@ -126,9 +127,7 @@ class TestClient:
         params = {"name": wire, "arguments": {**(arguments or {}), **more}}
         return PromptGiven((await self._dialogue.finish("prompts/get", params, self._replay(wire)))[1])
 
-    async def complete(
-        self, of: str, argument: str, value: str = "", context: Mapping[str, str] = NOTHING
-    ) -> Completion:
+    async def complete(self, of: str, argument: str, value: str = "", context: Mapping[str, str] = EMPTY) -> Completion:
         """What an argument may be, as far as it has been typed.
 
         Args:

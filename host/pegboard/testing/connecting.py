@@ -7,12 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pegboard.contracts import Authorization, Caller
 from pegboard.host import Host
 from pegboard.testing.answers import CAPABILITIES, Answering, from_test
 from pegboard.testing.client import TestClient
 from pegboard.testing.dialogue import MODERN, Dialogue
 from pegboard.testing.hosting import Kit, Observed, Options, make_host
+from pegboard.types.callers import Authorization, Caller
 
 if TYPE_CHECKING:
     from pegboard.testing.plain import PlainClient

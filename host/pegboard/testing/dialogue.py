@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pegboard.contracts import NOTHING, Caller
 from pegboard.errors import ProtocolError
 from pegboard.testing.answers import Answers, Asked
 from pegboard.testing.link import Link, Message, result_of
 from pegboard.testing.replay import Replay
+from pegboard.types.callers import EMPTY, Caller
 
 MODERN = "2026-07-28"
 """The first revision without sessions."""
@@ -174,7 +174,7 @@ class Dialogue:
             if not future.done() and accepts(told):
                 future.set_result(told)
 
-    def _with_meta(self, params: Mapping[str, Any], meta: Mapping[str, Any] = NOTHING) -> Message:
+    def _with_meta(self, params: Mapping[str, Any], meta: Mapping[str, Any] = EMPTY) -> Message:
         own: Message = {}
         if self.modern:
             own = {
@@ -188,7 +188,7 @@ class Dialogue:
 
 def _acknowledges(request_id: int) -> Accepts:
     def accepts(told: Message) -> bool:
-        meta = told["params"].get("_meta", NOTHING)
+        meta = told["params"].get("_meta", EMPTY)
         return bool(told["method"] == _ACKNOWLEDGED and meta.get(f"{_META}subscriptionId") == request_id)
 
     return accepts

@@ -10,27 +10,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
-from pegboard.contracts import (
-    Authorization,
-    Call,
-    CallNext,
-    Middleware,
-    Outcome,
-    Plugin,
-    SecretStore,
-    TokenRequest,
-    TokenSource,
-)
+from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.errors import MCPError
 from pegboard.hookspecs import hookimpl
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, find
-from pegboard.loading.plugins import Origin
-from pegboard.middleware import around
+from pegboard.middleware.around import around
+from pegboard.plugin.authorization import TokenSource
+from pegboard.plugin.base import Plugin
+from pegboard.plugin.middleware import Middleware
+from pegboard.plugin.origin import Origin
+from pegboard.plugin.secrets import SecretStore
 from pegboard.testing.effects import Watch
-from pegboard.toolkit import Toolkit
+from pegboard.types.authorization import TokenRequest
+from pegboard.types.callers import Authorization
+from pegboard.types.calls import Call, CallNext, Outcome
 
-Kit: TypeAlias = "Toolkit | type[Plugin] | ModuleType | str"
+Kit: TypeAlias = "ToolkitBase | type[Plugin] | ModuleType | str"
 """What is under test: a toolkit, a plugin, or the name of one that is installed."""
 
 OWN = "_testing"
@@ -155,7 +151,7 @@ def _take(
 
 def _identified(kit: Kit, origins: Iterable[Origin]) -> tuple[str, str, Any]:
     """Where it belongs, its name, and the object; None for one that its entry point loads."""
-    if isinstance(kit, Toolkit):
+    if isinstance(kit, ToolkitBase):
         return "toolkits", kit.name, kit
     if isinstance(kit, str):
         for origin in origins:

@@ -11,9 +11,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from itertools import count
 from typing import Any, Literal, TypeAlias
 
-from pegboard.codec import decode, encode
 from pegboard.errors import ProtocolError, TransportError
-from pegboard.jsonrpc import INTERNAL_ERROR
+from pegboard.wire.codec import decode, encode
+from pegboard.wire.jsonrpc import INTERNAL_ERROR
 
 Message: TypeAlias = dict[str, Any]
 Traffic: TypeAlias = tuple[Literal["sent", "received"], bytes]

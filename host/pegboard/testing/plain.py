@@ -7,7 +7,6 @@ from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from pegboard.contracts import NOTHING, Completion
 from pegboard.host import Host
 from pegboard.loading.plugins import Problem
 from pegboard.testing.answers import Asked
@@ -16,6 +15,8 @@ from pegboard.testing.hosting import Kit
 from pegboard.testing.link import Message, Traffic
 from pegboard.testing.results import CallResult, PromptGiven, ReadResult
 from pegboard.testing.snapshots import Definitions
+from pegboard.types.callers import EMPTY
+from pegboard.types.calls import Completion
 
 T = TypeVar("T")
 
@@ -94,7 +95,7 @@ class PlainClient:
         """See `TestClient.prompt`."""
         return self.run(self.client.prompt(name, arguments, **more))
 
-    def complete(self, of: str, argument: str, value: str = "", context: Mapping[str, str] = NOTHING) -> Completion:
+    def complete(self, of: str, argument: str, value: str = "", context: Mapping[str, str] = EMPTY) -> Completion:
         """See `TestClient.complete`."""
         return self.run(self.client.complete(of, argument, value, context))
 

@@ -6,7 +6,7 @@ from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.contracts import NOTHING
+from pegboard.types.callers import EMPTY
 
 Block = Mapping[str, Any]
 """One block of content, as MCP has it."""
@@ -68,7 +68,7 @@ class CallResult:
         self.raw = raw
         self.is_error: bool = raw.get("isError", False)
         self.content: tuple[Block, ...] = tuple(raw.get("content", ()))
-        self.meta: Mapping[str, Any] = raw.get("_meta", NOTHING)
+        self.meta: Mapping[str, Any] = raw.get("_meta", EMPTY)
         self._cause = cause
 
     @property
@@ -108,7 +108,7 @@ class CallResult:
         """
         if not self.is_error:
             raise AssertionError(f"{self.name} was to fail, and gave {self.value!r}")
-        return CallError(self.text, self.meta.get("pegboard/error", NOTHING), self._cause)
+        return CallError(self.text, self.meta.get("pegboard/error", EMPTY), self._cause)
 
     def __repr__(self) -> str:
         return f"<CallResult {self.name} {'failed: ' if self.is_error else ''}{self.text!r}>"

@@ -9,7 +9,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pegboard import ErrorKind, ToolRuntimeError, Upstream, error_code, instance_of
+from pegboard import ErrorKind
+from pegboard.plugin import ToolRuntimeError, Upstream, error_code, instance_of
 
 _ERRORS = "googleapiclient.errors"
 _AUTH = "google.auth.exceptions"

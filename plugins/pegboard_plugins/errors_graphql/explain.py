@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pegboard import ErrorKind, ToolRuntimeError, Upstream, error_code, instance_of
+from pegboard import ErrorKind
+from pegboard.plugin import ToolRuntimeError, Upstream, error_code, instance_of
 
 _ERRORS = "gql.transport.exceptions"
 _REFUSED = 422

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pegboard import ErrorAdapter, Plugin, ToolRuntimeError, hookimpl
+from pegboard.plugin import ErrorAdapter, Plugin, ToolRuntimeError, hookimpl
 
 
 class HttpErrorAdapter:

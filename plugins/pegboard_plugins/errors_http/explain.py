@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pegboard import ErrorKind, ToolRuntimeError, Upstream
+from pegboard import ErrorKind
+from pegboard.plugin import ToolRuntimeError, Upstream
 from pegboard_plugins.errors_http.recognize import Answer, Cause, recognize
 
 _SILENCE = {

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
-from pegboard import instance_of
+from pegboard.plugin import instance_of
 
 
 class Cause(Enum):

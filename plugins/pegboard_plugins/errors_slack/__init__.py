@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from pegboard import ErrorAdapter, Plugin, ToolRuntimeError, hookimpl
+from pegboard.plugin import ErrorAdapter, Plugin, ToolRuntimeError, hookimpl
 
 
 class SlackErrorAdapter:

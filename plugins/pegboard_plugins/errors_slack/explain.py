@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard import ErrorKind, ToolRuntimeError, Upstream, error_code, instance_of
+from pegboard import ErrorKind
+from pegboard.plugin import ToolRuntimeError, Upstream, error_code, instance_of
 
 _ERRORS = "slack_sdk.errors"
 _LIMITED = ("ratelimited", "rate_limited")

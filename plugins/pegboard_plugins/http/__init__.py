@@ -12,7 +12,9 @@ from typing import Annotated, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from pegboard import Plugin, PluginConfig, ProtocolHost, Request, Response, Route, Transport, Widens, hookimpl
+from pegboard import PluginConfig
+from pegboard.plugin import Plugin, ProtocolContext, Route, Transport, WidensAccess, hookimpl
+from pegboard.types import Request, Response
 
 
 def _is_loopback(host: str) -> bool:
@@ -59,21 +61,21 @@ class HttpConfig(PluginConfig):
         stream_ping_seconds: how often a silent event stream says that it is alive.
     """
 
-    host: Annotated[str, Widens("listens beyond loopback", unless=_is_loopback)] = "127.0.0.1"
+    host: Annotated[str, WidensAccess("listens beyond loopback", unless=_is_loopback)] = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65535)
     socket: Path | None = None
-    socket_mode: Annotated[int, Widens("lets other users connect", unless=_is_owners)] = Field(
+    socket_mode: Annotated[int, WidensAccess("lets other users connect", unless=_is_owners)] = Field(
         default=0o600, ge=0, le=0o777
     )
     certificate: Path | None = None
     key: Path | None = None
-    allowed_hosts: Annotated[tuple[str, ...], Widens("answers under these names")] = ()
-    cors_origins: Annotated[tuple[str, ...] | str, Widens("lets pages of these origins call")] = ()
-    cors_credentials: Annotated[bool, Widens("lets those pages send cookies")] = False
+    allowed_hosts: Annotated[tuple[str, ...], WidensAccess("answers under these names")] = ()
+    cors_origins: Annotated[tuple[str, ...] | str, WidensAccess("lets pages of these origins call")] = ()
+    cors_credentials: Annotated[bool, WidensAccess("lets those pages send cookies")] = False
     cors_methods: tuple[str, ...] = ("GET", "POST", "DELETE")
     cors_headers: tuple[str, ...] = ()
-    trusted_proxies: Annotated[tuple[str, ...], Widens("believes their forwarded headers")] = ()
-    loopback_is_operator: Annotated[bool, Widens("takes every program of this machine for the operator")] = False
+    trusted_proxies: Annotated[tuple[str, ...], WidensAccess("believes their forwarded headers")] = ()
+    loopback_is_operator: Annotated[bool, WidensAccess("takes every program of this machine for the operator")] = False
     max_body_bytes: int = Field(default=10 * 1024 * 1024, ge=1024)
     max_header_bytes: int = Field(default=32 * 1024, ge=1024)
     max_requests: int = Field(default=1000, ge=1)
@@ -150,11 +152,11 @@ class HttpPlugin(Plugin):
         return [Route("GET", "/healthz", _healthy, auth="public"), Route("GET", "/readyz", _ready, auth="public")]
 
 
-async def _healthy(request: Request, host: ProtocolHost) -> Response:
+async def _healthy(request: Request, host: ProtocolContext) -> Response:
     return Response(body=b"ok\n", content_type="text/plain")
 
 
-async def _ready(request: Request, host: ProtocolHost) -> Response:
+async def _ready(request: Request, host: ProtocolContext) -> Response:
     if host.stopping:
         return Response(503, b"stopping\n", "text/plain")
     return Response(body=b"ready\n", content_type="text/plain")

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from aiohttp import hdrs
 
-from pegboard import Headers, Response
+from pegboard.types import Headers, Response
 from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.authority import is_same_host, parse_authority, parse_origin
 

@@ -9,7 +9,8 @@ from typing import Any
 from aiohttp import hdrs, web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from pegboard import ANONYMOUS, LOCAL, NOTHING, EventStream, Request, Response, ServerSentEvent, TransportHost
+from pegboard.plugin import TransportContext
+from pegboard.types import ANONYMOUS, EMPTY, LOCAL, EventStream, Request, Response, ServerSentEvent
 from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.connection import Connection
 from pegboard_plugins.http.edge import Edge
@@ -47,7 +48,7 @@ class Handler:
         host: what the routes are asked of.
     """
 
-    def __init__(self, config: HttpConfig, edge: Edge, host: TransportHost) -> None:
+    def __init__(self, config: HttpConfig, edge: Edge, host: TransportContext) -> None:
         self._config = config
         self._edge = edge
         self._host = host
@@ -113,7 +114,7 @@ class Handler:
         neutral = Request(
             request.method,
             request.path,
-            request.query if "?" in request.raw_path else NOTHING,
+            request.query if "?" in request.raw_path else EMPTY,
             headers,
             body,
             LOCAL if connection.is_operator and self._edge.is_direct(headers) else ANONYMOUS,

@@ -8,7 +8,8 @@ from typing import Any
 from aiohttp import web
 from aiohttp.abc import AbstractAccessLogger
 
-from pegboard import Response, decode
+from pegboard.plugin import decode
+from pegboard.types import Response
 
 logger = logging.getLogger("pegboard.plugins.http")
 access_logger = logging.getLogger("pegboard.access")

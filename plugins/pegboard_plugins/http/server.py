@@ -9,7 +9,7 @@ from ipaddress import ip_address
 
 from aiohttp import web
 
-from pegboard import TransportError, TransportHost
+from pegboard.plugin import TransportContext, TransportError
 from pegboard_plugins.http import HttpConfig
 from pegboard_plugins.http.connection import IsOperator, Server
 from pegboard_plugins.http.edge import Edge
@@ -25,7 +25,7 @@ LINGER_SECONDS = 2.0
 BACKLOG = 1024
 
 
-async def serve_http(config: HttpConfig, host: TransportHost) -> None:
+async def serve_http(config: HttpConfig, host: TransportContext) -> None:
     """Serve until the host stops.
 
     Raises:

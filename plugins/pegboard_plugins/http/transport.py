@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pegboard import TransportHost
+from pegboard.plugin import TransportContext
 
 if TYPE_CHECKING:
     from pegboard_plugins.http import HttpConfig
@@ -18,7 +18,7 @@ class HttpTransport:
     def __init__(self, config: HttpConfig) -> None:
         self._config = config
 
-    async def run(self, host: TransportHost) -> None:
+    async def run(self, host: TransportContext) -> None:
         """Serve until the host stops.
 
         Raises:

@@ -10,7 +10,7 @@ from time import time
 
 from aiohttp import HttpVersion11, web
 
-from pegboard import Response
+from pegboard.types import Response
 
 LARGEST = 64 * 1024
 """A longer body may not fit into the buffers between here and the peer, in bytes."""

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, SecretStr, field_validator
 
-from pegboard import (
+from pegboard import PluginConfig
+from pegboard.plugin import (
     EventStore,
     Plugin,
-    PluginConfig,
     Route,
     SessionStore,
     Store,
-    StoreOf,
+    StoreName,
     StreamProtocol,
-    Widens,
+    WidensAccess,
     hookimpl,
 )
 
@@ -72,12 +72,12 @@ class McpConfig(PluginConfig):
     max_batch: int = Field(default=100, ge=1)
     http: bool = True
     path: str = Field(default="/mcp", pattern="^/")
-    anonymous: Annotated[bool, Widens("lets everybody use MCP beyond this machine")] = False
+    anonymous: Annotated[bool, WidensAccess("lets everybody use MCP beyond this machine")] = False
     max_sessions: int = Field(default=10_000, ge=1)
     max_sessions_per_caller: int = Field(default=1000, ge=1)
     session_idle_seconds: float = Field(default=3600, gt=0)
-    session_store: Annotated[str, StoreOf(SessionStore)] = "memory"
-    event_store: Annotated[str, StoreOf(EventStore)] = "memory"
+    session_store: Annotated[str, StoreName(SessionStore)] = "memory"
+    event_store: Annotated[str, StoreName(EventStore)] = "memory"
     max_listening: int = Field(default=10_000, ge=1)
     events_bytes: int = Field(default=64 * 1024 * 1024, ge=0)
     session_events_bytes: int = Field(default=1024 * 1024, ge=1)

@@ -7,23 +7,18 @@ import logging
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from pegboard import (
-    NOTHING,
-    Call,
-    Caller,
-    Client,
-    Contributed,
+from pegboard.plugin import (
+    Contributions,
     Extension,
-    Failure,
     Method,
     NotificationHandler,
-    Notify,
+    ProtocolContext,
     ProtocolError,
-    ProtocolHost,
-    Subscribed,
+    Subscription,
     Topic,
     as_failure,
 )
+from pegboard.types import EMPTY, Call, Caller, Client, Failure, Notify
 from pegboard_plugins.mcp.envelope import INVALID_REQUEST, METHOD_NOT_FOUND
 from pegboard_plugins.mcp.revisions import CLIENT_CAPABILITIES, MISSING_CLIENT_CAPABILITY, MODERN, PROTOCOL_VERSION
 from pegboard_plugins.mcp.session import Session
@@ -36,7 +31,7 @@ logger = logging.getLogger("pegboard.mcp")
 T = TypeVar("T", Method, NotificationHandler)
 
 
-def capabilities(contributed: Contributed, revision: str) -> dict[str, Any]:
+def capabilities(contributed: Contributions, revision: str) -> dict[str, Any]:
     """What is advertised of it in a revision (MCP ServerCapabilities)."""
     found: dict[str, Any] = {}
     for identifier, extension in contributed.extensions.items():
@@ -51,7 +46,7 @@ def capabilities(contributed: Contributed, revision: str) -> dict[str, Any]:
     return found
 
 
-def require_method(contributed: Contributed, name: str, client: Client) -> Method:
+def require_method(contributed: Contributions, name: str, client: Client) -> Method:
     """The method of that name, for this client.
 
     Raises:
@@ -65,7 +60,7 @@ def require_method(contributed: Contributed, name: str, client: Client) -> Metho
     return method
 
 
-def subscribe(contributed: Contributed, call: Call, wanted: Mapping[str, Any], notify: Notify) -> Subscribed:
+def subscribe(contributed: Contributions, call: Call, wanted: Mapping[str, Any], notify: Notify) -> Subscription:
     """Begin what a `subscriptions/listen` wants to hear of beyond what the specification has.
 
     Args:
@@ -80,7 +75,7 @@ def subscribe(contributed: Contributed, call: Call, wanted: Mapping[str, Any], n
     Raises:
         ProtocolError: -32021, it belongs to an extension that the client does not declare; or what a plugin says.
     """
-    begun: dict[str, Subscribed] = {}
+    begun: dict[str, Subscription] = {}
 
     def close() -> None:
         while begun:
@@ -96,10 +91,10 @@ def subscribe(contributed: Contributed, call: Call, wanted: Mapping[str, Any], n
         if isinstance(error, asyncio.CancelledError):
             raise
         raise as_failure(call, error).error from None
-    return Subscribed({name: one.honoured for name, one in begun.items()}, close)
+    return Subscription({name: one.honoured for name, one in begun.items()}, close)
 
 
-def _topics(contributed: Contributed, wanted: Mapping[str, Any], client: Client) -> dict[str, Topic]:
+def _topics(contributed: Contributions, wanted: Mapping[str, Any], client: Client) -> dict[str, Topic]:
     found = {}
     for name in wanted:
         topic = contributed.topics.get(name)
@@ -109,7 +104,7 @@ def _topics(contributed: Contributed, wanted: Mapping[str, Any], client: Client)
     return found
 
 
-def require_declared(contributed: Contributed, identifier: str | None, client: Client) -> None:
+def require_declared(contributed: Contributions, identifier: str | None, client: Client) -> None:
     """Refuse what belongs to an extension that both sides must declare, where the client does not.
 
     Raises:
@@ -129,7 +124,7 @@ def _exists(thing: Extension | Method | NotificationHandler, revision: str) -> b
     return thing.since <= revision and (not thing.until or revision <= thing.until)
 
 
-def _served(thing: T, contributed: Contributed, revision: str) -> bool:
+def _served(thing: T, contributed: Contributions, revision: str) -> bool:
     extension = None if thing.extension is None else contributed.extensions[thing.extension]
     return _exists(thing, revision) and (extension is None or _exists(extension, revision))
 
@@ -142,13 +137,13 @@ def _client(params: Any, session: Session | None) -> Client:
     if session is not None and PROTOCOL_VERSION not in meta:
         return session.client
     capabilities = meta.get(CLIENT_CAPABILITIES)
-    return Client(revision=MODERN[0], capabilities=capabilities if type(capabilities) is dict else NOTHING)
+    return Client(revision=MODERN[0], capabilities=capabilities if type(capabilities) is dict else EMPTY)
 
 
 class Hearing:
     """Deals with the notifications that plugins want to hear of. Nothing is answered, whatever becomes of them."""
 
-    def __init__(self, host: ProtocolHost) -> None:
+    def __init__(self, host: ProtocolContext) -> None:
         self._host = host
         self._running: set[asyncio.Task[None]] = set()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from pegboard import Connection
+from pegboard.plugin import Connection
 from pegboard_plugins.mcp.outbox import Outbox
 from pegboard_plugins.mcp.teller import Teller
 

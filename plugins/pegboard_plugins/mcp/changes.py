@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Final, Protocol
 
-from pegboard import Change, ProtocolHost, jsonrpc_notification
+from pegboard.plugin import ProtocolContext, jsonrpc_notification
+from pegboard.types import Change
 
 GATHER_SECONDS: Final = 0.05
 """How long a change waits for others, so that many at once are told as one."""
@@ -37,7 +38,7 @@ def notification(change: Change, meta: dict[str, object] | None = None) -> bytes
 class Changes:
     """Who is to be told of one host's changes. While there is nobody, it costs nothing."""
 
-    def __init__(self, host: ProtocolHost) -> None:
+    def __init__(self, host: ProtocolContext) -> None:
         self._host = host
         self._sinks: dict[Sink, None] = {}
         self._gathered: dict[Change, None] = {}

@@ -17,8 +17,8 @@ from pegboard import (
     ResourceLink,
     TextContent,
     ToolResult,
-    encode,
 )
+from pegboard.plugin import encode
 from pegboard_plugins.mcp.descriptions import of_annotations, of_icons, of_meta, present
 from pegboard_plugins.mcp.revisions import since
 

@@ -8,16 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pegboard import (
-    Identity,
-    Listing,
-    Prompt,
-    PromptArgument,
-    Resource,
-    ResourceTemplate,
-    Tool,
-    ToolAnnotations,
-)
+from pegboard import ToolAnnotations
+from pegboard.types import Identity, Listing, Prompt, PromptArgument, Resource, ResourceTemplate, Tool
 from pegboard_plugins.mcp.descriptions import of_annotations, of_icons, of_meta, present
 from pegboard_plugins.mcp.revisions import MODERN, since
 

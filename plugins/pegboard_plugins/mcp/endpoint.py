@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
-from pegboard import EventStore, EventStream, ProtocolHost, Request, Response, SessionStore
+from pegboard.plugin import EventStore, ProtocolContext, SessionStore
+from pegboard.types import EventStream, Request, Response
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp import McpConfig
@@ -21,7 +22,7 @@ class Endpoint:
         self._round_trips = round_trips
         self._http: StreamableHttp | None = None
 
-    def answer(self, request: Request, host: ProtocolHost) -> Awaitable[Response | EventStream]:
+    def answer(self, request: Request, host: ProtocolContext) -> Awaitable[Response | EventStream]:
         """Answer a request at the endpoint."""
         http = self._http
         if http is None:
@@ -30,7 +31,7 @@ class Endpoint:
             return http.post(request, host)
         return (http.delete if request.method == "DELETE" else http.get)(request, host)
 
-    async def _open_and_answer(self, request: Request, host: ProtocolHost) -> Response | EventStream:
+    async def _open_and_answer(self, request: Request, host: ProtocolContext) -> Response | EventStream:
         """Answer one of the first requests, whose stores may have to be opened.
 
         Raises:

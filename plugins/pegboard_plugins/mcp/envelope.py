@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from pegboard import NOTHING, REPEATED_MEMBERS, ProtocolError, RequestId
+from pegboard.plugin import REPEATED_MEMBERS, ProtocolError
+from pegboard.types import EMPTY, RequestId
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -64,7 +65,7 @@ def params_of(message: dict[str, Any]) -> Any:
             raise ProtocolError(INVALID_PARAMS, "params._meta must be an object.")
         return params
     if params is None:
-        return NOTHING
+        return EMPTY
     if params is REPEATED_MEMBERS:
         raise ProtocolError(INVALID_PARAMS, "params names a member twice; send each member once.")
     raise ProtocolError(INVALID_PARAMS, "params must be an object.")

@@ -11,7 +11,8 @@ from collections.abc import Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from pegboard import EventStream, RequestId, Response, jsonrpc_error
+from pegboard.plugin import jsonrpc_error
+from pegboard.types import EventStream, RequestId, Response
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR
 from pegboard_plugins.mcp.outbox import Outbox
 

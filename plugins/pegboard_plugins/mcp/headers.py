@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pegboard import Headers, ProtocolError
+from pegboard.plugin import ProtocolError
+from pegboard.types import Headers
 from pegboard_plugins.mcp.revisions import SUPPORTED
 
 PROTOCOL_VERSION_HEADER: Final = "MCP-Protocol-Version"

@@ -8,7 +8,7 @@ from functools import partial
 from threading import get_ident
 from typing import TYPE_CHECKING
 
-from pegboard import ProtocolError
+from pegboard.plugin import ProtocolError
 from pegboard_plugins.mcp.envelope import shape
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from time import time
 
-from pegboard import Caller
+from pegboard.types import Caller
 
 LEAST_SECONDS = 60.0
 """For how long it goes on at least, that a token at its end, by somebody's clock, is no reason to ask in circles."""

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from pegboard import Call, Change, ProtocolError, RequestId, encode, jsonrpc_notification, jsonrpc_result
+from pegboard.plugin import ProtocolError, encode, jsonrpc_notification, jsonrpc_result
+from pegboard.types import Call, Change, RequestId
 from pegboard_plugins.mcp.changes import notification
 from pegboard_plugins.mcp.envelope import INVALID_PARAMS
 from pegboard_plugins.mcp.lifetimes import seconds_left

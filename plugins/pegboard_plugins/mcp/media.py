@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from pegboard import Headers, Response
+from pegboard.types import Headers, Response
 
 JSON = "application/json"
 EVENTS = "text/event-stream"

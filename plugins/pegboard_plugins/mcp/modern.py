@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard import NOTHING, Client, ProtocolError
+from pegboard.plugin import ProtocolError
+from pegboard.types import EMPTY, Client
 from pegboard_plugins.mcp.envelope import INVALID_PARAMS
 from pegboard_plugins.mcp.revisions import (
     CLIENT_CAPABILITIES,
@@ -41,8 +42,8 @@ def client_of(meta: Mapping[str, Any]) -> Client:
         raise _bad(PROTOCOL_VERSION, "must be a string")
     if type(capabilities) is not dict:
         raise _bad(CLIENT_CAPABILITIES, "must be an object" if CLIENT_CAPABILITIES in meta else "is missing")
-    info = meta.get(CLIENT_INFO, NOTHING)
-    if info is not NOTHING and not _is_implementation(info):
+    info = meta.get(CLIENT_INFO, EMPTY)
+    if info is not EMPTY and not _is_implementation(info):
         raise _bad(CLIENT_INFO, "must be an object with name and version")
     if LOG_LEVEL in meta and meta[LOG_LEVEL] not in LOG_LEVELS:
         raise _bad(LOG_LEVEL, "is not a log level")

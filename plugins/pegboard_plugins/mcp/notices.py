@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from pegboard import Notify, ProtocolError, RequestId, jsonrpc_notification, redacted_data
+from pegboard.plugin import ProtocolError, jsonrpc_notification, redacted_data
+from pegboard.types import Notify, RequestId
 from pegboard_plugins.mcp.envelope import INVALID_PARAMS, is_request_id
 from pegboard_plugins.mcp.progress import PROGRESS, ProgressReports
 from pegboard_plugins.mcp.revisions import LOG_LEVEL, LOG_LEVELS

@@ -11,7 +11,8 @@ from decimal import Decimal
 from hmac import compare_digest
 from typing import Any
 
-from pegboard import NOTHING, Call, Headers, ProtocolHost
+from pegboard.plugin import ProtocolContext
+from pegboard.types import EMPTY, Call, Headers
 from pegboard_plugins.mcp.headers import decoded, field_value, mismatch
 
 PREFIX = "Mcp-Param-"
@@ -22,7 +23,7 @@ _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
 _LONGEST_NUMBER = 64
 
 
-def check_parameters(headers: Headers, call: Call, host: ProtocolHost) -> None:
+def check_parameters(headers: Headers, call: Call, host: ProtocolContext) -> None:
     """Refuse a call whose headers say something other than its arguments: some intermediary saw another call.
 
     Raises:
@@ -41,7 +42,7 @@ def check_parameters(headers: Headers, call: Call, host: ProtocolHost) -> None:
 
 def _at(value: Any, path: tuple[str, ...]) -> Any:
     for name in path:
-        value = (value if isinstance(value, Mapping) else NOTHING).get(name)
+        value = (value if isinstance(value, Mapping) else EMPTY).get(name)
     return value
 
 

@@ -8,7 +8,8 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from pegboard import RequestId, jsonrpc_notification
+from pegboard.plugin import jsonrpc_notification
+from pegboard.types import RequestId
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp.requests import Outlet

@@ -12,19 +12,9 @@ from contextlib import suppress
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from pegboard import (
-    Call,
-    Caller,
-    Client,
-    Connection,
-    MCPError,
-    ProtocolError,
-    ProtocolHost,
-    RequestId,
-    decode_message,
-    jsonrpc_error,
-    jsonrpc_result,
-)
+from pegboard import MCPError
+from pegboard.plugin import Connection, ProtocolContext, ProtocolError, decode_message, jsonrpc_error, jsonrpc_result
+from pegboard.types import Call, Caller, Client, RequestId
 from pegboard_plugins.mcp.backlog import Backlog
 from pegboard_plugins.mcp.envelope import (
     INTERNAL_ERROR,
@@ -75,7 +65,7 @@ class McpProtocol:
         self._round_trips = round_trips
 
     async def serve(
-        self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolHost, caller: Caller
+        self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolContext, caller: Caller
     ) -> int:
         """Answer every message until they end. Then finish what still runs, or cancel it."""
         service = Service(host, self._config, self._round_trips)

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard import ClientCapabilityError, ClientError
+from pegboard.plugin import ClientCapabilityError, ClientError
 from pegboard_plugins.mcp.revisions import since
 
 

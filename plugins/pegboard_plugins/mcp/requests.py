@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pegboard import ClientError, ClientTimeoutError, encode, jsonrpc_notification
+from pegboard.plugin import ClientError, ClientTimeoutError, encode, jsonrpc_notification
 from pegboard_plugins.mcp.questions import in_revision
 
 if TYPE_CHECKING:

@@ -6,32 +6,20 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
-from pegboard import (
+from pegboard import Completion, MCPError, NotFoundError, PromptResult, ResourceResult, ToolError, ToolResult
+from pegboard.plugin import (
     AuthorizationRequiredError,
     ClientCapabilityError,
-    Completion,
-    Failure,
-    Identity,
-    Inlined,
     InsufficientScopeError,
-    Listing,
     MCPContextError,
-    MCPError,
-    MethodResult,
-    NotFoundError,
-    Outcome,
-    PromptResult,
     ProtocolError,
-    RequestId,
-    ResourceResult,
-    ToolError,
     ToolkitError,
-    ToolResult,
     decode,
     encode,
     jsonrpc_error,
     jsonrpc_result,
 )
+from pegboard.types import EmbeddedOutcome, Failure, Identity, Listing, MethodResult, Outcome, RequestId
 from pegboard_plugins.mcp.describe import implementation, listing_object
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_PARAMS
 from pegboard_plugins.mcp.revisions import (
@@ -204,9 +192,9 @@ class Encoder:
 
     def inlined(self, members: Mapping[str, Any]) -> dict[str, Any]:
         """An object with the results or errors of other calls among its members, each as it would have gone out."""
-        return {name: self._inlined(one) if isinstance(one, Inlined) else one for name, one in members.items()}
+        return {name: self._inlined(one) if isinstance(one, EmbeddedOutcome) else one for name, one in members.items()}
 
-    def _inlined(self, one: Inlined) -> Any:
+    def _inlined(self, one: EmbeddedOutcome) -> Any:
         response = decode(self.answer(0, one.method, one.outcome))
         return response.get("result", response.get("error"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
-    from pegboard import Kind
+    from pegboard.types import ItemKind
 
 MODERN: Final = ("2026-07-28",)
 """Revisions without a handshake: every request carries its own protocol version."""
@@ -30,7 +30,7 @@ RESOURCE_NOT_FOUND: Final = -32002
 MISSING_CLIENT_CAPABILITY: Final = -32021
 UNSUPPORTED_PROTOCOL_VERSION: Final = -32022
 
-GATES: Final[dict[str, Kind | Literal["completions"]]] = {
+GATES: Final[dict[str, ItemKind | Literal["completions"]]] = {
     "tools/list": "tools",
     "tools/call": "tools",
     "resources/list": "resources",

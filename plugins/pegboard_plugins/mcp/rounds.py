@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pegboard import FIRST_ROUND, Call, Caller, InputRequired, ProtocolError, Round
+from pegboard.plugin import ProtocolError
+from pegboard.types import FIRST_ROUND, Call, Caller, InputRequired, Round
 from pegboard_plugins.mcp.envelope import INVALID_PARAMS
 
 if TYPE_CHECKING:

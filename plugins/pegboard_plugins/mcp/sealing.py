@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from pegboard import decode, encode
+from pegboard.plugin import decode, encode
 
 VERSION = "v1."
 NONCE_BYTES = 12

@@ -6,23 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from pegboard import (
-    Ask,
-    Call,
-    Caller,
-    Client,
-    Failure,
-    Headers,
-    InputRequired,
-    MCPError,
-    Notify,
-    Outcome,
-    ProtocolError,
-    ProtocolHost,
-    RequestId,
-    Subscribed,
-    as_failure,
-)
+from pegboard import MCPError
+from pegboard.plugin import ProtocolContext, ProtocolError, Subscription, as_failure
+from pegboard.types import Ask, Call, Caller, Client, Failure, Headers, InputRequired, Notify, Outcome, RequestId
 from pegboard_plugins.mcp.additions import Hearing, require_method, subscribe
 from pegboard_plugins.mcp.additions import capabilities as added_capabilities
 from pegboard_plugins.mcp.changes import Changes
@@ -61,7 +47,7 @@ class Service:
         round_trips: the questions that end a call, and their answers.
     """
 
-    def __init__(self, host: ProtocolHost, config: McpConfig, round_trips: RoundTrips) -> None:
+    def __init__(self, host: ProtocolContext, config: McpConfig, round_trips: RoundTrips) -> None:
         self.host = host
         self._round_trips = round_trips
         self.changes = Changes(host)
@@ -81,7 +67,7 @@ class Service:
         """Take note of a notification: a plugin may want to hear of it, the specification's own included."""
         self._hearing.hear(name, params, caller, session)
 
-    def subscribe(self, call: Call, wanted: Mapping[str, Any], notify: Notify) -> Subscribed:
+    def subscribe(self, call: Call, wanted: Mapping[str, Any], notify: Notify) -> Subscription:
         """Begin what a `subscriptions/listen` wants of plugins; see `additions.subscribe`."""
         encoder = self._encoders[call.client.revision]
         return subscribe(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping
 from typing import Any, Final
 
-from pegboard import NOTHING, Change, Client, ProtocolError, encode
+from pegboard.plugin import ProtocolError, encode
+from pegboard.types import EMPTY, Change, Client
 from pegboard_plugins.mcp.envelope import INVALID_PARAMS
 from pegboard_plugins.mcp.requests import Outlet, QuestionIds, Requests
 from pegboard_plugins.mcp.revisions import LEGACY
@@ -74,14 +75,14 @@ def negotiate(params: Mapping[str, Any]) -> Client:
     """
     requested = params.get("protocolVersion")
     capabilities = params.get("capabilities", {})
-    info = params.get("clientInfo", NOTHING)
+    info = params.get("clientInfo", EMPTY)
     if type(requested) is not str:
         raise ProtocolError(INVALID_PARAMS, "params.protocolVersion must be a string", {"supported": list(LEGACY)})
     if type(capabilities) is not dict:
         raise ProtocolError(INVALID_PARAMS, "params.capabilities must be an object")
     if capabilities and len(encode(capabilities)) > MOST_CAPABILITIES:
         raise ProtocolError(INVALID_PARAMS, f"params.capabilities may have {MOST_CAPABILITIES} bytes")
-    if info is not NOTHING and type(info) is not dict:
+    if info is not EMPTY and type(info) is not dict:
         raise ProtocolError(INVALID_PARAMS, "params.clientInfo must be an object")
     revision = requested if requested in LEGACY else LEGACY[0]
     return Client(_text(info.get("name")), _text(info.get("version")), revision, capabilities)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard import ProtocolError, RequestId, jsonrpc_result
+from pegboard.plugin import ProtocolError, jsonrpc_result
+from pegboard.types import RequestId
 from pegboard_plugins.mcp.envelope import INVALID_PARAMS, METHOD_NOT_FOUND
 from pegboard_plugins.mcp.notices import check_level
 from pegboard_plugins.mcp.session import Session

@@ -7,20 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pegboard import (
-    NOTHING,
-    Call,
-    ClientCapabilityError,
-    EventStream,
-    Failure,
-    MCPError,
-    Outcome,
-    ProtocolError,
-    ProtocolHost,
-    Request,
-    Response,
-    decode_message,
-)
+from pegboard import MCPError
+from pegboard.plugin import ClientCapabilityError, ProtocolContext, ProtocolError, decode_message
+from pegboard.types import EMPTY, Call, EventStream, Failure, Outcome, Request, Response
 from pegboard_plugins.mcp.envelope import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -58,20 +47,20 @@ class StreamableHttp:
         self._in_sessions = SessionRequests(sessions, config)
         self._made: Service | None = None
 
-    def _service(self, host: ProtocolHost) -> Service:
+    def _service(self, host: ProtocolContext) -> Service:
         if self._made is None or self._made.host is not host:
             self._made = Service(host, self._config, self._round_trips)
         return self._made
 
-    async def get(self, request: Request, host: ProtocolHost) -> Response | EventStream:
+    async def get(self, request: Request, host: ProtocolContext) -> Response | EventStream:
         """A stream of a session."""
         return sessions_alone(request) or await self._in_sessions.listen(request, self._service(host))
 
-    async def delete(self, request: Request, host: ProtocolHost) -> Response:
+    async def delete(self, request: Request, host: ProtocolContext) -> Response:
         """The end of a session."""
         return sessions_alone(request) or await self._in_sessions.delete(request, self._service(host))
 
-    async def post(self, request: Request, host: ProtocolHost) -> Response | EventStream:
+    async def post(self, request: Request, host: ProtocolContext) -> Response | EventStream:
         """Take a message, or a batch in the one revision that has them."""
         if (refused := unsupported(request.headers)) is not None:
             return refused
@@ -94,7 +83,7 @@ class StreamableHttp:
     async def _message(
         self, message: dict[str, Any], kind: str, takes: Accepted, request: Request, service: Service
     ) -> Response | EventStream:
-        params = message.get("params", NOTHING)
+        params = message.get("params", EMPTY)
         revision = named_revision(request.headers)
         says_modern = type(params) is dict and is_modern(params)
         if says_modern or not (revision is None or revision in LEGACY):

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pegboard import Caller, Change, Client, Connection, ProtocolError, RequestId, jsonrpc_notification
+from pegboard.plugin import Connection, ProtocolError, jsonrpc_notification
+from pegboard.types import Caller, Change, Client, RequestId
 from pegboard_plugins.mcp.changes import notification
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR
 from pegboard_plugins.mcp.outbox import Outbox

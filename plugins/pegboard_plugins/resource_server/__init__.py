@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from pegboard import (
+from pegboard import PluginConfig
+from pegboard.plugin import (
     Authenticator,
     Lifespan,
     Plugin,
-    PluginConfig,
-    ProtocolHost,
-    Request,
-    Response,
+    ProtocolContext,
     Route,
-    Widens,
+    WidensAccess,
     checked_scopes,
     hookimpl,
 )
+from pegboard.types import Request, Response
 from pegboard_plugins.resource_server.servers import AuthorizationServer
 from pegboard_plugins.resource_server.settings import (
     as_list,
@@ -69,12 +68,14 @@ class ResourceServerConfig(PluginConfig):
 
     resource: str
     authorization_servers: Annotated[
-        tuple[AuthorizationServer, ...], Field(min_length=1), Widens("admits callers with tokens of these servers")
+        tuple[AuthorizationServer, ...],
+        Field(min_length=1),
+        WidensAccess("admits callers with tokens of these servers"),
     ]
     scopes_supported: tuple[str, ...] = ()
     challenge_scopes: tuple[str, ...] = ()
     required_scopes: tuple[str, ...] = ()
-    implied_scopes: Annotated[Mapping[str, tuple[str, ...]], Widens("scopes allow more")] = {}
+    implied_scopes: Annotated[Mapping[str, tuple[str, ...]], WidensAccess("scopes allow more")] = {}
     token_types: tuple[str, ...] = ("at+jwt", "JWT", "")
     leeway_seconds: float = Field(30, ge=0, le=300)
     fetch_seconds: float = Field(5, gt=0)
@@ -163,8 +164,8 @@ class ResourceServerPlugin(Plugin):
         paths = {WELL_KNOWN, WELL_KNOWN + path_of(self.config.resource).rstrip("/")}
         return [Route("GET", path, self._tell, auth="public") for path in sorted(paths)]
 
-    async def _tell(self, request: Request, host: ProtocolHost) -> Response:
-        from pegboard import encode
+    async def _tell(self, request: Request, host: ProtocolContext) -> Response:
+        from pegboard.plugin import encode
 
         return Response(body=encode(metadata(self.config, host.identity.title or host.identity.name)))
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pegboard import Caller, is_scope
+from pegboard.plugin import is_scope
+from pegboard.types import Caller
 from pegboard_plugins.resource_server.settings import canonical, with_implied
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from hashlib import sha256
 from time import time
 from typing import TYPE_CHECKING
 
-from pegboard import AuditLog, BearerScheme, Caller, Request, Response, is_bearer_token
+from pegboard.plugin import BearerScheme, RefusalLog, is_bearer_token
+from pegboard.types import Caller, Request, Response
 from pegboard_plugins.resource_server.claims import BadToken, CannotTell, Verified
 from pegboard_plugins.resource_server.introspection import Introspector
 from pegboard_plugins.resource_server.jwts import JwtServer, unverified
@@ -47,7 +48,7 @@ class TokenBearer:
         self._required = frozenset(config.required_scopes)
         asked = {"scope": " ".join(config.first_scopes)} if config.first_scopes else {}
         self._scheme = BearerScheme({"resource_metadata": config.metadata_url, **asked})
-        self._audit = AuditLog()
+        self._audit = RefusalLog()
         self._verified: Latest[bytes, Verified] = Latest(config.max_verified)
         self._questions = Questions(config.introspected_seconds)
 

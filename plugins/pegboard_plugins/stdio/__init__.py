@@ -10,7 +10,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from pegboard import Middleware, Plugin, PluginConfig, Transport, hookimpl
+from pegboard import PluginConfig
+from pegboard.plugin import Middleware, Plugin, Transport, hookimpl
 from pegboard_plugins.stdio.running import RunningTools
 from pegboard_plugins.stdio.transport import StdioTransport
 

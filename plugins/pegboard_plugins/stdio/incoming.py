@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from typing import TYPE_CHECKING, Self
 
-from pegboard import decode, jsonrpc_error
+from pegboard.plugin import decode, jsonrpc_error
 from pegboard_plugins.stdio.hang_up import HangUpWatch
 from pegboard_plugins.stdio.lines import Splitter
 from pegboard_plugins.stdio.outgoing import Outbox

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from pegboard import RequestId, decode
+from pegboard.plugin import decode
+from pegboard.types import RequestId
 
 MAX_MEMBER_BYTES: Final = 1024
 """The longest member of the envelope that is read, its name included."""

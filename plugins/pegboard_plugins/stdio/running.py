@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pegboard import Call, CallNext, Middleware, Outcome
+from pegboard.plugin import Middleware
+from pegboard.types import Call, CallNext, Outcome
 
 
 class Watcher(Protocol):

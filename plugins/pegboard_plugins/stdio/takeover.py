@@ -15,7 +15,7 @@ from io import TextIOWrapper
 from threading import Lock
 from typing import TextIO
 
-from pegboard import TransportError
+from pegboard.plugin import TransportError
 from pegboard_plugins.stdio.diversion import Diversion
 from pegboard_plugins.stdio.journal import Journal
 from pegboard_plugins.stdio.printing import open_printing

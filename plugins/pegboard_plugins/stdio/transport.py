@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pegboard import LOCAL, TransportError, TransportHost
+from pegboard.plugin import TransportContext, TransportError
+from pegboard.types import LOCAL
 from pegboard_plugins.stdio.running import RunningTools
 
 
@@ -19,7 +20,7 @@ class StdioTransport:
         self._max_message_bytes = max_message_bytes
         self._finishes = finishes
 
-    async def run(self, host: TransportHost) -> None:
+    async def run(self, host: TransportContext) -> None:
         """Serve the client until it closes standard input, or its end of standard output.
 
         Raises:

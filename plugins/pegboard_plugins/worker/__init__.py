@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
-from pegboard import Authenticator, Command, Plugin, PluginConfig, Route, Widens, encode, hookimpl, is_weak_secret
+from pegboard import PluginConfig
+from pegboard.plugin import Authenticator, Command, Plugin, Route, WidensAccess, encode, hookimpl, is_weak_secret
 
 logger = logging.getLogger("pegboard.plugins.worker")
 
@@ -39,16 +40,16 @@ class WorkerConfig(PluginConfig):
         zoneless_times: `finished_at` has no time zone.
     """
 
-    secret: Annotated[SecretStr | None, Widens("admits callers with tokens of this secret")] = None
+    secret: Annotated[SecretStr | None, WidensAccess("admits callers with tokens of this secret")] = None
     path: str = "/worker"
-    auth_disabled: Annotated[bool, Widens("admits callers without a token")] = False
-    auth_disabled_anywhere: Annotated[bool, Widens("admits them from other machines")] = False
+    auth_disabled: Annotated[bool, WidensAccess("admits callers without a token")] = False
+    auth_disabled_anywhere: Annotated[bool, WidensAccess("admits them from other machines")] = False
     leeway_seconds: float = Field(0, ge=0, le=300)
-    require_exp: Annotated[bool, Widens("accepts tokens without an end")] = True
-    weak_secrets_anywhere: Annotated[bool, Widens("accepts weak secrets from other machines")] = False
+    require_exp: Annotated[bool, WidensAccess("accepts tokens without an end")] = True
+    weak_secrets_anywhere: Annotated[bool, WidensAccess("accepts weak secrets from other machines")] = False
     unknown_tool: Literal["not_found", "internal_error"] = "not_found"
     check_requirements: bool = True
-    expose_internals: Annotated[bool, Widens("shows internals to callers")] = False
+    expose_internals: Annotated[bool, WidensAccess("shows internals to callers")] = False
     none_is_empty: bool = False
     zoneless_times: bool = False
 

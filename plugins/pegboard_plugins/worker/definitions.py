@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard import Tool, ToolAuthorization, ToolMetadata
+from pegboard import ToolMetadata
+from pegboard.types import Tool, ToolAuthorization
 from pegboard_plugins.worker.value_schema import ANYTHING, Value, value_of
 
 NO_DESCRIPTION = "No description provided."

@@ -5,23 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any, NamedTuple
 
-from pegboard import (
-    Call,
-    Change,
-    Client,
-    Failure,
-    Listing,
-    NotFoundError,
-    Outcome,
-    ProtocolHost,
-    Request,
-    ResourceResult,
-    Response,
-    RouteHandler,
-    Supplied,
-    Tool,
-    encode,
-)
+from pegboard import NotFoundError, ResourceResult
+from pegboard.plugin import ProtocolContext, RouteHandler, encode
+from pegboard.types import Call, Change, Client, Failure, Listing, Outcome, Request, Response, Supplied, Tool
 from pegboard_plugins.worker import WorkerConfig
 from pegboard_plugins.worker.contents import contents_of
 from pegboard_plugins.worker.definitions import definition_of
@@ -62,16 +48,16 @@ class Endpoint:
         self._changes = 0
         self._watching = False
 
-    async def health(self, request: Request, host: ProtocolHost) -> Response:
+    async def health(self, request: Request, host: ProtocolContext) -> Response:
         """`GET /worker/health`: open to everybody."""
         count = sum(map(len, (await self._known(host)).by_name.values()))
         return _json({"status": "ok", "tool_count": str(count)})
 
-    async def tools(self, request: Request, host: ProtocolHost) -> Response:
+    async def tools(self, request: Request, host: ProtocolContext) -> Response:
         """`GET /worker/tools`: every tool."""
         return Response(200, (await self._known(host)).listed)
 
-    async def invoke(self, request: Request, host: ProtocolHost) -> Response:
+    async def invoke(self, request: Request, host: ProtocolContext) -> Response:
         """`POST /worker/tools/invoke`: call a tool. A tool that fails is answered with 200 as well."""
         try:
             asked = read_body(request, ToolCallRequest)
@@ -98,7 +84,7 @@ class Endpoint:
         duration = (time.perf_counter() - started) * 1000
         return _json(self._outputs.response(tool, outcome, asked.execution_id, duration, logs.entries))
 
-    async def list_resources(self, request: Request, host: ProtocolHost) -> Response:
+    async def list_resources(self, request: Request, host: ProtocolContext) -> Response:
         """`POST /worker/resources/list`: a page of them."""
         try:
             asked = read_body(request, ListRequest)
@@ -113,7 +99,7 @@ class Endpoint:
             page["nextCursor"] = outcome.next_cursor
         return _json(page)
 
-    async def read_resource(self, request: Request, host: ProtocolHost) -> Response:
+    async def read_resource(self, request: Request, host: ProtocolContext) -> Response:
         """`POST /worker/resources/read`: what one holds."""
         try:
             asked = read_body(request, ReadRequest)
@@ -126,7 +112,7 @@ class Endpoint:
 
     # --- which tool ---
 
-    async def _find(self, asked: ToolCallRequest, host: ProtocolHost) -> Tool | None:
+    async def _find(self, asked: ToolCallRequest, host: ProtocolContext) -> Tool | None:
         """The tool that a caller means; the first of any version where they name none."""
         wanted = asked.tool
         known = await self._known(host)
@@ -134,7 +120,7 @@ class Endpoint:
         version = None if wanted.version is None else wanted.version.casefold()
         return next((one for one in found if version is None or (one.version or "").casefold() == version), None)
 
-    async def _unknown(self, asked: ToolCallRequest, request: Request, host: ProtocolHost) -> Response:
+    async def _unknown(self, asked: ToolCallRequest, request: Request, host: ProtocolContext) -> Response:
         """Refuse a call of a tool that is not there. Middleware sees the call: it may keep records."""
         params = {"name": f"{asked.tool.toolkit}.{asked.tool.name}", "arguments": asked.inputs or {}}
         await host.dispatch(_call("tools/call", params, request)._replace(request_id=asked.execution_id))
@@ -143,7 +129,7 @@ class Endpoint:
         version = f" in version {asked.tool.version}" if asked.tool.version is not None else ""
         return _error(404, INVALID_PARAMS, f"Unknown tool: {asked.tool.toolkit}.{asked.tool.name}{version}")
 
-    async def _known(self, host: ProtocolHost) -> Known:
+    async def _known(self, host: ProtocolContext) -> Known:
         """What there is to call, kept until it changes."""
         if not self._watching:
             self._watching = True
@@ -177,13 +163,13 @@ def refusing(allowed: str) -> RouteHandler:
     """What answers any other method than this one."""
     refusal = Response(405, encode({"detail": "Method Not Allowed"}), headers={"Allow": allowed})
 
-    async def refuse(request: Request, host: ProtocolHost) -> Response:
+    async def refuse(request: Request, host: ProtocolContext) -> Response:
         return refusal
 
     return refuse
 
 
-async def _all_tools(host: ProtocolHost) -> list[Tool]:
+async def _all_tools(host: ProtocolContext) -> list[Tool]:
     found: list[Tool] = []
     params: dict[str, str] = {}
     while True:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegboard import Tool, encode, redacted
+from pegboard.plugin import encode, redacted
+from pegboard.types import Tool
 
 _LEVELS = {"debug": "debug", "info": "info", "notice": "info", "warning": "warning"}
 

@@ -5,18 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from pegboard import (
-    AuthorizationRequiredError,
-    ErrorKind,
-    Failure,
-    Outcome,
-    TextContent,
-    Tool,
-    ToolError,
-    ToolResult,
-    encode,
-    redacted,
-)
+from pegboard import ErrorKind, TextContent, ToolError, ToolResult
+from pegboard.plugin import AuthorizationRequiredError, encode, redacted
+from pegboard.types import Failure, Outcome, Tool
 from pegboard_plugins.worker import WorkerConfig
 from pegboard_plugins.worker.contents import content_of
 from pegboard_plugins.worker.definitions import result_of

@@ -7,7 +7,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
-from pegboard import Authorization, Request, Supplied, decode
+from pegboard import Authorization
+from pegboard.plugin import decode
+from pegboard.types import Request, Supplied
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegboard import Resource
+from pegboard.types import Resource
 
 
 def resource_of(resource: Any) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from math import inf
 from time import time
 from typing import Any
 
-from pegboard import SECRET_BYTES, BearerScheme, Caller, Request, Response, is_weak_secret
+from pegboard.plugin import SECRET_BYTES, BearerScheme, is_weak_secret
+from pegboard.types import Caller, Request, Response
 from pegboard_plugins.worker import WorkerConfig
 
 logger = logging.getLogger("pegboard.plugins.worker")

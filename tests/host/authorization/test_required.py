@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import ANONYMOUS, AuthProvider, Call, Caller, Listing, Plugin, ToolAuthorization, Toolkit, hookimpl
+from pegboard import Toolkit
+from pegboard.plugin import Plugin, hookimpl
+from pegboard.types import ANONYMOUS, AuthProvider, Call, Caller, Listing, ToolAuthorization
 from tests.host.hosting import make_host
 
 

@@ -7,23 +7,10 @@ from typing import Any
 
 import pytest
 
-from pegboard import (
-    ANONYMOUS,
-    LOCAL,
-    Call,
-    Caller,
-    CallNext,
-    Context,
-    Host,
-    Listing,
-    Middleware,
-    Outcome,
-    Supplied,
-    Tool,
-    ToolDefinition,
-    Toolkit,
-)
+from pegboard import Context, Host, Toolkit
 from pegboard.catalogue import views
+from pegboard.plugin import Middleware, ToolDefinition
+from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, CallNext, Listing, Outcome, Supplied, Tool
 from tests.host.hosting import failure, make_host, plugin_of, value
 
 SCOPES: dict[str, list[str]] = {"a": ["read"], "b": ["read", "write"], "c": [], "d": ["write"]}

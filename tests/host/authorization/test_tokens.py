@@ -8,25 +8,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import (
-    Authorization,
-    AuthorizationRequiredError,
-    AuthProvider,
-    Call,
-    Caller,
-    ConfigError,
-    Context,
-    ErrorKind,
-    Failure,
-    Host,
-    Plugin,
-    Supplied,
-    TokenRequest,
-    TokenSource,
-    ToolAuthorization,
-    Toolkit,
-    hookimpl,
-)
+from pegboard import Authorization, Context, ErrorKind, Host, Toolkit
+from pegboard.plugin import AuthorizationRequiredError, ConfigError, Plugin, TokenSource, hookimpl
+from pegboard.types import AuthProvider, Call, Caller, Failure, Supplied, TokenRequest, ToolAuthorization
 from tests.host.hosting import call, failure, make_host, value
 
 

@@ -12,20 +12,10 @@ from typing import Any
 
 import pytest
 
-from pegboard import (
-    Call,
-    Client,
-    ClientTimeoutError,
-    Context,
-    ErrorKind,
-    Failure,
-    Host,
-    ToolAnnotations,
-    Toolkit,
-    ToolResult,
-    ToolTimeoutError,
-)
+from pegboard import Context, ErrorKind, Host, ToolAnnotations, Toolkit, ToolResult
 from pegboard.calls import deadlines, threads
+from pegboard.plugin import ClientTimeoutError, ToolTimeoutError
+from pegboard.types import Call, Client, Failure
 from tests.host.hosting import WAIT, call, failure, make_host, until, value
 
 SHORT = 0.01

@@ -14,26 +14,23 @@ from typing import Any
 import pytest
 
 from pegboard import (
-    Call,
     Context,
-    Failure,
     FatalToolError,
     Host,
     NotFoundError,
     PromptMessage,
     PromptResult,
-    ProtocolError,
     ResourceContents,
     ResourceResult,
     RetryableToolError,
-    ServerError,
     ToolExecutionError,
     Toolkit,
-    ToolOutputError,
     ToolResult,
     UpstreamRateLimitError,
     current_context,
 )
+from pegboard.plugin import ProtocolError, ServerError, ToolOutputError
+from pegboard.types import Call, Failure
 from tests.host.hosting import WAIT, call, failure, make_host, until, value
 
 CANARY = "canary-7f3a91"

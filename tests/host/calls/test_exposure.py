@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, CallNext, FatalToolError, Host, HostConfig, Outcome, RetryableToolError, Supplied, Toolkit
+from pegboard import FatalToolError, Host, RetryableToolError, Toolkit
 from pegboard.calls.exposure import ACKNOWLEDGEMENT
+from pegboard.plugin import HostConfig
+from pegboard.types import Call, CallNext, Outcome, Supplied
 from tests.host.hosting import failure, make_host, plugin_of
 from tests.support import hostile_kit
 from tests.support.pool import Pool, make_site

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, CallNext, Context, FatalToolError, ImageContent, Outcome, RetryableToolError, Toolkit
+from pegboard import Context, FatalToolError, ImageContent, RetryableToolError, Toolkit
+from pegboard.types import Call, CallNext, Outcome
 from tests.host.hosting import failure, make_host, plugin_of
 
 

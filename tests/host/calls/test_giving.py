@@ -13,30 +13,24 @@ import pytest
 from pegboard import (
     Annotations,
     AuthorizationError,
-    Call,
     Completion,
     Context,
-    Failure,
     Host,
     Icon,
-    Listing,
     NotFoundError,
-    Outcome,
     PluginConfig,
-    PromptDefinition,
     PromptError,
     PromptResult,
-    ProtocolError,
-    ResourceDefinition,
     ResourceError,
     ResourceResult,
-    ResourceTemplate,
     TextContent,
     ToolDefinitionError,
     ToolExecutionError,
     Toolkit,
     current_context,
 )
+from pegboard.plugin import PromptDefinition, ProtocolError, ResourceDefinition
+from pegboard.types import Call, Failure, Listing, Outcome, ResourceTemplate
 from tests.host.hosting import make_host
 
 

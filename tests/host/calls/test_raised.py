@@ -9,24 +9,20 @@ from typing import Any
 import pytest
 
 from pegboard import (
-    Call,
-    CallNext,
     ErrorKind,
-    Failure,
     FatalToolError,
     MCPError,
     NotFoundError,
-    Outcome,
     PromptError,
-    ProtocolError,
     ResourceError,
     RetryableToolError,
     ToolExecutionError,
     Toolkit,
-    ToolRuntimeError,
     UpstreamError,
     UpstreamRateLimitError,
 )
+from pegboard.plugin import ProtocolError, ToolRuntimeError
+from pegboard.types import Call, CallNext, Failure, Outcome
 from tests.host.hosting import WAIT, call, failure, make_host, plugin_of, value
 
 CANARY = "canary-7f3a91"

@@ -14,9 +14,11 @@ import pytest
 from pydantic import BaseModel, ConfigDict, computed_field
 from pydantic_core import to_jsonable_python
 
-from pegboard import Call, Failure, Toolkit, ToolOutputError
+from pegboard import Toolkit
 from pegboard.calls.result_size import TooLarge, within
-from pegboard.codec import encode
+from pegboard.plugin import ToolOutputError
+from pegboard.types import Call, Failure
+from pegboard.wire.codec import encode
 from tests.host.hosting import failure, make_host, value
 
 

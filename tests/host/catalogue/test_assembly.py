@@ -10,27 +10,21 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from pegboard import (
-    Call,
-    CallNext,
+from pegboard import Host, ToolAnnotations, Toolkit
+from pegboard.plugin import (
     ConfigError,
-    Host,
     Middleware,
-    Outcome,
     Plugin,
     PluginError,
-    ProtocolHost,
-    Request,
-    Response,
+    ProtocolContext,
     Route,
-    ToolAnnotations,
     ToolDefinition,
-    Toolkit,
     Transport,
-    TransportHost,
+    TransportContext,
     around,
     hookimpl,
 )
+from pegboard.types import Call, CallNext, Outcome, Request, Response
 from tests.host.context.test_context import Store
 from tests.host.hosting import failure, make_host, plugin_of, value
 
@@ -161,7 +155,7 @@ class Line:
 
     name = "line"
 
-    async def run(self, host: TransportHost) -> None:
+    async def run(self, host: TransportContext) -> None:
         """Do nothing."""
 
 
@@ -181,7 +175,7 @@ class Again(Served):
     """The same once more."""
 
 
-async def answer(request: Request, host: ProtocolHost) -> Response:
+async def answer(request: Request, host: ProtocolContext) -> Response:
     return Response()
 
 

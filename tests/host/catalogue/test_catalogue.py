@@ -11,32 +11,26 @@ from typing import Any
 import pytest
 
 from pegboard import (
-    ANONYMOUS,
-    LOCAL,
-    Call,
-    CallNext,
-    Catalogue,
-    Change,
     Context,
-    Failure,
     Host,
-    Kind,
-    Listing,
     NotFoundError,
-    Outcome,
-    Plugin,
     PluginConfig,
+    PromptResult,
+    ResourceResult,
+    ToolDefinitionError,
+    Toolkit,
+)
+from pegboard.plugin import (
+    Catalogue,
+    Plugin,
     PluginContext,
     PromptDefinition,
-    PromptResult,
     ResourceDefinition,
-    ResourceResult,
     ToolDefinition,
-    ToolDefinitionError,
     ToolInputSchemaError,
-    Toolkit,
     hookimpl,
 )
+from pegboard.types import ANONYMOUS, LOCAL, Call, CallNext, Change, Failure, ItemKind, Listing, Outcome
 from tests.host.hosting import call, failure, make_host, plugin_of, value
 
 
@@ -76,7 +70,7 @@ class Grown:
         return self.context.catalogue
 
 
-async def listed(host: Host, kind: Kind, **fields: Any) -> list[str]:
+async def listed(host: Host, kind: ItemKind, **fields: Any) -> list[str]:
     outcome = await host.dispatch(Call(f"{kind}/list", {}, **fields))
     assert isinstance(outcome, Listing)
     return [getattr(item, "uri", item.name) for item in outcome.items]
@@ -158,7 +152,7 @@ async def test_only_what_changed_is_made_anew() -> None:
         assert [item.name for item in (await page(host, "tools", "d")).items] == ["e", "f"]
 
 
-async def page(host: Host, kind: Kind, after: str | None = None) -> Listing:
+async def page(host: Host, kind: ItemKind, after: str | None = None) -> Listing:
     params: dict[str, Any] = {}
     if after is not None:
         params["cursor"] = base64.urlsafe_b64encode(f"{kind}:{after}".encode()).decode()
@@ -319,8 +313,8 @@ async def test_one_call_cannot_add_the_same_twice() -> None:
 
 
 @pytest.mark.parametrize("kind", ["tools", "resources", "prompts"])
-async def test_what_is_not_there_can_neither_change_nor_go(kind: Kind) -> None:
-    gone: dict[Kind, Any] = {
+async def test_what_is_not_there_can_neither_change_nor_go(kind: ItemKind) -> None:
+    gone: dict[ItemKind, Any] = {
         "tools": named("gone"),
         "resources": ResourceDefinition("x://gone", work),
         "prompts": PromptDefinition(work, name="gone"),

@@ -15,21 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pegboard import (
-    Call,
-    Change,
-    Context,
-    Failure,
-    Host,
-    Listing,
-    NotFoundError,
-    ProtocolError,
-    ToolDefinition,
-    ToolDefinitionError,
-    ToolResult,
-)
+from pegboard import Context, Host, NotFoundError, ToolDefinitionError, ToolResult
 from pegboard.catalogue import binding
 from pegboard.catalogue.definitions import compile_tool
+from pegboard.plugin import ProtocolError, ToolDefinition
+from pegboard.types import Call, Change, Failure, Listing
 from tests.host.hosting import WAIT, call, make_host, until, value
 
 THREADS = 4

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from pegboard import Change
+from pegboard.types import Change
 from tests.host.hosting import make_host, until
 
 TOOLS = Change("tools")

@@ -7,31 +7,20 @@ from typing import Any
 
 import pytest
 
-from pegboard import (
-    Call,
-    CallNext,
-    Client,
-    Context,
+from pegboard import Context, Host, ToolDefinitionError, Toolkit, ToolResult
+from pegboard.plugin import (
     Extension,
-    Failure,
-    Host,
     Method,
-    MethodResult,
     MiddlewareFunction,
     NotificationHandler,
-    Outcome,
     Plugin,
     ProtocolError,
-    Resource,
-    Subscribed,
-    Tool,
-    ToolDefinitionError,
-    Toolkit,
-    ToolResult,
+    Subscription,
     Topic,
     as_failure,
     hookimpl,
 )
+from pegboard.types import Call, CallNext, Client, Failure, MethodResult, Outcome, Resource, Tool
 from tests.host.hosting import make_host
 
 ACME = "com.acme/x"
@@ -46,7 +35,7 @@ async def note(call: Call) -> None:
     """Take note of nothing."""
 
 
-def subscribe(call: Call, wanted: Any, notify: Any) -> Subscribed | None:
+def subscribe(call: Call, wanted: Any, notify: Any) -> Subscription | None:
     return None
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import ConfigError, Host, Icon
+from pegboard import Host, Icon
+from pegboard.plugin import ConfigError
 
 MOON = {"src": "data:image/png;base64,AA==", "mime_type": "image/png", "sizes": ["48x48", "any"], "theme": "dark"}
 

@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from pegboard import Call, ToolDefinition, ToolDefinitionError, Toolkit
+from pegboard import ToolDefinitionError, Toolkit
+from pegboard.plugin import ToolDefinition
+from pegboard.types import Call
 from tests.host.context.test_context import Store
 from tests.host.hosting import make_host, plugin_of, value
 

@@ -6,8 +6,10 @@ from typing import Annotated, Any
 
 import pytest
 
-from pegboard import PluginError, Toolkit, ToolRequirements
+from pegboard import Toolkit
+from pegboard.plugin import PluginError
 from pegboard.testing import connect
+from pegboard.types import ToolRequirements
 from pegboard_plugins.auth_providers import GitHub
 from tests.host.hosting import make_host
 

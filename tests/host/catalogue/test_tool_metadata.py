@@ -8,16 +8,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import (
-    Behavior,
-    Classification,
-    Operation,
-    ServiceDomain,
-    Tool,
-    ToolAnnotations,
-    Toolkit,
-    ToolMetadata,
-)
+from pegboard import Behavior, Classification, Operation, ServiceDomain, ToolAnnotations, Toolkit, ToolMetadata
+from pegboard.types import Tool
 from tests.host.hosting import make_host
 
 METADATA = "pegboard/metadata"

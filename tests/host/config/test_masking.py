@@ -8,18 +8,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import (
-    Call,
-    CallNext,
-    Context,
-    Failure,
-    Listing,
-    Outcome,
-    ToolExecutionError,
-    Toolkit,
-    ToolResult,
-    UpstreamError,
-)
+from pegboard import Context, ToolExecutionError, Toolkit, ToolResult, UpstreamError
+from pegboard.types import Call, CallNext, Failure, Listing, Outcome
 from tests.host.hosting import call, failure, make_host, plugin_of, value
 
 CANARY = "canary-7f3a91"

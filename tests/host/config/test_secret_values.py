@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pegboard import HostConfig
 from pegboard.config import SecretRef
 from pegboard.config.masking import secrets_in
+from pegboard.plugin import HostConfig
 
 
 def test_values_that_are_not_to_be_told_are_found(tmp_path: Path) -> None:

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, Caller, Client, Context, Plugin, PluginConfig, Progress, SecretStore, Toolkit, hookimpl
+from pegboard import Context, PluginConfig, Progress, Toolkit
 from pegboard.errors import ToolDefinitionError
+from pegboard.plugin import Plugin, SecretStore, hookimpl
+from pegboard.types import Call, Caller, Client
 from tests.host.hosting import failure, make_host, plugin_of, value
 
 

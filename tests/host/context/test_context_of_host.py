@@ -8,24 +8,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import (
-    Call,
-    Caller,
-    Change,
-    Client,
-    ClientError,
-    Context,
-    Failure,
-    InteractionError,
-    NotFoundError,
-    Outcome,
-    PromptMessage,
-    ToolDefinition,
-    ToolInputError,
-    Toolkit,
-    ToolResult,
-    around,
-)
+from pegboard import Context, NotFoundError, PromptMessage, Toolkit, ToolResult
+from pegboard.plugin import ClientError, InteractionError, ToolDefinition, ToolInputError, around
+from pegboard.types import Call, Caller, Change, Client, Failure, Outcome
 from tests.host.hosting import call, failure, make_host, plugin_of, until, value
 
 kit = Toolkit("x", prefix=False)

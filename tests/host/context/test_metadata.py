@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, Caller, Context, Failure, Listing, Supplied, Toolkit
+from pegboard import Context, Toolkit
 from pegboard.errors import ToolDefinitionError
+from pegboard.types import Call, Caller, Failure, Listing, Supplied
 from tests.host.hosting import failure, make_host, value
 
 ADA: dict[str, Any] = {"user": "ada", "metadata": {"User_Email": "ada@example.com", "empty": ""}}

@@ -11,22 +11,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import (
-    Call,
-    ClientCapabilityError,
-    Context,
-    Elicit,
-    Failure,
-    InputRequired,
-    InteractionError,
-    ListRoots,
-    Outcome,
-    ProtocolError,
-    Sample,
-    ToolExecutionError,
-    Toolkit,
-    ToolResult,
-)
+from pegboard import Context, ToolExecutionError, Toolkit, ToolResult
+from pegboard.plugin import ClientCapabilityError, InteractionError, ProtocolError
+from pegboard.types import Call, Elicit, Failure, InputRequired, ListRoots, Outcome, Sample
 from tests.host.hosting import WAIT, make_host, plugin_of
 from tests.support.rounds import ABLE, LATER, Rounds, accept, echo
 

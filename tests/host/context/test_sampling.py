@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import ClientCapabilityError, ClientError, InteractionError, Sample
+from pegboard.plugin import ClientCapabilityError, ClientError, InteractionError
+from pegboard.types import Sample
 from pegboard_plugins.mcp.questions import in_revision
 from tests.support.schemas import LEGACY, MODERN, check
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pegboard import Authorization, Caller, Context, Supplied, Toolkit
+from pegboard import Authorization, Context, Toolkit
 from pegboard.errors import ToolDefinitionError
+from pegboard.types import Caller, Supplied
 from tests.host.context.test_context import Store
 from tests.host.hosting import failure, make_host, plugin_of, value
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from pegboard import HostConfig, Selection, Toolkit
+from pegboard import Toolkit
 from pegboard.loading.discovery import Given, choose, defaults, find, own_version
-from pegboard.loading.plugins import Choice, Origin
+from pegboard.loading.plugins import Choice
+from pegboard.plugin import HostConfig, Selection
+from pegboard.plugin.origin import Origin
 from tests.support.distributions import make_distribution
 
 KIT = {"pegboard.toolkits": {"kit": "sample_kit:kit"}}

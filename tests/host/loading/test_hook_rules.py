@@ -13,27 +13,22 @@ from typing import Any
 import pluggy
 import pytest
 
-from pegboard import (
-    AuthProvider,
-    Call,
-    CallNext,
-    Host,
+from pegboard import Host, Toolkit, hookspecs
+from pegboard.loading.hook_rules import HOOKS, Manager, check_hooks, contributions
+from pegboard.loading.plugins import Loaded
+from pegboard.plugin import (
     Middleware,
-    Outcome,
     Plugin,
     PluginContext,
     PluginError,
     PromptDefinition,
     ResourceDefinition,
-    ToolAuthorization,
     ToolDefinition,
-    Toolkit,
     around,
     hookimpl,
-    hookspecs,
 )
-from pegboard.loading.hook_rules import HOOKS, Manager, check_hooks, contributions
-from pegboard.loading.plugins import Loaded, Origin
+from pegboard.plugin.origin import Origin
+from pegboard.types import AuthProvider, Call, CallNext, Outcome, ToolAuthorization
 
 ORIGIN = Origin("plugin", "sample", "sample:Sample")
 CONTEXT = PluginContext("sample", None, logging.getLogger("sample"), Host().catalogue)

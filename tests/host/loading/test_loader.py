@@ -11,22 +11,20 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, field_validator
 
-from pegboard import (
+from pegboard import Host, PluginConfig, Toolkit
+from pegboard.loading.discovery import Given, defaults
+from pegboard.loading.loader import load
+from pegboard.loading.plugins import LoadReport, Problem
+from pegboard.plugin import (
     ConfigError,
-    Host,
     HostConfig,
     Plugin,
-    PluginConfig,
     PluginContext,
     PluginError,
     Selection,
     ToolDefinition,
-    Toolkit,
     hookimpl,
 )
-from pegboard.loading.discovery import Given, defaults
-from pegboard.loading.loader import load
-from pegboard.loading.plugins import LoadReport, Problem
 from tests.host.hosting import plugin_context
 from tests.support.distributions import make_distribution
 

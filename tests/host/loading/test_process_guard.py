@@ -19,11 +19,11 @@ from typing import Any
 
 import pytest
 
-from pegboard import HostConfig, Plugin
 from pegboard.loading import process_guard
 from pegboard.loading.discovery import Given
 from pegboard.loading.loader import load
 from pegboard.loading.process_guard import SlowWatch, watched
+from pegboard.plugin import HostConfig, Plugin
 from tests.host.hosting import plugin_context
 
 

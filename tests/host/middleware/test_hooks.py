@@ -8,18 +8,9 @@ from typing import Any
 import pytest
 
 from pegboard import (
-    Call,
-    CallNext,
     Completion,
     Context,
-    Failure,
-    Method,
-    MethodResult,
-    Middleware,
     NotFoundError,
-    NotificationHandler,
-    Outcome,
-    Plugin,
     PromptResult,
     ResourceContents,
     ResourceResult,
@@ -27,9 +18,9 @@ from pegboard import (
     Toolkit,
     ToolResult,
     UpstreamError,
-    around,
-    hookimpl,
 )
+from pegboard.plugin import Method, Middleware, NotificationHandler, Plugin, around, hookimpl
+from pegboard.types import Call, CallNext, Failure, MethodResult, Outcome
 from tests.host.hosting import call, failure, make_host, plugin_of, value
 
 PROGRESS = "notifications/progress"

@@ -7,27 +7,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import (
-    Call,
-    Caller,
-    CallNext,
-    Gate,
-    Host,
-    Inventory,
-    Kind,
-    Listing,
-    MCPError,
-    Method,
-    MethodResult,
-    Middleware,
-    Outcome,
-    Plugin,
-    PluginError,
-    ProtocolError,
-    ToolDefinitionError,
-    Toolkit,
-    hookimpl,
-)
+from pegboard import Host, MCPError, ToolDefinitionError, Toolkit
+from pegboard.plugin import Gate, Method, Middleware, Plugin, PluginError, ProtocolError, hookimpl
+from pegboard.types import Call, Caller, CallNext, Inventory, ItemKind, Listing, MethodResult, Outcome
 from tests.host.hosting import failure, make_host, plugin_of
 
 
@@ -168,7 +150,7 @@ class ByLetter(Gate):
     def __init__(self) -> None:
         self.asked: list[str | None] = []
 
-    def allows(self, kind: Kind, name: str, caller: Caller) -> bool:
+    def allows(self, kind: ItemKind, name: str, caller: Caller) -> bool:
         self.asked.append(caller.subject)
         return name.startswith((caller.subject or "")[:1])
 
@@ -221,10 +203,10 @@ async def test_one_that_does_not_say_depends_on_all_that_is_known() -> None:
 
 
 class Rude(Gate):
-    def allows(self, kind: Kind, name: str, caller: Caller) -> bool:
+    def allows(self, kind: ItemKind, name: str, caller: Caller) -> bool:
         return False
 
-    def refusal(self, kind: Kind, name: str, call: Call) -> MCPError:
+    def refusal(self, kind: ItemKind, name: str, call: Call) -> MCPError:
         return ProtocolError(-32001, f"No {kind} for {call.caller.subject} by {call.method}: {name}")
 
 
@@ -238,7 +220,7 @@ async def test_a_gate_may_say_something_else() -> None:
 
 async def test_a_gate_keeps_callers_from_hearing_of_a_resource() -> None:
     class Broken(Gate):
-        def allows(self, kind: Kind, name: str, caller: Caller) -> bool:
+        def allows(self, kind: ItemKind, name: str, caller: Caller) -> bool:
             raise KeyError(name)
 
     class Passing(Rude):

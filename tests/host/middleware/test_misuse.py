@@ -11,29 +11,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
-from pegboard import (
-    FIRST_ROUND,
-    Call,
-    CallNext,
-    Completion,
-    Failure,
-    InputRequired,
-    Listing,
-    Method,
-    MethodResult,
-    Middleware,
-    Outcome,
-    Plugin,
-    PromptResult,
-    ResourceResult,
-    RetryableToolError,
-    Toolkit,
-    ToolResult,
-    ToolTimeoutError,
-    around,
-    hookimpl,
-)
-from pegboard.calls import middleware_time
+from pegboard import Completion, PromptResult, ResourceResult, RetryableToolError, Toolkit, ToolResult
+from pegboard.middleware import time_limit as middleware_time
+from pegboard.plugin import Method, Middleware, Plugin, ToolTimeoutError, around, hookimpl
+from pegboard.types import FIRST_ROUND, Call, CallNext, Failure, InputRequired, Listing, MethodResult, Outcome
 from tests.host.hosting import WAIT, call, failure, make_host, plugin_of, value
 
 Misuse = Callable[[Call, CallNext], Awaitable[Any]]

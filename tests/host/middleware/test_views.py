@@ -8,26 +8,10 @@ from typing import Any, cast
 
 import pytest
 
-from pegboard import (
-    ANONYMOUS,
-    LOCAL,
-    Call,
-    Caller,
-    CallNext,
-    Change,
-    Context,
-    Failure,
-    Gate,
-    Host,
-    Kind,
-    Listing,
-    Middleware,
-    Outcome,
-    ProtocolError,
-    Tool,
-    Toolkit,
-)
+from pegboard import Context, Host, Toolkit
 from pegboard.catalogue import views
+from pegboard.plugin import Gate, Middleware, ProtocolError
+from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, CallNext, Change, Failure, ItemKind, Listing, Outcome, Tool
 from tests.host.hosting import call, failure, make_host, plugin_of, value
 
 ANN, BEN = Caller("ann"), Caller("ben")
@@ -281,7 +265,7 @@ async def test_tools_see_the_list_of_their_caller() -> None:
 class ForAnn(Gate):
     """Hides everything called b from everybody but Ann."""
 
-    def allows(self, kind: Kind, name: str, caller: Caller) -> bool:
+    def allows(self, kind: ItemKind, name: str, caller: Caller) -> bool:
         return caller == ANN or name not in ("x_b", "x://b", "x://b/{of}", "x://b/1")
 
 
@@ -339,7 +323,7 @@ async def test_a_gate_refuses_as_if_there_were_nothing(
 
 async def test_a_gate_hides_from_protocols_too(caplog: pytest.LogCaptureFixture) -> None:
     class Broken(Gate):
-        def allows(self, kind: Kind, name: str, caller: Caller) -> bool:
+        def allows(self, kind: ItemKind, name: str, caller: Caller) -> bool:
             raise KeyError(name)
 
     async with host_of(ForAnn()) as host:

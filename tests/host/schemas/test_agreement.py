@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import Field
 
-from pegboard import ToolInputError
+from pegboard.plugin import ToolInputError
 from pegboard.schemas.signature import compile_signature
 
 LIMITED: list[Any] = [

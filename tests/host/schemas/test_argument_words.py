@@ -20,8 +20,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError, PydanticKnownError, Url, core_schema
 from typing_extensions import TypedDict
 
-from pegboard import ToolInputError
-from pegboard.argument_words import words
+from pegboard.messages.argument_words import words
+from pegboard.plugin import ToolInputError
 from pegboard.schemas.signature import compile_signature
 
 CANARY = "canary7f3a91"

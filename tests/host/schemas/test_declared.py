@@ -10,14 +10,8 @@ from typing import Any, Dict
 import pytest
 from pydantic import BaseModel, Field
 
-from pegboard import (
-    Context,
-    ToolDefinitionError,
-    ToolInputError,
-    ToolInputSchemaError,
-    ToolOutputError,
-    ToolOutputSchemaError,
-)
+from pegboard import Context, ToolDefinitionError
+from pegboard.plugin import ToolInputError, ToolInputSchemaError, ToolOutputError, ToolOutputSchemaError
 from pegboard.schemas.signature import Signature, compile_signature
 
 AB = {

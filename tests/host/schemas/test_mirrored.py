@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from pegboard import LOCAL, Caller, Mirrored, Tool, ToolDefinition, ToolInputSchemaError, Toolkit
+from pegboard import Toolkit
 from pegboard.catalogue.definitions import compile_tool
+from pegboard.plugin import ToolDefinition, ToolInputSchemaError
+from pegboard.types import LOCAL, Caller, MirroredArgument, Tool
 from tests.host.hosting import make_host
 
 REGION = Field(json_schema_extra={"x-mcp-header": "Region"})
@@ -20,7 +22,7 @@ def tool(function: Any, schema: Any = None) -> Tool:
     return compile_tool(ToolDefinition(function, description="A tool", input_schema=schema), "tool", "kit")[0]
 
 
-def raw(**properties: Any) -> tuple[Mirrored, ...]:
+def raw(**properties: Any) -> tuple[MirroredArgument, ...]:
     def function(**arguments: Any) -> None: ...
 
     return tool(function, {"type": "object", "properties": properties}).mirrored
@@ -41,12 +43,12 @@ def text(name: Any = "Region") -> dict[str, Any]:
 @pytest.mark.requirement("HEAD-18")
 def test_properties_of_the_three_types() -> None:
     found = raw(b=text(), a={"type": "integer", "x-mcp-header": "a"}, c={"type": "boolean", "x-mcp-header": "C"}, d={})
-    assert found == (Mirrored("a", ("a",)), Mirrored("C", ("c",)), Mirrored("Region", ("b",)))
+    assert found == (MirroredArgument("a", ("a",)), MirroredArgument("C", ("c",)), MirroredArgument("Region", ("b",)))
 
 
 def test_properties_of_properties() -> None:
     assert raw(a={"properties": {"properties": {"properties": {"b": text()}}}}) == (
-        Mirrored("Region", ("a", "properties", "b")),
+        MirroredArgument("Region", ("a", "properties", "b")),
     )
 
 
@@ -71,7 +73,7 @@ def test_what_only_looks_like_it(schema: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", ["R", "x-y", "!#$%&'*+-.^_`|~09azAZ", "x" * 200])
 def test_names_that_headers_have(name: str) -> None:
-    assert raw(a=text(name)) == (Mirrored(name, ("a",)),)
+    assert raw(a=text(name)) == (MirroredArgument(name, ("a",)),)
 
 
 @pytest.mark.requirement("HEAD-14", "HEAD-15", "HEAD-16")
@@ -90,7 +92,7 @@ def test_names_that_they_have_not(name: Any) -> None:
 def test_a_name_is_a_token_or_refused(name: str) -> None:
     token = bool(name) and all(char.isascii() and (char.isalnum() or char in "!#$%&'*+-.^_`|~") for char in name)
     try:
-        assert raw(a=text(name)) == (Mirrored(name, ("a",)),)
+        assert raw(a=text(name)) == (MirroredArgument(name, ("a",)),)
         assert token
     except ToolInputSchemaError:
         assert not token
@@ -242,7 +244,7 @@ async def test_a_protocol_sees_the_tools_of_its_caller() -> None:
     async with make_host(kit) as host:
         found = host.tool("kit_shown", Caller())
         assert found is not None
-        assert found.mirrored == (Mirrored("Region", ("a",)),)
+        assert found.mirrored == (MirroredArgument("Region", ("a",)),)
         assert host.tool("kit_hidden", LOCAL) is not None
         assert host.tool("kit_hidden", Caller()) is None
         assert host.tool("kit_none", LOCAL) is None

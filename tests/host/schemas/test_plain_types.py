@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, with_config
 from pydantic_core import to_json
 from typing_extensions import TypedDict
 
-from pegboard import ToolInputError, ToolOutputError
+from pegboard.plugin import ToolInputError, ToolOutputError
 from pegboard.schemas import plain_types
 from pegboard.schemas.signature import Signature, compile_signature
 

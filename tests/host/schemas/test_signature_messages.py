@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import AfterValidator, Field
 
-from pegboard import ToolInputError
+from pegboard.plugin import ToolInputError
 from pegboard.schemas.signature import compile_signature
 from tests.host.sample_types import Cat, Color, Dog, Options, Point, Size, Tree
 

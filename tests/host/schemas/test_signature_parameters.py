@@ -11,7 +11,8 @@ import pytest
 from pydantic import Field
 from typing_extensions import ParamSpec
 
-from pegboard import Context, ToolInputError
+from pegboard import Context
+from pegboard.plugin import ToolInputError
 from pegboard.schemas.signature import compile_signature
 from tests.host import plain_annotations
 from tests.host.sample_types import Color, Point

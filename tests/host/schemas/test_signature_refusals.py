@@ -10,7 +10,8 @@ from typing import Annotated, Any, Self
 import pytest
 from pydantic import Field
 
-from pegboard import Context, ToolDefinitionError, ToolInputSchemaError, ToolOutputSchemaError
+from pegboard import Context, ToolDefinitionError
+from pegboard.plugin import ToolInputSchemaError, ToolOutputSchemaError
 from pegboard.schemas.signature import compile_signature
 
 

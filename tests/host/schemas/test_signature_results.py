@@ -15,7 +15,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, ConfigDict, Field, computed_field, field_serializer
 
-from pegboard import ToolOutputError, encode
+from pegboard.plugin import ToolOutputError, encode
 from pegboard.schemas.signature import Signature, compile_signature
 from tests.host.sample_types import Box, Color, Level, Options, Point, Size, Tree
 

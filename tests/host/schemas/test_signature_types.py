@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field, PositiveInt
 
-from pegboard import ToolInputError
+from pegboard.plugin import ToolInputError
 from pegboard.schemas.signature import compile_signature
 from tests.host.sample_types import Box, Cat, Color, Dog, Level, Options, Point, Size, Tree, UserId
 

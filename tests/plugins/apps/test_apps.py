@@ -6,18 +6,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import (
-    UI_EXTENSION,
-    UI_MIME_TYPE,
-    Call,
-    Failure,
-    Host,
-    ResourceContents,
-    ResourceResult,
-    ResourceUi,
-    Toolkit,
-    ToolUi,
-)
+from pegboard import Host, ResourceContents, ResourceResult, ResourceUi, Toolkit, ToolUi
+from pegboard.types import UI_EXTENSION, UI_MIME_TYPE, Call, Failure
 from pegboard_plugins.apps import AppsPlugin
 from tests.host.hosting import make_host
 

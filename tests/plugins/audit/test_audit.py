@@ -12,21 +12,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import (
-    Call,
-    Caller,
-    CallNext,
-    Client,
-    Failure,
-    Host,
-    InsufficientScopeError,
-    Outcome,
-    PluginError,
-    RetryableToolError,
-    Toolkit,
-    UpstreamRateLimitError,
-    fingerprint,
-)
+from pegboard import Host, RetryableToolError, Toolkit, UpstreamRateLimitError
+from pegboard.plugin import InsufficientScopeError, PluginError, fingerprint
+from pegboard.types import Call, Caller, CallNext, Client, Failure, Outcome
 from pegboard_plugins.audit import KEY_FILE, MAX_KEPT_LINES, AuditPlugin
 from tests.host.hosting import call, make_host, plugin_of
 from tests.plugins.worker.conftest import SECRET, Engine, token

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pegboard import AuthProvider, Host, ToolAuthorization, Toolkit
+from pegboard import Host, Toolkit
+from pegboard.types import AuthProvider, ToolAuthorization
 from pegboard_plugins import auth_providers
 from pegboard_plugins.auth_providers import PROVIDERS, GitHub, Google, Microsoft, MicrosoftPowerBI, OAuth2, Slack
 from tests.support.distributions import make_distribution
@@ -74,7 +75,7 @@ def test_where_they_are_off_the_tool_says_what_to_turn_on() -> None:
 
 def test_so_does_one_of_a_strangers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (
-        "from pegboard import AuthProvider, Plugin, ToolAuthorization, hookimpl\n"
+        "from pegboard.plugin import Plugin, hookimpl\nfrom pegboard.types import AuthProvider, ToolAuthorization\n"
         "class Acme(ToolAuthorization):\n"
         "    provider = AuthProvider('acme', 'Acme')\n"
         "class AcmePlugin(Plugin):\n"

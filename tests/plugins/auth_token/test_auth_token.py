@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pegboard import Caller, Request, Response
+from pegboard.types import Caller, Request, Response
 from pegboard_plugins.auth_token import AuthTokenConfig, StaticBearer
 from pegboard_plugins.worker.tokens import mint
 from tests.plugins.auth_token.conftest import ADA, ADA_HOME, BEN, CALLERS, ENV, serve

@@ -16,7 +16,7 @@ import httpx2
 import requests
 import urllib3
 
-from pegboard import ToolDefinition
+from pegboard.plugin import ToolDefinition
 
 CANARY = "canary-5d0c"
 """Stands in the query, in headers both ways and in bodies; the caller may see it nowhere."""

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from pegboard import ErrorAdapter, NetworkTransportError, ToolRuntimeError, UpstreamError, UpstreamRateLimitError
+from pegboard import NetworkTransportError, UpstreamError, UpstreamRateLimitError
+from pegboard.plugin import ErrorAdapter, ToolRuntimeError
 from pegboard.testing import ErrorAdapterContract
 from pegboard_plugins.errors_http import HttpErrorAdapter
 from tests.plugins.errors_http.service import CANARY, LIBRARIES, Service, answer

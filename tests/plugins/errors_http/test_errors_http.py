@@ -15,17 +15,9 @@ import requests
 import urllib3
 from requests.adapters import HTTPAdapter
 
-from pegboard import (
-    ErrorKind,
-    Failure,
-    FatalToolError,
-    Host,
-    NetworkTransportError,
-    ToolDefinition,
-    ToolkitError,
-    UpstreamError,
-    UpstreamRateLimitError,
-)
+from pegboard import ErrorKind, FatalToolError, Host, NetworkTransportError, UpstreamError, UpstreamRateLimitError
+from pegboard.plugin import ToolDefinition, ToolkitError
+from pegboard.types import Failure
 from pegboard_plugins.errors_http import HttpErrorsPlugin
 from tests.host.hosting import failure, make_host, plugin_of
 from tests.plugins.errors_http.service import CANARY, NAMES, PATIENCE, TOOLS, Service, answer
@@ -312,7 +304,8 @@ async def test_what_comes_out_of_no_library_stays_masked(error: Exception) -> No
 
 PROGRAM = """
 import asyncio, sys
-from pegboard import Call, Host, Toolkit
+from pegboard import Host, Toolkit
+from pegboard.types import Call
 
 kit = Toolkit("t")
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, CallNext, Client, Failure, Outcome, RetryableToolError, Toolkit
+from pegboard import RetryableToolError, Toolkit
 from pegboard.errors import FatalToolError
+from pegboard.types import Call, CallNext, Client, Failure, Outcome
 from pegboard_plugins.logging import LONGEST, LoggingPlugin
 from tests.host.hosting import call, make_host, plugin_of
 

@@ -7,20 +7,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import (
-    LOCAL,
-    Call,
-    Client,
-    Contributed,
-    Extension,
-    Method,
-    MethodResult,
-    NotificationHandler,
-    Outcome,
-    Plugin,
-    ProtocolError,
-    hookimpl,
-)
+from pegboard.plugin import Contributions, Extension, Method, NotificationHandler, Plugin, ProtocolError, hookimpl
+from pegboard.types import LOCAL, Call, Client, MethodResult, Outcome
 from pegboard_plugins.mcp.additions import MOST_HEARD, Hearing, capabilities, require_method
 from tests.host.hosting import make_host, until
 
@@ -31,8 +19,8 @@ async def answer(call: Call) -> Outcome:
     return MethodResult()
 
 
-def contributed(*extensions: Extension, methods: Any = ()) -> Contributed:
-    return Contributed({one.identifier: one for one in extensions}, {one.name: one for one in methods})
+def contributed(*extensions: Extension, methods: Any = ()) -> Contributions:
+    return Contributions({one.identifier: one for one in extensions}, {one.name: one for one in methods})
 
 
 def client(revision: str, **declared: Any) -> Client:
@@ -63,7 +51,7 @@ def test_the_capability_of_a_method_is_advertised_where_the_method_is() -> None:
     assert capabilities(known, "2026-07-28") == {"acme": {}, "extensions": {ACME: {}}}
 
 
-def code(known: Contributed, name: str, who: Client) -> int:
+def code(known: Contributions, name: str, who: Client) -> int:
     """0 when the client may call it."""
     try:
         require_method(known, name, who)

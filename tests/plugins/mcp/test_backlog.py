@@ -78,7 +78,8 @@ async def test_one_that_always_has_something_to_say_holds_up_nobody() -> None:
 
 
 async def test_a_connection_whose_responses_wait_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pegboard import ANONYMOUS, Host
+    from pegboard import Host
+    from pegboard.types import ANONYMOUS
     from pegboard_plugins.mcp import McpConfig, protocol
     from pegboard_plugins.mcp.rounds import RoundTrips
     from pegboard_plugins.mcp.service import Service

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import LOCAL, Client, EventStream, Response, ServerSentEvent
+from pegboard.types import LOCAL, Client, EventStream, Response, ServerSentEvent
 from pegboard_plugins.mcp import McpConfig, exchange
 from pegboard_plugins.mcp.exchange import Exchange
 from pegboard_plugins.mcp.http import calls

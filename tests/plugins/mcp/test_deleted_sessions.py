@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from pegboard import LOCAL, Client, SessionRecord
+from pegboard.plugin import SessionRecord
+from pegboard.types import LOCAL, Client
 from pegboard_plugins.mcp import McpConfig
 from pegboard_plugins.mcp.http.memory import MemorySessions
 from pegboard_plugins.mcp.http.table import Sessions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 
-from pegboard import EventStore, SessionStore
+from pegboard.plugin import EventStore, SessionStore
 from pegboard.testing import EventStoreContract, SessionStoreContract, session_record
 from pegboard_plugins.mcp.http.memory import MemoryEvents, MemorySessions
 

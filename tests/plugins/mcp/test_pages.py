@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Identity, Listing, Tool
+from pegboard.types import Identity, Listing, Tool
 from pegboard_plugins.mcp.describe import listing_object
 from pegboard_plugins.mcp.results import Cached, Encoder
 from pegboard_plugins.mcp.revisions import LEGACY, MODERN

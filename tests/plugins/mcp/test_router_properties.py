@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from multidict import CIMultiDict
 
-from pegboard import LOCAL, EventStream, Host, Request, Response, Toolkit
+from pegboard import Host, Toolkit
+from pegboard.types import LOCAL, EventStream, Request, Response
 from tests.support.peer import modern_meta
 from tests.support.recorder import Conversation
 

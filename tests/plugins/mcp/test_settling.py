@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import LOCAL, Client, SessionRecord
+from pegboard.plugin import SessionRecord
+from pegboard.types import LOCAL, Client
 from pegboard_plugins.mcp import McpConfig
 from pegboard_plugins.mcp.http import table
 from pegboard_plugins.mcp.http.memory import MemorySessions

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, Client, Contributed, Extension, Notify, ProtocolError, Subscribed, Topic
+from pegboard.plugin import Contributions, Extension, ProtocolError, Subscription, Topic
+from pegboard.types import Call, Client, Notify
 from pegboard_plugins.mcp.additions import subscribe
 
 ACME = "com.acme/x"
@@ -25,20 +26,20 @@ class Topics:
         self.open: list[str] = []
 
     def topic(self, name: str, *, fails: Exception | None = None, has: bool = True) -> Topic:
-        def begin(call: Call, wanted: Any, notify: Notify) -> Subscribed | None:
+        def begin(call: Call, wanted: Any, notify: Notify) -> Subscription | None:
             if fails is not None:
                 raise fails
             if not has:
                 return None
             self.open.append(name)
             notify(f"notifications/{name}", {"of": wanted})
-            return Subscribed(wanted[:1], lambda: self.open.remove(name))
+            return Subscription(wanted[:1], lambda: self.open.remove(name))
 
         return Topic(name, ACME, begin)
 
 
-def contributed(*topics: Topic, **fields: Any) -> Contributed:
-    return Contributed(extensions={ACME: Extension(ACME, **fields)}, topics={one.name: one for one in topics})
+def contributed(*topics: Topic, **fields: Any) -> Contributions:
+    return Contributions(extensions={ACME: Extension(ACME, **fields)}, topics={one.name: one for one in topics})
 
 
 @pytest.mark.requirement("LISTEN-01")

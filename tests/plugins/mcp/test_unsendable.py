@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, CallNext, Middleware, Outcome, Plugin, ProtocolError, Toolkit, ToolResult, hookimpl
+from pegboard import Toolkit, ToolResult
+from pegboard.plugin import Middleware, Plugin, ProtocolError, hookimpl
 from pegboard.testing import connect
+from pegboard.types import Call, CallNext, Outcome
 
 kit = Toolkit("x")
 

@@ -7,20 +7,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pegboard import (
-    ANONYMOUS,
-    LOCAL,
-    Call,
-    Caller,
-    Context,
-    ErrorKind,
-    Failure,
-    Host,
-    ProtocolError,
-    Supplied,
-    Toolkit,
-    ToolResult,
-)
+from pegboard import Context, ErrorKind, Host, Toolkit, ToolResult
+from pegboard.plugin import ProtocolError
+from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Failure, Supplied
 from pegboard_plugins.rate_limit import Buckets, Rate, RateLimit, RateLimitConfig, TooManyCallsError
 from tests.host.hosting import call, failure, make_host, plugin_of, value
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from pegboard.audit import MOST
+from pegboard.routing.refusals import MOST
 from tests.plugins.auth_token import door_kit
 from tests.plugins.resource_server.conftest import listed, serve, storm
 from tests.support.distributions import make_distribution

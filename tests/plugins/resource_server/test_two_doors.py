@@ -9,8 +9,9 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from pegboard import ANONYMOUS, Caller, EventStream, Request, Response, Route
-from pegboard.routing import guarded
+from pegboard.plugin import Route
+from pegboard.routing.router import guarded
+from pegboard.types import ANONYMOUS, Caller, EventStream, Request, Response
 from tests.plugins.auth_token.conftest import ADA, BEN, CALLERS, ENV
 from tests.plugins.resource_server.conftest import METADATA, listed, serve
 from tests.support.http import Answer, Served

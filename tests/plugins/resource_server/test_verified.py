@@ -11,7 +11,7 @@ import jwt
 import pytest
 import pytest_asyncio
 
-from pegboard import Caller, Request
+from pegboard.types import Caller, Request
 from pegboard_plugins.resource_server import ResourceServerConfig, introspection, tokens
 from pegboard_plugins.resource_server.tokens import TokenBearer
 from tests.host.test_bearer import Fields

@@ -8,12 +8,9 @@ from typing import Any
 import pytest
 
 from pegboard import (
-    Call,
     Completion,
     EmbeddedResource,
-    Failure,
     ImageContent,
-    Outcome,
     PromptMessage,
     PromptResult,
     ResourceContents,
@@ -23,6 +20,7 @@ from pegboard import (
     Toolkit,
     ToolResult,
 )
+from pegboard.types import Call, Failure, Outcome
 from pegboard_plugins.response_size import ResponseSizePlugin, size_of
 from tests.host.hosting import make_host
 

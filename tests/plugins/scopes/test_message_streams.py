@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pegboard import Caller, ProtocolError
+from pegboard.plugin import ProtocolError
 from pegboard.testing import connect
+from pegboard.types import Caller
 from tests.plugins.scopes.docs_kit import docs
 
 PLUGINS = {"scopes": {"resources": {"docs://secret": ["s"]}, "tools": {"docs_read": ["t"]}}}

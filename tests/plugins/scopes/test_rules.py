@@ -11,25 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from pegboard import (
-    ANONYMOUS,
-    LOCAL,
-    Call,
-    Caller,
-    Failure,
-    Host,
-    InsufficientScopeError,
-    Listing,
-    Method,
-    MethodResult,
-    NotFoundError,
-    Outcome,
-    Plugin,
-    Supplied,
-    Toolkit,
-    hookimpl,
-)
+from pegboard import Host, NotFoundError, Toolkit
 from pegboard.catalogue import views
+from pegboard.plugin import InsufficientScopeError, Method, Plugin, hookimpl
+from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Failure, Listing, MethodResult, Outcome, Supplied
 from pegboard_plugins.scopes import ScopesConfig, ScopesPlugin, _rules
 from tests.host.hosting import make_host, plugin_of
 from tests.plugins.scopes.docs_kit import make_kit
@@ -267,7 +252,7 @@ async def test_thousands_of_callers_share_the_lists(monkeypatch: pytest.MonkeyPa
 
 
 async def test_a_gate_beside_it_hides_what_it_hides() -> None:
-    from pegboard import Gate
+    from pegboard.plugin import Gate
 
     class Closed(Gate):
         def allows(self, kind: Any, name: str, caller: Caller) -> bool:

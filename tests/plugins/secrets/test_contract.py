@@ -8,7 +8,7 @@ from pathlib import Path
 import keyring
 import pytest
 
-from pegboard import SecretStore
+from pegboard.plugin import SecretStore
 from pegboard.testing import SecretStoreContract
 from pegboard_plugins.secrets_dotenv import DotenvStore
 from pegboard_plugins.secrets_env import EnvironmentStore

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pegboard import Call, ConfigError, Failure, Host, HostConfig
+from pegboard import Host
 from pegboard.loading.discovery import defaults
+from pegboard.plugin import ConfigError, HostConfig
+from pegboard.types import Call, Failure
 from pegboard_plugins.secrets_dotenv import DotenvStore
 from tests.host.hosting import failure, value
 from tests.plugins.secrets.reading import reading_kit

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pegboard import ConfigError, Host, HostConfig
+from pegboard import Host
+from pegboard.plugin import ConfigError, HostConfig
 from pegboard_plugins.secrets_files import MOST_BYTES, FileStore
 from tests.host.hosting import value
 from tests.plugins.secrets.reading import reading_kit

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import ConfigError, Context, Host, HostConfig, Selection, Toolkit
+from pegboard import Context, Host, Toolkit
 from pegboard.loading.discovery import defaults
+from pegboard.plugin import ConfigError, HostConfig, Selection
 from pegboard_plugins.secrets_env import EnvironmentStore
 from tests.host.hosting import failure, plugin_of, value
 from tests.plugins.secrets.reading import reading_kit

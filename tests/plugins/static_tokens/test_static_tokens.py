@@ -8,21 +8,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pegboard import (
-    ANONYMOUS,
-    Authorization,
-    AuthorizationRequiredError,
-    Caller,
-    Context,
-    Host,
-    Plugin,
-    SecretStore,
-    Supplied,
-    TokenRequest,
-    TokenSource,
-    Toolkit,
-    hookimpl,
-)
+from pegboard import Authorization, Context, Host, Toolkit
+from pegboard.plugin import AuthorizationRequiredError, Plugin, SecretStore, TokenSource, hookimpl
+from pegboard.types import ANONYMOUS, Caller, Supplied, TokenRequest
 from pegboard_plugins.auth_providers import GitHub, OAuth2
 from pegboard_plugins.static_tokens import StaticTokensConfig
 from tests.host.hosting import failure, plugin_of, value

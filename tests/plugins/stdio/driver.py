@@ -19,7 +19,8 @@ from collections.abc import AsyncIterable
 from types import SimpleNamespace
 from typing import Any
 
-from pegboard import Caller, Connection, TransportError
+from pegboard.plugin import Connection, TransportError
+from pegboard.types import Caller
 from pegboard_plugins.stdio.running import RunningTools
 from pegboard_plugins.stdio.transport import StdioTransport
 

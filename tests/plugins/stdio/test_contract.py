@@ -7,7 +7,7 @@ import os
 import socket
 from typing import Any
 
-from pegboard import Transport
+from pegboard.plugin import Transport
 from pegboard.testing import FarEnd, Lines, TransportContract
 from pegboard_plugins.stdio.running import RunningTools
 from pegboard_plugins.stdio.transport import StdioTransport

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, CallNext, Host, Outcome, PromptResult, ResourceResult, Toolkit, ToolResult
+from pegboard import Host, PromptResult, ResourceResult, Toolkit, ToolResult
+from pegboard.types import Call, CallNext, Outcome
 from pegboard_plugins import timing
 from pegboard_plugins.timing import Timing, TimingConfig, TimingPlugin
 from tests.host.hosting import call, failure, make_host, plugin_of, value

@@ -12,7 +12,6 @@ from pydantic import BaseModel, Field
 from pegboard import (
     AudioContent,
     Context,
-    Elicit,
     EmbeddedResource,
     ErrorKind,
     FatalToolError,
@@ -30,6 +29,7 @@ from pegboard import (
     UpstreamError,
 )
 from pegboard.context.log import Level
+from pegboard.types import Elicit
 from pegboard_plugins.auth_providers import Google
 
 kit = Toolkit("more_kit", version="v2.0.0-RC1")

@@ -8,19 +8,9 @@ from typing import Any
 
 import pytest_asyncio
 
-from pegboard import (
-    Call,
-    Caller,
-    CallNext,
-    Host,
-    Middleware,
-    Outcome,
-    Plugin,
-    Request,
-    Response,
-    ToolDefinition,
-    hookimpl,
-)
+from pegboard import Host
+from pegboard.plugin import Middleware, Plugin, ToolDefinition, hookimpl
+from pegboard.types import Call, Caller, CallNext, Outcome, Request, Response
 from pegboard_plugins.worker import WorkerConfig
 from pegboard_plugins.worker.endpoint import Endpoint
 from tests.host.hosting import make_host

@@ -17,7 +17,8 @@ import pytest
 import pytest_asyncio
 from pydantic import SecretStr
 
-from pegboard import Caller, Request, Response, fingerprint
+from pegboard.plugin import fingerprint
+from pegboard.types import Caller, Request, Response
 from pegboard_plugins.worker import WorkerConfig
 from pegboard_plugins.worker.tokens import WorkerTokens
 from tests.plugins.worker.conftest import SECRET, Engine, claims, reference, serve, token

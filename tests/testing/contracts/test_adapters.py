@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import ErrorAdapter, FatalToolError, RetryableToolError, ToolRuntimeError
+from pegboard import FatalToolError, RetryableToolError
+from pegboard.plugin import ErrorAdapter, ToolRuntimeError
 from pegboard.testing import ErrorAdapterContract
 
 CANARY = ErrorAdapterContract.canary

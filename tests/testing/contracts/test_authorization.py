@@ -8,15 +8,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from pegboard import (
-    Authorization,
-    AuthorizationRequiredError,
-    AuthProvider,
-    TokenRequest,
-    TokenSource,
-    ToolAuthorization,
-)
+from pegboard import Authorization
+from pegboard.plugin import AuthorizationRequiredError, TokenSource
 from pegboard.testing import AuthProviderContract, TokenSourceContract
+from pegboard.types import AuthProvider, TokenRequest, ToolAuthorization
 from pegboard_plugins import auth_providers
 from pegboard_plugins.auth_providers import GitHub
 from pegboard_plugins.static_tokens import StaticTokens, StaticTokensConfig

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import SecretStore
+from pegboard.plugin import SecretStore
 from pegboard.testing import SecretStoreContract
 from pegboard.testing.hosting import Secrets
 

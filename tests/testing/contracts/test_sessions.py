@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pegboard import Caller, EventStore, SessionRecord, SessionStore
+from pegboard.plugin import EventStore, SessionRecord, SessionStore
 from pegboard.testing import EventStoreContract, SessionStoreContract
+from pegboard.types import Caller
 from pegboard_plugins.mcp.http.memory import MemoryEvents, MemorySessions
 from tests.support import kept
 

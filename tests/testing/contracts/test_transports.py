@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from pegboard import ANONYMOUS, LOCAL, Request, Response, Transport, TransportHost
+from pegboard.plugin import Transport, TransportContext
 from pegboard.testing import FarEnd, Lines, TransportContract
 from pegboard.testing.contracts import base
+from pegboard.types import ANONYMOUS, LOCAL, Request, Response
 from tools.install import ROOT
 
 LIMIT = 4 * 2**20
@@ -128,7 +129,7 @@ class Bad:
         self._runs = itertools.count()
         self._lines: list[asyncio.Task[Any] | None] = []
 
-    async def run(self, host: TransportHost) -> None:
+    async def run(self, host: TransportContext) -> None:
         if self._fault == "only once" and next(self._runs):
             raise RuntimeError("it ran before")
 
@@ -145,7 +146,7 @@ class Bad:
 
         limit = 65_536 if self._fault == "small" else LIMIT
         if self._fault != "another error" and not self._path.parent.exists():
-            from pegboard import TransportError
+            from pegboard.plugin import TransportError
 
             raise TransportError("there is no such folder")
         server = await asyncio.start_unix_server(serve, self._path, limit=limit)
@@ -159,7 +160,7 @@ class Bad:
         finally:
             server.close()
 
-    async def _caller(self, host: TransportHost) -> Any:
+    async def _caller(self, host: TransportContext) -> Any:
         if self._fault not in ASKS:
             return {"trusts all": LOCAL, "no caller": None}.get(self._fault, ANONYMOUS)
         headers: Any = {}

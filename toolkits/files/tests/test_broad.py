@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import Call, ConfigError, Host, HostConfig
+from pegboard import Host
+from pegboard.plugin import ConfigError, HostConfig
+from pegboard.types import Call
 
 NAMED = Call("tools/call", {"name": "files_roots", "arguments": {}})
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 from jsonschema import Draft202012Validator
 
-from pegboard import ConfigError, ProtocolError
+from pegboard.plugin import ConfigError, ProtocolError
 from pegboard.testing import TestClient, connect
 from toolkit_files import kit, tools
 from toolkit_files.problems import Cancelled

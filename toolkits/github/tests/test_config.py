@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from pegboard import ConfigError, Host, PluginError
+from pegboard import Host
+from pegboard.plugin import ConfigError, PluginError
 from toolkit_github import GithubConfig
 
 

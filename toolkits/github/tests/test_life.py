@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from pegboard import Call, Host
+from pegboard import Host
+from pegboard.types import Call
 from toolkit_github.client import Ask, Client
 from toolkit_github.config import GithubConfig
 from toolkits.github.tests.support.examples import example

@@ -13,17 +13,9 @@ from typing import Any
 
 import pytest
 
-from pegboard import (
-    Authorization,
-    AuthorizationRequiredError,
-    Call,
-    Classification,
-    Failure,
-    Host,
-    Supplied,
-    Tool,
-    ToolResult,
-)
+from pegboard import Authorization, Classification, Host, ToolResult
+from pegboard.plugin import AuthorizationRequiredError
+from pegboard.types import Call, Failure, Supplied, Tool
 from pegboard_plugins.auth_providers import GitHub
 from toolkit_github import GithubConfig
 from toolkits.github.tests.support.description import operations

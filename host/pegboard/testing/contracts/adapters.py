@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, NoReturn
 from unittest import SkipTest
 
-from pegboard.contracts import ErrorAdapter
 from pegboard.errors import ErrorKind, ToolRuntimeError
+from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.testing.contracts.base import Contract
 
 

@@ -7,18 +7,12 @@ from abc import abstractmethod
 from collections.abc import Awaitable
 from typing import ClassVar
 
-from pegboard.contracts import (
-    Authorization,
-    AuthProvider,
-    Call,
-    Caller,
-    Supplied,
-    TokenRequest,
-    TokenSource,
-    ToolAuthorization,
-)
 from pegboard.errors import AuthorizationRequiredError
+from pegboard.plugin.authorization import TokenSource
 from pegboard.testing.contracts.base import Contract, overheard, rule
+from pegboard.types.authorization import AuthProvider, TokenRequest, ToolAuthorization
+from pegboard.types.callers import Authorization, Caller, Supplied
+from pegboard.types.calls import Call
 
 
 class _Elsewhere(ToolAuthorization):

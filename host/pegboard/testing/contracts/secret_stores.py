@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import ClassVar
 
-from pegboard.contracts import SecretStore
+from pegboard.plugin.secrets import SecretStore
 from pegboard.testing.contracts.base import Contract, overheard
 
 ODD = ("", " ", ".", "..", "/etc/hostname", "A/B", "A\\B", "A=B", "A B", "A\nB", "\u00e9", "\0", "$HOME", "x" * 5000)

@@ -6,8 +6,9 @@ import asyncio
 from abc import abstractmethod
 from collections.abc import Awaitable
 
-from pegboard.contracts import ANONYMOUS, LOCAL, Caller, Client, EventStore, SessionRecord, SessionStore
+from pegboard.plugin.sessions import EventStore, SessionRecord, SessionStore
 from pegboard.testing.contracts.base import Contract, rule
+from pegboard.types.callers import ANONYMOUS, LOCAL, Caller, Client
 
 
 def session_record(session_id: str = "s", level: str = "info") -> SessionRecord:

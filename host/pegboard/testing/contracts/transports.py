@@ -10,10 +10,12 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import ClassVar, Literal
 from unittest import SkipTest
 
-from pegboard.contracts import ANONYMOUS, Caller, Connection, EventStream, Request, Response, Transport
 from pegboard.errors import TransportError
+from pegboard.plugin.transports import Connection, Transport
 from pegboard.testing.contracts.base import Contract, rule
 from pegboard.testing.contracts.far_end import FarEnd
+from pegboard.types.callers import ANONYMOUS, Caller
+from pegboard.types.http import EventStream, Request, Response
 
 logger = logging.getLogger("pegboard.testing")
 
@@ -101,7 +103,7 @@ class TransportContract(Contract[Transport]):
         announces: it tells the host where it is open.
         large: how long a message is that it must carry, in bytes.
         trust: what makes a caller known: "nothing"; "channel", if only the operator has it, such as standard input; or
-            "host", if it asks `TransportHost.authenticate`.
+            "host", if it asks `TransportContext.authenticate`.
     """
 
     many: ClassVar[bool] = True

@@ -10,7 +10,8 @@ from collections.abc import Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from pegboard import EventStream, RequestId, Response, jsonrpc_error
+from pegboard.plugin import jsonrpc_error
+from pegboard.types import EventStream, RequestId, Response
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST
 from pegboard_plugins.mcp.exchange import COMMIT_SECONDS, STREAM_HEADERS, cut
 from pegboard_plugins.mcp.http.refusals import DELETED, failure

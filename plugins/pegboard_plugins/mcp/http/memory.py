@@ -6,7 +6,8 @@ import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Sequence
 
-from pegboard import Caller, SessionRecord
+from pegboard.plugin import SessionRecord
+from pegboard.types import Caller
 
 
 class MemorySessions:

@@ -6,27 +6,16 @@ import logging
 from collections.abc import Sequence
 from typing import Any, Final
 
-from pegboard import (
-    AuditLog,
-    BearerScheme,
-    Call,
-    Failure,
-    InsufficientScopeError,
-    MCPError,
-    Outcome,
-    ProtocolError,
-    Request,
-    RequestId,
-    Response,
-    jsonrpc_error,
-)
+from pegboard import MCPError
+from pegboard.plugin import BearerScheme, InsufficientScopeError, ProtocolError, RefusalLog, jsonrpc_error
+from pegboard.types import Call, Failure, Outcome, Request, RequestId, Response
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
 from pegboard_plugins.mcp.headers import PROTOCOL_VERSION_HEADER, named_revision
 from pegboard_plugins.mcp.revisions import LEGACY, MODERN, SUPPORTED
 
 DELETED: Final = "The session was deleted."
 
-_AUDIT = AuditLog()
+_AUDIT = RefusalLog()
 
 
 def failure(status: int, request_id: RequestId | None, code: int, message: str, data: Any = None) -> Response:

@@ -7,18 +7,9 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pegboard import (
-    AuditLog,
-    Call,
-    EventStream,
-    MCPError,
-    ProtocolError,
-    Request,
-    RequestId,
-    Response,
-    fingerprint,
-    jsonrpc_error,
-)
+from pegboard import MCPError
+from pegboard.plugin import ProtocolError, RefusalLog, fingerprint, jsonrpc_error
+from pegboard.types import Call, EventStream, Request, RequestId, Response
 from pegboard_plugins.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, is_request_id, params_of, readable_id, shape
 from pegboard_plugins.mcp.exchange import STREAM_HEADERS, cut
 from pegboard_plugins.mcp.headers import SESSION_HEADER, named_revision
@@ -50,7 +41,7 @@ _NOT_ASKED = (
     "or another process serves the same session store. Only one process may serve a session store."
 )
 
-_AUDIT = AuditLog()
+_AUDIT = RefusalLog()
 logger = logging.getLogger("pegboard.mcp")
 
 

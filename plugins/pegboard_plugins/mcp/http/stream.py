@@ -14,7 +14,8 @@ from collections.abc import Callable, Hashable, Sequence
 from itertools import count
 from typing import NamedTuple, Self
 
-from pegboard import EventStore, RequestId, ServerSentEvent, decode, encode
+from pegboard.plugin import EventStore, decode, encode
+from pegboard.types import RequestId, ServerSentEvent
 from pegboard_plugins.mcp.envelope import is_request_id
 from pegboard_plugins.mcp.outbox import Outbox
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pegboard import AuditLog, Caller, Change, Client, EventStore, RequestId, SessionRecord, SessionStore, fingerprint
+from pegboard.plugin import EventStore, RefusalLog, SessionRecord, SessionStore, fingerprint
+from pegboard.types import Caller, Change, Client, RequestId
 from pegboard_plugins.mcp.changes import notification
 from pegboard_plugins.mcp.http.stream import Keeping, Stream
 from pegboard_plugins.mcp.requests import QuestionIds
@@ -29,7 +30,7 @@ KEEP_SECONDS = 1.0
 GRACE_SECONDS = 60.0
 """For how long a session is told of changes whose client has lost the stream, so that it misses none of them."""
 
-_AUDIT = AuditLog()
+_AUDIT = RefusalLog()
 
 
 class HttpSession(Session):

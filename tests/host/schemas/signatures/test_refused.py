@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from pegboard import ToolDefinition, Toolkit
+from pegboard import Toolkit
+from pegboard.plugin import ToolDefinition
 from tests.host.hosting import make_host
 from tests.host.schemas.signatures import refused
 from tests.host.schemas.signatures.refused import REFUSED, Refused

@@ -14,7 +14,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pegboard import Call, Failure, Host, Toolkit, ToolkitError
+from pegboard import Host, Toolkit
+from pegboard.plugin import ToolkitError
+from pegboard.types import Call, Failure
 
 CANARY = "canary-5d0c"
 LIBRARIES = ("slack_sdk", "googleapiclient", "google.auth", "kiota_abstractions", "msgraph", "gql", "requests", "httpx")

@@ -4,22 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pegboard import (
-    Call,
-    Caller,
-    CallNext,
-    Context,
-    FatalToolError,
-    Gate,
-    Kind,
-    MCPError,
-    Middleware,
-    Outcome,
-    Plugin,
-    PluginConfig,
-    ToolDefinition,
-    hookimpl,
-)
+from pegboard import Context, FatalToolError, MCPError, PluginConfig
+from pegboard.plugin import Gate, Middleware, Plugin, ToolDefinition, hookimpl
+from pegboard.types import Call, Caller, CallNext, ItemKind, Outcome
 
 LONGEST = 1000
 
@@ -67,7 +54,7 @@ class Private(Gate):
     def __init__(self, names: Iterable[str]) -> None:
         self.names = frozenset(names)
 
-    def allows(self, kind: Kind, name: str, caller: Caller) -> bool:
+    def allows(self, kind: ItemKind, name: str, caller: Caller) -> bool:
         return caller.trusted or name not in self.names
 
 

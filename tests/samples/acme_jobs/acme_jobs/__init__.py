@@ -10,30 +10,22 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from pegboard import (
-    Call,
-    Caller,
-    CallNext,
+from pegboard import PluginConfig, ToolError
+from pegboard.plugin import (
     Extension,
-    Failure,
-    Inlined,
     Lifespan,
     Method,
-    MethodResult,
     Middleware,
     NotificationHandler,
-    Notify,
-    Outcome,
     Plugin,
-    PluginConfig,
     ProtocolError,
-    Subscribed,
-    ToolError,
+    Subscription,
     Topic,
     around,
     as_failure,
     hookimpl,
 )
+from pegboard.types import Call, Caller, CallNext, EmbeddedOutcome, Failure, MethodResult, Notify, Outcome
 
 JOBS = "com.acme/jobs"
 INVALID_PARAMS = -32602
@@ -77,7 +69,7 @@ class Job:
     def detail(self) -> dict[str, Any]:
         detail: dict[str, Any] = {"jobId": self.id, "status": self.status, "seen": self.seen}
         if self.outcome is not None:
-            detail["error" if self.status == "failed" else "result"] = Inlined("tools/call", self.outcome)
+            detail["error" if self.status == "failed" else "result"] = EmbeddedOutcome("tools/call", self.outcome)
         return detail
 
 
@@ -138,7 +130,7 @@ class JobsPlugin(Plugin):
     async def note_seen(self, call: Call) -> None:
         self.job(call).seen += 1
 
-    def subscribe(self, call: Call, wanted: Any, notify: Notify) -> Subscribed | None:
+    def subscribe(self, call: Call, wanted: Any, notify: Notify) -> Subscription | None:
         """Tell a stream of the end of jobs."""
         if not isinstance(wanted, list):
             raise ProtocolError(INVALID_PARAMS, "jobIds must be a list")
@@ -151,7 +143,7 @@ class JobsPlugin(Plugin):
             for job, watcher in watchers:
                 job.watchers.discard(watcher)
 
-        return Subscribed([job.id for job in jobs], close) if jobs else None
+        return Subscription([job.id for job in jobs], close) if jobs else None
 
     def job(self, call: Call) -> Job:
         """The job that a call is about; another caller's is as unknown as none."""

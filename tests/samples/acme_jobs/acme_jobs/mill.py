@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-from pegboard import Context, ProtocolError, RetryableToolError, Toolkit
+from pegboard import Context, RetryableToolError, Toolkit
+from pegboard.plugin import ProtocolError
 
 kit = Toolkit("mill")
 

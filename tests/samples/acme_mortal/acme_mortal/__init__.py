@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 
-from pegboard import Plugin, PluginConfig, Transport, TransportHost, hookimpl
+from pegboard import PluginConfig
+from pegboard.plugin import Plugin, Transport, TransportContext, hookimpl
 
 
 class MortalConfig(PluginConfig):
@@ -24,7 +25,7 @@ class MortalTransport:
     def __init__(self, config: MortalConfig) -> None:
         self._config = config
 
-    async def run(self, host: TransportHost) -> None:
+    async def run(self, host: TransportContext) -> None:
         touched = asyncio.Event()
 
         def touch(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from pegboard import Call, CallNext, Middleware, Outcome, Plugin, PluginConfig, ToolResult, around, hookimpl
+from pegboard import PluginConfig, ToolResult
+from pegboard.plugin import Middleware, Plugin, around, hookimpl
+from pegboard.types import Call, CallNext, Outcome
 
 
 def polished(change: Callable[[str], str]) -> Middleware:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pegboard import Plugin
+from pegboard.plugin import Plugin
 
 if folder := os.environ.get("ACME_MARKS"):
     (Path(folder) / __name__).touch()

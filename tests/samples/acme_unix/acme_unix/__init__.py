@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 
-from pegboard import Plugin, PluginConfig, Transport, TransportError, TransportHost, hookimpl
+from pegboard import PluginConfig
+from pegboard.plugin import Plugin, Transport, TransportContext, TransportError, hookimpl
 
 
 class UnixConfig(PluginConfig):
@@ -42,7 +43,7 @@ class UnixTransport:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    async def run(self, host: TransportHost) -> None:
+    async def run(self, host: TransportContext) -> None:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await host.serve(UnixConnection(writer, self._path), reader)
 

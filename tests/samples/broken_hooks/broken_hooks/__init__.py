@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from pegboard import Plugin, PromptDefinition, ToolDefinition, hookimpl
+from pegboard.plugin import Plugin, PromptDefinition, ToolDefinition, hookimpl
 
 
 def leftover() -> str:

@@ -1,6 +1,6 @@
 """A module as a plugin, with a hook that does not exist."""
 
-from pegboard import hookimpl
+from pegboard.plugin import hookimpl
 
 
 @hookimpl

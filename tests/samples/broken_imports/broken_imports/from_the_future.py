@@ -1,6 +1,6 @@
 """Written for hooks that this host does not have yet."""
 
-from pegboard import Plugin
+from pegboard.plugin import Plugin
 
 
 class FuturePlugin(Plugin):

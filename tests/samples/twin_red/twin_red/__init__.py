@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pegboard import Plugin, Toolkit
+from pegboard import Toolkit
+from pegboard.plugin import Plugin
 
 twin = Toolkit("twin")
 left = Toolkit("left", prefix=False)

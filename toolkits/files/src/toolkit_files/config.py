@@ -5,7 +5,8 @@ from typing import Annotated, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from pegboard import PluginConfig, Widens
+from pegboard import PluginConfig
+from pegboard.plugin import WidensAccess
 from toolkit_files.broad import broadness, existing
 from toolkit_files.patterns import Globs
 from toolkit_files.problems import FileProblem
@@ -39,15 +40,15 @@ class FilesConfig(PluginConfig):
             description="directories below which the tools work; a relative one in a file counts from that file's "
             "folder, one from the environment from the working directory, which is also called {cwd}",
         ),
-        Widens("opens these directories"),
+        WidensAccess("opens these directories"),
     ] = (".",)
     allow_broad_roots: Annotated[
         bool,
         Field(description="lets a root be the home directory, a directory that holds it, or /"),
-        Widens("opens the home directory or the whole disk"),
+        WidensAccess("opens the home directory or the whole disk"),
     ] = False
     write: Annotated[
-        bool, Field(description="offers the tools that write, move and delete"), Widens("changes files")
+        bool, Field(description="offers the tools that write, move and delete"), WidensAccess("changes files")
     ] = False
     max_read_bytes: Annotated[
         int, Field(ge=1024, le=64 << 20, description="the most that one call returns, in bytes")
@@ -69,12 +70,12 @@ class FilesConfig(PluginConfig):
     allow: Annotated[
         tuple[str, ...],
         Field(description="globs of files and directories that are open although they are closed by default"),
-        Widens("opens files that may hold credentials"),
+        WidensAccess("opens files that may hold credentials"),
     ] = ()
     protect: Annotated[
         tuple[str, ...],
         Field(description="globs of what may be read but not changed"),
-        Widens("no longer protects the default", unless=lambda globs: set(globs) >= set(PROTECTED)),
+        WidensAccess("no longer protects the default", unless=lambda globs: set(globs) >= set(PROTECTED)),
     ] = PROTECTED
 
     @field_validator("roots")

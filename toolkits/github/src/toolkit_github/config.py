@@ -5,7 +5,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
-from pegboard import PluginConfig, Widens
+from pegboard import PluginConfig
+from pegboard.plugin import WidensAccess
 
 __all__ = ["GithubConfig", "is_loopback"]
 
@@ -16,12 +17,12 @@ class GithubConfig(PluginConfig):
     base_url: Annotated[
         str,
         Field(description="GitHub's REST API; of an Enterprise Server https://HOST/api/v3"),
-        Widens("sends the token there"),
+        WidensAccess("sends the token there"),
     ] = "https://api.github.com"
     write: Annotated[
         bool,
         Field(description="offers the tools that create, change, merge and delete"),
-        Widens("changes things on GitHub"),
+        WidensAccess("changes things on GitHub"),
     ] = False
     timeout_seconds: Annotated[float, Field(gt=0, le=600, description="how long one request may take")] = 30.0
     max_answer_bytes: Annotated[

@@ -13,11 +13,10 @@ from pegboard import (
     NetworkTransportError,
     RetryableToolError,
     ToolExecutionError,
-    ToolRuntimeError,
     UpstreamError,
     UpstreamRateLimitError,
-    decode,
 )
+from pegboard.plugin import ToolRuntimeError, decode
 
 __all__ = ["Refused", "no_answer", "not_fetched", "not_understood", "refusal", "too_large"]
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from pegboard import Call, Failure, Host, Outcome, ToolkitError, ToolResult
+from pegboard import Host, ToolResult
+from pegboard.plugin import ToolkitError
+from pegboard.types import Call, Failure, Outcome
 
 
 class Served:

@@ -1,0 +1,126 @@
+# Written by `python -m tools.stubs` from the names in `__init__.py`.
+from pegboard.authoring import (
+    tool,
+)
+from pegboard.config import (
+    PluginConfig,
+)
+from pegboard.context import (
+    Context,
+    Progress,
+    current_context,
+)
+from pegboard.context.elicitation import (
+    Elicited,
+)
+from pegboard.errors import (
+    AuthorizationError,
+    ContextRequiredToolError,
+    ErrorKind,
+    FatalToolError,
+    MCPError,
+    NetworkTransportError,
+    NotFoundError,
+    PromptError,
+    ResourceError,
+    RetryableToolError,
+    ToolDefinitionError,
+    ToolError,
+    ToolExecutionError,
+    UpstreamError,
+    UpstreamRateLimitError,
+)
+from pegboard.host import (
+    Host,
+)
+from pegboard.toolkit import (
+    Toolkit,
+)
+from pegboard.types.apps import (
+    ResourceUi,
+    ToolUi,
+)
+from pegboard.types.callers import (
+    Authorization,
+)
+from pegboard.types.calls import (
+    Completion,
+    PromptMessage,
+    PromptResult,
+    ResourceContents,
+    ResourceResult,
+    ToolResult,
+)
+from pegboard.types.catalogue import (
+    ToolAnnotations,
+)
+from pegboard.types.content import (
+    Annotations,
+    AudioContent,
+    Content,
+    EmbeddedResource,
+    Icon,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+)
+from pegboard.types.inferrable import (
+    Inferrable,
+)
+from pegboard.types.metadata import (
+    Behavior,
+    Classification,
+    Operation,
+    ServiceDomain,
+    ToolMetadata,
+)
+
+__all__ = [
+    "Annotations",
+    "AudioContent",
+    "Authorization",
+    "AuthorizationError",
+    "Behavior",
+    "Classification",
+    "Completion",
+    "Content",
+    "Context",
+    "ContextRequiredToolError",
+    "Elicited",
+    "EmbeddedResource",
+    "ErrorKind",
+    "FatalToolError",
+    "Host",
+    "Icon",
+    "ImageContent",
+    "Inferrable",
+    "MCPError",
+    "NetworkTransportError",
+    "NotFoundError",
+    "Operation",
+    "PluginConfig",
+    "Progress",
+    "PromptError",
+    "PromptMessage",
+    "PromptResult",
+    "ResourceContents",
+    "ResourceError",
+    "ResourceLink",
+    "ResourceResult",
+    "ResourceUi",
+    "RetryableToolError",
+    "ServiceDomain",
+    "TextContent",
+    "ToolAnnotations",
+    "ToolDefinitionError",
+    "ToolError",
+    "ToolExecutionError",
+    "ToolMetadata",
+    "ToolResult",
+    "ToolUi",
+    "Toolkit",
+    "UpstreamError",
+    "UpstreamRateLimitError",
+    "current_context",
+    "tool",
+]

@@ -1,0 +1,1 @@
+"""Helpers for error adapters: failures of services as typed errors."""

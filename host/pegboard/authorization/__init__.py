@@ -1,0 +1,1 @@
+"""Tokens, scopes, secrets and metadata that tools require of a call."""

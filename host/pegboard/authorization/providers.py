@@ -1,0 +1,94 @@
+"""Auth providers that running plugins describe, and the token sources that tools use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from pegboard.errors import ToolDefinitionError
+from pegboard.errors.attempts import attempt
+from pegboard.names import nearest
+from pegboard.plugin.authorization import TokenSource
+from pegboard.plugin.origin import Origin
+from pegboard.secrets.stores import SecretStores, is_reserved
+from pegboard.types.authorization import AuthProvider, ToolAuthorization
+
+Report = Callable[[Origin, str], None]
+
+
+def token_hint(required: ToolAuthorization, sources: Sequence[TokenSource], secrets: SecretStores) -> str:
+    """How the operator gives a token to this machine's user, who has none; empty where somebody has it, or may.
+
+    Args:
+        required: what a tool requires.
+        sources: all that are asked for tokens.
+        secrets: the stores in which some of them look.
+    """
+    names = [_secret_of(source, required) for source in sources]
+    if not all(names) or any(map(secrets.get, names)):
+        return ""
+    return "; ".join(map(secrets.missing, dict.fromkeys(names)))
+
+
+def token_secrets(required: ToolAuthorization, sources: Iterable[TokenSource]) -> list[str]:
+    """Return the names of the secrets in which sources look for a token that a tool requires."""
+    return list(dict.fromkeys(filter(None, (_secret_of(source, required) for source in sources))))
+
+
+def _secret_of(source: TokenSource, required: ToolAuthorization) -> str:
+    """The name of the secret in which a source looks for a token; empty where it looks elsewhere."""
+    tell = getattr(source, "secret", None)
+    try:
+        name = attempt(tell, required) if callable(tell) else None
+    except ToolDefinitionError:
+        return ""
+    return name if isinstance(name, str) and not is_reserved(name) else ""
+
+
+class Providers:
+    """The providers that running plugins describe.
+
+    Args:
+        described: the providers, with the plugins that describe them.
+        disabled: the installed plugins that do not run.
+        report: told of descriptions that do not hold.
+    """
+
+    def __init__(
+        self, described: Iterable[tuple[Origin, AuthProvider]], disabled: Sequence[Origin], report: Report
+    ) -> None:
+        self._disabled = disabled
+        claims: dict[str | None, list[tuple[Origin, AuthProvider]]] = {}
+        for origin, provider in described:
+            claims.setdefault(provider.id, []).append((origin, provider))
+        for name, owned in claims.items():
+            if len(owned) > 1:
+                owners = " and ".join(dict.fromkeys(str(origin) for origin, _ in owned))
+                report(owned[0][0], f"the auth provider {name!r} is described by {owners}; neither holds")
+        self._known = {name: owned[0][1] for name, owned in claims.items() if len(owned) == 1}
+
+    def find(self, required: ToolAuthorization) -> AuthProvider:
+        """The description of what a tool requires.
+
+        Raises:
+            ToolDefinitionError: no plugin that runs describes it.
+        """
+        name = required.provider_id
+        if name in self._known:
+            return self._known[name]
+        message = (
+            f"it requires authorization by {name or required.provider.title!r}, which no plugin that runs describes"
+        )
+        if plugin := self._off(type(required)):
+            raise ToolDefinitionError(f"{message}; turn on the plugin {plugin!r}")
+        close = nearest(name or "", [one for one in self._known if one])
+        raise ToolDefinitionError(message + (f"; did you mean {close!r}?" if close else ""))
+
+    def _off(self, provider: type[ToolAuthorization]) -> str | None:
+        """The plugin that does not run and brings the class of a provider."""
+        module = provider.__module__
+        return next((origin.name for origin in self._disabled if _brings(origin, module)), None)
+
+
+def _brings(origin: Origin, module: str) -> bool:
+    own = origin.target.partition(":")[0]
+    return origin.kind == "plugin" and (module == own or module.startswith(f"{own}."))

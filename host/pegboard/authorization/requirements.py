@@ -1,0 +1,46 @@
+"""Before a function runs: whether the call has all that the function requires beside its arguments."""
+
+from __future__ import annotations
+
+from pegboard.context.required import Requirements, missing_metadata, missing_secrets
+from pegboard.errors import ContextRequiredToolError, FatalToolError, InsufficientScopeError
+from pegboard.routing.bearer import PROOF
+from pegboard.types.calls import Call
+
+
+def check_requirements(required: Requirements, call: Call) -> None:
+    """Refuse a call that lacks something.
+
+    Raises:
+        ContextRequiredToolError: the caller is anonymous, and the function uses something of the operator's.
+        InsufficientScopeError: the caller's token does not allow it.
+        FatalToolError: a secret is not set, or some metadata not known.
+    """
+    supplied = call.supplied
+    if not call.caller.is_known and required.is_guarded:
+        raise ContextRequiredToolError(
+            "This tool uses secrets, tokens or metadata of the operator, and the server does not know the caller. "
+            f"Its operator can {PROOF}.",
+            "Do not try again before that has changed. Tell the person that the operator of this server has to do it.",
+        )
+    if not call.allows(required.scopes):
+        raise InsufficientScopeError(required.scopes)
+    if supplied is not None and supplied.lenient:
+        return
+    if missing := sorted(missing_secrets(required, call.supplied)):
+        raise FatalToolError(
+            f"This tool needs a secret that is not set on the server: {', '.join(missing)}. Ask its operator to set it."
+        )
+    if missing := missing_metadata(required, call):
+        raise FatalToolError(
+            f"This tool needs to know what this server does not: {', '.join(missing)}. Ask its operator to set it.",
+            f"metadata that the tool requires is not known: {', '.join(missing)}; set {_ways(missing)}",
+        )
+
+
+def _ways(missing: list[str]) -> str:
+    """Where the operator says what is not known."""
+    ways = ["`[host] user`"] if "user_id" in missing else []
+    if missing != ["user_id"]:
+        ways.append("`[host] metadata`")
+    return " and ".join(ways)

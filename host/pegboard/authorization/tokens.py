@@ -1,0 +1,129 @@
+"""The token that a tool needs, got from whoever has one before the tool runs. Nothing is kept here."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from pegboard.context import Bound
+from pegboard.context.required import user_of
+from pegboard.errors import AuthorizationRequiredError
+from pegboard.messages.error_fields import presentable
+from pegboard.plugin.authorization import TokenSource
+from pegboard.types.authorization import TokenRequest, ToolAuthorization
+from pegboard.types.callers import Authorization, Supplied
+from pegboard.types.calls import Call
+
+logger = logging.getLogger("pegboard")
+
+
+Sources = Sequence[tuple[str, TokenSource]]
+"""With the names of their plugins, in the order in which they are asked."""
+
+
+async def with_token(
+    bound: Bound, required: ToolAuthorization, call: Call, sources: Sources, seconds: float, hint: str = ""
+) -> Call:
+    """The call, with the token that its tool needs: the request's own, else that of the first source that has one.
+
+    Args:
+        bound: the tool.
+        required: what it needs.
+        call: the call.
+        hint: how the operator gives the token to this machine's user; nobody else is told.
+        sources: who is asked.
+        seconds: how long each may take.
+
+    Raises:
+        AuthorizationRequiredError: nobody has one.
+    """
+    supplied = call.supplied or Supplied()
+    if supplied.authorization is not None and supplied.authorization.token:
+        return call
+    hint = hint if _is_of_this_machine(call) else ""
+    request = TokenRequest(required, bound.name, user_of(bound.owner, call), call)
+    try:
+        found = await _find(request, sources, seconds, hint)
+    except AuthorizationRequiredError as error:
+        if supplied.lenient:
+            return call
+        whose = f"{required.name} (scopes: {' '.join(required.scopes) or 'none'})"
+        why = f"{error.status}; {hint}" if hint else error.status
+        logger.warning(
+            "%s has no token of %s for user %r: %s", bound.name, whose, request.user_id, why, extra={"call": call}
+        )
+        raise
+    return call._replace(supplied=supplied._replace(authorization=found))
+
+
+def _is_of_this_machine(call: Call) -> bool:
+    """Whether a call is that of whoever sits here, and in nobody else's name."""
+    named = call.caller.subject or (None if call.supplied is None else call.supplied.user_id)
+    return call.caller.trusted and named is None
+
+
+async def _find(request: TokenRequest, sources: Sources, seconds: float, hint: str) -> Authorization:
+    wanted: AuthorizationRequiredError | None = None
+    failed = False
+    for name, source in sources:
+        try:
+            if (found := await _asked(source, request, seconds)) is not None:
+                return found
+        except AuthorizationRequiredError as error:
+            wanted = wanted or error
+        except _FailedError as error:
+            about = {"call": request.call}
+            logger.error(
+                "the token source %s failed for %s: %s",
+                name,
+                request.tool,
+                error,
+                exc_info=error.__cause__,
+                extra=about,
+            )
+            failed = True
+    if wanted is not None:
+        raise wanted
+    required = request.required
+    title = required.provider.title if required.provider_id else None
+    raise AuthorizationRequiredError(
+        required.name,
+        scopes=required.scopes,
+        status="failed" if failed else "not_started",
+        title=title,
+        hint=hint,
+    )
+
+
+class _FailedError(Exception):
+    """A source did not do its part."""
+
+
+async def _asked(source: TokenSource, request: TokenRequest, seconds: float) -> Authorization | None:
+    """What a source says.
+
+    Raises:
+        AuthorizationRequiredError: the source says so.
+        _FailedError: it says nothing sound.
+        asyncio.CancelledError: the call was cancelled.
+    """
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            found: Any = await source.token(request)
+    except BaseException as error:  # whatever a plugin raises is its own failure
+        if isinstance(error, AuthorizationRequiredError) and presentable(error):
+            raise
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and (task is None or task.cancelling()):
+            raise
+        if limit.expired():
+            raise _FailedError(f"it did not answer within {seconds:g} seconds") from None
+        raise _FailedError(f"it raised {type(error).__name__}") from error
+    if found is None or (isinstance(found, Authorization) and found.token == ""):
+        return None
+    if not isinstance(found, Authorization) or not isinstance(found.token, str):
+        raise _FailedError(f"it gave {type(found).__name__}, not an Authorization with a token")
+    return found

@@ -1,0 +1,25 @@
+"""Calls into code of authors while the host assembles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from pegboard.errors.definition import ToolDefinitionError
+
+T = TypeVar("T")
+
+
+def attempt(make: Callable[..., T], *arguments: Any) -> T:
+    """Call into what an author wrote while the host assembles.
+
+    Raises:
+        ToolDefinitionError: it raised, whatever it was, but for the operator's Ctrl-C.
+    """
+    try:
+        return make(*arguments)
+    except ToolDefinitionError:
+        raise
+    except (Exception, SystemExit) as error:
+        text = " ".join(str(error).split())
+        raise ToolDefinitionError(f"{type(error).__name__}: {text}".rstrip(": ")) from error

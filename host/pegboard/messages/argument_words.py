@@ -1,0 +1,240 @@
+"""What pydantic finds wrong with a value, in words that a model can act on: what it must be, never what it was.
+
+One text for each type of error that pydantic has; errors of authors' own validators are told in their authors' words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from pegboard.messages.schema_errors import REQUIRED
+
+MOST_CHOICES = 20
+MOST_PARTS = 100
+SHORTEST_SECRET = 3
+"""Characters of a value that are recognised, and taken out, where an author's message repeats it."""
+
+_LIST = "must be a list"
+_OBJECT = "must be an object"
+_DATE = "must be a date such as 2026-07-28"
+_DATETIME = "must be a date and time such as 2026-07-28T10:30:00Z"
+_TIME = "must be a time such as 10:30:00"
+_DURATION = "must be a duration such as P1DT2H30M (ISO 8601)"
+_DECIMAL = "must be a decimal number"
+_COMPLEX = "must be a complex number such as 1+2j"
+_FRACTION = "must be a fraction such as 3/4"
+_URL = "must be a URL such as https://example.com/path"
+_UUID = "must be a UUID such as 01234567-89ab-4def-8123-456789abcdef"
+_PATTERN = "must be a regular expression"
+_NO_JSON = "must be something that JSON has no form for"
+_FROZEN = "cannot be changed"
+_UNEXPECTED = "is not allowed"
+
+_WORDS: Mapping[str, str] = {
+    "arguments_type": "must be a list or an object of arguments",
+    "assertion_error": "is not valid",
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "bytes_invalid_encoding": "must be encoded as {encoding}",
+    "bytes_too_long": "must have at most {max_length} {max_length:bytes}",
+    "bytes_too_short": "must have at least {min_length} {min_length:bytes}",
+    "bytes_type": "must be a string",
+    "callable_type": _NO_JSON,
+    "complex_str_parsing": _COMPLEX,
+    "complex_type": _COMPLEX,
+    "counter_type": _OBJECT,
+    "dataclass_exact_type": _OBJECT,
+    "dataclass_type": _OBJECT,
+    "date_from_datetime_inexact": "must be a date without a time",
+    "date_from_datetime_parsing": _DATE,
+    "date_future": "must be in the future",
+    "date_parsing": _DATE,
+    "date_past": "must be in the past",
+    "date_type": _DATE,
+    "datetime_from_date_parsing": _DATETIME,
+    "datetime_future": "must be in the future",
+    "datetime_object_invalid": _DATETIME,
+    "datetime_parsing": _DATETIME,
+    "datetime_past": "must be in the past",
+    "datetime_type": _DATETIME,
+    "decimal_max_digits": "must have at most {max_digits} {max_digits:digits}",
+    "decimal_max_places": "must have at most {decimal_places} {decimal_places:digits} after the point",
+    "decimal_parsing": _DECIMAL,
+    "decimal_type": _DECIMAL,
+    "decimal_whole_digits": "must have at most {whole_digits} {whole_digits:digits} before the point",
+    "default_factory_not_called": "depends on others that are not valid",
+    "deque_type": _LIST,
+    "dict_type": _OBJECT,
+    "ellipsis_error": _NO_JSON,
+    "enum": "must be {expected}",
+    "extra_forbidden": _UNEXPECTED,
+    "finite_number": "must be a finite number",
+    "float_parsing": "must be a number",
+    "float_type": "must be a number",
+    "fraction_parsing": _FRACTION,
+    "fraction_type": _FRACTION,
+    "frozen_dict_type": _OBJECT,
+    "frozen_field": _FROZEN,
+    "frozen_instance": _FROZEN,
+    "frozen_set_type": _LIST,
+    "get_attribute_error": "is not of the form that is expected",
+    "greater_than": "must be greater than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "int_from_float": "must be an integer without a fraction",
+    "int_parsing": "must be an integer",
+    "int_parsing_size": "must be an integer, and has too many digits",
+    "int_type": "must be an integer",
+    "invalid_key": "has a member whose name is not text",
+    "is_instance_of": _NO_JSON,
+    "is_subclass_of": _NO_JSON,
+    "iterable_type": _LIST,
+    "iteration_error": _LIST,
+    "json_invalid": "must be JSON in a string",
+    "json_type": "must be JSON in a string",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "list_type": _LIST,
+    "literal_error": "must be {expected}",
+    "mapping_type": _OBJECT,
+    "missing": REQUIRED,
+    "missing_argument": REQUIRED,
+    "missing_keyword_only_argument": REQUIRED,
+    "missing_positional_only_argument": REQUIRED,
+    "missing_sentinel_error": _NO_JSON,
+    "model_attributes_type": _OBJECT,
+    "model_type": _OBJECT,
+    "multiple_argument_values": "is given twice",
+    "multiple_of": "must be a multiple of {multiple_of}",
+    "named_tuple_type": "must be a list, or an object",
+    "needs_python_object": _NO_JSON,
+    "no_such_attribute": "has no member of this name",
+    "none_required": "must be null",
+    "ordered_dict_type": _OBJECT,
+    "recursion_depth_exceeded": "is nested too deeply",
+    "recursion_loop": "holds itself",
+    "set_item_not_hashable": "must hold no lists and objects",
+    "set_type": _LIST,
+    "string_not_ascii": "must have only ASCII characters",
+    "string_pattern_mismatch": "must match the regular expression {pattern}",
+    "string_too_long": "must have at most {max_length} {max_length:characters}",
+    "string_too_short": "must have at least {min_length} {min_length:characters}",
+    "string_type": "must be a string",
+    "string_unicode": "must be a string of whole characters",
+    "time_delta_parsing": _DURATION,
+    "time_delta_type": _DURATION,
+    "time_parsing": _TIME,
+    "time_type": _TIME,
+    "timezone_aware": "must have an offset from UTC, such as Z or +02:00",
+    "timezone_naive": "must not have an offset from UTC",
+    "timezone_offset": "must have an offset from UTC of {tz_expected} seconds",
+    "too_long": "must have at most {max_length} {max_length:items}",
+    "too_short": "must have at least {min_length} {min_length:items}",
+    "tuple_type": _LIST,
+    "unexpected_keyword_argument": _UNEXPECTED,
+    "unexpected_positional_argument": _UNEXPECTED,
+    "union_tag_invalid": "must have {discriminator} as one of {expected_tags}",
+    "union_tag_not_found": "must have {discriminator}, which says what it is",
+    "url_parsing": _URL,
+    "url_scheme": "must be a URL that begins with {expected_schemes}",
+    "url_syntax_violation": _URL,
+    "url_too_long": "must have at most {max_length} {max_length:characters}",
+    "url_type": _URL,
+    "uuid_parsing": _UUID,
+    "uuid_type": _UUID,
+    "uuid_version": "must be a UUID of version {expected_version}",
+    "value_error": "is not valid",
+    # those that pydantic raises in Python, as far as they repeat values or speak of Python
+    "base64_decode": "must be Base64",
+    "byte_size": "must be a size such as 10MB",
+    "byte_size_unit": "must be a size such as 10MB",
+    "import_error": "must be the name of something that can be imported",
+    "ip_any_address": "must be an IPv4 or IPv6 address",
+    "ip_any_interface": "must be an IPv4 or IPv6 interface such as 192.0.2.1/24",
+    "ip_any_network": "must be an IPv4 or IPv6 network such as 192.0.2.0/24",
+    "ip_v4_address": "must be an IPv4 address such as 192.0.2.1",
+    "ip_v4_interface": "must be an IPv4 interface such as 192.0.2.1/24",
+    "ip_v4_network": "must be an IPv4 network such as 192.0.2.0/24",
+    "ip_v6_address": "must be an IPv6 address such as 2001:db8::1",
+    "ip_v6_interface": "must be an IPv6 interface such as 2001:db8::1/64",
+    "ip_v6_network": "must be an IPv6 network such as 2001:db8::/64",
+    "not_operation_failed": "is not valid",
+    "path_type": "must be a path",
+    "pattern_bytes_type": _PATTERN,
+    "pattern_regex": _PATTERN,
+    "pattern_str_type": _PATTERN,
+    "pattern_type": _PATTERN,
+    "predicate_failed": "is not valid",
+    "sequence_str": _LIST,
+    "zoneinfo_str": "must be the name of a time zone such as Europe/Lisbon",
+    "zoneinfo_type": "must be the name of a time zone such as Europe/Lisbon",
+}
+"""By the type of the error."""
+
+_CONSTANTS = re.compile(r"(?:(?<=^)|(?<=, )|(?<= or ))(True|False|None)(?=$|, | or )")
+"""As pydantic writes them among choices."""
+_MEMBERS = re.compile(r"<[\w.]+: (('[^']*')|[^>]*)>")
+"""The members of an enum, as pydantic writes them among choices: `<Unit.FOOT: 'ft'>`."""
+_OF_AUTHORS = ("assertion_error", "value_error")
+
+
+def words(detail: Mapping[str, Any]) -> str:
+    """What is wrong.
+
+    Args:
+        detail: one of `ValidationError.errors()`, with its input and its context.
+    """
+    kind, context = detail["type"], detail.get("ctx", {})
+    if kind in _OF_AUTHORS and (said := str(context.get("error", ""))):
+        return _without(said, detail.get("input"))
+    known = _WORDS.get(kind)
+    if known is None:
+        return _without(detail["msg"], detail.get("input"))
+    try:
+        return known.format_map({name: _Counted(_legible(name, value)) for name, value in context.items()})
+    except KeyError:  # an author may raise pydantic's errors, without what belongs to them
+        return "is not valid"
+
+
+class _Counted(str):
+    """What belongs to an error; `{limit:items}` gives the noun that goes with the number."""
+
+    __slots__ = ()
+
+    def __format__(self, noun: str) -> str:
+        return noun.removesuffix("s") if noun and self == "1" else noun or str(self)
+
+
+def _legible(name: str, value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    text = str(value)
+    if name != "expected":
+        return text
+    text = _CONSTANTS.sub(lambda found: {"True": "true", "False": "false", "None": "null"}[found[1]], text)
+    text = _MEMBERS.sub(r"\1", text)
+    choices = text.split(", ")
+    if len(choices) <= MOST_CHOICES:
+        return text
+    return ", ".join(choices[:MOST_CHOICES]) + f" or one of {len(choices) + 1 - MOST_CHOICES} more"
+
+
+def _without(message: str, value: Any) -> str:
+    """A message of an author without the value, or what it holds, which may be secret."""
+    shown = {text for part in islice(_parts(value), MOST_PARTS) for text in (str(part), repr(part))}
+    for text in sorted(shown, key=len, reverse=True):
+        if len(text) >= SHORTEST_SECRET:
+            message = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", "the value", message)
+    return message
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """A JSON value, and all that it holds; of the names of its members, nothing."""
+    if isinstance(value, Mapping | list):
+        yield value
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _parts(inner)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield value

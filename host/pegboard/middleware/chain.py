@@ -1,0 +1,262 @@
+"""Middleware around a handler: one chain for each method, made once, and what is wrong with a link said where it is.
+
+It knows no method's meaning, and decides no order.
+"""
+
+from __future__ import annotations
+
+import logging
+from asyncio import CancelledError, current_task
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn, TypeAlias
+
+from pegboard.calls.failures import is_cancelled
+from pegboard.errors import MCPError
+from pegboard.messages.error_fields import described
+from pegboard.middleware.around import Around
+from pegboard.middleware.time_limit import MiddlewareTime, took_too_long
+from pegboard.plugin.middleware import Middleware, MiddlewareFunction
+from pegboard.types.calls import (
+    Call,
+    CallNext,
+    Completion,
+    Failure,
+    InputRequired,
+    Listing,
+    MethodResult,
+    Outcome,
+    PromptResult,
+    ResourceResult,
+    ToolResult,
+)
+
+logger = logging.getLogger("pegboard")
+
+HOOKS: Mapping[str, str] = {
+    "tools/call": "on_call_tool",
+    "resources/read": "on_read_resource",
+    "prompts/get": "on_get_prompt",
+    "completion/complete": "on_complete",
+}
+"""The method of a middleware that stands around each request of one method."""
+
+LIST_HOOKS: Mapping[str, str] = {
+    "tools/list": "on_list_tools",
+    "resources/list": "on_list_resources",
+    "resources/templates/list": "on_list_resource_templates",
+    "prompts/list": "on_list_prompts",
+}
+"""That which stands around making a list."""
+
+HEARD = tuple(f"notifications/{name}" for name in ("initialized", "cancelled", "progress", "roots/list_changed"))
+"""The notifications of clients that the specification has."""
+
+_ANY = frozenset({MethodResult, InputRequired, Failure})
+_OUTCOMES: Mapping[str, frozenset[type[Any]]] = {
+    "tools/call": _ANY | {ToolResult},
+    "resources/read": _ANY | {ResourceResult},
+    "prompts/get": _ANY | {PromptResult},
+    "completion/complete": _ANY | {Completion},
+    **dict.fromkeys(LIST_HOOKS, _ANY | {Listing}),
+}
+_EVERY = _ANY.union(*_OUTCOMES.values())
+
+Promises: TypeAlias = Callable[[Call, Outcome], str | None]
+"""What is wrong with an outcome that a middleware made, by what clients are promised; None for nothing."""
+
+
+class Link(NamedTuple):
+    """One middleware in its place.
+
+    Attributes:
+        name: what order lists call it.
+        owner: the plugin that brought it, for the log.
+        middleware: the middleware.
+    """
+
+    name: str
+    owner: str
+    middleware: Middleware
+
+    def blame(self, hook: str) -> str:
+        """Who it is, for the log."""
+        one = self.middleware
+        code = getattr(one.on_message, "__name__", hook) if isinstance(one, Around) else f"{type(one).__name__}.{hook}"
+        return f"the middleware {self.name!r} of {self.owner} ({code})"
+
+    def overrides(self, hook: str) -> bool:
+        """Whether a method of the base class is another here."""
+        own = getattr(self.middleware, hook)
+        return getattr(own, "__func__", own) is not getattr(Middleware, hook)
+
+    def around(self, method: str) -> Iterator[tuple[str, MiddlewareFunction]]:
+        """What of it stands around the requests of a method, outermost first."""
+        if isinstance(self.middleware, Around):
+            if self.middleware.stands_around(method):
+                yield "on_message", self.middleware.on_message
+            return
+        kind = "on_notification" if method.startswith("notifications/") else "on_request"
+        for hook in ("on_message", kind, HOOKS.get(method)):
+            if hook is not None and self.overrides(hook):
+                yield hook, getattr(self.middleware, hook)
+
+
+class Fault(Exception):
+    """A middleware did what it must not, or raised what nobody expected; masked like any accident.
+
+    Args:
+        developer_message: whose it was, and what.
+    """
+
+    def __init__(self, developer_message: str) -> None:
+        super().__init__(developer_message)
+        self.developer_message = developer_message
+
+
+def chain(
+    method: str,
+    handler: CallNext,
+    links: Sequence[Link],
+    promises: Promises | None = None,
+    time: MiddlewareTime | None = None,
+) -> CallNext:
+    """A method's handler with all that stands around it, outermost first; the handler itself where nothing does.
+
+    Args:
+        method: the method.
+        handler: what runs it.
+        links: all middleware, outermost first.
+        promises: what clients are promised, whoever makes an outcome.
+        time: ends what takes too long.
+    """
+    for link in reversed(links):
+        found = list(link.around(method))
+        inner = handler
+        for hook, handle in reversed(found):
+            handler = guarded(link.blame(hook), handle, handler, method, promises, time)
+        if found and link.overrides("wants"):
+            handler = _where_wanted(link, handler, inner)
+    return handler
+
+
+def _where_wanted(link: Link, around: CallNext, inner: CallNext) -> CallNext:
+    wants = link.middleware.wants
+
+    def choose(call: Call) -> Any:
+        try:
+            wanted = wants(call)
+        except BaseException as error:  # noqa: BLE001 - of a plugin's; whatever it is, it is masked
+            _raise_fault(link.blame("wants"), error)
+        return around(call) if wanted else inner(call)
+
+    return choose
+
+
+def guarded(
+    blame: str,
+    handle: MiddlewareFunction,
+    call_next: CallNext,
+    method: str,
+    promises: Promises | None = None,
+    time: MiddlewareTime | None = None,
+) -> CallNext:
+    """One link, whose misuse is found: it costs its call, and the log says whose it was."""
+    kinds = _kinds(method)
+    time = time or MiddlewareTime(0)
+    cuts = time.cuts
+
+    async def run(call: Call) -> Outcome:
+        following = _Following(blame, call_next)
+        if time.timer is None:
+            time.wake()
+        try:
+            outcome = await handle(call, following)
+        except MCPError:
+            raise
+        except BaseException as error:
+            if following in cuts and time.settle(following):
+                raise took_too_long() from error
+            _pass_on(blame, following, error, call)
+        finally:
+            if cuts:
+                time.settle(following)
+        if kinds is not None and type(outcome) not in kinds:
+            given = type(outcome).__name__
+            raise Fault(f"{blame} gave {given} for {method}; it gives what call_next gave, or an outcome of its own")
+        if promises is not None and outcome is not following.given and (wrong := promises(call, outcome)):
+            raise Fault(f"{blame} gave {wrong}")
+        if (following.raised is not None or following.given is None) and _cancelled():
+            logger.error(
+                "%s answered a cancelled call; CancelledError is for it to pass on", blame, extra={"call": call}
+            )
+            raise CancelledError
+        return outcome
+
+    time.code = run.__code__
+    return run
+
+
+def _kinds(method: str) -> frozenset[type[Any]] | None:
+    """Return the outcomes that a method may have. Nothing waits for the outcome of a notification."""
+    return None if method.startswith("notifications/") else _OUTCOMES.get(method, _EVERY)
+
+
+class _Following:
+    """The `call_next` of one link in one call.
+
+    Attributes:
+        given: what it gave last, None for nothing yet.
+        raised: what it raised last.
+        inside: the link waits for what `call_next` runs, which has limits of its own.
+    """
+
+    __slots__ = ("_blame", "_call_next", "given", "inside", "raised")
+
+    def __init__(self, blame: str, call_next: CallNext) -> None:
+        self._blame = blame
+        self._call_next = call_next
+        self.inside = False
+        self.given: Outcome | None = None
+        self.raised: BaseException | None = None
+
+    async def __call__(self, call: Call) -> Outcome:
+        if self.given is not None:
+            self._refuse_again()
+        if type(call) is not Call:
+            raise Fault(f"{self._blame} called call_next with {type(call).__name__}, not with a Call")
+        self.inside = True
+        try:
+            outcome = await self._call_next(call)
+        except BaseException as error:
+            self.raised = error
+            self.inside = False
+            raise
+        self.inside = False
+        if self.given is not None:
+            self._refuse_again()  # it was called several times at once
+        self.given = outcome
+        return outcome
+
+    def _refuse_again(self) -> None:
+        if not _failed(self.given):
+            raise Fault(f"{self._blame} called call_next again, after it went well; only what failed may be repeated")
+
+
+def _pass_on(blame: str, following: _Following, error: BaseException, call: Call) -> NoReturn:
+    """Raise what the caller of a link gets to see of an exception. Call it where the exception is handled."""
+    if error is following.raised or isinstance(error, Fault) or is_cancelled(error, call.rounds):
+        raise error
+    _raise_fault(blame, error)
+
+
+def _failed(outcome: Outcome | None) -> bool:
+    return isinstance(outcome, Failure) or (isinstance(outcome, ToolResult) and outcome.is_error)
+
+
+def _cancelled() -> bool:
+    task = current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _raise_fault(blame: str, error: BaseException) -> NoReturn:
+    raise Fault(f"{blame} raised {described(error)}") from error

@@ -1,0 +1,138 @@
+"""Ends middleware that takes longer than the limit of its call. It looks at all tasks from time to time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator, Mapping
+from contextvars import Context as Variables
+from types import CodeType
+from typing import Any, NamedTuple, Protocol
+
+from pegboard.calls.deadlines import GRACE_SECONDS
+from pegboard.errors import ToolTimeoutError
+from pegboard.types.calls import Call
+
+INTERVAL_SECONDS = 0.5
+"""How often the middleware that runs is looked at."""
+MANY_TASKS = 500
+"""With more tasks than this, looking takes longer and happens a tenth as often."""
+
+logger = logging.getLogger("pegboard")
+
+
+class Timed(Protocol):
+    """A tool, as far as its limit goes."""
+
+    @property
+    def timeout(self) -> float:
+        """The seconds that a call may take; 0 for no limit."""
+        ...
+
+
+class Stage(NamedTuple):
+    """A middleware that runs in one call.
+
+    Attributes:
+        key: the `call_next` that it was given, which has an attribute `inside`.
+        blame: its name, for the log.
+        call: the call.
+        task: runs it.
+    """
+
+    key: Any
+    blame: str
+    call: Call
+    task: asyncio.Task[Any]
+
+
+class MiddlewareTime:
+    """The time that the middleware of one host takes.
+
+    Attributes:
+        timer: ends the wait for the next look, None while nothing runs.
+        tools: the tools that are served, whose limits hold for their calls.
+        code: the code of the coroutine that runs a middleware; its variables are those of a `Stage`.
+        cuts: how many times each middleware was cancelled for taking too long.
+
+    Args:
+        limit: the seconds that any other call may take; 0 for no limit.
+    """
+
+    def __init__(self, limit: float) -> None:
+        self.timer: asyncio.TimerHandle | None = None
+        self.tools: Mapping[str, Timed] = {}
+        self.code: CodeType | None = None
+        self.cuts: dict[Any, int] = {}
+        self._limit = limit
+        self._spent: dict[Any, float] = {}
+        self._looked = 0.0
+
+    def wake(self) -> None:
+        """Look at the middleware from time to time, for as long as any runs."""
+        loop = asyncio.get_running_loop()
+        self._looked = loop.time()
+        self.timer = loop.call_later(INTERVAL_SECONDS, self._look, loop, context=Variables())
+
+    def close(self) -> None:
+        """Look no more."""
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
+    def settle(self, key: object) -> bool:
+        """Take back the cancellations of a middleware. Return False if its call was cancelled otherwise, too."""
+        task, left = asyncio.current_task(), 0
+        for _ in range(self.cuts.pop(key, 0)):
+            left = task.uncancel() if task is not None else 0
+        return left == 0
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        now = loop.time()
+        since, self._looked, self.timer = now - self._looked, now, None
+        tasks = asyncio.all_tasks(loop)
+        found = [stage for task in tasks for stage in self._stages(task)]
+        # one that is seen for the first time may have begun just now
+        self._spent = {
+            stage.key: self._spent[stage.key] + since if stage.key in self._spent else 0.0
+            for stage in found
+            if not stage.key.inside
+        }
+        for stage in found:
+            limit = self._limit_of(stage.call)
+            if limit and self._spent.get(stage.key, 0.0) > limit + self.cuts.get(stage.key, 0) * GRACE_SECONDS:
+                self._cut(stage, limit)
+        if found:
+            seconds = INTERVAL_SECONDS * (10 if len(tasks) > MANY_TASKS else 1)
+            self.timer = loop.call_later(seconds, self._look, loop, context=Variables())
+
+    def _stages(self, task: asyncio.Task[Any]) -> Iterator[Stage]:
+        """Yield the innermost middleware in which a task waits, if there is one."""
+        frame: Any = None
+        at: Any = task.get_coro()
+        while at is not None:
+            if getattr(at, "cr_code", None) is self.code:
+                frame = at.cr_frame
+            at = getattr(at, "cr_await", None)
+        if frame is not None and "following" in frame.f_locals:
+            told = frame.f_locals
+            yield Stage(told["following"], told["blame"], told["call"], task)
+
+    def _limit_of(self, call: Call) -> float:
+        tool = self.tools.get(str(call.params.get("name"))) if call.method == "tools/call" else None
+        return self._limit if tool is None else tool.timeout
+
+    def _cut(self, stage: Stage, limit: float) -> None:
+        count = self.cuts[stage.key] = self.cuts.get(stage.key, 0) + 1
+        if count == 1:
+            call = stage.call
+            name = str(call.params.get("name") or call.params.get("uri") or "")[:200]
+            logger.warning(
+                "%s took longer than %g s for %s %r and was cancelled", stage.blame, limit, call.method, name
+            )
+        stage.task.cancel()
+
+
+def took_too_long() -> ToolTimeoutError:
+    """Return the error for a call whose middleware took too long."""
+    return ToolTimeoutError("It took too long and was given up.")

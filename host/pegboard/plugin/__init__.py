@@ -1,0 +1,46 @@
+"""The API for authors of plugins: hooks, contracts, and helpers for transports, protocols and authenticators."""
+
+from pegboard.exports import exports
+
+_HOMES = {
+    "hookspecs": "HOST_API hookimpl",
+    "authoring": "ToolFunction",
+    "plugin.base": "Catalogue Lifespan Plugin PluginContext",
+    "plugin.definitions": "PromptDefinition ResourceDefinition ToolDefinition",
+    "plugin.commands": "Command",
+    "plugin.secrets": "SecretStore",
+    "plugin.error_adapters": "ErrorAdapter",
+    "plugin.authorization": "TokenSource",
+    "plugin.routes": "Authenticator Route RouteHandler",
+    "plugin.methods": """
+        Contributions Describe Extension Method MethodHandler NotificationHandler Subscribe Subscription Topic
+    """,
+    "plugin.middleware": "Middleware MiddlewareFunction",
+    "plugin.sessions": "EventStore SessionRecord SessionStore",
+    "plugin.stores": "Store StoreName",
+    "plugin.transports": "Connection ProtocolContext StreamProtocol Transport TransportContext",
+    "middleware.around": "around",
+    "middleware.gate": "Gate",
+    "config": "HostConfig WidensAccess others_can_change",
+    "config.state": "create_state",
+    "loading.discovery": "Selection",
+    "wire.codec": "REPEATED_MEMBERS decode decode_message encode",
+    "wire.jsonrpc": "jsonrpc_error jsonrpc_notification jsonrpc_result",
+    "routing.bearer": "BearerScheme SECRET_BYTES checked_scopes is_bearer_token is_scope is_weak_secret",
+    "routing.refusals": "RefusalLog fingerprint",
+    "secrets.redaction": "redact_logs redacted redacted_data",
+    "runtime.line_file": "LineFile",
+    "adapters.upstream": "Upstream error_code instance_of",
+    "adapters.retry_after": "retry_after_ms",
+    "calls.failures": "as_failure",
+    "context.rounds": "Rounds",
+    "errors": """
+        AuthorizationRequiredError ClientCapabilityError ClientError ClientTimeoutError ConfigError
+        InsufficientScopeError InteractionError MCPContextError MCPRuntimeError McpError PluginError
+        ProtocolError ServerError ToolInputError ToolInputSchemaError ToolOutputError ToolOutputSchemaError
+        ToolRuntimeError ToolSerializationError ToolTimeoutError ToolkitError ToolkitLoadError TransportError
+    """,
+}
+"""The public names, by the module that defines them."""
+
+__all__, __getattr__, __dir__ = exports(__name__, _HOMES)

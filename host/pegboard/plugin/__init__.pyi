@@ -1,0 +1,250 @@
+# Written by `python -m tools.stubs` from the names in `__init__.py`.
+from pegboard.adapters.retry_after import (
+    retry_after_ms,
+)
+from pegboard.adapters.upstream import (
+    Upstream,
+    error_code,
+    instance_of,
+)
+from pegboard.authoring import (
+    ToolFunction,
+)
+from pegboard.calls.failures import (
+    as_failure,
+)
+from pegboard.config import (
+    HostConfig,
+    WidensAccess,
+    others_can_change,
+)
+from pegboard.config.state import (
+    create_state,
+)
+from pegboard.context.rounds import (
+    Rounds,
+)
+from pegboard.errors import (
+    AuthorizationRequiredError,
+    ClientCapabilityError,
+    ClientError,
+    ClientTimeoutError,
+    ConfigError,
+    InsufficientScopeError,
+    InteractionError,
+    MCPContextError,
+    MCPRuntimeError,
+    McpError,
+    PluginError,
+    ProtocolError,
+    ServerError,
+    ToolInputError,
+    ToolInputSchemaError,
+    ToolOutputError,
+    ToolOutputSchemaError,
+    ToolRuntimeError,
+    ToolSerializationError,
+    ToolTimeoutError,
+    ToolkitError,
+    ToolkitLoadError,
+    TransportError,
+)
+from pegboard.hookspecs import (
+    HOST_API,
+    hookimpl,
+)
+from pegboard.loading.discovery import (
+    Selection,
+)
+from pegboard.middleware.around import (
+    around,
+)
+from pegboard.middleware.gate import (
+    Gate,
+)
+from pegboard.plugin.authorization import (
+    TokenSource,
+)
+from pegboard.plugin.base import (
+    Catalogue,
+    Lifespan,
+    Plugin,
+    PluginContext,
+)
+from pegboard.plugin.commands import (
+    Command,
+)
+from pegboard.plugin.definitions import (
+    PromptDefinition,
+    ResourceDefinition,
+    ToolDefinition,
+)
+from pegboard.plugin.error_adapters import (
+    ErrorAdapter,
+)
+from pegboard.plugin.methods import (
+    Contributions,
+    Describe,
+    Extension,
+    Method,
+    MethodHandler,
+    NotificationHandler,
+    Subscribe,
+    Subscription,
+    Topic,
+)
+from pegboard.plugin.middleware import (
+    Middleware,
+    MiddlewareFunction,
+)
+from pegboard.plugin.routes import (
+    Authenticator,
+    Route,
+    RouteHandler,
+)
+from pegboard.plugin.secrets import (
+    SecretStore,
+)
+from pegboard.plugin.sessions import (
+    EventStore,
+    SessionRecord,
+    SessionStore,
+)
+from pegboard.plugin.stores import (
+    Store,
+    StoreName,
+)
+from pegboard.plugin.transports import (
+    Connection,
+    ProtocolContext,
+    StreamProtocol,
+    Transport,
+    TransportContext,
+)
+from pegboard.routing.bearer import (
+    BearerScheme,
+    SECRET_BYTES,
+    checked_scopes,
+    is_bearer_token,
+    is_scope,
+    is_weak_secret,
+)
+from pegboard.routing.refusals import (
+    RefusalLog,
+    fingerprint,
+)
+from pegboard.runtime.line_file import (
+    LineFile,
+)
+from pegboard.secrets.redaction import (
+    redact_logs,
+    redacted,
+    redacted_data,
+)
+from pegboard.wire.codec import (
+    REPEATED_MEMBERS,
+    decode,
+    decode_message,
+    encode,
+)
+from pegboard.wire.jsonrpc import (
+    jsonrpc_error,
+    jsonrpc_notification,
+    jsonrpc_result,
+)
+
+__all__ = [
+    "Authenticator",
+    "AuthorizationRequiredError",
+    "BearerScheme",
+    "Catalogue",
+    "ClientCapabilityError",
+    "ClientError",
+    "ClientTimeoutError",
+    "Command",
+    "ConfigError",
+    "Connection",
+    "Contributions",
+    "Describe",
+    "ErrorAdapter",
+    "EventStore",
+    "Extension",
+    "Gate",
+    "HOST_API",
+    "HostConfig",
+    "InsufficientScopeError",
+    "InteractionError",
+    "Lifespan",
+    "LineFile",
+    "MCPContextError",
+    "MCPRuntimeError",
+    "McpError",
+    "Method",
+    "MethodHandler",
+    "Middleware",
+    "MiddlewareFunction",
+    "NotificationHandler",
+    "Plugin",
+    "PluginContext",
+    "PluginError",
+    "PromptDefinition",
+    "ProtocolContext",
+    "ProtocolError",
+    "REPEATED_MEMBERS",
+    "RefusalLog",
+    "ResourceDefinition",
+    "Rounds",
+    "Route",
+    "RouteHandler",
+    "SECRET_BYTES",
+    "SecretStore",
+    "Selection",
+    "ServerError",
+    "SessionRecord",
+    "SessionStore",
+    "Store",
+    "StoreName",
+    "StreamProtocol",
+    "Subscribe",
+    "Subscription",
+    "TokenSource",
+    "ToolDefinition",
+    "ToolFunction",
+    "ToolInputError",
+    "ToolInputSchemaError",
+    "ToolOutputError",
+    "ToolOutputSchemaError",
+    "ToolRuntimeError",
+    "ToolSerializationError",
+    "ToolTimeoutError",
+    "ToolkitError",
+    "ToolkitLoadError",
+    "Topic",
+    "Transport",
+    "TransportContext",
+    "TransportError",
+    "Upstream",
+    "WidensAccess",
+    "around",
+    "as_failure",
+    "checked_scopes",
+    "create_state",
+    "decode",
+    "decode_message",
+    "encode",
+    "error_code",
+    "fingerprint",
+    "hookimpl",
+    "instance_of",
+    "is_bearer_token",
+    "is_scope",
+    "is_weak_secret",
+    "jsonrpc_error",
+    "jsonrpc_notification",
+    "jsonrpc_result",
+    "others_can_change",
+    "redact_logs",
+    "redacted",
+    "redacted_data",
+    "retry_after_ms",
+]

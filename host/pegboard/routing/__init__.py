@@ -1,0 +1,1 @@
+"""HTTP routes: which one answers a request, and which callers its policy admits."""

@@ -1,0 +1,67 @@
+"""The operator token: proof, over any channel, that a request comes from the operator of this host.
+
+`pegboard serve` creates it once in the state directory. It belongs to the operator's user, not to a route policy: where
+authenticators are configured for a policy, they alone decide, and the token admits nobody.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from hmac import compare_digest
+from secrets import token_urlsafe
+
+from pegboard.config.state import create_state, state_directory
+from pegboard.errors import ConfigError
+from pegboard.routing.bearer import SECRET_BYTES, is_bearer_token, is_weak_secret
+from pegboard.types.callers import LOCAL
+from pegboard.types.http import Request
+
+FILE = "operator-token"
+
+
+class OperatorToken:
+    """Recognizes requests that carry the operator token.
+
+    Args:
+        token: the token.
+    """
+
+    def __init__(self, token: str) -> None:
+        self._token = token.encode()
+        self._longest = len(token) + 16  # with the scheme, and spaces that need not be there
+
+    def recognize(self, request: Request) -> Request:
+        """Return the request, with the operator as its caller if it carries the token."""
+        given = request.headers.get("Authorization")
+        if given is None or len(given) > self._longest:
+            return request  # as nearly all are: without a token, or with a longer one
+        scheme, _, token = given.partition(" ")
+        if not compare_digest(token.strip().encode("utf-8", "surrogateescape"), self._token):
+            return request
+        if scheme.lower() != "bearer" or len(request.headers.getall("Authorization", ())) != 1:
+            return request
+        if request.notes is not None:
+            request.notes["caller"] = LOCAL
+        return request._replace(caller=LOCAL)
+
+
+def operator_token(environ: Mapping[str, str]) -> str:
+    """Return the operator token of the state directory. Create it if there is none.
+
+    Raises:
+        OSError: the file can neither be read nor created.
+        ConfigError: the file does not hold a token that is fit for use.
+    """
+    token = create_state(FILE, f"{token_urlsafe(SECRET_BYTES)}\n".encode(), environ).decode("ascii", "replace").strip()
+    path = token_file(environ)
+    if not is_bearer_token(token) or is_weak_secret(token):
+        raise ConfigError([f"{path} does not hold an operator token: remove it, and start again"])
+    if os.name == "posix" and os.stat(path).st_mode & 0o077:
+        raise ConfigError([f"others can read the operator token in {path}: remove the file, and start again"])
+    return token
+
+
+def token_file(environ: Mapping[str, str]) -> str:
+    """Return the path of the operator token, for messages."""
+    return os.path.join(state_directory(environ) or "", FILE)

@@ -1,0 +1,229 @@
+"""Which route answers an HTTP request, and who may ask it. It knows no server."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+
+from pegboard.errors import ConfigError
+from pegboard.plugin.routes import Authenticator, Route
+from pegboard.plugin.transports import ProtocolContext
+from pegboard.routing.bearer import PROOF, PROOF_WITHOUT_HEADER
+from pegboard.routing.operator_token import OperatorToken
+from pegboard.routing.refusals import RefusalLog, fingerprint
+from pegboard.types.callers import Caller
+from pegboard.types.http import EventStream, Request, Response
+
+logger = logging.getLogger("pegboard")
+
+_NO_AUTHENTICATOR = Response(403, b"No authenticator is configured for this, so it is closed.\n", "text/plain")
+
+OPEN = frozenset(("public", "mcp"))
+"""Policies that need no authenticator: the second admits everybody only as long as there is none for it."""
+
+_CHALLENGED = (401, 403)
+_WRONG = re.compile(r'error_description="([^"]*)"')
+_AUDIT = RefusalLog()
+
+Routes = Mapping[str, Mapping[str, Route]]
+"""By path, then by method."""
+
+
+async def respond(
+    routes: Routes, request: Request, host: ProtocolContext, operator: OperatorToken | None = None
+) -> Response | EventStream:
+    """Answer one HTTP request by the route it belongs to. Never raises, but for `asyncio.CancelledError`."""
+    if operator is not None:
+        request = operator.recognize(request)
+    methods = routes.get(request.path)
+    if methods is None:
+        return Response(404, b"There is nothing here.\n", "text/plain")
+    route = methods.get("GET" if request.method == "HEAD" else request.method) or methods.get("*")
+    if route is None:
+        return Response(405, headers={"Allow": ", ".join(sorted(methods))})
+    try:
+        answer = await route.handler(request, host)
+        return await _head(answer) if request.method == "HEAD" and isinstance(answer, EventStream) else answer
+    except asyncio.CancelledError:
+        raise
+    except BaseException:
+        error_id = secrets.token_hex(4)
+        about = {"peer": request.peer, "data": {"error_id": error_id}}
+        logger.exception("error %s in %s %s", error_id, request.method, request.path, extra=about)
+        return Response(500, f"Internal error {error_id}\n".encode(), "text/plain")
+
+
+async def _head(answer: EventStream) -> Response:
+    """The answer to a HEAD request for an event stream, which is not begun."""
+    close = getattr(answer.messages, "aclose", None)
+    if close is not None:
+        await close()
+    return Response(headers={**answer.headers, "Content-Type": "text/event-stream"})
+
+
+def guarded(route: Route, authenticators: Iterable[Authenticator]) -> Route | None:
+    """A route that admits those whom its policy admits; None where nobody says whom that is.
+
+    Args:
+        route: the route.
+        authenticators: of all policies.
+    """
+    own = [one for one in authenticators if one.policy == route.auth]
+    if own and route.auth != "public":
+        return route._replace(handler=_Guarded(route, _Door(own)))
+    return route if route.auth in OPEN else None
+
+
+async def authenticate(
+    authenticators: Iterable[Authenticator], policy: str, request: Request, operator: OperatorToken | None = None
+) -> Caller | Response:
+    """Return the caller that a policy admits, or the response that refuses the request."""
+    if operator is not None:
+        request = operator.recognize(request)
+    own = [one for one in authenticators if one.policy == policy]
+    if own and policy != "public":
+        found, _ = await _Door(own).ask(request)
+        return found
+    return request.caller if policy in OPEN else _NO_AUTHENTICATOR
+
+
+def check_reach(
+    address: str, authenticators: Sequence[Authenticator], routes: Routes, *, local: bool, policy: str | None = None
+) -> None:
+    """Refuse an address that callers of other machines reach, unless everything there may be served to them.
+
+    Warn about authenticators that admit the operator alone.
+
+    Args:
+        address: where callers come in.
+        authenticators: of all policies.
+        routes: what is served over HTTP.
+        local: only programs of this machine reach the address.
+        policy: admits the callers of message streams there; None if there are none.
+
+    Raises:
+        ConfigError: an authenticator is for the operator alone, or a policy has no authenticator.
+    """
+    restricted = [(one, reason) for one in authenticators if (reason := getattr(one, "only_local", None))]
+    if not local:
+        reasons = [reason for _, reason in restricted] + _unguarded(authenticators, routes, policy)
+        if reasons:
+            raise ConfigError([f"{address} is not for this machine alone, and {reason}" for reason in reasons])
+    for one, reason in restricted:
+        told = "%s admits the operator alone: %s; to prove that it is you, %s"
+        logger.warning(told, address, reason, _proof([one]))
+
+
+def public_hosts(authenticators: Iterable[Authenticator]) -> frozenset[str]:
+    """Return the hosts by which clients call the routes."""
+    return frozenset(host for one in authenticators for host in getattr(one, "public_hosts", ()))
+
+
+def _unguarded(authenticators: Iterable[Authenticator], routes: Routes, policy: str | None) -> list[str]:
+    """Return what is served without an authenticator and may not be served to everybody, each with the fix."""
+    guarded = {"public", *(one.policy for one in authenticators)}
+    served = [route for methods in routes.values() for route in methods.values() if route.auth not in guarded]
+    wanted: dict[tuple[str, str], str] = {}
+    for route in served:
+        if not route.anonymous:
+            wanted.setdefault((route.auth, route.advice), route.path)
+    if policy is not None and policy not in guarded and all(route.auth != policy for route in served):
+        wanted[policy, ""] = "its message streams"
+    return [
+        f"no authenticator is configured for {what} (policy {name!r}): "
+        + (advice or f"turn on a plugin that authenticates the callers of {name!r}")
+        for (name, advice), what in wanted.items()
+    ]
+
+
+def _proof(authenticators: Iterable[Authenticator]) -> str:
+    """Return how the operator proves to be one, beside the token that the authenticators may need."""
+    return PROOF_WITHOUT_HEADER if any(getattr(one, "needs_token", True) for one in authenticators) else PROOF
+
+
+class _Door:
+    """The authenticators of one policy: the first that knows the caller admits the request.
+
+    If none does, the refusal that says most is the answer.
+    """
+
+    def __init__(self, authenticators: Sequence[Authenticator]) -> None:
+        self._authenticators = authenticators
+        self._for_others = [one for one in authenticators if not getattr(one, "only_local", None)]
+
+    async def ask(self, request: Request) -> tuple[Caller | Response, Authenticator | None]:
+        """Return the caller, and the authenticator that knows it; or the response that refuses the request."""
+        refusals: list[tuple[Response, Authenticator]] = []
+        asked = self._authenticators if request.caller.trusted else self._for_others
+        if not asked:
+            told = f"Only the operator may use this. To prove it, {_proof(self._authenticators)}.\n"
+            return Response(403, told.encode(), "text/plain"), None
+        for authenticator in asked:
+            found = await authenticator.authenticate(request)
+            if isinstance(found, Caller):
+                return found, authenticator
+            refusals.append((found, authenticator))
+        refusal, whose = min(refusals, key=_says_little)
+        _tell(refusal, request)
+        return _completed(refusal, self._others(whose)), None
+
+    def complete(self, answer: Response, first: Authenticator) -> Response:
+        """Return a response with everything that its challenge should say, the word of one authenticator first."""
+        return _completed(answer, [first, *self._others(first)])
+
+    def _others(self, authenticator: Authenticator) -> list[Authenticator]:
+        return [one for one in self._authenticators if one is not authenticator]
+
+
+class _Guarded:
+    """A route's handler behind the door of its policy."""
+
+    def __init__(self, route: Route, door: _Door) -> None:
+        self._handler = route.handler
+        self._door = door
+
+    async def __call__(self, request: Request, host: ProtocolContext) -> Response | EventStream:
+        found, authenticator = await self._door.ask(request)
+        if isinstance(found, Response):
+            return found
+        if request.notes is not None:
+            request.notes["caller"] = found
+        answer = await self._handler(request._replace(caller=found), host)
+        if authenticator is None or not isinstance(answer, Response) or answer.status not in _CHALLENGED:
+            return answer  # as nearly all are
+        return self._door.complete(answer, authenticator)
+
+
+def _tell(refusal: Response, request: Request) -> None:
+    """Keep a record of tokens that are no good; who brings none is only on their way to get one."""
+    told = _WRONG.search(refusal.headers.get("WWW-Authenticate", ""))
+    scheme, _, rest = (request.headers.get("Authorization") or "").strip().partition(" ")
+    token = rest.strip() if scheme.lower() == "bearer" else ""
+    if refusal.status not in (400, 401) or not (told or token):
+        return
+    facts = {
+        "why": told[1] if told else None,
+        "peer": request.peer,
+        "path": request.path,
+        "token": fingerprint(token) if token else None,
+    }
+    _AUDIT.refused("a token", None, facts, logging.INFO)
+
+
+def _completed(answer: Response, authenticators: Iterable[Authenticator]) -> Response:
+    """What is refused, with what only authenticators know of how to be admitted."""
+    for one in authenticators:
+        complete = getattr(one, "complete", None)
+        if complete is not None and answer.status in _CHALLENGED:
+            answer = complete(answer)
+    return answer
+
+
+def _says_little(refused: tuple[Response, Authenticator]) -> tuple[int, int]:
+    """How little a refusal says: most does one that knows the token, least one that asks for another."""
+    status, challenge = refused[0].status, refused[0].headers.get("WWW-Authenticate", "")
+    kind = 0 if status == 403 else 1 if status >= 500 else 3 if status == 401 else 2
+    return kind, -challenge.count('="')

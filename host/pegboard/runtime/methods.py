@@ -1,0 +1,153 @@
+"""The methods every protocol can call, over one assembly, with the middleware already around each."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping
+from typing import Any
+
+from pegboard.calls.execute import Runtime, call_tool
+from pegboard.calls.giving import BoundPrompt, BoundResource, complete, get_prompt, not_found, read_resource
+from pegboard.calls.promised import Promised
+from pegboard.catalogue.assembly import Assembly
+from pegboard.catalogue.lists import Lists
+from pegboard.catalogue.pages import may_use
+from pegboard.errors import NotFoundError, ProtocolError, ToolInputError
+from pegboard.middleware.chain import HEARD, chain
+from pegboard.plugin.methods import NotificationHandler
+from pegboard.types.callers import EMPTY
+from pegboard.types.calls import Call, CallNext, Completion, MethodResult, Outcome
+from pegboard.wire.jsonrpc import INVALID_PARAMS
+
+
+def method_table(assembly: Assembly, lists: Lists, runtime: Runtime) -> dict[str, CallNext]:
+    """Every method by name, wrapped in the middleware that asked for it, outermost first."""
+    methods = _Methods(assembly, runtime)
+    table: dict[str, CallNext] = {
+        "tools/call": methods.call_tool,
+        "tools/list": lists.method("tools"),
+        "resources/list": lists.method("resources"),
+        "resources/templates/list": lists.method("templates"),
+        "resources/read": methods.read_resource,
+        "prompts/list": lists.method("prompts"),
+        "prompts/get": methods.get_prompt,
+        "completion/complete": methods.complete,
+    }
+    for method in assembly.contributed.methods.values():
+        table[method.name] = method.handler
+    for listener in assembly.contributed.notifications.values():
+        table[listener.name] = _heard(listener)
+    for name in HEARD:
+        table[name] = _nobody
+    promises = {"tools/call": Promised(assembly.tools).unkept}
+    time = runtime.middleware
+    if time is not None:
+        time.tools = assembly.tools
+    chains = {
+        method: chain(method, handler, assembly.middleware, promises.get(method), time)
+        for method, handler in table.items()
+    }
+    return {method: handler for method, handler in chains.items() if handler is not _nobody}
+
+
+def _heard(listener: NotificationHandler) -> CallNext:
+    async def hear(call: Call) -> Outcome:
+        await listener.handler(call)
+        return MethodResult()
+
+    return hear
+
+
+async def _nobody(call: Call) -> Outcome:
+    """What the protocol itself acts on, and the host has nothing to do about."""
+    return MethodResult()
+
+
+def _text_parameter(params: Mapping[str, Any], name: str, where: str = "") -> str:
+    value = params.get(name)
+    if not isinstance(value, str):
+        raise ProtocolError(INVALID_PARAMS, f"params.{where}{name} must be a string")
+    return value
+
+
+def _object(params: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = params.get(name)
+    if not isinstance(value, dict):
+        raise ProtocolError(INVALID_PARAMS, f"params.{name} must be an object")
+    return value
+
+
+class _Methods:
+    def __init__(self, assembly: Assembly, runtime: Runtime) -> None:
+        self._tools = assembly.tools
+        given = [bound for _, bound in assembly.resources.values()]
+        self._resources = {bound.name: bound for bound in given if bound.matcher is None}
+        self._templates = sorted(
+            [(bound.matcher, bound) for bound in given if bound.matcher is not None], key=lambda one: one[0].rank
+        )
+        self._prompts = assembly.prompts
+        self._runtime = runtime
+
+    def call_tool(self, call: Call) -> Awaitable[Outcome]:
+        name = _text_parameter(call.params, "name")
+        bound = self._tools.get(name)
+        if bound is None or not may_use(call.caller, bound):
+            raise NotFoundError(f"Unknown tool: {name}")
+        arguments = call.params.get("arguments")
+        if arguments is not None and not isinstance(arguments, dict):
+            raise ProtocolError(INVALID_PARAMS, "params.arguments must be an object")
+        return call_tool(bound, call, self._runtime)
+
+    async def read_resource(self, call: Call) -> Outcome:
+        uri = _text_parameter(call.params, "uri")
+        if uri in self._resources:
+            return await read_resource(self._resources[uri], uri, EMPTY, {}, call, self._runtime)
+        why = ""
+        for matcher, bound in self._templates:
+            values = matcher.match(uri)
+            if values is None:
+                continue
+            try:
+                keywords = bound.signature.bind(values)
+            except ToolInputError as error:
+                why = ": " + error.message.removeprefix("Invalid arguments:\n").replace("\n", "; ")
+                continue
+            return await read_resource(bound, uri, values, keywords, call, self._runtime)
+        raise not_found(uri, why)
+
+    async def get_prompt(self, call: Call) -> Outcome:
+        name = _text_parameter(call.params, "name")
+        if name not in self._prompts:
+            raise NotFoundError(f"Unknown prompt: {name}")
+        if not isinstance(call.params.get("arguments"), dict | None):
+            raise ProtocolError(INVALID_PARAMS, "params.arguments must be an object")
+        return await get_prompt(self._prompts[name][1], call, self._runtime)
+
+    async def complete(self, call: Call) -> Outcome:
+        reference, argument = _object(call.params, "ref"), _object(call.params, "argument")
+        name, typed = _text_parameter(argument, "name", "argument."), _text_parameter(argument, "value", "argument.")
+        context = call.params.get("context")
+        chosen = context.get("arguments", {}) if isinstance(context, dict) else {} if context is None else None
+        if not isinstance(chosen, dict) or not all(isinstance(value, str) for value in chosen.values()):
+            raise ProtocolError(INVALID_PARAMS, "params.context.arguments must be an object of strings")
+        bound = self._referred(reference)
+        if name not in bound.signature.input_schema["properties"]:
+            raise ProtocolError(INVALID_PARAMS, f"Unknown argument: {name}")
+        completer = bound.completers.get(name)
+        if completer is None:
+            return Completion(())
+        return await complete(completer, bound, typed, chosen, call, self._runtime)
+
+    def _referred(self, reference: Mapping[str, Any]) -> BoundPrompt | BoundResource:
+        kind = reference.get("type")
+        if kind == "ref/prompt":
+            name = _text_parameter(reference, "name", "ref.")
+            if name not in self._prompts:
+                raise NotFoundError(f"Unknown prompt: {name}")
+            return self._prompts[name][1]
+        if kind != "ref/resource":
+            raise ProtocolError(INVALID_PARAMS, "params.ref.type must be ref/prompt or ref/resource")
+        uri = _text_parameter(reference, "uri", "ref.")
+        found = next((bound for _, bound in self._templates if bound.name == uri), self._resources.get(uri))
+        if found is None:
+            raise NotFoundError(f"Unknown resource template: {uri}", data={"uri": uri})
+        return found

@@ -1,0 +1,86 @@
+"""The stores of a host that serves: each is opened once, and closed when the host stops."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from pegboard.catalogue.stores import Selected, StoreKey, Stores
+from pegboard.errors import PluginError
+from pegboard.messages.error_fields import described
+from pegboard.secrets.redaction import redacted
+
+logger = logging.getLogger("pegboard")
+
+
+class OpenStores(AbstractAsyncContextManager["OpenStores"]):
+    """The open stores of one host, which closes them when it leaves this. For the event loop's thread alone."""
+
+    def __init__(self) -> None:
+        self._opened: dict[StoreKey, asyncio.Future[Any]] = {}
+        self._keepers: dict[asyncio.Task[None], asyncio.Future[Any]] = {}
+        self._closing = asyncio.Event()
+
+    async def open_all(self, stores: Stores) -> None:
+        """Open all selected stores.
+
+        Raises:
+            PluginError: a store cannot be opened.
+        """
+        for key in stores:
+            await self.get(stores, key)
+
+    async def get(self, stores: Stores, key: StoreKey) -> Any:
+        """Return a store, and open it if this is its first use.
+
+        Raises:
+            PluginError: no setting selects the store, or it cannot be opened.
+        """
+        opened = self._opened.get(key)
+        if opened is None:
+            if key not in stores:
+                raise PluginError(f"no setting selects a {key[0].__name__} named {key[1]!r}")
+            opened = self._opened[key] = asyncio.get_running_loop().create_future()
+            keeper = asyncio.create_task(self._keep(stores[key], key, opened))
+            self._keepers[keeper] = opened
+            keeper.add_done_callback(self._keepers.pop)
+        return await asyncio.shield(opened)
+
+    async def _keep(self, selected: Selected, key: StoreKey, opened: asyncio.Future[Any]) -> None:
+        """Enter a store and leave it in one task, as many libraries require."""
+        closing = self._closing
+        contract, name = key
+        title = f"the {contract.__name__} {name!r} of {selected.origin}"
+        try:
+            async with selected.store.open() as store:
+                if lacking := _lacking(store, contract):
+                    raise TypeError(f"it has no method {', '.join(lacking)}")
+                opened.set_result(store)
+                await closing.wait()
+        except (Exception, SystemExit, asyncio.CancelledError) as error:
+            if opened.done():
+                logger.exception("%s failed to close", title)
+                return
+            self._opened.pop(key, None)
+            opened.set_exception(PluginError(f"{title} cannot be opened: {redacted(described(error))}"))
+            opened.exception()  # whoever waits may be cancelled at the same time
+            logger.debug("%s cannot be opened", title, exc_info=True)
+
+    async def __aexit__(self, *_: object) -> None:
+        """Leave all stores. Afterwards each can be opened anew."""
+        self._closing.set()
+        self._closing = asyncio.Event()
+        self._opened.clear()
+        for keeper, opened in self._keepers.items():
+            if not opened.done():
+                keeper.cancel()
+        if self._keepers:
+            await asyncio.wait(tuple(self._keepers))
+
+
+def _lacking(store: object, contract: type[Any]) -> list[str]:
+    """The methods of a contract that a store does not have."""
+    methods = [name for name, member in vars(contract).items() if callable(member) and not name.startswith("_")]
+    return [name for name in methods if not callable(getattr(store, name, None))]

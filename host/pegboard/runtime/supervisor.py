@@ -1,0 +1,72 @@
+"""Runs transports beside each other: what fails in one harms no other."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextvars import ContextVar
+
+from pegboard.errors import ConfigError, PluginError, TransportError
+from pegboard.messages.error_fields import described
+from pegboard.plugin.transports import Transport, TransportContext
+
+FIRST_DELAY_SECONDS = 0.5
+LONGEST_DELAY_SECONDS = 30.0
+"""The delay doubles up to this; a transport that ran for longer than this begins with the first delay again."""
+
+logger = logging.getLogger("pegboard.transports")
+
+
+_opened: ContextVar[list[bool] | None] = ContextVar("pegboard.opened", default=None)
+"""Gets an item when the transport that runs has said that its channel is open."""
+
+
+def note_opened() -> None:
+    """Take note that the transport whose task calls this has opened its channel."""
+    opened = _opened.get()
+    if opened is not None:
+        opened.append(True)
+
+
+async def run_all(transports: Sequence[Transport], host: TransportContext) -> None:
+    """Run transports until one of them ends of itself, then end the others.
+
+    Raises:
+        TransportError: one cannot be opened at all, or fails while it starts.
+        ConfigError, PluginError: the configuration does not let it open, or a store cannot be opened.
+    """
+    tasks = [asyncio.create_task(_keep_running(transport, host), name=transport.name) for transport in transports]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _keep_running(transport: Transport, host: TransportContext) -> None:
+    clock = asyncio.get_running_loop().time
+    cause: BaseException
+    delay = 0.0
+    opened: list[bool] = []
+    _opened.set(opened)
+    while True:
+        started = clock()
+        try:
+            return await transport.run(host)
+        except (TransportError, ConfigError, PluginError) as error:
+            if not delay or getattr(error, "final", False):
+                raise
+            cause, what = error, "cannot be opened again"
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - it is logged below
+            cause, what = error, "died"
+        lasted = clock() - started > LONGEST_DELAY_SECONDS
+        if not (opened or lasted or delay):
+            logger.error("transport %s failed while it started", transport.name, exc_info=cause)
+            raise TransportError(f"transport {transport.name} failed while it started: {described(cause)}") from cause
+        delay = FIRST_DELAY_SECONDS if lasted or not delay else min(delay * 2, LONGEST_DELAY_SECONDS)
+        logger.error("transport %s %s; it is started again in %s s", transport.name, what, delay, exc_info=cause)
+        await asyncio.sleep(delay)

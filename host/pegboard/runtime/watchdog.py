@@ -1,0 +1,168 @@
+"""Finds what blocks the event loop while it blocks, and names it in the log. It stops nothing.
+
+A beat runs on the loop, a thread listens for it; both are there only while calls are. It costs a call nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from _thread import allocate_lock, get_ident, start_new_thread
+from collections.abc import Callable, Iterator
+from contextvars import Context
+from time import monotonic
+from types import FrameType
+from typing import Any, NamedTuple
+
+from pegboard.context import _current
+
+logger = logging.getLogger("pegboard.runtime.watchdog")
+
+_BEATS = 4
+"""How often the loop is listened to, in the time that it may be blocked."""
+_PLACES = 8
+"""How many frames of the way to what blocks are told."""
+_LONGEST = 200
+"""How much of a name that a client chose is told."""
+_RUNNING = ("pegboard.calls.execute", "_run")
+_LINK = ("pegboard.middleware.chain", "run")
+_WITHIN = ("pegboard.middleware.chain", "__call__")
+"""What a link of middleware runs, and what it stands around."""
+_SERVING = ("pegboard.host", "dispatch")
+_IDLE = ("asyncio", "selectors", "uvloop")
+"""Modules in which a loop waits: it is not blocked there, but late for other reasons, such as a process that slept."""
+
+
+class Stall(NamedTuple):
+    """One time that the loop is blocked.
+
+    Attributes:
+        since: when it was last heard of.
+        by: who blocks it.
+    """
+
+    since: float
+    by: str
+
+
+class Watchdog:
+    """Watches the event loop of one host.
+
+    Its timer has variables of its own: with those of the call that set it, it would keep what they hold alive.
+
+    Args:
+        seconds: for how long the loop may be blocked; 0 for no watching.
+        is_busy: whether calls are in flight.
+    """
+
+    def __init__(self, seconds: float, is_busy: Callable[[], bool]) -> None:
+        self._seconds = seconds
+        self._interval = seconds / _BEATS
+        self._is_busy = is_busy
+        self._beat: asyncio.TimerHandle | None = None
+        self._lock = allocate_lock()
+        self._alarm = allocate_lock()  # held, so that waiting for it is sleeping
+        self._alarm.acquire()
+        self._listening = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0
+        self._heard = 0.0
+        self._stall: Stall | None = None
+
+    def wake(self) -> None:
+        """A call begins."""
+        if self._beat is None and self._seconds:
+            self._begin(asyncio.get_running_loop())
+
+    def close(self) -> None:
+        """Watch no more."""
+        if self._beat is not None:
+            self._beat.cancel()
+            self._end()
+
+    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        with self._lock:
+            self._loop, self._thread, self._heard = loop, get_ident(), monotonic()
+            self._beat = loop.call_later(self._interval, self._go_on, context=Context())
+            if not self._listening:
+                self._listening = True
+                start_new_thread(self._listen, ())
+
+    def _go_on(self) -> None:
+        with self._lock:
+            since, self._heard = self._heard, monotonic()
+            stall, self._stall = self._stall, None
+        if stall is not None:
+            blocked = self._heard - since - self._interval
+            logger.warning("the event loop goes on; %s had blocked it for %.1f s", stall.by, blocked)
+        if self._is_busy() and self._loop is not None:
+            self._beat = self._loop.call_later(self._interval, self._go_on, context=Context())
+        else:
+            self._end()
+
+    def _end(self) -> None:
+        with self._lock:
+            self._beat = None
+
+    # --- in a thread of its own
+
+    def _listen(self) -> None:
+        while True:
+            self._alarm.acquire(timeout=self._interval)
+            with self._lock:
+                if self._beat is None:
+                    self._listening = False
+                    return
+                late = monotonic() - self._heard - self._interval
+                if late >= self._seconds and self._stall is None:
+                    self._look(late)
+
+    def _look(self, late: float) -> None:
+        frame = sys._current_frames().get(self._thread)
+        if frame is None or str(frame.f_globals.get("__name__")).partition(".")[0] in _IDLE:
+            return
+        by = _who(frame) or self._task_of() or "something outside of all calls"
+        self._stall = Stall(self._heard, by)
+        logger.warning("%s has blocked the event loop for %.1f s, and all else waits: %s", by, late, _where(frame))
+
+    def _task_of(self) -> str | None:
+        """Whose task it is: one that a function has started; None where Python does not tell (before 3.12)."""
+        task: Any = asyncio.current_task(self._loop)
+        told: Any = getattr(task, "get_context", dict)()
+        context = told.get(_current)
+        return None if context is None else f"a task of {context.name}"
+
+
+def _who(frame: FrameType | None) -> str | None:
+    """The function that runs in a stack of frames, or the middleware, or what is around it."""
+    passed_on = False
+    while frame is not None:
+        place = (frame.f_globals.get("__name__"), frame.f_code.co_name)
+        if place == _RUNNING:
+            return str(frame.f_locals["bound"].name)
+        passed_on = passed_on or place == _WITHIN
+        if place == _LINK and not passed_on:
+            return str(frame.f_locals["blame"])
+        if place == _SERVING:
+            call = frame.f_locals["call"]
+            name = str(call.params.get("name") or call.params.get("uri") or "")[:_LONGEST]
+            return f"what is around {call.method} {name!r}".removesuffix(" ''")
+        frame = frame.f_back
+    return None
+
+
+def _where(frame: FrameType) -> str:
+    """The places that lead to where it is, that place first, up to what the host itself called."""
+    return ", called at ".join(_places(frame))
+
+
+def _places(frame: FrameType | None) -> Iterator[str]:
+    told = 0
+    while frame is not None and told < _PLACES:
+        module = str(frame.f_globals.get("__name__"))
+        if told and module.partition(".")[0] in ("pegboard", *_IDLE):
+            return
+        yield f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}"
+        told += 1
+        frame = frame.f_back

@@ -1,0 +1,29 @@
+"""The secrets that toolkits may be given, as `[host.toolkits.NAME] secrets` limits them. It reads no secret."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+from pegboard.config import HostConfig
+from pegboard.plugin.origin import Origin
+
+
+def is_granted(config: HostConfig, origin: Origin, name: str) -> bool:
+    """Return True if a plugin may be given a secret. Only toolkits have limits, and only those that are configured."""
+    rights = config.host.toolkits.get(origin.name) if origin.kind == "toolkit" else None
+    if rights is None or rights.secrets is None:
+        return True
+    return any(fnmatchcase(name.casefold(), pattern.casefold()) for pattern in rights.secrets)
+
+
+def refusal(config: HostConfig, origin: Origin, names: Iterable[str]) -> str:
+    """Return the reason why a tool is not served that requires these secrets, "" if all of them are granted."""
+    refused = [name for name in names if not is_granted(config, origin, name)]
+    if not refused:
+        return ""
+    what = f"the secret {refused[0]}" if len(refused) == 1 else f"the secrets {', '.join(refused)}"
+    key = ("host", "toolkits", origin.name, "secrets")
+    return (
+        f"it requires {what}, which [{'.'.join(key[:-1])}] secrets ({config.source(key)}) does not grant; add it there"
+    )

@@ -1,0 +1,61 @@
+"""Secrets that a definition would show to every client, such as a parameter's default read from the environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pegboard.errors import ToolDefinitionError
+from pegboard.secrets.redaction import SHORTEST
+
+_WORDS = frozenset(
+    ("type", "format", "required", "name", "own_name", "owner", "version", "requires", "mirrors", "gives")
+)
+"""Members whose texts are words of a schema or names, in which a short secret would be found by chance."""
+
+LONG = 16
+"""From how many characters on a secret of letters alone is looked for inside of texts."""
+
+
+def check_secrets(shown: Any, secrets: Mapping[str, str]) -> None:
+    """Refuse a definition in which clients would see the value of a declared secret.
+
+    Args:
+        shown: the tool, resource, template or prompt as clients see it.
+        secrets: the known values of declared secrets, by name.
+
+    Raises:
+        ToolDefinitionError: one of its texts holds one. The message names the secret, not the value.
+    """
+    for name, value in secrets.items():
+        if len(value) < SHORTEST or not _may_hold(repr(shown), value):
+            continue
+        # a password that is a common word stands in descriptions by chance
+        whole = value.isalpha() and len(value) < LONG
+        word = re.compile(rf"\s*{re.escape(value)}\s*\Z" if whole else rf"(?<!\w){re.escape(value)}(?!\w)")
+        for path, text in _texts(shown, ()):
+            if word.match(text) if whole else word.search(text):
+                raise ToolDefinitionError(
+                    f"its {'.'.join(path)} holds the value of the secret {name}, which clients would see; "
+                    f'read it while the tool runs, with context.get_secret("{name}")'
+                )
+
+
+def _may_hold(written: str, value: str) -> bool:
+    return value in written or repr(value)[1:-1] in written
+
+
+def _texts(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield each text with the way to it."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            if not (name in _WORDS and isinstance(inner, str)):
+                yield from _texts(inner, (*path, str(name)))
+    elif hasattr(value, "_asdict"):
+        yield from _texts({name: one for name, one in value._asdict().items() if name not in _WORDS}, path)
+    elif isinstance(value, list | tuple):
+        for place, inner in enumerate(value):
+            yield from _texts(inner, (*path, str(place)))

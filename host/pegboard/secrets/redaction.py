@@ -1,0 +1,280 @@
+"""Secrets kept out of what is told: of log lines, errors and what commands print, never of what functions return.
+
+What is known as a secret: what stores gave to tools, what configuration refers to or holds under a key that says so,
+and what a request brought or was admitted with, while its call runs and in its task after it failed. A value of fewer
+than `SHORTEST` characters is left alone: it would be found in the middle of words.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from copy import copy
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
+from weakref import WeakSet
+
+from pegboard.context import current_context
+from pegboard.errors import FatalToolError, MCPError, ServerError, ToolkitError
+from pegboard.types.calls import Call
+
+SHORTEST = 6
+"""How many characters a secret has that is looked for in texts."""
+LONGEST_LINE = 16
+"""From how many characters on a single line of a secret is looked for by itself."""
+MOST_OF_FAILED = 64
+"""How many secrets of failed calls a task remembers."""
+
+
+Source: TypeAlias = Callable[[], Iterable[str]]
+
+
+class Redactor:
+    """Some secrets, kept out of what this process tells until the redactor is closed or gone.
+
+    Args:
+        sources: give more of them, asked when a text is looked through for the first time.
+    """
+
+    def __init__(self, *sources: Source) -> None:
+        self._values: dict[str, None] = {}
+        self._names: set[str] = set()
+        self._sources: list[Source] = []
+        self._forms: list[Forms] | None = None
+        self.learn(*sources)
+
+    def learn(self, *sources: Source) -> None:
+        """More sources; a redactor that was closed is open again."""
+        self._sources += sources
+        _living.add(self)
+
+    def close(self) -> None:
+        """What it knows is no longer looked for."""
+        _living.discard(self)
+
+    def add(self, value: str) -> None:
+        """Another secret; from any thread."""
+        if value not in self._values and value not in self._names:
+            self._values[value] = None
+            self._forms = None
+
+    def spare(self, name: str) -> None:
+        """The name of a secret is none, though configuration has it under a key such as `secret`."""
+        self._names.add(name)
+        if name in self._values:
+            del self._values[name]
+            self._forms = None
+
+    def forms(self) -> list[Forms]:
+        """How each of them may be written."""
+        while self._sources:
+            for value in self._sources.pop()():
+                self.add(value)
+        forms = self._forms
+        if forms is None:
+            forms = self._forms = [forms_of(value) for value in tuple(self._values)]
+        return forms
+
+
+_living: WeakSet[Redactor] = WeakSet()
+_of_failed: ContextVar[tuple[str, ...]] = ContextVar("pegboard.secrets.redaction.of_failed", default=())
+"""What requests brought whose calls failed in this task."""
+
+
+def redacted(text: str, *more: Redactor) -> str:
+    """A text with every secret in it masked, in whatever form it stands there.
+
+    Args:
+        text: the text.
+        more: redactors that are looked through though they are closed.
+    """
+    known = [*_known(), *(forms for redactor in more for forms in redactor.forms())]
+    found = set(re.findall(_CUT_SHORT, text)) if known and "input_value=" in text else set()
+    for texts, pattern in known:
+        found.update(form for form in texts if form in text)
+        if pattern is not None:
+            found.update(pattern.findall(text))
+    if not found:
+        return text
+    from pegboard.config.masking import MASK
+
+    for form in sorted(found, key=len, reverse=True):
+        text = text.replace(form, MASK)
+    return text
+
+
+_CUT_SHORT = r"(?<=input_value=).*\.\.\..*(?=, input_type=)"
+"""How pydantic shows a long value: its beginning and its end, which may be parts of a secret."""
+
+
+def _known() -> Iterator[Forms]:
+    for redactor in tuple(_living):
+        yield from redactor.forms()
+    yield from map(forms_of, {*_of_failed.get(), *_of_running_call()})
+
+
+def _of_running_call() -> Iterable[str]:
+    context = current_context()
+    return () if context is None else _values(context._call)
+
+
+def remember(call: Call) -> None:
+    """Keep what a request brought out of what its task tells of its failure after its end."""
+    if values := _values(call):
+        known = dict.fromkeys((*_of_failed.get(), *values))
+        _of_failed.set(tuple(known)[-MOST_OF_FAILED:])
+
+
+def _values(call: Call) -> list[str]:
+    given = None if call.headers is None else call.headers.get("Authorization")
+    values = [given.strip().rpartition(" ")[2]] if given else []
+    if call.supplied is not None:
+        values += call.supplied.secrets.values()
+        if call.supplied.authorization is not None:
+            values.append(call.supplied.authorization.token)
+    return values
+
+
+def redacted_error(error: MCPError) -> MCPError:
+    """An error with the secrets in its texts masked: the same, or one in its place whose text cannot be changed."""
+    vars(error).update({name: redacted_data(value) for name, value in vars(error).items()})
+    arguments = redacted_data(error.args)
+    if arguments is not error.args:
+        error.args = arguments
+    if redacted(error.message) == error.message:
+        return error
+    instead = FatalToolError if isinstance(error, ToolkitError) else ServerError
+    return instead("It failed, and what it said of that held a secret.")
+
+
+def redacted_data(value: Any, inside: tuple[int, ...] = ()) -> Any:
+    """A value of JSON, or a copy of it in which every secret is masked; `inside` are the ids of what it is part of."""
+    if isinstance(value, str):
+        text = redacted(value)
+        return value if text == value else text
+    if not isinstance(value, Mapping | list | tuple) or id(value) in inside:
+        return value
+    parts = [one for pair in value.items() for one in pair] if isinstance(value, Mapping) else list(value)
+    new = [redacted_data(part, (*inside, id(value))) for part in parts]
+    if all(one is other for one, other in zip(new, parts, strict=True)):
+        return value
+    if isinstance(value, Mapping):
+        return dict(zip(new[::2], new[1::2], strict=True))
+    return new if isinstance(value, list) else tuple(new)
+
+
+class RedactingFormatter(logging.Formatter):
+    """Formats log records as another formatter does, without secrets and without anything that a terminal obeys.
+
+    A message stays on its line. Each line of a traceback is indented, so that none can pass for a record.
+
+    Args:
+        inner: the other formatter; None for messages alone.
+    """
+
+    def __init__(self, inner: logging.Formatter | None = None) -> None:
+        super().__init__()
+        self._inner = inner or logging.Formatter()
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as one text."""
+        safe = copy(record)
+        safe.msg, safe.args = escaped(record.getMessage()), None
+        safe.name = escaped(record.name)
+        if record.exc_info:
+            safe.exc_text = _indented(record.exc_text or self._inner.formatException(record.exc_info))
+        if record.stack_info:
+            safe.stack_info = _indented(record.stack_info)
+        return redacted(self._inner.format(safe))
+
+
+INDENT = "    "
+"""Before each line of a traceback in the log."""
+
+
+def _indented(text: str) -> str:
+    return INDENT + escaped(text, kept="\n\t").replace("\n", f"\n{INDENT}")
+
+
+def escaped(text: str, kept: str = "") -> str:
+    """Escape everything that a terminal obeys or that is not seen, and mask the secrets that this would hide.
+
+    Args:
+        text: the text.
+        kept: characters that stay, such as line breaks.
+    """
+    if text.isascii() and text.isprintable():
+        return text  # as most are, and importing `texts` takes its time
+    from pegboard.messages.texts import visible
+
+    return visible(redacted(text), kept)
+
+
+def redact_logs(handlers: Iterable[logging.Handler]) -> None:
+    """Mask secrets and escape control characters in all that handlers write from now on."""
+    for handler in handlers:
+        if not isinstance(handler.formatter, RedactingFormatter):
+            handler.setFormatter(RedactingFormatter(handler.formatter))
+
+
+# --- the forms of a secret
+
+
+class Forms(NamedTuple):
+    """How a secret may be written.
+
+    Attributes:
+        texts: as it stands.
+        pattern: with some of its characters quoted or escaped, None where nothing would do that.
+    """
+
+    texts: tuple[str, ...] = ()
+    pattern: re.Pattern[str] | None = None
+
+
+@lru_cache(128)
+def forms_of(value: str) -> Forms:
+    """How a secret may be written: as it is, quoted as in URLs, escaped as in JSON and Python, in base64.
+
+    There is no form of one that is too short.
+    """
+    if len(value.strip()) < SHORTEST:
+        return Forms()
+    texts = {value.strip(), *_in_base64(value)}
+    texts |= {line for line in value.splitlines() if len(line) >= LONGEST_LINE and not line.startswith("-----")}
+    pattern = None if re.fullmatch(_PLAIN, value) else re.compile("".join(map(_written, value.strip())))
+    return Forms(tuple(text for text in texts if len(text) >= SHORTEST), pattern)
+
+
+_PLAIN = r"[A-Za-z0-9_.~-]*"
+"""What is written in one way alone (RFC 3986, unreserved)."""
+
+
+@lru_cache(256)
+def _written(char: str) -> str:
+    """Every way in which a character is written, as a pattern: libraries of URLs differ in what they quote."""
+    if re.fullmatch(_PLAIN, char):
+        return re.escape(char)
+    import json
+
+    ways = {char, json.dumps(char)[1:-1], json.dumps(char, ensure_ascii=False)[1:-1], repr(char)[1:-1], f"\\{char}"}
+    patterns = [re.escape(way) for way in ways] + ([r"\+"] if char == " " else [])
+    quoted = "".join(f"%(?i:{byte:02x})" for byte in char.encode("utf-8", "replace"))
+    return f"(?:{'|'.join([quoted, *sorted(patterns, key=len, reverse=True)])})"
+
+
+def _in_base64(value: str) -> set[str]:
+    """What base64 makes of it in the middle of other text, as of a password behind a name: at each of three places."""
+    from base64 import b64encode, urlsafe_b64encode
+
+    data = value.encode("utf-8", "replace")
+    forms = set()
+    for offset in range(3):
+        padded = b"\0" * offset + data
+        whole = len(padded) * 8 // 6
+        # characters that hold bits of what stands before or behind are no part of it
+        for encode in (b64encode, urlsafe_b64encode):
+            forms.add(encode(padded)[(0, 2, 3)[offset] : whole].decode())
+    return forms

@@ -1,0 +1,27 @@
+"""Records that tools, plugins, protocols and the host exchange.
+
+They know no wire format and no transport. They are named tuples, because a frozen dataclass takes ten times as long to
+define, at every start, and three times as long to make, at every call. Construct them by keyword, and change one with
+`record._replace(...)`.
+"""
+
+from pegboard.exports import exports
+
+_HOMES = {
+    "types.callers": "ANONYMOUS Caller Client EMPTY LOCAL Supplied UNKNOWN_CLIENT",
+    "types.calls": """
+        Ask Call CallNext EmbeddedOutcome FIRST_ROUND Failure InputRequired Listing MethodResult Notify
+        OnProgress Outcome Question RequestId Round
+    """,
+    "types.catalogue": """
+        Change Identity Inventory ItemKind MirroredArgument Prompt PromptArgument Resource ResourceTemplate Tool
+    """,
+    "types.http": "EventStream Headers Request Response ServerSentEvent",
+    "types.authorization": "AuthProvider TokenRequest ToolAuthorization ToolRequirements",
+    "types.apps": "UI_EXTENSION UI_MIME_TYPE UI_SCHEME",
+    "types.content": "Role",
+    "context.questions": "Elicit ElicitUrl ListRoots Root Sample Sampled",
+}
+"""The public names, by the module that defines them."""
+
+__all__, __getattr__, __dir__ = exports(__name__, _HOMES)

@@ -1,0 +1,34 @@
+"""JSON-RPC 2.0 messages as bytes, for protocols and for transports that must answer by themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pegboard.types.calls import RequestId
+from pegboard.wire.codec import encode
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+
+
+def jsonrpc_error(code: int, message: str, request_id: RequestId | None = None, data: Any = None) -> bytes:
+    """An error response (JSON-RPC 2.0 section 5.1). The id is null when the request's could not be read."""
+    error: dict[str, Any] = {"code": code, "message": message}
+    if data is not None:
+        error["data"] = data
+    return encode({"jsonrpc": "2.0", "id": request_id, "error": error})
+
+
+def jsonrpc_result(request_id: RequestId, result: bytes) -> bytes:
+    """A response around a result that is JSON already."""
+    if type(request_id) is int:
+        return b'{"jsonrpc":"2.0","id":%d,"result":%b}' % (request_id, result)
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(request_id), result)
+
+
+def jsonrpc_notification(method: str, params: dict[str, Any]) -> bytes:
+    """A notification."""
+    return encode({"jsonrpc": "2.0", "method": method, "params": params})
