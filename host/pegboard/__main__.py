@@ -2,7 +2,7 @@
 
 import sys
 
-from pegboard.cli.module_path import leave_out_working_directory
+from pegboard.module_path import leave_out_working_directory
 
 if __name__ == "__main__":
     leave_out_working_directory(as_module=True)  # before anything else is imported

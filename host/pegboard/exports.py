@@ -1,12 +1,17 @@
 """Public names that are imported when they are first used (PEP 562)."""
 
-from collections.abc import Callable, Mapping
 from importlib import import_module
+
+# `python -m pegboard` would import other modules from the working directory
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 
 def exports(
-    package: str, homes: Mapping[str, str]
-) -> tuple[list[str], Callable[[str], object], Callable[[], list[str]]]:
+    package: str, homes: "Mapping[str, str]"
+) -> "tuple[list[str], Callable[[str], object], Callable[[], list[str]]]":
     """Return the `__all__`, `__getattr__` and `__dir__` of a package whose names are imported on first use.
 
     Type checkers read the stub `__init__.pyi` of the package, which `python -m tools.stubs` writes from the same names.

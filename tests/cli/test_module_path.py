@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.cli.module_path import leave_out_working_directory
+from pegboard.module_path import leave_out_working_directory
 from tests.cli.conftest import Command
 from tests.support.distributions import make_distribution
 

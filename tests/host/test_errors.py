@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import pegboard
-from pegboard import errors
+from pegboard import errors, plugin
 from pegboard.errors import (
     ConfigError,
     ContextRequiredToolError,
@@ -62,7 +62,7 @@ def test_the_tree_as_drawn_is_the_tree_of_classes() -> None:
 
 
 def test_every_error_is_public() -> None:
-    assert set(CLASSES) <= set(pegboard.__all__)
+    assert set(CLASSES) <= {*pegboard.__all__, *plugin.__all__}
 
 
 def test_the_second_name_is_the_same_class() -> None:

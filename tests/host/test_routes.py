@@ -183,7 +183,7 @@ NOT_KEPT: dict[str, tuple[Response, dict[str, str]]] = {
 
 @pytest.fixture
 def told(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
-    monkeypatch.setattr("pegboard.routing._AUDIT", RefusalLog())  # no other test's lines count
+    monkeypatch.setattr("pegboard.routing.router._AUDIT", RefusalLog())  # no other test's lines count
     caplog.set_level(logging.INFO, "pegboard.audit")
     return caplog
 

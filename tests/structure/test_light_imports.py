@@ -162,7 +162,8 @@ def test_an_error_adapter_costs_nothing_before_an_exception(plugin: str) -> None
     loaded = loaded_by(f"import pegboard_plugins.{plugin}")
     assert third_parties(loaded) == {"pegboard_plugins", "pluggy"}
     assert of_pegboard(loaded) == {
-        "pegboard_plugins", f"pegboard_plugins.{plugin}", "pegboard.plugin", "pegboard.types", "pegboard.errors", "pegboard.hookspecs",
+        "pegboard_plugins", f"pegboard_plugins.{plugin}", "pegboard.errors", "pegboard.hookspecs", "pegboard.plugin",
+        "pegboard.types",
     }  # fmt: skip
     assert loaded & HEAVY == set()
 

@@ -10,7 +10,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from pegboard.cli.module_path import leave_out_working_directory
+from pegboard.module_path import leave_out_working_directory
 
 if TYPE_CHECKING:
     from argparse import Namespace
