@@ -14,7 +14,6 @@ from typing import Any, Literal, Self
 
 from pegboard.calls.deadlines import Deadlines
 from pegboard.calls.execute import Runtime
-from pegboard.calls.exposure import NOTHING_EXPOSED, Exposure
 from pegboard.calls.failures import as_failure, is_cancelled
 from pegboard.calls.threads import Threads
 from pegboard.catalogue.assembly import Assembly, assemble, offered
@@ -93,7 +92,6 @@ class Host:
         self._lists: Lists | None = None
         self._gates: Sequence[Gate] = ()
         self._offered: frozenset[str] = frozenset(("tools",))
-        self._exposure = NOTHING_EXPOSED
         self._in_flight = InFlight(self.config.host.blocked_loop_seconds)
         self._stopping = asyncio.Event()
         self._stores = OpenStores()
@@ -218,7 +216,6 @@ class Host:
         if self._started:
             raise ServerError("the host is started already")
         self._started = True
-        self._exposure = Exposure.of(self.config.host.debug_developer_message, self.config.host.debug_stacktrace)
         self._stopping.clear()
         self._changes.open()
         try:
@@ -382,6 +379,6 @@ class Host:
         except BaseException as error:
             if is_cancelled(error, call.rounds):
                 raise
-            return as_failure(call, error, self._exposure)
+            return as_failure(call, error)
         finally:
             self._in_flight.end()

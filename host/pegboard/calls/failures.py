@@ -8,7 +8,6 @@ import secrets
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from pegboard.calls.exposure import NOTHING_EXPOSED, Exposure
 from pegboard.errors import (
     MCPError,
     NetworkTransportError,
@@ -46,7 +45,7 @@ def is_cancelled(error: BaseException, rounds: Rounds | None) -> bool:
     return (task is not None and task.cancelling() > 0) or (rounds is not None and rounds.ended)
 
 
-def as_failure(call: Call, error: BaseException, exposure: Exposure = NOTHING_EXPOSED) -> Failure:
+def as_failure(call: Call, error: BaseException) -> Failure:
     """What a call came to that raised. The host does this to every call; who runs one by itself does it to that one.
 
     What nobody raised on purpose is replaced, and its story logged under the id that the failure carries. A service
@@ -55,20 +54,17 @@ def as_failure(call: Call, error: BaseException, exposure: Exposure = NOTHING_EX
     Args:
         call: the call.
         error: what was raised.
-        exposure: what the operator shows of errors beside their messages.
     """
     story: BaseException | None = error.__cause__ or error
     remember(call)
-    debug: str | None = None
     shown: MCPError = ServerError("Internal error")
     if isinstance(error, ToolkitError) and presentable(error):
         shown = _shortened(redacted_error(error))
-        debug = exposure.text(error) if exposure is not NOTHING_EXPOSED else None
         if isinstance(error, UpstreamError | NetworkTransportError) and not isinstance(story, BaseExceptionGroup):
             _log_expected(call, error, error.__cause__ or error)
-            return Failure(shown, debug=debug)
+            return Failure(shown)
         if error.developer_message is None and error.__cause__ is None:
-            return Failure(shown, debug=debug)
+            return Failure(shown)
         if story is error:
             story = _in_authors_code(error)
     elif isinstance(error, MCPError) and not isinstance(error, ToolkitError) and speaks(error):
@@ -80,7 +76,7 @@ def as_failure(call: Call, error: BaseException, exposure: Exposure = NOTHING_EX
     about = {"call": call, "data": {**facts, "kind": shown.kind.value if isinstance(shown, ToolkitError) else None}}
     exc_info = story and (type(story), story, story.__traceback__)
     logger.error("error %s in %s %r: %s", error_id, call.method, name, detail, exc_info=exc_info, extra=about)
-    return Failure(shown, error_id, debug)
+    return Failure(shown, error_id)
 
 
 def _log_expected(call: Call, error: UpstreamError | NetworkTransportError, story: BaseException) -> None:

@@ -24,8 +24,8 @@ ALIASES: Mapping[str, KeyPath] = {
     "MCP_RESOURCE_SERVER_AUTHORIZATION_SERVERS": ("plugins", "resource_server", "authorization_servers"),
     "MCP_RESOURCE_SERVER_SCOPES_SUPPORTED": ("plugins", "resource_server", "scopes_supported"),
     "MCP_RESOURCE_SERVER_DEFAULT_CHALLENGE_SCOPES": ("plugins", "resource_server", "challenge_scopes"),
-    "ARCADE_DEBUG_EXPOSE_DEVELOPER_MESSAGE_IN_TOOL_ERROR_RESPONSES": ("host", "debug_developer_message"),
-    "ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES": ("host", "debug_stacktrace"),
+    "ARCADE_DEBUG_EXPOSE_DEVELOPER_MESSAGE_IN_TOOL_ERROR_RESPONSES": ("plugins", "debug_errors", "developer_message"),
+    "ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES": ("plugins", "debug_errors", "stacktrace"),
 }
 """Names that set a key, unless its PEGBOARD__ name does. An empty value counts as none."""
 

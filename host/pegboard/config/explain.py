@@ -53,6 +53,11 @@ _BOUNDS = {
     "less_than": ("lt", "less than {}"),
     "multiple_of": ("multiple_of", "a multiple of {}"),
 }
+MOVED: Mapping[KeyPath, str] = {
+    ("host", "debug_developer_message"): "[plugins.debug_errors] developer_message",
+    ("host", "debug_stacktrace"): "[plugins.debug_errors] stacktrace",
+}
+"""Settings with a new place."""
 _LONGEST = 60  # characters of a value that are repeated
 
 
@@ -102,6 +107,8 @@ class _Explainer:
     def problem(self, way: KeyPath, details: list[ErrorDetails]) -> ConfigProblem:
         first, path = details[0], (*self.base, *way)
         if first["type"] == "extra_forbidden":
+            if moved := MOVED.get(path):
+                return locate(self.sources, f"unknown key: set {moved} instead", path)
             return locate(self.sources, "unknown key", path, nearest(str(way[-1]), _keys(_types(self.model, way[:-1]))))
         if first["type"] == "missing":
             return locate(self.sources, "is required and missing", path)

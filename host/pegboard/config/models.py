@@ -96,10 +96,6 @@ class HostSection(PluginConfig):
         threads: how many synchronous tools run at once, 1 to 1,000.
         blocked_loop_seconds: after how long the log names what blocks the event loop, such as a sync call in an async
             tool; 0 for never.
-        debug_developer_message: shows models the details of tools' errors that are meant for the log, where it is
-            `yes-i-accept-leaking-internals-to-the-agent`; also by the environment variable
-            `ARCADE_DEBUG_EXPOSE_DEVELOPER_MESSAGE_IN_TOOL_ERROR_RESPONSES`.
-        debug_stacktrace: the same for stack traces; `ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES`.
         grace_seconds: how long calls in flight may go on when `pegboard serve` is told to end.
         log_level: the least severe messages that are logged.
         user: the user id that tools see when nobody is authenticated.
@@ -134,8 +130,6 @@ class HostSection(PluginConfig):
     tool_timeout: float = Field(600, ge=0, le=7 * 24 * 3600)
     threads: int = Field(40, ge=1, le=1000)
     blocked_loop_seconds: float = Field(1, ge=0, le=3600)
-    debug_developer_message: Annotated[str, WidensAccess("shows internals to callers")] = ""
-    debug_stacktrace: Annotated[str, WidensAccess("shows internals to callers")] = ""
     grace_seconds: float = Field(10, ge=0, le=3600)
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
     user: str | None = None

@@ -1,0 +1,104 @@
+"""Details of failed tool calls in their error messages, for debugging. Off unless the operator accepts the leak.
+
+This is the only place where text for the log is sent to callers.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from typing import Annotated
+
+from pegboard import PluginConfig
+from pegboard.plugin import Lifespan, Middleware, Plugin, ToolkitError, WidensAccess, as_failure, hookimpl, redacted
+from pegboard.types import Call, CallNext, Outcome
+
+logger = logging.getLogger("pegboard.debug_errors")
+
+ACKNOWLEDGEMENT = "yes-i-accept-leaking-internals-to-the-agent"
+"""The only value that turns a switch on."""
+VARIABLES = {
+    "developer_message": "ARCADE_DEBUG_EXPOSE_DEVELOPER_MESSAGE_IN_TOOL_ERROR_RESPONSES",
+    "stacktrace": "ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES",
+}
+"""The environment variable of each setting."""
+_OFF = ("", "0", "false", "no", "off")
+
+
+class DebugErrorsConfig(PluginConfig):
+    """`[plugins.debug_errors]`.
+
+    Attributes:
+        developer_message: `yes-i-accept-leaking-internals-to-the-agent` adds the developer message of a tool's error to
+            its text; also by `ARCADE_DEBUG_EXPOSE_DEVELOPER_MESSAGE_IN_TOOL_ERROR_RESPONSES`.
+        stacktrace: the same for the stack trace; also by `ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES`.
+    """
+
+    developer_message: Annotated[str, WidensAccess("shows internals to callers")] = ""
+    stacktrace: Annotated[str, WidensAccess("shows internals to callers")] = ""
+
+
+class DebugErrorsPlugin(Plugin):
+    """One middleware, if a switch is on."""
+
+    Config = DebugErrorsConfig
+
+    @hookimpl
+    def register_middleware(self) -> Iterable[Middleware]:
+        """Return the middleware, nothing if both switches are off."""
+        exposed = DebugErrors(developer_message=self._is_on("developer_message"), stacktrace=self._is_on("stacktrace"))
+        return [exposed] if exposed.developer_message or exposed.stacktrace else []
+
+    @hookimpl
+    def lifespan(self) -> Lifespan:
+        """Warn at the start of switches that are on, and of values that turn nothing on."""
+        return self._warn()
+
+    @asynccontextmanager
+    async def _warn(self) -> AsyncIterator[None]:
+        for setting, variable in VARIABLES.items():
+            if self._is_on(setting):
+                logger.warning("%s is on: models are shown internals of tools, such as exceptions and paths", variable)
+            elif getattr(self.config, setting).strip().casefold() not in _OFF:
+                logger.warning("%s is not on: its value must be %s", variable, ACKNOWLEDGEMENT)
+        yield
+
+    def _is_on(self, setting: str) -> bool:
+        return bool(getattr(self.config, setting).strip() == ACKNOWLEDGEMENT)
+
+
+class DebugErrors(Middleware):
+    """Adds details to the errors of tools.
+
+    Args:
+        developer_message: add the detail that is meant for the log.
+        stacktrace: add the stack trace of the error's cause.
+    """
+
+    outermost = True
+
+    def __init__(self, *, developer_message: bool, stacktrace: bool) -> None:
+        self.developer_message = developer_message
+        self.stacktrace = stacktrace
+
+    async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
+        """Turn a typed error into a failure with its details."""
+        try:
+            return await call_next(call)
+        except ToolkitError as error:
+            failure = as_failure(call, error)
+            if not isinstance(failure.error, ToolkitError):
+                return failure
+            return failure._replace(debug=self.details(error))
+
+    def details(self, error: ToolkitError) -> str | None:
+        """Return the details of an error with its secrets masked, None if there are none."""
+        parts = []
+        if self.developer_message and error.developer_message:
+            parts.append(f"[DEBUG] developer_message: {error.developer_message}")
+        if self.stacktrace:
+            trace = error.to_payload(stacktrace=True)["stacktrace"]
+            unavailable = " unavailable (tool error payload did not include one)"
+            parts.append(f"[DEBUG] stacktrace:{unavailable if trace is None else chr(10) + trace.rstrip()}")
+        return redacted("\n\n".join(parts)) or None
