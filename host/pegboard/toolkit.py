@@ -33,6 +33,6 @@ class Toolkit(ToolkitBase):
             RuntimeError: an event loop runs in this thread already; `pegboard.Host` serves there.
             TypeError: an address is given, and not the transport that has one.
         """
-        from pegboard.cli.alone import run_alone
+        from pegboard.cli.toolkit_server import serve_toolkit
 
-        run_alone(self, transport, settings)
+        serve_toolkit(self, transport, settings)

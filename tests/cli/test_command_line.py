@@ -28,7 +28,7 @@ COMMANDS = ("stdio", "serve", "list", "show", "call", "plugins", "why", "config"
 )
 def test_options_may_stand_before_and_after_the_command(line: str) -> None:
     options = parse(line.split())
-    assert (options.run, options.json, options.only, options.verbose) == ("look:run_list", True, ["a", "b"], 1)
+    assert (options.run, options.json, options.only, options.verbose) == ("listing:run_list", True, ["a", "b"], 1)
     assert (options.strict, options.safe, options.config) == (False, False, None)
 
 
@@ -56,7 +56,7 @@ def test_options_add_up_wherever_they_stand() -> None:
 
 def test_groups_of_commands_take_options_too() -> None:
     options = parse(["config", "--json", "check", "--config", "x.toml"])
-    assert (options.run, options.json, options.config) == ("config:run_check", True, Path("x.toml"))
+    assert (options.run, options.json, options.config) == ("config_commands:run_config_check", True, Path("x.toml"))
 
 
 def refused(*argv: str, capsys: pytest.CaptureFixture[str]) -> str:

@@ -25,7 +25,7 @@ OF_STDIO = {"ctypes", "pegboard_plugins.stdio.takeover", "pegboard_plugins.stdio
 
 def commands(*but: str) -> set[str]:
     """The modules of commands, but for these."""
-    names = {"call", "config", "look", "serve", "start", "why"}
+    names = {"call", "config_commands", "listing", "no_command", "serve", "why"}
     return {f"pegboard.cli.{name}" for name in names.difference(but)}
 
 
@@ -53,7 +53,7 @@ def loaded_at_the_end(process: subprocess.Popen[str]) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "own"), [(["plugins"], "look"), (["call", "demo_nothing"], "call")], ids=["plugins", "call"]
+    ("arguments", "own"), [(["plugins"], "listing"), (["call", "demo_nothing"], "call")], ids=["plugins", "call"]
 )
 def test_a_command_loads_nothing_that_it_does_not_use(arguments: list[str], own: str, pegboard: Command) -> None:
     loaded = loaded_at_the_end(start(pegboard, *arguments))

@@ -13,7 +13,7 @@ import pytest
 
 from pegboard import testing
 from pegboard.testing import PlainClient, TestClient, connect
-from pegboard.testing.contracts.base import Contract
+from pegboard.testing.contracts.contract import Contract
 from tools.install import ROOT
 
 PAGE = (ROOT / "docs" / "testing.md").read_text("utf-8")

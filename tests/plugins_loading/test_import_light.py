@@ -73,7 +73,7 @@ def foreign(modules: set[str]) -> set[str]:
 def commands(modules: set[str]) -> set[str]:
     """The modules of the command line that hold the code of commands."""
     every = {path.stem for path in (ROOT / "host/pegboard/cli").glob("*.py")}
-    shared = {"__init__", "common", "find", "log_handler", "output", "parser", "standard_streams"}
+    shared = {"__init__", "host_setup", "log_handler", "output", "tool_lookup", "parser", "standard_streams"}
     return {name for name in every - shared if f"pegboard.cli.{name}" in modules}
 
 
@@ -85,7 +85,7 @@ def test_serving_over_stdio_loads_what_it_uses(served: set[str]) -> None:
     assert foreign(served) <= FURTHER
     # the configuration has a setting that widens access, which the start reports
     assert served & (ABSENT | WORDS) == {"pegboard.config.masking"}
-    assert commands(served) == {"access", "logs", "new_toolkits", "process", "serve", "toml_values"}
+    assert commands(served) == {"access_settings", "log_setup", "new_toolkits", "process", "serve", "toml_values"}
     loaded = {
         "pegboard.loading.loader",
         "pegboard.catalogue.assembly",
@@ -98,7 +98,7 @@ def test_serving_over_stdio_loads_what_it_uses(served: set[str]) -> None:
 def test_listing_loads_what_it_uses(listed: set[str]) -> None:
     assert foreign(listed) <= FURTHER
     assert listed & (ABSENT | WORDS | {"ctypes"}) == set()
-    assert commands(listed) == {"logs", "look", "received"}
+    assert commands(listed) == {"listing", "log_setup", "secret_report"}
 
 
 def test_a_plugin_that_is_not_on_is_not_loaded(served: set[str], listed: set[str]) -> None:

@@ -34,10 +34,10 @@ INTERRUPTED: Final = 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. The README lists exit codes."""
     leave_out_working_directory()
-    return guarded(partial(_run_command, argv))
+    return exit_code_of(partial(_run_command, argv))
 
 
-def guarded(run: Callable[[], int]) -> int:
+def exit_code_of(run: Callable[[], int]) -> int:
     """What a run comes to as an exit code; what went wrong is said on stderr."""
     _open_missing_streams()
     from pegboard.cli.output import OutputError, flush
@@ -49,9 +49,9 @@ def guarded(run: Callable[[], int]) -> int:
         return code
     except OutputError as error:
         _give_up_output()
-        return failure(error)
+        return report_error(error)
     except MCPError as error:
-        return failure(error)
+        return report_error(error)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -61,7 +61,7 @@ def guarded(run: Callable[[], int]) -> int:
         _give_up_error()
 
 
-def failure(error: MCPError) -> int:
+def report_error(error: MCPError) -> int:
     """Say what went wrong, on stderr. Return the exit code for it."""
     from pegboard.cli.output import say
     from pegboard.errors import ConfigError, PluginError, TransportError
@@ -90,17 +90,17 @@ def _run_command(argv: Sequence[str] | None) -> int:
     except SystemExit as leaving:  # argparse has said what there was to say
         return int(leaving.code or OK)
     if not isinstance(options.run, str):
-        from pegboard.cli.contributed import run_contributed
+        from pegboard.cli.plugin_commands import run_plugin_command
 
-        return run_contributed(options.run, options)
-    module, _, function = (options.run or "start:run_start").partition(":")
+        return run_plugin_command(options.run, options)
+    module, _, function = (options.run or "no_command:run_no_command").partition(":")
     return int(getattr(import_module(f"{__name__}.{module}"), function)(options))
 
 
 def _commands_of_plugins(options: Namespace) -> Iterable[Command]:
-    from pegboard.cli.contributed import commands_of_plugins
+    from pegboard.cli.plugin_commands import plugin_commands
 
-    return commands_of_plugins(options)
+    return plugin_commands(options)
 
 
 def _open_missing_streams() -> None:

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from pegboard.cli import FAILED, INTERRUPTED, OK, USAGE
-from pegboard.cli.common import make_host
-from pegboard.cli.find import find_tool
+from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.output import diverted, print_json, print_result, print_result_json, say
+from pegboard.cli.tool_lookup import find_tool
 from pegboard.errors import InteractionError, ToolInputError, ToolkitError
 from pegboard.host import Host
 from pegboard.types.callers import Client
@@ -30,7 +30,7 @@ def run_call(options: Namespace) -> int:
     except ValueError as error:
         say(str(error))
         return USAGE
-    host = make_host(options, ())
+    host = host_from_options(options, ())
     show_progress = options.verbose or (sys.stderr is not None and sys.stderr.isatty())
     try:
         with diverted():
@@ -85,9 +85,9 @@ async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progre
         tool = find_tool(host.assembly, name).tool
         client, ask = Client("pegboard call", host.identity.version), None
         if _is_interactive():
-            from pegboard.cli.terminal import CAPABILITIES, Terminal
+            from pegboard.cli.terminal import TERMINAL_CAPABILITIES, Terminal
 
-            client, ask = client._replace(capabilities=CAPABILITIES), Terminal()
+            client, ask = client._replace(capabilities=TERMINAL_CAPABILITIES), Terminal()
         notify = _show_progress if show_progress else None
         params = {"name": tool.name, "arguments": arguments}
         return await host.dispatch(Call("tools/call", params, client=client, notify=notify, ask=ask))
@@ -127,7 +127,7 @@ def _print(outcome: Outcome, options: Namespace) -> int:
 
 
 def _print_content(outcome: ToolResult, *, as_json: bool) -> None:
-    from pegboard.cli.content import as_object, as_text
+    from pegboard.cli.content_output import as_object, as_text
 
     blocks = outcome.content or ()
     if as_json:

@@ -11,7 +11,7 @@ from time import monotonic
 
 WAIT_SECONDS = 1.0
 """How long a record waits for the reader of standard error. Later ones do not wait until it reads again."""
-PIECE_BYTES = 4096
+MAX_WRITE_BYTES = 4096
 """A pipe that is ready takes so many bytes without blocking (POSIX: PIPE_BUF)."""
 
 
@@ -55,7 +55,7 @@ class LogHandler(logging.StreamHandler):  # type: ignore[type-arg]  # it is gene
             while data:
                 if not poll.poll(max(0, until - monotonic()) * 1000):
                     return False
-                data = data[os.write(2, data[:PIECE_BYTES]) :]
+                data = data[os.write(2, data[:MAX_WRITE_BYTES]) :]
         return True
 
 

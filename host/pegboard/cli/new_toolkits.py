@@ -16,7 +16,7 @@ from pegboard.host import Host
 from pegboard.plugin.origin import Origin
 from pegboard.wire.codec import decode, encode
 
-FILE = "toolkits.json"
+TOOLKITS_FILE = "toolkits.json"
 MAX_ENVIRONMENTS = 32
 """How many environments are remembered; the one that changed longest ago is forgotten."""
 
@@ -32,13 +32,13 @@ def report_new_toolkits(host: Host, environ: Mapping[str, str]) -> None:
         before = _read(environ).get(sys.prefix)
         if before == _remembered(host, before):
             return
-        with state_lock(FILE, environ) as locked:
+        with state_lock(TOOLKITS_FILE, environ) as locked:
             if not locked:
                 return  # a host that starts at the same moment reports them
             kept = _read(environ)
             before = kept.pop(sys.prefix, None)
             kept[sys.prefix] = _remembered(host, before)
-            write_state(FILE, encode(dict([*kept.items()][-MAX_ENVIRONMENTS:])), environ)
+            write_state(TOOLKITS_FILE, encode(dict([*kept.items()][-MAX_ENVIRONMENTS:])), environ)
     except OSError as error:
         logger.debug("new toolkits are not reported: %s", error)
         return
@@ -49,7 +49,7 @@ def report_new_toolkits(host: Host, environ: Mapping[str, str]) -> None:
 def _read(environ: Mapping[str, str]) -> dict[str, Seen]:
     """Return what is kept; whatever has another form counts as nothing."""
     try:
-        kept: Any = decode(read_state(FILE, environ) or b"{}")
+        kept: Any = decode(read_state(TOOLKITS_FILE, environ) or b"{}")
     except ValueError:
         return {}
     return {str(key): seen for key, seen in kept.items() if _is_seen(seen)} if isinstance(kept, dict) else {}
@@ -93,7 +93,7 @@ def _report(host: Host, before: Seen) -> None:
 
 
 def _secrets(host: Host, origin: Origin) -> str:
-    from pegboard.cli.received import received_secrets
+    from pegboard.cli.secret_report import received_secrets
 
     names = dict.fromkeys(secret["name"] for secret in received_secrets(host, origin))
     return f" and receives the secrets {', '.join(names)}" if names else ""

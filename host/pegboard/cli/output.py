@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from pegboard.cli.standard_streams import OutputApart
+from pegboard.cli.standard_streams import OutputDiversion
 from pegboard.errors import MCPError
 
 
@@ -18,21 +18,21 @@ class OutputError(MCPError):
 @contextmanager
 def diverted() -> Iterator[None]:
     """While plugins and tools run, what they print goes to stderr: stdout is for data."""
-    output = OutputApart()
-    output.away()
+    output = OutputDiversion()
+    output.divert()
     try:
         yield
     finally:
-        output.back()
+        output.restore()
 
 
-_voice: Callable[[str, int], None] | None = None
+_receiver: Callable[[str, int], None] | None = None
 
 
-def speak_through(voice: Callable[[str, int], None]) -> None:
+def send_messages_to(receiver: Callable[[str, int], None]) -> None:
     """Have `say` call this instead, with the text and its level."""
-    global _voice  # noqa: PLW0603 - the standard streams of a process are one, too
-    _voice = voice
+    global _receiver  # noqa: PLW0603 - the standard streams of a process are one, too
+    _receiver = receiver
 
 
 def say(text: str, level: int = 20) -> None:
@@ -42,11 +42,11 @@ def say(text: str, level: int = 20) -> None:
         text: the text.
         level: how serious it is, as in `logging`.
     """
-    if _voice is not None:
-        _voice(text, level)
+    if _receiver is not None:
+        _receiver(text, level)
     elif sys.stderr is not None:
         with suppress(OSError, ValueError):
-            print(f"pegboard: {visible(_redacted(text))}", file=sys.stderr)
+            print(f"pegboard: {printable(_redacted(text))}", file=sys.stderr)
 
 
 def print_json(value: Any) -> None:
@@ -65,27 +65,27 @@ def _print_json(value: Any, told: Callable[[str], str]) -> None:
     from pegboard.wire.codec import encode
 
     text = told(json.dumps(json.loads(encode(value)), indent=2, ensure_ascii=not _speaks_unicode()))
-    _write("".join(char if visible(char) == char else json.dumps(char)[1:-1] for char in text))
+    _write("".join(char if printable(char) == char else json.dumps(char)[1:-1] for char in text))
 
 
 def print_text(text: str) -> None:
     """Data for people: what a terminal would obey is shown escaped."""
-    _write(visible(_redacted(text)))
+    _write(printable(_redacted(text)))
 
 
 def print_lines(lines: Iterable[str]) -> None:
     """Lines for people: each stays one line."""
-    print_text("\n".join(visible(line).replace("\n", r"\n") for line in lines))
+    print_text("\n".join(printable(line).replace("\n", r"\n") for line in lines))
 
 
 def print_result(text: str) -> None:
     """Text that a tool gave: to a terminal as `print_text`, to a file or another program as it is."""
-    _write(visible(text) if sys.stdout is not None and sys.stdout.isatty() else text)
+    _write(printable(text) if sys.stdout is not None and sys.stdout.isatty() else text)
 
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:
     """Rows in columns as wide as they need to be; the last column runs free."""
-    shown = [[visible(_redacted(cell)) for cell in row] for row in rows]
+    shown = [[printable(_redacted(cell)) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in shown) for column in range(len(shown[0]) - 1)] if shown else []
     for row in shown:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
@@ -98,7 +98,7 @@ def _redacted(text: str) -> str:
     return text if redaction is None else str(redaction.redacted(text))
 
 
-def visible(text: str) -> str:
+def printable(text: str) -> str:
     """Escape every character that controls a terminal or is not seen. Line breaks and tabs stay."""
     if text.isascii() and text.isprintable():
         return text

@@ -63,7 +63,7 @@ def _stay(number: signal.Signals) -> None:
     logger.warning("%s changes nothing: settings are read at the start; restart to use others", number.name)
 
 
-def run_through(loop: asyncio.AbstractEventLoop, main: Coroutine[Any, Any, T]) -> T:
+def run_to_end(loop: asyncio.AbstractEventLoop, main: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end, whatever leaves the event loop meanwhile.
 
     `SystemExit` and `KeyboardInterrupt` stop an event loop when a task or a callback raises them, such as one that a
@@ -95,12 +95,12 @@ def _contain(error: BaseException) -> None:
     )
 
 
-def threads_since(before: Collection[Thread]) -> bool:
+def has_new_threads(before: Collection[Thread]) -> bool:
     """Return True if there are threads that were not there before and that Python would wait for at its end."""
     return any(not thread.daemon and thread not in before for thread in enumerate_threads())
 
 
-def leave(code: int) -> NoReturn:
+def end_process(code: int) -> NoReturn:
     """End the process although a thread or a task goes on.
 
     What is registered with `atexit` runs before, for a moment at most: it removes temporary files, for one.

@@ -14,12 +14,12 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from pegboard.cli import OK, failure
-from pegboard.cli.common import make_host, pass_over
+from pegboard.cli import OK, report_error
+from pegboard.cli.host_setup import host_from_options, skip_untrusted
 from pegboard.cli.new_toolkits import report_new_toolkits
 from pegboard.cli.output import say
-from pegboard.cli.process import leave, run_through, stop_on_signals, threads_since
-from pegboard.cli.standard_streams import OutputApart
+from pegboard.cli.process import end_process, has_new_threads, run_to_end, stop_on_signals
+from pegboard.cli.standard_streams import OutputDiversion
 from pegboard.errors import ConfigError, MCPError
 from pegboard.host import Host
 
@@ -30,24 +30,24 @@ STDIO_GRACE_SECONDS = 1.0
 STOP_SECONDS = 0.5
 """How long the lifespans may take to end."""
 
-_COLLECT_AFTER = 50_000
+_COLLECTION_THRESHOLD = 50_000
 """New objects before a collection of the youngest generation; the default of 700 costs a fifth of the time per call."""
 
 
 def run_stdio(options: Namespace) -> int:
     """Serve one client over standard input and output."""
-    return serve_stdio(partial(make_host, options, ["stdio"], serving=True, on_untrusted=pass_over))
+    return serve_stdio(partial(host_from_options, options, ["stdio"], serving=True, on_untrusted=skip_untrusted))
 
 
 def run_serve(options: Namespace) -> int:
     """Serve by the configured transports."""
-    return serve(make_host(options, serving=True))
+    return serve(host_from_options(options, serving=True))
 
 
 def serve_stdio(make: Callable[[], Host]) -> int:
     """Make a host and serve one client over standard input and output, which nobody else gets to write to."""
-    output = OutputApart()
-    output.away()
+    output = OutputDiversion()
+    output.divert()
     return _run(make(), STDIO_GRACE_SECONDS, output)
 
 
@@ -111,11 +111,11 @@ def _announce(host: Host, token_file: str | None, address: str, tools: Sequence[
 
 def _log_access(host: Host) -> None:
     """Log the files that were read and the settings that widen access, in one line. The latter are a warning."""
-    from pegboard.cli.access import access_of, files_read, in_one_line
+    from pegboard.cli.access_settings import access_of, files_read, settings_line
 
     logger, files = logging.getLogger("pegboard"), ", ".join(files_read(host))
     if settings := access_of(host):
-        logger.warning("started with %s; settings that widen access: %s", files, in_one_line(settings))
+        logger.warning("started with %s; settings that widen access: %s", files, settings_line(settings))
     else:
         logger.info("started with %s; no setting widens access", files)
 
@@ -125,14 +125,14 @@ def _has_terminal() -> bool:
     return os.isatty(0) or os.isatty(2)
 
 
-def _run(host: Host, grace: float, output: OutputApart | None = None, loop: LoopFactory | None = None) -> int:
+def _run(host: Host, grace: float, output: OutputDiversion | None = None, loop: LoopFactory | None = None) -> int:
     """Run a host until it ends. Return the exit code."""
-    serving = _serve(host, grace, output or OutputApart())
+    serving = _serve(host, grace, output or OutputDiversion())
     with asyncio.Runner(loop_factory=loop) as runner:
-        return run_through(runner.get_loop(), serving)
+        return run_to_end(runner.get_loop(), serving)
 
 
-async def _serve(host: Host, grace: float, output: OutputApart) -> int:
+async def _serve(host: Host, grace: float, output: OutputDiversion) -> int:
     # a client over stdio that hangs up is gone, as is a person whose terminal closes; a service only hears a signal
     threads = set(threading.enumerate())
     by_stdio = "stdio" in host.config.host.transports
@@ -142,11 +142,11 @@ async def _serve(host: Host, grace: float, output: OutputApart) -> int:
     _log_access(host)
     report_new_toolkits(host, os.environ)
     gc.freeze()
-    gc.set_threshold(_COLLECT_AFTER, 20, 100)
+    gc.set_threshold(_COLLECTION_THRESHOLD, 20, 100)
     gc.enable()
     if by_stdio:
         # descriptor 1 never leads to the client again: nothing that is printed late can reach it
-        host.standard_output = output.away()
+        host.standard_output = output.divert()
         output.restore_stream()
     serving = asyncio.create_task(host.run())
     code = OK
@@ -157,16 +157,16 @@ async def _serve(host: Host, grace: float, output: OutputApart) -> int:
         else:
             serving.result()
     except MCPError as error:
-        code = failure(error)
+        code = report_error(error)
     finally:
         stopping.cancel()
         serving.cancel()
         await asyncio.wait((serving,), timeout=STOP_SECONDS)
-        output.away()
+        output.divert()
         await _stop(host)
-    if len(asyncio.all_tasks()) > 1 or threads_since(threads):
+    if len(asyncio.all_tasks()) > 1 or has_new_threads(threads):
         # a function that runs in a thread, or a task that cannot be cancelled, would keep the process for ever
-        leave(code)
+        end_process(code)
     return code
 
 

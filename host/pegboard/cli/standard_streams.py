@@ -15,7 +15,7 @@ _kept: list[TextIO | None] = []
 stream that is freed while a thread prints crashes the interpreter."""
 
 
-def fill_closed() -> None:
+def open_closed_descriptors() -> None:
     """Open what is closed of descriptors 0 to 2, or the next file to be opened would be taken for a standard stream."""
     for descriptor in range(3):
         try:
@@ -24,24 +24,24 @@ def fill_closed() -> None:
             os.open(os.devnull, os.O_RDWR)
 
 
-class OutputApart:
+class OutputDiversion:
     """Standard output, led to standard error for as long as whoever prints there is not meant to."""
 
     def __init__(self) -> None:
         self._private: int | None = None
         self._stream = sys.stdout
 
-    def away(self) -> int:
+    def divert(self) -> int:
         """Lead descriptor 1 to standard error. Return a private descriptor of standard output."""
         if self._private is None:
-            fill_closed()
+            open_closed_descriptors()
             self._stream = sys.stdout
             self._flush()
             self._private = os.dup(1)
             os.dup2(2, 1)
         return self._private
 
-    def back(self) -> None:
+    def restore(self) -> None:
         """Give it back, and `sys.stdout` too, whatever a plugin made of them."""
         if self._private is not None:
             self._flush()

@@ -11,12 +11,12 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.cli.output import say, visible
+from pegboard.cli.output import printable, say
 from pegboard.context.elicitation import choices, misfit
 from pegboard.errors import ClientError, ClientTimeoutError
 from pegboard.types.calls import OnProgress
 
-CAPABILITIES: dict[str, Any] = {"elicitation": {"form": {}, "url": {}}}
+TERMINAL_CAPABILITIES: dict[str, Any] = {"elicitation": {"form": {}, "url": {}}}
 """What a terminal can be asked for (MCP ClientCapabilities)."""
 
 _YES = {"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False}
@@ -149,7 +149,7 @@ async def _confirmed(question: str) -> bool:
 
 async def _line(label: str) -> str:
     """A line of the person, while the host goes on; raises EOFError where there is none to come."""
-    print(f"  {visible(' '.join(label.split()))}: ", end="", file=sys.stderr, flush=True)
+    print(f"  {printable(' '.join(label.split()))}: ", end="", file=sys.stderr, flush=True)
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     loop.add_reader(0, ready.set)

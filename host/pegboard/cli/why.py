@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pegboard.cli import FAILED, OK
-from pegboard.cli.common import loaded_host
-from pegboard.cli.find import find_tool, find_withheld, same
-from pegboard.cli.look import plugin_detail
+from pegboard.cli.host_setup import loaded_host
+from pegboard.cli.listing import plugin_detail
 from pegboard.cli.output import print_json, print_text, say
-from pegboard.cli.received import received_secrets
+from pegboard.cli.secret_report import received_secrets
+from pegboard.cli.tool_lookup import find_tool, find_withheld, same_name
 from pegboard.errors import NotFoundError
 from pegboard.host import Host
 from pegboard.loading.plugins import Choice
@@ -22,7 +22,7 @@ from pegboard.names import nearest, normalise
 def run_why(options: Namespace) -> int:
     """Tell the story of one name; every plugin, toolkit and tool that bears it."""
     host = loaded_host(options)
-    choices = [choice for choice in host.report.choices if same(choice.origin.name, options.name)]
+    choices = [choice for choice in host.report.choices if same_name(choice.origin.name, options.name)]
     stories = [*(_plugin_story(host, choice) for choice in choices), *_tool_stories(host, options.name)]
     stories += _secret_stories(host, options.name)
     if not stories:
@@ -91,7 +91,7 @@ def _tool_stories(host: Host, name: str) -> Iterator[str]:
 
 def _names(quoted: str, name: str, origin: object) -> bool:
     """Whether a name in a problem is the one asked for: a tool's own, or with its toolkit's before it."""
-    return same(quoted, name) or same(f"{getattr(origin, 'name', '')}.{quoted}", name)
+    return same_name(quoted, name) or same_name(f"{getattr(origin, 'name', '')}.{quoted}", name)
 
 
 def _absent_stories(host: Host, name: str) -> Iterator[str]:

@@ -12,54 +12,54 @@ from pegboard.testing.client import (
     Reported,
     TestClient,
 )
-from pegboard.testing.connecting import (
-    connect,
-)
-from pegboard.testing.contracts.adapters import (
-    ErrorAdapterContract,
-)
-from pegboard.testing.contracts.authorization import (
-    AuthProviderContract,
-    TokenSourceContract,
-)
-from pegboard.testing.contracts.base import (
-    Contract,
-    rule,
-)
-from pegboard.testing.contracts.far_end import (
-    FarEnd,
-    Lines,
-)
-from pegboard.testing.contracts.secret_stores import (
-    SecretStoreContract,
-)
-from pegboard.testing.contracts.sessions import (
-    EventStoreContract,
-    SessionStoreContract,
-    session_record,
-)
-from pegboard.testing.contracts.transports import (
-    TransportContract,
-)
-from pegboard.testing.effects import (
-    effect,
-)
-from pegboard.testing.plain import (
-    PlainClient,
-)
-from pegboard.testing.replay import (
-    RepeatedEffects,
-)
-from pegboard.testing.results import (
+from pegboard.testing.client_results import (
     CallError,
     CallResult,
     PromptGiven,
     ReadResult,
     ToolFailed,
 )
+from pegboard.testing.contracts.auth_contracts import (
+    AuthProviderContract,
+    TokenSourceContract,
+)
+from pegboard.testing.contracts.contract import (
+    Contract,
+    rule,
+)
+from pegboard.testing.contracts.error_adapter_contract import (
+    ErrorAdapterContract,
+)
+from pegboard.testing.contracts.secret_store_contract import (
+    SecretStoreContract,
+)
+from pegboard.testing.contracts.store_contracts import (
+    EventStoreContract,
+    SessionStoreContract,
+    session_record,
+)
+from pegboard.testing.contracts.stream_clients import (
+    FarEnd,
+    Lines,
+)
+from pegboard.testing.contracts.transport_contract import (
+    TransportContract,
+)
+from pegboard.testing.effects import (
+    effect,
+)
+from pegboard.testing.in_memory import (
+    connect,
+)
+from pegboard.testing.replay import (
+    RepeatedEffects,
+)
 from pegboard.testing.snapshots import (
     SnapshotDiffers,
     compare,
+)
+from pegboard.testing.sync_client import (
+    PlainClient,
 )
 
 __all__ = [

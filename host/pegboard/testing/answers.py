@@ -14,7 +14,7 @@ from pegboard.errors import ProtocolError
 from pegboard.wire.codec import decode, encode
 from pegboard.wire.jsonrpc import METHOD_NOT_FOUND
 
-CAPABILITIES: dict[str, Any] = {
+ALL_CAPABILITIES: dict[str, Any] = {
     "elicitation": {"form": {}, "url": {}},
     "sampling": {"tools": {}, "context": {}},
     "roots": {"listChanged": True},
@@ -167,7 +167,7 @@ def _is_field(asked: Asked, kind: str) -> bool:
     return [field.get("type") for field in asked.fields.values()] == [kind]
 
 
-def from_test(answers: Answering | Sequence[Any] | None) -> Answers:
+def answers_from(answers: Answering | Sequence[Any] | None) -> Answers:
     """The answers that a test gave `connect`."""
     made = Answers()
     if callable(answers):

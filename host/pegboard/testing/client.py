@@ -9,11 +9,11 @@ from pegboard.host import Host
 from pegboard.loading.plugins import Problem
 from pegboard.names import wire_name
 from pegboard.testing.answers import Asked
-from pegboard.testing.dialogue import Dialogue
-from pegboard.testing.hosting import Observed
-from pegboard.testing.link import Message, Traffic
+from pegboard.testing.client_connection import Message, Traffic
+from pegboard.testing.client_results import CallResult, PromptGiven, ReadResult
+from pegboard.testing.in_memory_host import Observed
+from pegboard.testing.protocol_client import ProtocolClient
 from pegboard.testing.replay import Replay
-from pegboard.testing.results import CallResult, PromptGiven, ReadResult
 from pegboard.testing.snapshots import Definitions
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Completion
@@ -50,10 +50,10 @@ class TestClient:
 
     __test__ = False  # a name that pytest would take for tests
 
-    def __init__(self, host: Host, dialogue: Dialogue, observed: Observed, repeats: Collection[str] = ()) -> None:
+    def __init__(self, host: Host, client: ProtocolClient, observed: Observed, repeats: Collection[str] = ()) -> None:
         self.host = host
         self._repeats = repeats
-        self._dialogue = dialogue
+        self._client = client
         self._observed = observed
 
     # --- tools ---
@@ -76,7 +76,7 @@ class TestClient:
         params = {"name": wire, "arguments": {**(arguments or {}), **more}}
         bound = self.host.assembly.tools.get(wire)
         asks = bound is not None and bound.function.mode == "async" and bound.signature.context_parameter is not None
-        request_id, result = await self._dialogue.finish("tools/call", params, self._replay(wire) if asks else None)
+        request_id, result = await self._client.finish("tools/call", params, self._replay(wire) if asks else None)
         return CallResult(wire, result, self._observed.take(request_id))
 
     async def tools(self) -> list[Message]:
@@ -111,7 +111,7 @@ class TestClient:
         Raises:
             ProtocolError: the host refused, as for one that is not there.
         """
-        return ReadResult((await self._dialogue.finish("resources/read", {"uri": uri}, self._replay(uri)))[1])
+        return ReadResult((await self._client.finish("resources/read", {"uri": uri}, self._replay(uri)))[1])
 
     async def prompts(self) -> list[Message]:
         """The prompts that the client is offered."""
@@ -125,7 +125,7 @@ class TestClient:
         """
         wire = self._wire_name("prompts", name)
         params = {"name": wire, "arguments": {**(arguments or {}), **more}}
-        return PromptGiven((await self._dialogue.finish("prompts/get", params, self._replay(wire)))[1])
+        return PromptGiven((await self._client.finish("prompts/get", params, self._replay(wire)))[1])
 
     async def complete(self, of: str, argument: str, value: str = "", context: Mapping[str, str] = EMPTY) -> Completion:
         """What an argument may be, as far as it has been typed.
@@ -164,28 +164,28 @@ class TestClient:
         without fields, True or False; of sampling a text; of roots a list of URIs. `accept`, `decline`, `cancel` and
         `reply` say more, and `Answer` says it all. A function is given an `Asked`.
         """
-        self._dialogue.answers.prepare(*answers)
+        self._client.answers.prepare(*answers)
 
     @property
     def asked(self) -> list[Asked]:
         """Every question so far."""
-        return self._dialogue.answers.asked
+        return self._client.answers.asked
 
     @property
     def notifications(self) -> list[Message]:
         """Every notification of the host so far, as it came."""
-        return self._dialogue.notifications
+        return self._client.notifications
 
     @property
     def logs(self) -> list[Logged]:
         """The log messages so far."""
-        told = [one["params"] for one in self._dialogue.notifications if one["method"] == "notifications/message"]
+        told = [one["params"] for one in self._client.notifications if one["method"] == "notifications/message"]
         return [Logged(params["level"], params["data"], params.get("logger")) for params in told]
 
     @property
     def progress(self) -> list[Reported]:
         """The reports of progress so far."""
-        told = [one["params"] for one in self._dialogue.notifications if one["method"] == "notifications/progress"]
+        told = [one["params"] for one in self._client.notifications if one["method"] == "notifications/progress"]
         return [Reported(params["progress"], params.get("total"), params.get("message")) for params in told]
 
     async def heard(self, method: str, matches: Callable[[Message], bool] = bool) -> Message:
@@ -198,23 +198,23 @@ class TestClient:
         Raises:
             TimeoutError: it does not come.
         """
-        return await self._dialogue.heard(lambda one: one["method"] == method and matches(one), method)
+        return await self._client.heard(lambda one: one["method"] == method and matches(one), method)
 
     async def listen(self, *uris: str) -> None:
         """Hear of changes of lists, and of these resources, from now on. Sessions hear of lists in any case."""
-        await self._dialogue.listen(uris)
+        await self._client.listen(uris)
 
     # --- beneath ---
 
     @property
     def revision(self) -> str:
         """The revision of MCP that it speaks."""
-        return self._dialogue.revision
+        return self._client.revision
 
     @property
     def meta(self) -> dict[str, Any]:
         """What is added to the `_meta` of each request; yours to change."""
-        return self._dialogue.meta
+        return self._client.meta
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -224,7 +224,7 @@ class TestClient:
     @property
     def traffic(self) -> list[Traffic]:
         """Every message on the wire, as bytes, and who sent it."""
-        return self._dialogue.link.traffic
+        return self._client.connection.traffic
 
     async def request(self, method: str, params: Mapping[str, Any] | None = None) -> Message:
         """Send one request, once, and give its result as it comes.
@@ -233,11 +233,11 @@ class TestClient:
             ProtocolError: the host refused.
             TimeoutError: no answer came.
         """
-        return await self._dialogue.request(method, params or {})
+        return await self._client.request(method, params or {})
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Send a notification."""
-        self._dialogue.notify(method, params or {})
+        self._client.notify(method, params or {})
 
     async def _offered(self, kind: Literal["resources", "templates", "prompts"]) -> list[Message]:
         """A list, empty where the host has nothing of the kind and so no such method."""
@@ -257,7 +257,7 @@ class TestClient:
 
     def _replay(self, name: str) -> Replay | None:
         """What watches the rounds of a call; None where there are none."""
-        return Replay(name, self._observed, self._repeats) if self._dialogue.modern else None
+        return Replay(name, self._observed, self._repeats) if self._client.modern else None
 
     def _wire_name(self, kind: Literal["tools", "prompts"], name: str) -> str:
         """The name on the wire of what a test calls by its own; the name itself where there is nothing like it."""

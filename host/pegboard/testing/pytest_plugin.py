@@ -15,9 +15,9 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pegboard.testing.hosting import Kit
-    from pegboard.testing.plain import PlainClient
+    from pegboard.testing.in_memory_host import Kit
     from pegboard.testing.snapshots import Definitions
+    from pegboard.testing.sync_client import PlainClient
 
 pytest.register_assert_rewrite("pegboard.testing.contracts")  # so that a broken rule says what it found
 
@@ -92,10 +92,10 @@ def _path(request: pytest.FixtureRequest, name: str | None) -> Path:
 
 def _definitions(subject: Any) -> Definitions:
     from pegboard.testing.client import TestClient
-    from pegboard.testing.plain import PlainClient, definitions_of
+    from pegboard.testing.sync_client import PlainClient, kit_definitions
 
     if isinstance(subject, TestClient):
         raise TypeError("write pegboard_snapshot(await client.definitions())")
     if isinstance(subject, Mapping):
         return subject
-    return subject.definitions() if isinstance(subject, PlainClient) else definitions_of(subject)
+    return subject.definitions() if isinstance(subject, PlainClient) else kit_definitions(subject)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from fnmatch import fnmatchcase
 
 from pegboard.testing.effects import Effect, Watch
-from pegboard.testing.hosting import Observed
+from pegboard.testing.in_memory_host import Observed
 
 
 class RepeatedEffects(AssertionError):

@@ -14,7 +14,7 @@ Definitions: TypeAlias = Mapping[str, Mapping[str, Any]]
 """By kind ("tools", "resources", "templates", "prompts") and by name or URI, what a client is told."""
 
 _SINGULAR = {"tools": "tool", "resources": "resource", "templates": "template", "prompts": "prompt"}
-_LONGEST = 300
+_MAX_VALUE_CHARACTERS = 300
 """How much of a value a difference shows, in characters."""
 
 
@@ -73,7 +73,7 @@ def _changes(old: Any, new: Any, field: str) -> Iterator[str]:
 
 def _shown(value: Any) -> str:
     text = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return text if len(text) <= _MAX_VALUE_CHARACTERS else f"{text[:_MAX_VALUE_CHARACTERS]}..."
 
 
 def compare(definitions: Definitions, path: Path, *, update: bool = False) -> None:

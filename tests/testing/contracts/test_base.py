@@ -9,7 +9,7 @@ from unittest import SkipTest
 import pytest
 
 from pegboard.testing import Contract, rule
-from pegboard.testing.contracts import base
+from pegboard.testing.contracts import contract
 
 LOG: list[str] = []
 
@@ -45,7 +45,7 @@ class Sample(Contract[list[int]]):
 
 
 def test_every_rule_runs_on_something_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "SECONDS", 0.01)
+    monkeypatch.setattr(contract, "MAX_RULE_SECONDS", 0.01)
     LOG.clear()
     assert Sample.rules() == ("test_bad", "test_endless", "test_good", "test_not_for_it", "test_plain")
     broken = Sample.broken()

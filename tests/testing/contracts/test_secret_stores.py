@@ -10,7 +10,7 @@ import pytest
 
 from pegboard.plugin import SecretStore
 from pegboard.testing import SecretStoreContract
-from pegboard.testing.hosting import Secrets
+from pegboard.testing.in_memory_host import FixedSecrets
 
 FAULTS = {
     "no name": "test_it_has_a_name",
@@ -103,4 +103,4 @@ class TestSecretsOfTests(SecretStoreContract):
     """The kit's own fake."""
 
     def make(self) -> SecretStore:
-        return Secrets(self.secrets)
+        return FixedSecrets(self.secrets)

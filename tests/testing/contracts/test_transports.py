@@ -16,7 +16,7 @@ import pytest
 
 from pegboard.plugin import Transport, TransportContext
 from pegboard.testing import FarEnd, Lines, TransportContract
-from pegboard.testing.contracts import base
+from pegboard.testing.contracts import contract
 from pegboard.types import ANONYMOUS, LOCAL, Request, Response
 from tools.install import ROOT
 
@@ -194,7 +194,7 @@ def contract_of(fault: str) -> type[OnSockets]:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # who is bad leaves things open
 @pytest.mark.parametrize(("fault", "rule"), FAULTS.items())
 def test_each_rule_is_broken_by_somebody(fault: str, rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "SECONDS", 0.5)
+    monkeypatch.setattr(contract, "MAX_RULE_SECONDS", 0.5)
     with pytest.raises((AssertionError, TimeoutError, OSError, RuntimeError)):
         getattr(contract_of(fault)(), rule)()
     gc.collect()

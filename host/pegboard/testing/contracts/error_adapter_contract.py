@@ -13,7 +13,7 @@ from unittest import SkipTest
 
 from pegboard.errors import ErrorKind, ToolRuntimeError
 from pegboard.plugin.error_adapters import ErrorAdapter
-from pegboard.testing.contracts.base import Contract
+from pegboard.testing.contracts.contract import Contract
 
 
 class Hostile(Exception):
@@ -32,7 +32,7 @@ class Misleading(Exception):
     response = status = status_code = code = headers = request = errors = error = body = object()
 
 
-STRANGERS: tuple[Exception, ...] = (
+UNKNOWN_EXCEPTIONS: tuple[Exception, ...] = (
     Exception("x"), ValueError("x"), KeyError("x"), ZeroDivisionError(), RuntimeError(404), AssertionError({}),
     UnicodeDecodeError("utf-8", b"\xff", 0, 1, "x"), ExceptionGroup("x", [ValueError("y")]), Hostile(), Misleading(),
 )  # fmt: skip
@@ -77,7 +77,7 @@ class ErrorAdapterContract(Contract[ErrorAdapter]):
     def test_strangers_are_not_its_own(self) -> None:
         """It is asked about every exception that nobody meant: what it does not know is None."""
         adapter = self.make()
-        for error in STRANGERS:
+        for error in UNKNOWN_EXCEPTIONS:
             adapted = adapter.from_exception(error)
             assert adapted is None, f"it took {type(error).__name__} for its own, and made {type(adapted).__name__}"
 

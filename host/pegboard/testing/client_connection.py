@@ -20,7 +20,7 @@ Traffic: TypeAlias = tuple[Literal["sent", "received"], bytes]
 """One message, and whether the client sent it."""
 
 
-class HostEnd:
+class MemoryConnection:
     """The host's end: a `pegboard.Connection`.
 
     Args:
@@ -56,7 +56,7 @@ class HostEnd:
         self._take = None
 
 
-class Link:
+class ClientConnection:
     """The client's end.
 
     Args:
@@ -65,7 +65,7 @@ class Link:
 
     Attributes:
         traffic: every message, in order.
-        host_end: what the host serves.
+        host_connection: what the host serves.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Link:
         answer: Callable[[str, Message], Awaitable[Message]],
         hear: Callable[[str, Message], None],
     ) -> None:
-        self.host_end = HostEnd(self._take)
+        self.host_connection = MemoryConnection(self._take)
         self.traffic: list[Traffic] = []
         self._answer = answer
         self._hear = hear
@@ -91,7 +91,7 @@ class Link:
         """
         data = json.dumps(message, allow_nan=False, default=_plain, separators=(",", ":")).encode()
         self.traffic.append(("sent", data))
-        self.host_end.feed(data)
+        self.host_connection.feed(data)
 
     def new_id(self) -> int:
         """An id for a request; ids go up by one."""
@@ -136,13 +136,13 @@ class Link:
         finally:
             del self._waiting[request_id]
         self._raise_fault()
-        return result_of(answer)
+        return result_or_raise(answer)
 
     def end(self) -> None:
         """End the connection, as a client does."""
         for task in self._answering:
             task.cancel()
-        self.host_end.feed(None)
+        self.host_connection.feed(None)
 
     def host_ended(self) -> None:
         """The host serves it no more: what waits for an answer gets none."""
@@ -192,7 +192,7 @@ class Link:
         self.send(answer)
 
 
-def result_of(answer: Message) -> Message:
+def result_or_raise(answer: Message) -> Message:
     """The result in an answer.
 
     Raises:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pegboard.cli.logs import set_up_logging
+from pegboard.cli.log_setup import set_up_logging
 from pegboard.cli.output import diverted, say
 from pegboard.config import HostConfig
 from pegboard.host import Host
@@ -57,18 +57,18 @@ def load_config(
 
 
 def _ask(options: Namespace, untrusted: Untrusted) -> bool:
-    from pegboard.cli.trust import ask
+    from pegboard.cli.trust_commands import ask
 
     return ask(untrusted, options)
 
 
-def pass_over(untrusted: Untrusted) -> bool:
+def skip_untrusted(untrusted: Untrusted) -> bool:
     """Go on without a file that is not trusted: a client that starts the host over stdio cannot be asked."""
     say(f"{untrusted.problem}. The host starts without this file.")
     return False
 
 
-def make_host(
+def host_from_options(
     options: Namespace,
     transports: Sequence[str] | None = None,
     *,
@@ -114,7 +114,7 @@ def defaults_for(toolkits: Mapping[str, ToolkitBase]) -> Mapping[str, Any]:
 
 def loaded_host(options: Namespace) -> Host:
     """A host to look at: loaded, not started. What is wrong is said on stderr, and is no reason to stop."""
-    host = make_host(options)
+    host = host_from_options(options)
     with diverted():
         host.load()
     for problem in host.problems:

@@ -9,10 +9,10 @@ from typing import Any
 from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.lists import needed_scopes
 from pegboard.cli import OK
-from pegboard.cli.common import loaded_host
-from pegboard.cli.find import find_tool
+from pegboard.cli.host_setup import loaded_host
 from pegboard.cli.output import first_line, flush, print_json, print_table, print_text, say
-from pegboard.cli.received import granted_secrets, received_secrets
+from pegboard.cli.secret_report import granted_secrets, received_secrets
+from pegboard.cli.tool_lookup import find_tool
 from pegboard.host import Host
 from pegboard.loading.plugins import Choice
 from pegboard.types.catalogue import Tool

@@ -11,9 +11,9 @@ from pegboard.host import Host
 from pegboard.loading.plugins import Problem
 from pegboard.testing.answers import Asked
 from pegboard.testing.client import Logged, Reported, TestClient
-from pegboard.testing.hosting import Kit
-from pegboard.testing.link import Message, Traffic
-from pegboard.testing.results import CallResult, PromptGiven, ReadResult
+from pegboard.testing.client_connection import Message, Traffic
+from pegboard.testing.client_results import CallResult, PromptGiven, ReadResult
+from pegboard.testing.in_memory_host import Kit
 from pegboard.testing.snapshots import Definitions
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Completion
@@ -34,9 +34,9 @@ def new_runner() -> asyncio.Runner:
     raise RuntimeError("an event loop runs here already; write `async with connect(...)`")
 
 
-def definitions_of(kit: Kit) -> Definitions:
+def kit_definitions(kit: Kit) -> Definitions:
     """What clients are told of a toolkit or plugin that needs no settings; where a loop runs, in a thread beside it."""
-    from pegboard.testing.connecting import connect
+    from pegboard.testing.in_memory import connect
 
     def look() -> Definitions:
         with connect(kit) as client:

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Awaitable
 
 from pegboard.plugin.sessions import EventStore, SessionRecord, SessionStore
-from pegboard.testing.contracts.base import Contract, rule
+from pegboard.testing.contracts.contract import Contract, rule
 from pegboard.types.callers import ANONYMOUS, LOCAL, Caller, Client
 
 

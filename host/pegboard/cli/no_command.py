@@ -8,7 +8,7 @@ from pegboard.cli import OK
 from pegboard.cli.output import print_text
 
 
-def run_start(options: Namespace) -> int:
+def run_no_command(options: Namespace) -> int:
     """Print the version if that was asked for, else the help."""
     if options.version:
         print_text(f"pegboard {_version()}")

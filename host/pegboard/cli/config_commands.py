@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pegboard.cli import CANNOT_START, OK
-from pegboard.cli.common import make_host
+from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.output import diverted, print_json, print_lines, say
 from pegboard.cli.toml_values import toml_key, toml_value
 from pegboard.config import ConfigView, config_show
@@ -15,7 +15,7 @@ from pegboard.host import Host
 from pegboard.loading.plugins import SECTIONS
 
 
-def run_check(options: Namespace) -> int:
+def run_config_check(options: Namespace) -> int:
     """Load everything that is on, and say all that is wrong; fine when the host would start."""
     host = _loaded(options)
     findings = [*_of_configuration(host), *_of_plugins(host)]
@@ -35,7 +35,7 @@ def run_check(options: Namespace) -> int:
     return OK
 
 
-def run_show(options: Namespace) -> int:
+def run_config_show(options: Namespace) -> int:
     """Show the settings that hold and where each comes from; what is wrong is said, and is as if not given."""
     host = _loaded(options)
     findings = [*_of_configuration(host), *_of_plugins(host)]
@@ -49,12 +49,12 @@ def run_show(options: Namespace) -> int:
         sources = {key: str(source) for key, source in view.sources.items()}
         print_json({"file": view.file, "values": view.values, "sources": sources})
     else:
-        print_lines(_astoml_value(view))
+        print_lines(_toml_lines(view))
     return CANNOT_START if any(finding["fatal"] for finding in findings) else OK
 
 
 def _loaded(options: Namespace) -> Host:
-    host = make_host(options, collect=True)
+    host = host_from_options(options, collect=True)
     with diverted():
         host.load()
     return host
@@ -87,19 +87,19 @@ def _on(host: Host) -> dict[str, list[str]]:
 # --- what holds
 
 
-def _astoml_value(view: ConfigView) -> Iterator[str]:
+def _toml_lines(view: ConfigView) -> Iterator[str]:
     """A TOML document that says the same; what has no value is a comment."""
     yield f"# {view.file or 'no file, so the defaults hold'}"
     for header, table in _tables(view.values):
         yield from ("", f"[{header}]")
         lines = [(key, value, str(view.sources.get(f"{header}.{key}", ""))) for key, value in _leaves(table)]
         texts = [f"# {key} is not set" if value is None else f"{key} = {toml_value(value)}" for key, value, _ in lines]
-        width = min(max(map(len, texts), default=0), _WIDEST)
+        width = min(max(map(len, texts), default=0), _MAX_COLUMN_CHARACTERS)
         for text, (_, _, source) in zip(texts, lines, strict=True):
             yield f"{text.ljust(width)}  # {source}" if source else text
 
 
-_WIDEST = 60
+_MAX_COLUMN_CHARACTERS = 60
 
 
 def _tables(values: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -34,10 +34,10 @@ def find_tool(assembly: Assembly, name: str) -> BoundTool:
 
 def find_withheld(assembly: Assembly, name: str) -> list[Withheld]:
     """The tools of this name that exist and are not served."""
-    return [one for one in assembly.withheld if same(one.name, name)]
+    return [one for one in assembly.withheld if same_name(one.name, name)]
 
 
-def same(one: str, other: str) -> bool:
+def same_name(one: str, other: str) -> bool:
     """Whether two names differ in nothing but spelling."""
     return _squashed(one) == _squashed(other)
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from pegboard.errors import AuthorizationRequiredError
 from pegboard.plugin.authorization import TokenSource
-from pegboard.testing.contracts.base import Contract, overheard, rule
+from pegboard.testing.contracts.contract import Contract, captured_output, rule
 from pegboard.types.authorization import AuthProvider, TokenRequest, ToolAuthorization
 from pegboard.types.callers import Authorization, Caller, Supplied
 from pegboard.types.calls import Call
@@ -92,7 +92,7 @@ class TokenSourceContract(Contract[TokenSource]):
     @rule
     async def test_it_shows_no_token_by_itself(self, source: TokenSource) -> None:
         """Not when it is printed, and not in the log at any level."""
-        with overheard() as told:
+        with captured_output() as told:
             found = await source.token(self.request(self.required()))
         told.write(f"{source!r} {source!s}")
         assert found is not None, "it gave none"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pegboard.cli import OK
-from pegboard.cli.access import access_of_file, in_lines, shortened
+from pegboard.cli.access_settings import access_of_file, setting_lines, shortened
 from pegboard.cli.output import diverted, print_json, print_lines, say
 from pegboard.config import ConfigProblem, HostConfig, files
 from pegboard.config.trust import Untrusted, pin_of, refuse, settings_of, trust, untrust
@@ -18,7 +18,7 @@ from pegboard.config.widening import Widened
 from pegboard.errors import ConfigError, MCPError
 from pegboard.loading.discovery import defaults
 
-_MOST_CHANGES = 50
+_MAX_CHANGES = 50
 _OTHER_DIRECTORY = "set PEGBOARD_STATE_DIR to a folder that you can write"
 
 
@@ -103,7 +103,7 @@ def _trust(content: files.FileContent, settings: Mapping[str, Any]) -> str:
 def _about(access: list[Widened]) -> list[str]:
     if not access:
         return ["no setting widens access"]
-    return ["settings that widen access:", *(f"  {line}" for line in in_lines(access))]
+    return ["settings that widen access:", *(f"  {line}" for line in setting_lines(access))]
 
 
 def _changes(content: files.FileContent, settings: Mapping[str, Any]) -> list[str]:
@@ -112,8 +112,8 @@ def _changes(content: files.FileContent, settings: Mapping[str, Any]) -> list[st
     if pin is None:
         return []
     lines = list(_differences(pin.settings, settings))
-    more = [f"  and {len(lines) - _MOST_CHANGES} more"] if len(lines) > _MOST_CHANGES else []
-    return ["changed settings:", *(lines[:_MOST_CHANGES] or ["  none that can be shown"]), *more]
+    more = [f"  and {len(lines) - _MAX_CHANGES} more"] if len(lines) > _MAX_CHANGES else []
+    return ["changed settings:", *(lines[:_MAX_CHANGES] or ["  none that can be shown"]), *more]
 
 
 def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:

@@ -12,8 +12,8 @@ from unittest import SkipTest
 
 from pegboard.errors import TransportError
 from pegboard.plugin.transports import Connection, Transport
-from pegboard.testing.contracts.base import Contract, rule
-from pegboard.testing.contracts.far_end import FarEnd
+from pegboard.testing.contracts.contract import Contract, rule
+from pegboard.testing.contracts.stream_clients import FarEnd
 from pegboard.types.callers import ANONYMOUS, Caller
 from pegboard.types.http import EventStream, Request, Response
 

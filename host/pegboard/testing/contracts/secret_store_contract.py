@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from typing import ClassVar
 
 from pegboard.plugin.secrets import SecretStore
-from pegboard.testing.contracts.base import Contract, overheard
+from pegboard.testing.contracts.contract import Contract, captured_output
 
-ODD = ("", " ", ".", "..", "/etc/hostname", "A/B", "A\\B", "A=B", "A B", "A\nB", "\u00e9", "\0", "$HOME", "x" * 5000)
+INVALID_NAMES = (
+    "", " ", ".", "..", "/etc/hostname", "A/B", "A\\B", "A=B", "A B", "A\nB", "\u00e9", "\0", "$HOME", "x" * 5000,
+)  # fmt: skip
 """What somebody might call a secret, and nobody has."""
 
 
@@ -57,7 +59,7 @@ class SecretStoreContract(Contract[SecretStore]):
     def test_odd_names_are_no_secrets_and_no_faults(self) -> None:
         """Tools' authors choose names; none of them leads out of the store or brings it down."""
         with self._made() as store:
-            for name in (*ODD, "../CONTRACT_KEY", "./CONTRACT_KEY", "CONTRACT_KEY/.", "CONTRACT_KEY\0"):
+            for name in (*INVALID_NAMES, "../CONTRACT_KEY", "./CONTRACT_KEY", "CONTRACT_KEY/.", "CONTRACT_KEY\0"):
                 found = store.get(name)
                 assert not found, f"it gave {found!r} for the name {name!r}"
 
@@ -72,7 +74,7 @@ class SecretStoreContract(Contract[SecretStore]):
 
     def test_it_shows_no_secret_by_itself(self) -> None:
         """Not when it is printed, not in the log at any level, not on the screen, not in what it tells to set one."""
-        with overheard() as told, self._made() as store:
+        with captured_output() as told, self._made() as store:
             for name in (*self.secrets, "CONTRACT_MISSING"):
                 store.get(name)
                 hint = getattr(store, "hint", None)
@@ -87,7 +89,7 @@ class SecretStoreContract(Contract[SecretStore]):
             hint = getattr(store, "hint", None)
             if hint is None:
                 return
-            for name in ("CONTRACT_MISSING", *ODD):
+            for name in ("CONTRACT_MISSING", *INVALID_NAMES):
                 said = hint(name)
                 assert isinstance(said, str), f"its hint for {name!r} is {said!r}"
                 assert said.strip(), f"its hint for {name!r} is empty"

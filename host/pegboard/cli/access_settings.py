@@ -11,9 +11,9 @@ from pegboard.host import Host
 from pegboard.loading.discovery import Selection, choose, find, is_built_in
 from pegboard.loading.plugins import SECTIONS, Choice
 
-_LONGEST = 200
+_MAX_VALUE_CHARACTERS = 200
 """Characters of a value that are shown."""
-_MOST = 50
+_MAX_SETTINGS = 50
 """Settings that are shown."""
 
 
@@ -60,13 +60,13 @@ def _third_party(choices: Iterable[Choice], config: HostConfig) -> Iterator[Wide
             yield Widened(f"{SECTIONS[origin.kind]}.{origin.name}", True, access, str(source))
 
 
-def in_lines(settings: Sequence[Widened]) -> list[str]:
+def setting_lines(settings: Sequence[Widened]) -> list[str]:
     """Return a line for each setting."""
-    lines = [f"{one.key} = {shortened(one.value)}  ({one.access})" for one in settings[:_MOST]]
-    return [*lines, f"and {len(settings) - _MOST} more"] if len(settings) > _MOST else lines
+    lines = [f"{one.key} = {shortened(one.value)}  ({one.access})" for one in settings[:_MAX_SETTINGS]]
+    return [*lines, f"and {len(settings) - _MAX_SETTINGS} more"] if len(settings) > _MAX_SETTINGS else lines
 
 
-def in_one_line(settings: Sequence[Widened]) -> str:
+def settings_line(settings: Sequence[Widened]) -> str:
     """Return all settings in one line."""
     return "; ".join(f"{one.key} = {shortened(one.value)} ({one.access}, {one.source})" for one in settings)
 
@@ -74,4 +74,4 @@ def in_one_line(settings: Sequence[Widened]) -> str:
 def shortened(value: object) -> str:
     """Return a value as TOML on one line, cut where it is long."""
     text = toml_value(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return text if len(text) <= _MAX_VALUE_CHARACTERS else f"{text[:_MAX_VALUE_CHARACTERS]}..."

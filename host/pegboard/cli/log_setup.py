@@ -50,7 +50,7 @@ def set_up_logging(config: HostConfig, verbose: int, *, serving: bool = False, s
     redact_logs([handler])
     logging.basicConfig(level=level, handlers=[handler])
     if as_json and not isinstance(handler, FileHandler):
-        output.speak_through(_say_in_log)
+        output.send_messages_to(_say_in_log)
     if serving:
         _log_what_python_prints()
     if settings.get("access") is True:

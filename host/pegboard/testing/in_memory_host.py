@@ -33,7 +33,7 @@ OWN = "_testing"
 """The plugin of the test itself."""
 
 
-class Options(NamedTuple):
+class ConnectOptions(NamedTuple):
     """What a test says of its host; see `connect`."""
 
     kits: Sequence[Kit]
@@ -45,7 +45,7 @@ class Options(NamedTuple):
     strict: bool = True
 
 
-class Secrets:
+class FixedSecrets:
     """Secrets that a test has written down: a `pegboard.SecretStore`."""
 
     name = "testing"
@@ -62,7 +62,7 @@ class Secrets:
         return f'by `connect(..., secrets={{"{name}": "..."}})`'
 
 
-class Tokens:
+class FixedTokens:
     """Tokens that a test has written down, for whoever calls: a `pegboard.TokenSource`."""
 
     def __init__(self, tokens: Mapping[str, str | Authorization]) -> None:
@@ -107,7 +107,7 @@ class Observed:
         return self._raised.pop(request_id, None)
 
 
-def make_host(options: Options, observed: Observed) -> Host:
+def in_memory_host(options: ConnectOptions, observed: Observed) -> Host:
     """The host, not started.
 
     Raises:
@@ -186,17 +186,17 @@ def _host_section(
     return {"autoload": False, **given, **disabled, **first}
 
 
-def _own_plugin(options: Options, observed: Observed) -> type[Plugin]:
+def _own_plugin(options: ConnectOptions, observed: Observed) -> type[Plugin]:
     class OfTheTest(Plugin):
         """The test's secrets and tokens, and its view of calls."""
 
         @hookimpl
         def register_secret_stores(self) -> Iterable[SecretStore]:
-            return [Secrets(options.secrets or {})]
+            return [FixedSecrets(options.secrets or {})]
 
         @hookimpl
         def register_token_sources(self) -> Iterable[TokenSource]:
-            return [Tokens(options.tokens or {})]
+            return [FixedTokens(options.tokens or {})]
 
         @hookimpl
         def register_middleware(self) -> Iterable[Middleware]:

@@ -7,20 +7,20 @@ from argparse import Namespace
 from collections import Counter
 
 from pegboard.cli import FAILED, OK
-from pegboard.cli.common import make_host
+from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.output import diverted, print_text, say
 from pegboard.errors import MCPError
 from pegboard.loading.telling import in_words
 from pegboard.plugin.commands import Command
 
 
-def commands_of_plugins(options: Namespace) -> list[Command]:
+def plugin_commands(options: Namespace) -> list[Command]:
     """Return every command that a plugin which runs contributes.
 
     Raises:
         ConfigError: the configuration is wrong, or not trusted.
     """
-    host = make_host(options)
+    host = host_from_options(options)
     with diverted():
         host.load()
     for problem in host.problems:
@@ -33,7 +33,7 @@ def commands_of_plugins(options: Namespace) -> list[Command]:
     return [command for command in found if times[command.name] == 1]
 
 
-def run_contributed(command: Command, options: Namespace) -> int:
+def run_plugin_command(command: Command, options: Namespace) -> int:
     """Run one of them, and print what it gives."""
     try:
         with diverted():

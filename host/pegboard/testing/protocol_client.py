@@ -8,11 +8,11 @@ from typing import Any
 
 from pegboard.errors import ProtocolError
 from pegboard.testing.answers import Answers, Asked
-from pegboard.testing.link import Link, Message, result_of
+from pegboard.testing.client_connection import ClientConnection, Message, result_or_raise
 from pegboard.testing.replay import Replay
 from pegboard.types.callers import EMPTY, Caller
 
-MODERN = "2026-07-28"
+STATELESS_REVISION = "2026-07-28"
 """The first revision without sessions."""
 
 _META = "io.modelcontextprotocol/"
@@ -22,7 +22,7 @@ _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 Accepts = Callable[[Message], bool]
 
 
-class Dialogue:
+class ProtocolClient:
     """What client and host say to each other.
 
     Args:
@@ -46,7 +46,7 @@ class Dialogue:
         answers: Answers,
         seconds: float | None,
     ) -> None:
-        self.link = Link(self._answer_in_session, self._hear)
+        self.connection = ClientConnection(self._answer_in_session, self._hear)
         self.revision = revision
         self.capabilities = dict(capabilities)
         self.answers = answers
@@ -58,7 +58,7 @@ class Dialogue:
     @property
     def modern(self) -> bool:
         """Whether there are no sessions in its revision."""
-        return self.revision >= MODERN
+        return self.revision >= STATELESS_REVISION
 
     async def begin(self) -> None:
         """Shake hands, where the revision has that.
@@ -70,7 +70,7 @@ class Dialogue:
             await self.request("server/discover", {})
             return
         opening = {"protocolVersion": self.revision, "capabilities": self.capabilities, "clientInfo": _CLIENT}
-        answer = await self.link.request("initialize", opening, self.link.new_id(), self.seconds)
+        answer = await self.connection.request("initialize", opening, self.connection.new_id(), self.seconds)
         if answer["protocolVersion"] != self.revision:
             raise ValueError(f"the host does not speak {self.revision}; it offers {answer['protocolVersion']}")
         self.notify("notifications/initialized", {})
@@ -78,7 +78,7 @@ class Dialogue:
 
     def notify(self, method: str, params: Mapping[str, Any]) -> None:
         """Send a notification."""
-        self.link.send({"jsonrpc": "2.0", "method": method, "params": dict(params)})
+        self.connection.send({"jsonrpc": "2.0", "method": method, "params": dict(params)})
 
     async def request(self, method: str, params: Mapping[str, Any], request_id: int | None = None) -> Message:
         """Send one request, once; its result.
@@ -87,9 +87,9 @@ class Dialogue:
             ProtocolError: the host refused.
             TimeoutError: no answer came.
         """
-        request_id = self.link.new_id() if request_id is None else request_id
+        request_id = self.connection.new_id() if request_id is None else request_id
         sent = self._with_meta(params, {"progressToken": request_id})
-        return await self.link.request(method, sent, request_id, self.seconds)
+        return await self.connection.request(method, sent, request_id, self.seconds)
 
     async def finish(self, method: str, params: Mapping[str, Any], replay: Replay | None = None) -> tuple[int, Message]:
         """Make a call, and again with the answers to what it asks, until it ends.
@@ -107,7 +107,7 @@ class Dialogue:
         """
         more: Message = {}
         while True:
-            request_id = self.link.new_id()
+            request_id = self.connection.new_id()
             if replay is not None:
                 replay.begin(request_id)
             result = await self.request(method, {**params, **more}, request_id)
@@ -149,13 +149,13 @@ class Dialogue:
             return
         wanted: Message = {f"{kind}ListChanged": True for kind in ("tools", "prompts", "resources")}
         params = self._with_meta({"notifications": {**wanted, "resourceSubscriptions": list(uris)}})
-        request_id = self.link.new_id()
-        refused = self.link.begin("subscriptions/listen", params, request_id)
+        request_id = self.connection.new_id()
+        refused = self.connection.begin("subscriptions/listen", params, request_id)
         acknowledged = asyncio.create_task(self.heard(_acknowledges(request_id), "acknowledgement of the subscription"))
         await asyncio.wait((refused, acknowledged), return_when=asyncio.FIRST_COMPLETED)
         if refused.done():
             acknowledged.cancel()
-            result_of(refused.result())
+            result_or_raise(refused.result())
         await acknowledged
 
     async def _answer_in_round(self, asked: Asked) -> Message:

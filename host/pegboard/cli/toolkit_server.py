@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from pegboard.authoring.toolkit_base import ToolkitBase
-from pegboard.cli import guarded
-from pegboard.cli.common import defaults_for, pass_over
-from pegboard.cli.logs import set_up_logging
+from pegboard.cli import exit_code_of
+from pegboard.cli.host_setup import defaults_for, skip_untrusted
+from pegboard.cli.log_setup import set_up_logging
 from pegboard.cli.serve import serve, serve_stdio
 from pegboard.config import HostConfig, Layer
 from pegboard.config.trust import refuse
@@ -24,7 +24,7 @@ from pegboard.loading.discovery import Selection
 from pegboard.loading.source_files import being_loaded
 
 
-def run_alone(kit: ToolkitBase, transport: str, settings: Mapping[str, Any]) -> None:
+def serve_toolkit(kit: ToolkitBase, transport: str, settings: Mapping[str, Any]) -> None:
     """Serve a toolkit until it ends.
 
     Raises:
@@ -40,7 +40,7 @@ def run_alone(kit: ToolkitBase, transport: str, settings: Mapping[str, Any]) -> 
     if _has_loop():
         raise RuntimeError("run() has an event loop of its own; where one runs already, use pegboard.Host")
     make = partial(_host, kit, transport, settings)
-    code = guarded(partial(serve_stdio, make) if transport == "stdio" else lambda: serve(make()))
+    code = exit_code_of(partial(serve_stdio, make) if transport == "stdio" else lambda: serve(make()))
     if code:
         sys.exit(code)
 
@@ -60,7 +60,7 @@ def _host(kit: ToolkitBase, transport: str, settings: Mapping[str, Any]) -> Host
         environ=os.environ,
         defaults=defaults_for(toolkits),
         overrides=Layer("code", said),
-        on_untrusted=pass_over if transport == "stdio" else refuse,
+        on_untrusted=skip_untrusted if transport == "stdio" else refuse,
     )
     if config.trusted_directory is None:
         config = replace(config, trusted_directory=Path(sys.argv[0]).resolve().parent)

@@ -8,14 +8,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pegboard.host import Host
-from pegboard.testing.answers import CAPABILITIES, Answering, from_test
+from pegboard.testing.answers import ALL_CAPABILITIES, Answering, answers_from
 from pegboard.testing.client import TestClient
-from pegboard.testing.dialogue import MODERN, Dialogue
-from pegboard.testing.hosting import Kit, Observed, Options, make_host
+from pegboard.testing.in_memory_host import ConnectOptions, Kit, Observed, in_memory_host
+from pegboard.testing.protocol_client import STATELESS_REVISION, ProtocolClient
 from pegboard.types.callers import Authorization, Caller
 
 if TYPE_CHECKING:
-    from pegboard.testing.plain import PlainClient
+    from pegboard.testing.sync_client import PlainClient
 
 
 class connect:  # noqa: N801 - it is used like a function
@@ -65,21 +65,21 @@ class connect:  # noqa: N801 - it is used like a function
         hostconfig: Mapping[str, Any] | None = None,
         user: str | None = None,
         caller: Caller | None = None,
-        revision: str = MODERN,
+        revision: str = STATELESS_REVISION,
         capabilities: Mapping[str, Any] | None = None,
         answers: Answering | Sequence[Any] | None = None,
         repeats: Collection[str] = (),
         strict: bool = True,
         timeout: float | None = 30.0,
     ) -> None:
-        self._options = Options(kits, config, secrets, tokens, plugins, hostconfig, strict)
+        self._options = ConnectOptions(kits, config, secrets, tokens, plugins, hostconfig, strict)
         self._caller = Caller(user, trusted=True) if caller is None else caller
         self._revision = revision
-        self._capabilities = CAPABILITIES if capabilities is None else capabilities
+        self._capabilities = ALL_CAPABILITIES if capabilities is None else capabilities
         self._answers = answers
         self._repeats = repeats
         self._timeout = timeout
-        self._dialogue: Dialogue | None = None
+        self._protocol_client: ProtocolClient | None = None
         self._living: asyncio.Task[None] | None = None
         self._plain: Any = None
 
@@ -88,21 +88,21 @@ class connect:  # noqa: N801 - it is used like a function
 
     async def __aenter__(self) -> TestClient:
         observed = Observed()
-        host = make_host(self._options, observed)
-        answers = from_test(self._answers)
-        self._dialogue = Dialogue(self._caller, self._revision, self._capabilities, answers, self._timeout)
+        host = in_memory_host(self._options, observed)
+        answers = answers_from(self._answers)
+        self._protocol_client = ProtocolClient(self._caller, self._revision, self._capabilities, answers, self._timeout)
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         # the host lives in one task: what a lifespan enters it leaves there too, whatever a test's fixtures do
-        self._living = asyncio.create_task(_live(host, self._dialogue, self._caller, ready))
+        self._living = asyncio.create_task(_live(host, self._protocol_client, self._caller, ready))
         try:
             await asyncio.wait((self._living, ready), return_when=asyncio.FIRST_COMPLETED)
             if not ready.done():
                 await self._living
-            await self._dialogue.begin()
+            await self._protocol_client.begin()
         except BaseException:
             await self._give_up(ready)
             raise
-        return TestClient(host, self._dialogue, observed, self._repeats)
+        return TestClient(host, self._protocol_client, observed, self._repeats)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -119,13 +119,13 @@ class connect:  # noqa: N801 - it is used like a function
             await asyncio.wait((self._living,))
 
     async def _end(self) -> None:
-        assert self._dialogue is not None
+        assert self._protocol_client is not None
         assert self._living is not None
-        self._dialogue.link.end()
+        self._protocol_client.connection.end()
         await self._living
 
     def __enter__(self) -> PlainClient:
-        from pegboard.testing.plain import PlainClient, new_runner
+        from pegboard.testing.sync_client import PlainClient, new_runner
 
         runner = new_runner()
         try:
@@ -145,12 +145,12 @@ class connect:  # noqa: N801 - it is used like a function
             self._plain.close()
 
 
-async def _live(host: Host, dialogue: Dialogue, caller: Caller, ready: asyncio.Future[None]) -> None:
+async def _live(host: Host, protocol_client: ProtocolClient, caller: Caller, ready: asyncio.Future[None]) -> None:
     """The life of a host: it starts, serves its one client, and stops."""
     async with host:
         ready.set_result(None)
-        end = dialogue.link.host_end
+        end = protocol_client.connection.host_connection
         try:
             await host.serve(end, end.messages(), caller=caller)
         finally:
-            dialogue.link.host_ended()
+            protocol_client.connection.host_ended()

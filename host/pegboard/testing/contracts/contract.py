@@ -13,11 +13,11 @@ from functools import wraps
 from io import StringIO
 from typing import Any, Generic, TypeVar
 
-SECONDS = 10.0
+MAX_RULE_SECONDS = 10.0
 """How long a rule may take before it counts as broken."""
-LAST_SECONDS = 0.2
+MAX_SETTLE_SECONDS = 0.2
 """How long what a rule began may go on after it."""
-LAST_TURNS = 5
+SETTLE_TURNS = 5
 """Of the event loop, before it is closed."""
 
 T = TypeVar("T")
@@ -70,7 +70,7 @@ def rule(test: Callable[[C, Any], Coroutine[Any, Any, None]]) -> Callable[[C], N
 
 
 @contextmanager
-def overheard() -> Iterator[StringIO]:
+def captured_output() -> Iterator[StringIO]:
     """All that is logged at any level, or printed, meanwhile."""
     told = StringIO()
     handler, root = logging.StreamHandler(told), logging.getLogger()
@@ -87,7 +87,7 @@ def overheard() -> Iterator[StringIO]:
 
 async def _run(contract: C, test: Callable[[C, Any], Coroutine[Any, Any, None]]) -> None:
     try:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(MAX_RULE_SECONDS):
             made = contract.make()
             thing = await made if inspect.isawaitable(made) else made
             try:
@@ -104,9 +104,9 @@ async def _settle() -> None:
     """Let what still runs end, else end it, and what is closing close: nothing is left to warn about."""
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
     if tasks:
-        _, tasks = await asyncio.wait(tasks, timeout=LAST_SECONDS)
+        _, tasks = await asyncio.wait(tasks, timeout=MAX_SETTLE_SECONDS)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    for _ in range(LAST_TURNS):
+    for _ in range(SETTLE_TURNS):
         await asyncio.sleep(0)
