@@ -56,8 +56,8 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
         "host/pegboard/routing/router.py",
         ["host/test_routes", "plugins/resource_server/test_two_doors", "host/test_hooks", "http/test_plugin_routes"],
     ),
-    "worker.tokens": (
-        "plugins/pegboard_plugins/worker/tokens.py",
+    "worker.jwt_authenticator": (
+        "plugins/pegboard_plugins/worker/jwt_authenticator.py",
         ["plugins/worker/test_tokens", "plugins/worker/test_reach"],
     ),
     "worker.value_schema": ("plugins/pegboard_plugins/worker/value_schema.py", ["plugins/worker/test_value_schema"]),
@@ -69,7 +69,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
                 for tests in ("captures", "behaviour", "protocol", "differences", "changes")
             ],
         )
-        for name in ("contents", "definitions", "endpoint", "logs", "outputs", "requests", "resources")
+        for name in ("call_log", "call_responses", "contents", "handlers", "request_bodies", "tool_definitions")
     },
     "auth_token": ("plugins/pegboard_plugins/auth_token.py", ["plugins/auth_token/test_auth_token"]),
     **{
@@ -79,15 +79,15 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
         )
         for name, tests in {
             "claims": "verified leeway introspection tokens scopes",
-            "fetching": "settings keys introspection",
+            "documents": "settings keys introspection",
             "introspection": "introspection",
-            "jwts": "verified leeway keys tokens",
+            "jwt_verifier": "verified leeway keys tokens",
             "keys": "verified keys tokens",
-            "lanes": "lanes",
-            "questions": "introspection",
+            "fair_limit": "lanes",
+            "introspection_queue": "introspection",
             "servers": "settings introspection",
             "settings": "settings introspection",
-            "tokens": "verified introspection tokens callers",
+            "token_authenticator": "verified introspection tokens callers",
         }.items()
     },
     "envelope": (

@@ -44,8 +44,8 @@ class AppsPlugin(Plugin):
         return [around("resources/read")(self.read)]
 
     def describe(self, item: Tool | Resource, said: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:
-        """See `describe` below; remembers what it said of interfaces."""
-        entries = describe(item, said, resources)
+        """See `ui_metadata` below; remembers what it said of interfaces."""
+        entries = ui_metadata(item, said, resources)
         if entries is not None and isinstance(item, Resource):
             self._described[item.uri] = entries
         return entries
@@ -66,7 +66,7 @@ class AppsPlugin(Plugin):
         return part._replace(meta={**(part.meta or {}), **entries} or None)
 
 
-def describe(item: Tool | Resource, said: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:
+def ui_metadata(item: Tool | Resource, said: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:
     """The `_meta` of a tool with an interface, or of an interface; None for anything else.
 
     Raises:

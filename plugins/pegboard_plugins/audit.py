@@ -52,7 +52,7 @@ logger = logging.getLogger("pegboard.plugins.audit")
 KEY_FILE = "audit.key"
 """The file of the state directory that holds the key of the digests."""
 KEY_BYTES = 32
-MAX_CHARACTERS = 200
+_MAX_TEXT_CHARACTERS = 200
 """How much is recorded of a text that a client chose."""
 MAX_KEPT_LINES = 1000
 """How many lines are kept in memory while the file cannot be written."""
@@ -280,4 +280,4 @@ def _short(value: object) -> str | None:
     if value is None:
         return None
     text = str(value)
-    return text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}..."
+    return text if len(text) <= _MAX_TEXT_CHARACTERS else f"{text[:_MAX_TEXT_CHARACTERS]}..."

@@ -14,7 +14,7 @@ from pegboard import MCPError, PluginConfig
 from pegboard.plugin import Middleware, Plugin, ToolkitError, WidensAccess, hookimpl
 from pegboard.types import Call, CallNext, Failure, Outcome
 
-LONGEST = 200
+_MAX_NAME_CHARACTERS = 200
 """How many characters of a name that a client chose are logged."""
 
 logger = logging.getLogger("pegboard.calls")
@@ -87,5 +87,5 @@ def _shown(text: object) -> str:
     """What a client chose, on one line and not at any length; "" for what is no text."""
     if not isinstance(text, str):
         return ""
-    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    text = text if len(text) <= _MAX_NAME_CHARACTERS else f"{text[:_MAX_NAME_CHARACTERS]}..."
     return text if text.isprintable() else ascii(text)

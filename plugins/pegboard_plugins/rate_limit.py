@@ -18,14 +18,14 @@ from pegboard import PluginConfig, RetryableToolError
 from pegboard.plugin import Middleware, Plugin, ProtocolError, hookimpl
 from pegboard.types import Call, CallNext, Outcome
 
-MOST_BUCKETS = 10_000
+MAX_BUCKETS = 10_000
 """How many buckets are kept, each for one caller and one tool."""
-LOOKED_AT = 8
+_MAX_EXAMINED_BUCKETS = 8
 """How many of the oldest are looked at for one that is full, and so may go."""
-LONGEST_NAME = 64
+_MAX_NAME_CHARACTERS = 64
 _LOOPBACK = frozenset(("127.0.0.1", "::1"))
 """Names on the wire have no more characters; longer ones, which name nothing, share a bucket."""
-INTERNAL_ERROR = -32603
+_INTERNAL_ERROR = -32603
 
 
 class ToolLimit(PluginConfig):
@@ -118,7 +118,7 @@ class RateLimit(Middleware):
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
         """Count it, or refuse it."""
         name = call.params.get("name")
-        if not isinstance(name, str) or len(name) > LONGEST_NAME:
+        if not isinstance(name, str) or len(name) > _MAX_NAME_CHARACTERS:
             name = ""
         wait = self._take(call, name, self._rate_of(name))
         if wait:
@@ -133,7 +133,9 @@ class RateLimit(Middleware):
         """Count it, or refuse it."""
         wait = self._take(call, None, self._completions)
         if wait:
-            raise ProtocolError(INTERNAL_ERROR, "Too many requests for completion", {"retryAfterMs": ceil(wait * 1000)})
+            raise ProtocolError(
+                _INTERNAL_ERROR, "Too many requests for completion", {"retryAfterMs": ceil(wait * 1000)}
+            )
         return await call_next(call)
 
     def _take(self, call: Call, name: str | None, rate: Rate) -> float:
@@ -152,7 +154,7 @@ class Buckets:
         most: how many are kept. Beyond that the oldest goes, one that is full if there is one among the oldest.
     """
 
-    def __init__(self, clock: Callable[[], float], most: int = MOST_BUCKETS) -> None:
+    def __init__(self, clock: Callable[[], float], most: int = MAX_BUCKETS) -> None:
         self._clock = clock
         self._most = most
         self._full: dict[Hashable, float] = {}
@@ -174,7 +176,7 @@ class Buckets:
         return 0.0
 
     def _drop_one(self, now: float) -> None:
-        for _ in range(LOOKED_AT):
+        for _ in range(_MAX_EXAMINED_BUCKETS):
             key = next(iter(self._full))
             full = self._full.pop(key)
             if full <= now:

@@ -12,7 +12,7 @@ from pegboard import EmbeddedResource, PluginConfig, PromptResult, ResourceResul
 from pegboard.plugin import Middleware, Plugin, encode, hookimpl
 from pegboard.types import Call, CallNext, Outcome
 
-LONGEST = 200
+_MAX_NAME_CHARACTERS = 200
 """How many characters of a name are logged."""
 
 logger = logging.getLogger("pegboard.response_size")
@@ -64,7 +64,7 @@ class ResponseSize(Middleware):
     def _measured(self, call: Call, key: str, outcome: Outcome) -> Outcome:
         size = size_of(outcome)
         if size > self._warn_bytes:
-            name = ascii(call.params.get(key))[:LONGEST]
+            name = ascii(call.params.get(key))[:_MAX_NAME_CHARACTERS]
             logger.warning("the result of %s %s is large: %d bytes", call.method, name, size)
         return outcome
 

@@ -15,7 +15,11 @@ from pegboard import MCPError, PluginConfig
 from pegboard.plugin import Gate, InsufficientScopeError, Middleware, Plugin, around, hookimpl, is_scope
 from pegboard.types import Call, Caller, CallNext, Inventory, ItemKind, Outcome
 
-USED_BY: Mapping[ItemKind, str] = {"tools": "tools/call", "resources": "resources/read", "prompts": "prompts/get"}
+METHOD_BY_KIND: Mapping[ItemKind, str] = {
+    "tools": "tools/call",
+    "resources": "resources/read",
+    "prompts": "prompts/get",
+}
 """The method by which things of each kind are used."""
 
 _ANSWERED = "name it under required_scopes of the plugin that checks tokens, for every request"
@@ -31,7 +35,7 @@ _UNGUARDED = {
 }
 """Methods that scopes cannot be asked for, and what to do."""
 
-NONE: frozenset[str] = frozenset()
+NO_SCOPES: frozenset[str] = frozenset()
 Scopes = Mapping[str, tuple[str, ...]]
 
 
@@ -89,7 +93,7 @@ class ScopesPlugin(Plugin):
     def register_middleware(self) -> Iterable[Middleware]:
         """Around calls, reads, prompts, completions and lists, and the methods of the settings."""
         gate = ScopeGate(self.config)
-        others = self.config.methods.keys() - USED_BY.values()
+        others = self.config.methods.keys() - METHOD_BY_KIND.values()
         return [around(*sorted(others))(gate.guard), gate] if others else [gate]
 
 
@@ -117,7 +121,7 @@ class Rule(NamedTuple):
         return True
 
 
-class Known(NamedTuple):
+class ScopeTable(NamedTuple):
     """What is needed for whatever there is.
 
     Attributes:
@@ -138,7 +142,7 @@ class ScopeGate(Gate):
         config: what is needed for what.
     """
 
-    _known: Known  # nothing is allowed before there is anything
+    _known: ScopeTable  # nothing is allowed before there is anything
 
     def __init__(self, config: ScopesConfig) -> None:
         self._methods = {name: frozenset(scopes) for name, scopes in config.methods.items()}
@@ -162,8 +166,8 @@ class ScopeGate(Gate):
             "prompts": {name: self._needed("prompts", name, one.owner) for name, one in inventory.prompts.items()},
         }
         of_things = [scopes for by_name in needed.values() for scopes in by_name.values()]
-        every = NONE.union(*(rule.scopes for rule in self._every_rule()), *of_things)
-        self._known = Known({**needed}, inventory.answering, every)
+        every = NO_SCOPES.union(*(rule.scopes for rule in self._every_rule()), *of_things)
+        self._known = ScopeTable({**needed}, inventory.answering, every)
         return [*self._unfitting(inventory)]
 
     def _every_rule(self) -> list[Rule]:
@@ -171,10 +175,10 @@ class ScopeGate(Gate):
 
     def _needed(self, kind: ItemKind, name: str, owner: str) -> frozenset[str]:
         found = [rule.scopes for rule in self._toolkits if rule.fits(owner)]
-        return self._by_name(kind, name).union(self._methods.get(USED_BY[kind], ()), *found)
+        return self._by_name(kind, name).union(self._methods.get(METHOD_BY_KIND[kind], ()), *found)
 
     def _by_name(self, kind: ItemKind, *names: str) -> frozenset[str]:
-        return NONE.union(*(rule.scopes for rule in self._rules[kind] if any(map(rule.fits, names))))
+        return NO_SCOPES.union(*(rule.scopes for rule in self._rules[kind] if any(map(rule.fits, names))))
 
     def needed(self, kind: ItemKind, name: str) -> frozenset[str] | None:
         """All scopes that something needs, None where there is no such thing.
@@ -187,12 +191,12 @@ class ScopeGate(Gate):
         answering = known.answering(name) if kind == "resources" else ()
         if not answering:
             return None
-        of_templates = [known.needed["resources"].get(one, NONE) for one in answering]
+        of_templates = [known.needed["resources"].get(one, NO_SCOPES) for one in answering]
         return self._by_name("resources", name, unquote(name)).union(*of_templates)
 
     def asks(self, kind: ItemKind, name: str) -> frozenset[str]:
         """All scopes that something needs."""
-        return self.needed(kind, name) or NONE
+        return self.needed(kind, name) or NO_SCOPES
 
     # --- who may
 
@@ -223,10 +227,10 @@ class ScopeGate(Gate):
         """What that needs whose argument a call wants completed."""
         reference = call.params.get("ref")
         if call.method != "completion/complete" or not isinstance(reference, dict):
-            return NONE
+            return NO_SCOPES
         kind: ItemKind = "prompts" if reference.get("type") == "ref/prompt" else "resources"
         name = reference.get("name" if kind == "prompts" else "uri")
-        return self.asks(kind, name) if isinstance(name, str) else NONE
+        return self.asks(kind, name) if isinstance(name, str) else NO_SCOPES
 
     # --- lists
 
@@ -256,7 +260,7 @@ class ScopeGate(Gate):
     def _unfitting(self, inventory: Inventory) -> Iterator[str]:
         things = (*inventory.tools.values(), *inventory.resources.values(), *inventory.prompts.values())
         yield from _unfitting("toolkits", "toolkit", self._toolkits, {thing.owner for thing in things})
-        for kind in USED_BY:
+        for kind in METHOD_BY_KIND:
             rules = self._rules[kind]
             if kind == "resources":  # a URI of a template's is no name that is listed
                 rules = [rule for rule in rules if not inventory.answering(rule.pattern.replace("*", "x"))]

@@ -14,7 +14,7 @@ from pydantic import ValidationInfo, field_validator
 from pegboard import PluginConfig
 from pegboard.plugin import Plugin, SecretStore, WidensAccess, hookimpl
 
-MOST_BYTES = 64 * 1024
+MAX_SECRET_BYTES = 64 * 1024
 """How long a secret may be."""
 
 logger = logging.getLogger("pegboard.plugins.secrets_files")
@@ -126,9 +126,9 @@ def _text(path: Path) -> tuple[str, int]:
         mode = os.fstat(file.fileno()).st_mode
         if not stat.S_ISREG(mode):
             raise ValueError("it is no file")
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise ValueError(f"it has more than {MOST_BYTES} bytes")
+        data = file.read(MAX_SECRET_BYTES + 1)
+    if len(data) > MAX_SECRET_BYTES:
+        raise ValueError(f"it has more than {MAX_SECRET_BYTES} bytes")
     try:
         return data.decode("utf-8-sig").rstrip("\r\n"), mode
     except UnicodeDecodeError:

@@ -16,9 +16,9 @@ from pegboard import NotFoundError, PluginConfig, PromptResult, ResourceResult, 
 from pegboard.plugin import Lifespan, Middleware, Plugin, hookimpl
 from pegboard.types import Call, CallNext, Outcome
 
-MOST_NAMES = 1000
+MAX_NAMES = 1000
 """How many tools, resources and prompts are counted one by one; the rest is counted by method."""
-LONGEST = 200
+_MAX_NAME_CHARACTERS = 200
 """How many characters of a name are logged."""
 
 logger = logging.getLogger("pegboard.timing")
@@ -98,8 +98,8 @@ class Timing(Middleware):
 
     def _note(self, call: Call, milliseconds: float, *, known: bool) -> None:
         name = call.params.get("name") or call.params.get("uri")
-        key = (call.method, name if known and isinstance(name, str) and len(name) <= LONGEST else "")
-        if key not in self._spent and len(self._spent) >= MOST_NAMES:
+        key = (call.method, name if known and isinstance(name, str) and len(name) <= _MAX_NAME_CHARACTERS else "")
+        if key not in self._spent and len(self._spent) >= MAX_NAMES:
             key = (call.method, "")
         self._spent.setdefault(key, Spent()).add(milliseconds)
         if 0 < self._config.slow_ms < milliseconds:

@@ -13,8 +13,8 @@ from pegboard.plugin import SECRET_BYTES, fingerprint
 from pegboard.routing.refusals import MOST, SECONDS
 from pegboard_plugins.auth_token import AuthTokenConfig
 from pegboard_plugins.resource_server import ResourceServerConfig
-from pegboard_plugins.resource_server.introspection import MAX_AT_ONCE, MAX_AT_ONCE_OF_ONE_PEER
-from pegboard_plugins.resource_server.questions import MAX_ASKED, MAX_ASKED_OF_ONE_PEER, REFUSED_SECONDS
+from pegboard_plugins.resource_server.introspection import MAX_CONCURRENT, MAX_CONCURRENT_PER_PEER
+from pegboard_plugins.resource_server.introspection_queue import MAX_ASKED, MAX_ASKED_PER_PEER, REFUSED_SECONDS
 from pegboard_plugins.resource_server.servers import AuthorizationServer, Introspection
 from pegboard_plugins.resource_server.settings import with_implied
 from pegboard_plugins.scopes import ScopesConfig
@@ -100,10 +100,10 @@ def test_servers_are_asked_as_the_page_says() -> None:
     (server,) = ResourceServerConfig.model_validate(given).authorization_servers
     assert server.introspection
     for text in (
-        f"asked {MAX_AT_ONCE} questions at once, {MAX_AT_ONCE_OF_ONE_PEER} of them for one peer",
-        f"Up to {MAX_ASKED} tokens wait, {MAX_ASKED_OF_ONE_PEER} of one peer",
+        f"asked {MAX_CONCURRENT} questions at once, {MAX_CONCURRENT_PER_PEER} of them for one peer",
+        f"Up to {MAX_ASKED} tokens wait, {MAX_ASKED_PER_PEER} of one peer",
         f"a refusal for {REFUSED_SECONDS:g} seconds at most",
-        f"lane with {MAX_AT_ONCE} places",
+        f"lane with {MAX_CONCURRENT} places",
     ):
         assert text in " ".join(PAGE.split())
     assert all(f"`{name}" in PAGE for name in Introspection.model_fields if not name.startswith("client"))

@@ -14,7 +14,7 @@ import pytest_asyncio
 
 import pegboard
 from pegboard import MCPError, errors
-from pegboard_plugins.worker.tokens import mint
+from pegboard_plugins.worker.jwt_authenticator import create_token
 from tests.support import errors_plugin
 from tests.support.distributions import make_distribution
 from tests.support.error_answers import CANARY, MASKED, PLACES, Answer, Row, answer, request, rows, table
@@ -128,7 +128,7 @@ async def test_the_worker_answers_what_sessions_are_answered(row: Row, served: S
     for place, tool in (("tool", "ErrorsAsync"), ("middleware", "ErrorsAround")):
         expected = answer(row, place, modern=False)
         body = {"tool": {"name": tool, "toolkit": "Errors"}, "inputs": {"code": row.raised.encode().hex()}}
-        fields = [("Content-Type", "application/json"), ("Authorization", f"Bearer {mint(SECRET, 60)}")]
+        fields = [("Content-Type", "application/json"), ("Authorization", f"Bearer {create_token(SECRET, 60)}")]
         came = await served.request("POST", "/worker/tools/invoke", fields, json.dumps(body).encode())
         assert (came.status, came.json["success"]) == (200, False)
         error = came.json["output"]["error"]

@@ -21,9 +21,9 @@ class GoogleErrorAdapter:
         """What an exception of the library amounts to, None when it is not one of its own."""
         if sys.modules.keys().isdisjoint(("googleapiclient.errors", "google.auth.exceptions")):
             return None
-        from pegboard_plugins.errors_google.explain import explain
+        from pegboard_plugins.errors_google.google_errors import map_google_error
 
-        return explain(error, self.slug)
+        return map_google_error(error, self.slug)
 
 
 class GoogleErrorsPlugin(Plugin):

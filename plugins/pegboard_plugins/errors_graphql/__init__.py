@@ -21,9 +21,9 @@ class GraphQLErrorAdapter:
         """What an exception of the library amounts to, None when it is not one of its own."""
         if "gql.transport.exceptions" not in sys.modules:
             return None
-        from pegboard_plugins.errors_graphql.explain import explain
+        from pegboard_plugins.errors_graphql.graphql_errors import map_graphql_error
 
-        return explain(error, self.slug)
+        return map_graphql_error(error, self.slug)
 
 
 class GraphQLErrorsPlugin(Plugin):

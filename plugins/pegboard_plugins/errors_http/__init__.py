@@ -20,9 +20,9 @@ class HttpErrorAdapter:
 
     def from_exception(self, error: Exception) -> ToolRuntimeError | None:
         """What an exception of one of the libraries amounts to, None when it is not one of theirs."""
-        from pegboard_plugins.errors_http.explain import explain
+        from pegboard_plugins.errors_http.http_errors import map_http_error
 
-        return explain(error, self.slug)
+        return map_http_error(error, self.slug)
 
 
 class HttpErrorsPlugin(Plugin):

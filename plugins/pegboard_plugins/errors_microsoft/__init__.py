@@ -21,9 +21,9 @@ class MicrosoftErrorAdapter:
         """What an exception of the library amounts to, None when it is not one of its own."""
         if "kiota_abstractions.api_error" not in sys.modules:
             return None
-        from pegboard_plugins.errors_microsoft.explain import explain
+        from pegboard_plugins.errors_microsoft.microsoft_errors import map_microsoft_error
 
-        return explain(error, self.slug)
+        return map_microsoft_error(error, self.slug)
 
 
 class MicrosoftErrorsPlugin(Plugin):

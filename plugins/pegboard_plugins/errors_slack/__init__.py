@@ -21,9 +21,9 @@ class SlackErrorAdapter:
         """What an exception of the library amounts to, None when it is not one of its own."""
         if "slack_sdk.errors" not in sys.modules:
             return None
-        from pegboard_plugins.errors_slack.explain import explain
+        from pegboard_plugins.errors_slack.slack_errors import map_slack_error
 
-        return explain(error, self.slug)
+        return map_slack_error(error, self.slug)
 
 
 class SlackErrorsPlugin(Plugin):

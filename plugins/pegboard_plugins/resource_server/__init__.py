@@ -34,7 +34,7 @@ from pegboard_plugins.resource_server.settings import (
 )
 
 if TYPE_CHECKING:
-    from pegboard_plugins.resource_server.tokens import TokenBearer
+    from pegboard_plugins.resource_server.token_authenticator import ResourceServerAuthenticator
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
@@ -119,7 +119,7 @@ class ResourceServerConfig(PluginConfig):
         return self
 
     @property
-    def first_scopes(self) -> Sequence[str]:
+    def initial_scopes(self) -> Sequence[str]:
         """What clients need to begin with."""
         return tuple(dict.fromkeys((*self.challenge_scopes, *self.required_scopes)))
 
@@ -136,10 +136,10 @@ class ResourceServerPlugin(Plugin):
     Config = ResourceServerConfig
 
     @cached_property
-    def _bearer(self) -> TokenBearer:
-        from pegboard_plugins.resource_server.tokens import TokenBearer
+    def _bearer(self) -> ResourceServerAuthenticator:
+        from pegboard_plugins.resource_server.token_authenticator import ResourceServerAuthenticator
 
-        return TokenBearer(self.config)
+        return ResourceServerAuthenticator(self.config)
 
     @hookimpl
     def register_authenticators(self) -> Iterable[Authenticator]:
@@ -172,7 +172,7 @@ class ResourceServerPlugin(Plugin):
 
 def metadata(config: ResourceServerConfig, name: str) -> dict[str, Any]:
     """What clients may know of the resource (RFC 9728, section 2), which is called `name`."""
-    scopes = config.scopes_supported or config.first_scopes
+    scopes = config.scopes_supported or config.initial_scopes
     servers: Sequence[str] = [server.url or server.issuer for server in config.authorization_servers]
     told: dict[str, Any] = {
         "resource": config.resource,

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pegboard.plugin import is_scope
 from pegboard.types import Caller
-from pegboard_plugins.resource_server.settings import canonical, with_implied
+from pegboard_plugins.resource_server.settings import canonical_url, with_implied
 
 if TYPE_CHECKING:
     from pegboard_plugins.resource_server import ResourceServerConfig
 
-LAST = 1e12
+MAX_TIMESTAMP_SECONDS = 1e12
 """The last time that a token may name, in seconds since 1970."""
 _TOLD = frozenset(("iss", "sub", "aud", "exp", "nbf", "iat", "jti", "scope", "scp", "client_id"))
 """Claims that a caller has fields for, and those that say nothing of them."""
 
 
-class BadToken(Exception):
+class InvalidTokenError(Exception):
     """A token is no good; the message is for the client's developer and repeats nothing of it."""
 
 
-class CannotTell(Exception):
+class CheckUnavailableError(Exception):
     """Whether a token is good cannot be said at present.
 
     Args:
@@ -35,7 +35,7 @@ class CannotTell(Exception):
         self.seconds = seconds
 
 
-class Verified(NamedTuple):
+class VerifiedToken(NamedTuple):
     """A token that is good.
 
     Attributes:
@@ -54,26 +54,26 @@ def check_audience(given: Any, expected: frozenset[str]) -> None:
 
     Args:
         given: what the token says as `aud`.
-        expected: what it must name one of, as `canonical` has it.
+        expected: what it must name one of, as `canonical_url` has it.
 
     Raises:
-        BadToken: it is not.
+        InvalidTokenError: it is not.
     """
     listed = [given] if isinstance(given, str) else given
     if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
-        raise BadToken("The token is for another audience.")
-    if expected.isdisjoint(map(canonical, listed)):
-        raise BadToken("The token is for another audience.")
+        raise InvalidTokenError("The token is for another audience.")
+    if expected.isdisjoint(map(canonical_url, listed)):
+        raise InvalidTokenError("The token is for another audience.")
 
 
 def check_unbound(claims: Mapping[str, Any]) -> None:
     """Check that whoever has a token may use it: the proof that a bound one needs is not checked here.
 
     Raises:
-        BadToken: it is bound to a key (RFC 7800), as those for DPoP and mutual TLS are (RFC 9449, RFC 8705).
+        InvalidTokenError: it is bound to a key (RFC 7800), as those for DPoP and mutual TLS are (RFC 9449, RFC 8705).
     """
     if claims.get("cnf") is not None:
-        raise BadToken("The token is bound to a key, of which there is no proof (cnf).")
+        raise InvalidTokenError("The token is bound to a key, of which there is no proof (cnf).")
 
 
 def caller_of(claims: Mapping[str, Any], subject: str, issuer: str, config: ResourceServerConfig) -> Caller:

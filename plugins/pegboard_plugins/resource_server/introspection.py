@@ -14,27 +14,27 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus
 
 from pegboard_plugins.resource_server.claims import (
-    LAST,
-    BadToken,
-    CannotTell,
-    Verified,
+    MAX_TIMESTAMP_SECONDS,
+    CheckUnavailableError,
+    InvalidTokenError,
+    VerifiedToken,
     caller_of,
     check_audience,
     check_unbound,
 )
-from pegboard_plugins.resource_server.fetching import FetchError, discover, fetch
-from pegboard_plugins.resource_server.lanes import Lane
-from pegboard_plugins.resource_server.settings import canonical
+from pegboard_plugins.resource_server.documents import FetchError, discover, fetch
+from pegboard_plugins.resource_server.fair_limit import FairLimit
+from pegboard_plugins.resource_server.settings import canonical_url
 
 if TYPE_CHECKING:
     from pegboard_plugins.resource_server import ResourceServerConfig
     from pegboard_plugins.resource_server.servers import AuthorizationServer, Introspection
 
-MAX_AT_ONCE = 10
+MAX_CONCURRENT = 10
 """How many questions about tokens that are not known one server is asked at once, and how many about those that are."""
-MAX_AT_ONCE_OF_ONE_PEER = 5
+MAX_CONCURRENT_PER_PEER = 5
 """How many of the former are of one peer."""
-CLIENT = "client:"
+CLIENT_PREFIX = "client:"
 """How the subjects of programs begin that come in no person's name."""
 _OF_THE_ANSWER = frozenset(("active", "token_type"))
 """Members that say nothing of the caller."""
@@ -55,16 +55,16 @@ class Introspector:
         self._issuer = server.issuer
         self._login = login
         self._config = config
-        self._audiences = frozenset(canonical(name) for name in server.audiences or (config.resource,))
+        self._audiences = frozenset(canonical_url(name) for name in server.audiences or (config.resource,))
         self._leeway = config.leeway_seconds if server.leeway_seconds is None else server.leeway_seconds
-        self._new = Lane(MAX_AT_ONCE, MAX_AT_ONCE_OF_ONE_PEER)
-        self._renewals = Lane(MAX_AT_ONCE, MAX_AT_ONCE)
+        self._new = FairLimit(MAX_CONCURRENT, MAX_CONCURRENT_PER_PEER)
+        self._renewals = FairLimit(MAX_CONCURRENT, MAX_CONCURRENT)
         self._finding = asyncio.Lock()
         self._url = login.url
         self._found: float | None = None
         self._told: float | None = None
 
-    async def verify(self, token: str, peer: str, *, known: bool) -> Verified | None:
+    async def verify(self, token: str, peer: str, *, known: bool) -> VerifiedToken | None:
         """Ask about a token; None where the server does not have it, or no longer.
 
         Args:
@@ -73,8 +73,8 @@ class Introspector:
             known: whether it was good before.
 
         Raises:
-            BadToken: it is one of the server's, and no good here.
-            CannotTell: there is no answer.
+            InvalidTokenError: it is one of the server's, and no good here.
+            CheckUnavailableError: there is no answer.
         """
         lane = self._renewals if known else self._new
         try:
@@ -82,7 +82,7 @@ class Introspector:
                 answer = await self._ask(token)
         except (FetchError, TimeoutError) as error:
             self._tell(str(error) or f"it took longer than {self._config.fetch_seconds:g} seconds")
-            raise CannotTell(self._config.refresh_interval_seconds) from None
+            raise CheckUnavailableError(self._config.refresh_interval_seconds) from None
         return self._checked(answer) if answer["active"] else None
 
     async def _ask(self, token: str) -> Mapping[str, Any]:
@@ -120,39 +120,39 @@ class Introspector:
             self._told = now
             logger.warning("%s cannot be asked about tokens: %s", self._issuer, problem)
 
-    def _checked(self, answer: Mapping[str, Any]) -> Verified:
+    def _checked(self, answer: Mapping[str, Any]) -> VerifiedToken:
         """A token that the server calls active, if it is for us and now."""
         if answer.get("iss", self._issuer) != self._issuer:
-            raise BadToken("The token is of another issuer.")
+            raise InvalidTokenError("The token is of another issuer.")
         self._check_use(answer)
         end = self._end(answer)
         claims = {name: value for name, value in answer.items() if name not in _OF_THE_ANSWER}
         caller = caller_of(claims, _subject(answer), self._issuer, self._config)
-        return Verified(caller, min(end, time() + self._config.introspected_seconds), _holds)
+        return VerifiedToken(caller, min(end, time() + self._config.introspected_seconds), _holds)
 
     def _check_use(self, answer: Mapping[str, Any]) -> None:
         """Check that it is an access token for this resource."""
         kind = answer.get("token_type")
         bears = isinstance(kind, str) and kind.lower() == "bearer"
         if not (kind is None or bears):
-            raise BadToken("The token is of another type.")
+            raise InvalidTokenError("The token is of another type.")
         check_unbound(answer)
         audience = answer.get("aud")
         if audience is not None:
             check_audience(audience, self._audiences)
         elif not self._login.proves_audience:
-            raise BadToken("The token lacks aud.")
+            raise InvalidTokenError("The token lacks aud.")
         elif not bears:  # what has neither may be any token of the server's, one that renews tokens as well
-            raise BadToken("The token lacks aud and token_type.")
+            raise InvalidTokenError("The token lacks aud and token_type.")
 
     def _end(self, answer: Mapping[str, Any]) -> float:
         """When it ends."""
         now = time()
-        if _time(answer, "exp", LAST) <= now - self._leeway:
-            raise BadToken("The token has expired.")
+        if _time(answer, "exp", MAX_TIMESTAMP_SECONDS) <= now - self._leeway:
+            raise InvalidTokenError("The token has expired.")
         if max(_time(answer, "nbf", 0), _time(answer, "iat", 0)) > now + self._leeway:
-            raise BadToken("The token is not valid yet.")
-        return _time(answer, "exp", LAST)
+            raise InvalidTokenError("The token is not valid yet.")
+        return _time(answer, "exp", MAX_TIMESTAMP_SECONDS)
 
 
 def _holds() -> bool:
@@ -169,8 +169,8 @@ def _time(answer: Mapping[str, Any], name: str, default: float) -> float:
     given = answer.get(name)
     if given is None:
         return default
-    if type(given) not in (int, float) or not 0 <= given <= LAST:
-        raise BadToken("The token is not in order.")
+    if type(given) not in (int, float) or not 0 <= given <= MAX_TIMESTAMP_SECONDS:
+        raise InvalidTokenError("The token is not in order.")
     return float(given)
 
 
@@ -178,7 +178,7 @@ def _subject(answer: Mapping[str, Any]) -> str:
     """Whom a token stands for: a person, or else the program itself, by a name that no person has."""
     subject, client = answer.get("sub"), answer.get("client_id")
     if subject is None and isinstance(client, str) and client:
-        return CLIENT + client
-    if not isinstance(subject, str) or not subject or subject.startswith(CLIENT):
-        raise BadToken("The token lacks sub.")
+        return CLIENT_PREFIX + client
+    if not isinstance(subject, str) or not subject or subject.startswith(CLIENT_PREFIX):
+        raise InvalidTokenError("The token lacks sub.")
     return subject

@@ -11,8 +11,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pegboard_plugins.resource_server.claims import CannotTell
-from pegboard_plugins.resource_server.fetching import FetchError
+from pegboard_plugins.resource_server.claims import CheckUnavailableError
+from pegboard_plugins.resource_server.documents import FetchError
 
 if TYPE_CHECKING:
     from jwt import PyJWK
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("pegboard.plugins.resource_server")
 
-MOST = 100
+MAX_KEYS = 100
 """How many keys of a set are used."""
 MAX_CANDIDATES = 10
 """How many keys of a set are tried for one token."""
-SHORTEST_RSA = 2048
+MIN_RSA_BITS = 2048
 """Bits of an RSA key (RFC 7518, section 3.3)."""
 
 _CURVES = {"ES256": "P-256", "ES384": "P-384", "ES512": "P-521", "EdDSA": "Ed25519", "Ed25519": "Ed25519"}
@@ -79,12 +79,12 @@ class KeySet:
         once in a while.
 
         Raises:
-            CannotTell: the server cannot be asked.
+            CheckUnavailableError: the server cannot be asked.
         """
         if not self.usable():
             await self._refresh()
             if not self.usable():
-                raise CannotTell(self._config.refresh_interval_seconds)
+                raise CheckUnavailableError(self._config.refresh_interval_seconds)
         return self._candidates(kid, algorithm) or await self._fetched_anew(kid, algorithm)
 
     async def find_newer(self, kid: str | None, algorithm: str, generation: int) -> Sequence[PyJWK]:
@@ -93,7 +93,7 @@ class KeySet:
         That is none where one of those has the token's id. Else the keys are fetched, once in a while.
 
         Raises:
-            CannotTell: the server cannot be asked.
+            CheckUnavailableError: the server cannot be asked.
         """
         if kid is not None and any(key.get("kid") == kid for key in self._keys):
             return []
@@ -110,7 +110,7 @@ class KeySet:
         generation = self.generation
         await self._refresh()
         if self._failing and self.generation == generation:
-            raise CannotTell(self._config.refresh_interval_seconds)
+            raise CheckUnavailableError(self._config.refresh_interval_seconds)
         return self._candidates(kid, algorithm)
 
     def _age(self) -> float | None:
@@ -132,7 +132,7 @@ class KeySet:
 
     async def _fetch_once(self) -> None:
         try:
-            keys = [key for key in (await self._fetch())[:MOST] if _may_sign(key)]
+            keys = [key for key in (await self._fetch())[:MAX_KEYS] if _may_sign(key)]
             if not keys:
                 raise FetchError("there is no key in it that signs tokens")
         except FetchError as error:
@@ -184,4 +184,4 @@ def _made_of(key: Mapping[str, Any], algorithm: str) -> PyJWK | None:
     except (jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError):
         return None
     made.algorithm_name = algorithm  # what the token's header must say; the library knows the older name alone
-    return None if key["kty"] == "RSA" and made.key.key_size < SHORTEST_RSA else made
+    return None if key["kty"] == "RSA" and made.key.key_size < MIN_RSA_BITS else made

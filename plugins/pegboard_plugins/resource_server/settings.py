@@ -87,13 +87,13 @@ def checked_url(url: str) -> str:
     Raises:
         ValueError: it is none, or neither https nor of this machine.
     """
-    problem = problem_of(url)
+    problem = url_problem(url)
     if problem is not None:
         raise ValueError(problem)
     return url
 
 
-def problem_of(url: str) -> str | None:
+def url_problem(url: str) -> str | None:
     """What is wrong with a URL that tokens or keys depend on, None for nothing."""
     try:
         parts = urlsplit(url)
@@ -130,7 +130,7 @@ def host_of(url: str) -> str:
     return f"[{name}]" if ":" in name else name
 
 
-def canonical(url: str) -> str:
+def canonical_url(url: str) -> str:
     """A URL with its scheme and host in small letters, as far as it is one (RFC 3986, section 6.2.2.1)."""
     scheme, separator, rest = url.partition("://")
     host, slash, path = rest.partition("/")

@@ -16,7 +16,7 @@ from pegboard.plugin import Authenticator, Command, Plugin, Route, WidensAccess,
 
 logger = logging.getLogger("pegboard.plugins.worker")
 
-LONGEST = 366 * 24 * 3600
+MAX_TOKEN_SECONDS = 366 * 24 * 3600
 """For how many seconds a token can be made."""
 
 
@@ -71,8 +71,8 @@ def _seconds(text: str) -> int:
     from argparse import ArgumentTypeError
 
     seconds = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
-    if not 0 < seconds <= LONGEST:
-        raise ArgumentTypeError(f"expected a whole number from 1 to {LONGEST}, found {text!r}")
+    if not 0 < seconds <= MAX_TOKEN_SECONDS:
+        raise ArgumentTypeError(f"expected a whole number from 1 to {MAX_TOKEN_SECONDS}, found {text!r}")
     return seconds
 
 
@@ -96,20 +96,20 @@ class WorkerPlugin(Plugin):
         return [token] if self.config.secret else []
 
     def _token(self, options: Any) -> str:
-        from pegboard_plugins.worker.tokens import mint
+        from pegboard_plugins.worker.jwt_authenticator import create_token
 
         secret = self.config.secret.get_secret_value()
         if is_weak_secret(secret):
             logger.warning("the secret is weak: others can find it, and make tokens like this one")
-        token = mint(secret, options.seconds)
+        token = create_token(secret, options.seconds)
         return encode({"token": token, "expires_in": options.seconds}).decode() if options.json else token
 
     @hookimpl
     def register_authenticators(self) -> Iterable[Authenticator]:
         """Callers with a token of the secret."""
-        from pegboard_plugins.worker.tokens import WorkerTokens
+        from pegboard_plugins.worker.jwt_authenticator import WorkerAuthenticator
 
-        return [WorkerTokens(self.config)] if self.config.secret else []
+        return [WorkerAuthenticator(self.config)] if self.config.secret else []
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:
@@ -117,9 +117,9 @@ class WorkerPlugin(Plugin):
         if not self.config.secret:
             logger.warning("not served: it needs a secret where it asks for no tokens, too; set ARCADE_WORKER_SECRET")
             return []
-        from pegboard_plugins.worker.endpoint import Endpoint, refusing
+        from pegboard_plugins.worker.handlers import WorkerHandlers, method_not_allowed
 
-        path, endpoint = self.config.path, Endpoint(self.config)
+        path, endpoint = self.config.path, WorkerHandlers(self.config)
         routes = [
             Route("GET", f"{path}/health", endpoint.health, auth="public"),
             Route("GET", f"{path}/tools", endpoint.tools, auth="worker"),
@@ -127,4 +127,4 @@ class WorkerPlugin(Plugin):
             Route("POST", f"{path}/resources/list", endpoint.list_resources, auth="worker"),
             Route("POST", f"{path}/resources/read", endpoint.read_resource, auth="worker"),
         ]
-        return routes + [Route("*", one.path, refusing(one.method), auth="public") for one in routes]
+        return routes + [Route("*", one.path, method_not_allowed(one.method), auth="public") for one in routes]

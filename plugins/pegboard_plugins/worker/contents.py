@@ -10,16 +10,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from pegboard import AudioContent, Content, EmbeddedResource, ImageContent, ResourceContents, ResourceLink, TextContent
+from pegboard.types import Resource
 
 
-def content_of(blocks: Sequence[Content]) -> Any:
+def content_value(blocks: Sequence[Content]) -> Any:
     """The value of a result that is content: one text where it is nothing but texts, else a list of blocks."""
     if all(isinstance(block, TextContent) for block in blocks):
         return "\n".join(block.text for block in blocks if isinstance(block, TextContent))
     return [_block(block) for block in blocks]
 
 
-def contents_of(part: ResourceContents) -> dict[str, Any]:
+def resource_contents(part: ResourceContents) -> dict[str, Any]:
     """One part of what a resource holds."""
     members: dict[str, Any] = {"uri": part.uri, "mimeType": part.mime_type}
     if isinstance(part.content, str):
@@ -27,6 +28,21 @@ def contents_of(part: ResourceContents) -> dict[str, Any]:
     else:
         members["blob"] = b64encode(part.content).decode()
     members["_meta"] = None if part.meta is None else dict(part.meta)
+    return _present(members)
+
+
+def listed_resource(resource: Any) -> dict[str, Any]:
+    """A resource of a list."""
+    assert isinstance(resource, Resource)
+    members = {
+        "uri": resource.uri,
+        "name": resource.name,
+        "title": resource.title,
+        "description": resource.description,
+        "mimeType": resource.mime_type,
+        "size": resource.size,
+        "_meta": None if resource.meta is None else dict(resource.meta),
+    }
     return _present(members)
 
 
@@ -38,7 +54,7 @@ def _block(block: Content) -> dict[str, Any]:
         data = block.data if isinstance(block.data, str) else b64encode(block.data).decode()
         return {"type": kind, "data": data, "mimeType": block.mime_type}
     if isinstance(block, EmbeddedResource):
-        return {"type": "resource", "resource": contents_of(block.resource)}
+        return {"type": "resource", "resource": resource_contents(block.resource)}
     assert isinstance(block, ResourceLink)
     about = {"title": block.title, "description": block.description, "mimeType": block.mime_type, "size": block.size}
     return {"type": "resource_link", "uri": block.uri, "name": block.name, **_present(about)}

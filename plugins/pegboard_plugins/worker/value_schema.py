@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 _PLAIN = {"string": "string", "integer": "integer", "number": "number", "boolean": "boolean"}
-_DEEPEST = 20
-_MOST = 2000
+_MAX_DEPTH = 20
+_MAX_SCHEMAS = 2000
 """How deep, and how far in all, a schema is followed; what lies beyond may be anything. Types that hold each other
 would make it grow without measure."""
 _NULL = {"type": "null"}
 
 
-class Value(NamedTuple):
+class ValueSchema(NamedTuple):
     """A value schema.
 
     Attributes:
@@ -32,9 +32,9 @@ class Value(NamedTuple):
 
     type: str = "json"
     enum: tuple[str, ...] | None = None
-    properties: Mapping[str, Value] | None = None
+    properties: Mapping[str, ValueSchema] | None = None
     required: tuple[str, ...] = ()
-    items: Value | None = None
+    items: ValueSchema | None = None
     nullable: bool = False
     description: str | None = None
 
@@ -54,10 +54,10 @@ class Value(NamedTuple):
         }
 
 
-ANYTHING = Value()
+ANY_JSON = ValueSchema()
 
 
-def value_of(schema: Any, root: Mapping[str, Any]) -> Value:
+def value_schema_of(schema: Any, root: Mapping[str, Any]) -> ValueSchema:
     """What a JSON Schema comes to.
 
     Args:
@@ -71,7 +71,7 @@ def _listed(enum: tuple[str, ...] | None) -> list[str] | None:
     return None if enum is None else list(enum)
 
 
-def _members(value: Value) -> dict[str, Any] | None:
+def _members(value: ValueSchema) -> dict[str, Any] | None:
     return None if value.properties is None else {name: one.to_json() for name, one in value.properties.items()}
 
 
@@ -80,14 +80,14 @@ class _Reader:
         self._root = root
         self._old = "draft-0" in str(root.get("$schema"))
         self._depth = 0
-        self._left = _MOST
+        self._left = _MAX_SCHEMAS
         self._within: list[str] = []
 
-    def read(self, schema: Any) -> Value:
+    def read(self, schema: Any) -> ValueSchema:
         self._left -= 1
         # what has an address of its own refers to others by that, and is not followed
-        if not isinstance(schema, Mapping) or self._depth >= _DEEPEST or self._left <= 0 or "$id" in schema:
-            return ANYTHING
+        if not isinstance(schema, Mapping) or self._depth >= _MAX_DEPTH or self._left <= 0 or "$id" in schema:
+            return ANY_JSON
         self._depth += 1
         try:
             found = self._most_telling(schema)
@@ -96,19 +96,19 @@ class _Reader:
         description = schema.get("description")
         return found._replace(description=description) if isinstance(description, str) else found
 
-    def _most_telling(self, schema: Mapping[str, Any]) -> Value:
+    def _most_telling(self, schema: Mapping[str, Any]) -> ValueSchema:
         """The first part of a schema that says something; each part lets through all that the whole does."""
         if self._old and "$ref" in schema:  # which hides what stands beside it
-            return self._reference(schema) or ANYTHING
-        said = ANYTHING
+            return self._reference(schema) or ANY_JSON
+        said = ANY_JSON
         for read in (self._reference, self._options, self._all, self._own):
             found = read(schema)
-            if found is not None and found._replace(nullable=False, description=None) != ANYTHING:
+            if found is not None and found._replace(nullable=False, description=None) != ANY_JSON:
                 return found
             said = said if found is None else found
         return said
 
-    def _reference(self, schema: Mapping[str, Any]) -> Value | None:
+    def _reference(self, schema: Mapping[str, Any]) -> ValueSchema | None:
         reference = schema.get("$ref")
         if not isinstance(reference, str) or reference in self._within:
             return None
@@ -118,7 +118,7 @@ class _Reader:
         finally:
             self._within.pop()
 
-    def _options(self, schema: Mapping[str, Any]) -> Value | None:
+    def _options(self, schema: Mapping[str, Any]) -> ValueSchema | None:
         options = schema.get("anyOf", schema.get("oneOf"))
         if not isinstance(options, Sequence) or not options:
             return None
@@ -126,13 +126,13 @@ class _Reader:
         found = _union([self.read(one) for one in others])
         return found._replace(nullable=found.nullable or len(others) < len(options))
 
-    def _all(self, schema: Mapping[str, Any]) -> Value | None:
+    def _all(self, schema: Mapping[str, Any]) -> ValueSchema | None:
         parts = schema.get("allOf")
         if not isinstance(parts, Sequence) or not parts:
             return None
-        return next((found for part in parts if (found := self.read(part)) != ANYTHING), None)
+        return next((found for part in parts if (found := self.read(part)) != ANY_JSON), None)
 
-    def _own(self, schema: Mapping[str, Any]) -> Value:
+    def _own(self, schema: Mapping[str, Any]) -> ValueSchema:
         if "const" in schema:
             return _choice([schema["const"]])
         if isinstance(schema.get("enum"), Sequence):
@@ -143,22 +143,22 @@ class _Reader:
         found = _union([self._of_type(kind, schema) for kind in kinds])
         return found._replace(nullable=bool(kinds) and len(kinds) < len(types))
 
-    def _of_type(self, kind: str, schema: Mapping[str, Any]) -> Value:
+    def _of_type(self, kind: str, schema: Mapping[str, Any]) -> ValueSchema:
         if kind in _PLAIN:
-            return Value(_PLAIN[kind])
+            return ValueSchema(_PLAIN[kind])
         if kind == "array":
-            return Value("array", items=self._items(schema))
+            return ValueSchema("array", items=self._items(schema))
         members = schema.get("properties")
         if kind != "object" or not isinstance(members, Mapping):
-            return ANYTHING
+            return ANY_JSON
         if not members and schema.get("additionalProperties", False) is not False:
-            return ANYTHING
+            return ANY_JSON
         known = {name: self.read(one) for name, one in members.items()}
-        return Value(
+        return ValueSchema(
             "json", properties=known, required=tuple(name for name in schema.get("required", ()) if name in known)
         )
 
-    def _items(self, schema: Mapping[str, Any]) -> Value:
+    def _items(self, schema: Mapping[str, Any]) -> ValueSchema:
         first = schema.get("prefixItems", ())
         rest = schema.get("items", True)
         if first and schema.get("maxItems", len(first) + 1) <= len(first):
@@ -166,7 +166,7 @@ class _Reader:
         given = [*first, *([] if first and rest is False else [rest])]
         found = _union([self.read(one) for one in given])._replace(description=None)
         # neither arrays nor null can be said of items
-        return ANYTHING if found.type == "array" or found.nullable else found
+        return ANY_JSON if found.type == "array" or found.nullable else found
 
 
 def _at(root: Mapping[str, Any], reference: str) -> Any:
@@ -181,27 +181,27 @@ def _at(root: Mapping[str, Any], reference: str) -> Any:
     return found
 
 
-def _choice(values: Iterable[Any]) -> Value:
+def _choice(values: Iterable[Any]) -> ValueSchema:
     values = list(values)
     others = [one for one in values if one is not None]
     found = _union([_single(one) for one in others])
     return found._replace(nullable=len(others) < len(values))
 
 
-def _single(value: Any) -> Value:
+def _single(value: Any) -> ValueSchema:
     if isinstance(value, str):
-        return Value("string", enum=(value,))
+        return ValueSchema("string", enum=(value,))
     if isinstance(value, bool):
-        return Value("boolean")
+        return ValueSchema("boolean")
     if isinstance(value, int):
-        return Value("integer")
-    return Value("number") if isinstance(value, float) else ANYTHING
+        return ValueSchema("integer")
+    return ValueSchema("number") if isinstance(value, float) else ANY_JSON
 
 
-def _union(options: Sequence[Value]) -> Value:
+def _union(options: Sequence[ValueSchema]) -> ValueSchema:
     """What lets through all that any of them does."""
     if not options:
-        return ANYTHING
+        return ANY_JSON
     nullable = any(one.nullable for one in options)
     types = {one.type for one in options}
     if len(options) == 1:
@@ -209,13 +209,13 @@ def _union(options: Sequence[Value]) -> Value:
     elif types == {"string"}:
         enums = [one.enum for one in options if one.enum is not None]
         every = dict.fromkeys(text for enum in enums for text in enum)
-        found = Value("string", enum=tuple(every) if len(enums) == len(options) else None)
+        found = ValueSchema("string", enum=tuple(every) if len(enums) == len(options) else None)
     elif types <= {"integer", "number"}:
-        found = Value("number" if "number" in types else "integer")
+        found = ValueSchema("number" if "number" in types else "integer")
     elif types == {"boolean"}:
-        found = Value("boolean")
+        found = ValueSchema("boolean")
     elif types == {"array"}:
-        found = Value("array", items=_union([one.items or ANYTHING for one in options]))
+        found = ValueSchema("array", items=_union([one.items or ANY_JSON for one in options]))
     else:
-        found = ANYTHING
+        found = ANY_JSON
     return found._replace(nullable=nullable)

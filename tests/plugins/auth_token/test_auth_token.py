@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from pegboard.types import Caller, Request, Response
 from pegboard_plugins.auth_token import AuthTokenConfig, StaticBearer
-from pegboard_plugins.worker.tokens import mint
+from pegboard_plugins.worker.jwt_authenticator import create_token
 from tests.plugins.auth_token.conftest import ADA, ADA_HOME, BEN, CALLERS, ENV, serve
 from tests.support.http import Answer, Served
 from tests.support.http_mcp import Session, ask, call, message, mirrored, modern
@@ -123,7 +123,7 @@ async def test_the_worker_has_a_door_of_its_own(site: Path) -> None:
     """Neither's tokens open the other's."""
     secret = "0123456789abcdef-a-secret-that-is-long-enough"
     async with serve(site, env={**ENV, "ARCADE_WORKER_SECRET": secret}) as served:
-        workers = f"Bearer {mint(secret, 60)}"
+        workers = f"Bearer {create_token(secret, 60)}"
         assert (await served.request("GET", "/worker/tools", [("Authorization", workers)])).status == 200
         assert (await served.request("GET", "/worker/tools", [DOOR])).status == 401
         assert (await listed(served, workers)).status == 401

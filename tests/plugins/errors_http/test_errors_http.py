@@ -321,7 +321,7 @@ async def main():
         failed = await running.dispatch(Call("tools/call", {"name": "t_fails"}))
         print(failed.error.message)
         print(*(one.slug for one in running.assembly.adapters))
-        print("pegboard_plugins.errors_http.recognize" in set(sys.modules) - before)
+        print("pegboard_plugins.errors_http.client_libraries" in set(sys.modules) - before)
         print(*sorted({"aiohttp", "httpx", "httpx2", "requests", "urllib3", "urllib.error"} & set(sys.modules)))
 
 asyncio.run(main())

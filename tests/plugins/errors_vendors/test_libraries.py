@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.plugins.errors_vendors.conftest import Program
 
 SLUGS = ["_google_api_client", "_graphql", "_microsoft_graph", "_slack_sdk", "_http"]
-OF_HTTP = ["pegboard_plugins.errors_http.explain"]
+OF_HTTP = ["pegboard_plugins.errors_http.http_errors"]
 
 
 def test_with_none_of_the_libraries(program_without: Program) -> None:
@@ -26,4 +26,4 @@ def test_a_library_that_is_imported_wakes_its_adapter_alone(fresh: Program) -> N
     told = fresh.fail("plain", loads="slack_sdk")
     assert told["message"] == "It failed unexpectedly."
     assert told["loaded"] == ["slack_sdk"]
-    assert told["explained"] == [*OF_HTTP, "pegboard_plugins.errors_slack.explain"]
+    assert told["explained"] == [*OF_HTTP, "pegboard_plugins.errors_slack.slack_errors"]

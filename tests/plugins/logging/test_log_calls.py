@@ -13,7 +13,7 @@ import pytest
 from pegboard import RetryableToolError, Toolkit
 from pegboard.errors import FatalToolError
 from pegboard.types import Call, CallNext, Client, Failure, Outcome
-from pegboard_plugins.logging import LONGEST, LoggingPlugin
+from pegboard_plugins.logging import _MAX_NAME_CHARACTERS, LoggingPlugin
 from tests.host.hosting import call, make_host, plugin_of
 
 CANARY = "canary-7f3a91"
@@ -136,9 +136,9 @@ async def test_arguments_and_results_are_never_logged(name: str, caplog: pytest.
     [
         ({"name": {"secret": CANARY}}, "c", "tools/call for c: ProtocolError in N ms"),
         ({"name": "a\nb"}, "c", "tools/call 'a\\nb' for c: NotFoundError in N ms"),
-        ({"name": "x" * 1000}, "c", f"tools/call {'x' * LONGEST}... for c: NotFoundError in N ms"),
+        ({"name": "x" * 1000}, "c", f"tools/call {'x' * _MAX_NAME_CHARACTERS}... for c: NotFoundError in N ms"),
         ({"name": "a"}, "\x1b[31m", "tools/call a for '\\x1b[31m': NotFoundError in N ms"),
-        ({"name": "a"}, "y" * 1000, f"tools/call a for {'y' * LONGEST}...: NotFoundError in N ms"),
+        ({"name": "a"}, "y" * 1000, f"tools/call a for {'y' * _MAX_NAME_CHARACTERS}...: NotFoundError in N ms"),
     ],
     ids=["no text", "line break", "length", "escape", "client's length"],
 )

@@ -11,7 +11,7 @@ import os
 import jwt.api_jwt
 
 from pegboard import Toolkit
-from pegboard_plugins.resource_server import introspection, jwts, tokens
+from pegboard_plugins.resource_server import introspection, jwt_verifier, token_authenticator
 
 kit = Toolkit("frozen")
 
@@ -25,5 +25,5 @@ class _Frozen(datetime.datetime):
 
 
 jwt.api_jwt.datetime = _Frozen  # type: ignore[attr-defined]  # the library has no clock to be given
-for _module in (introspection, jwts, tokens):
+for _module in (introspection, jwt_verifier, token_authenticator):
     _module.time = lambda: NOW  # type: ignore[attr-defined]

@@ -18,9 +18,9 @@ import pytest_asyncio
 from aiohttp import web
 from pydantic import ValidationError
 
-from pegboard_plugins.resource_server.fetching import LARGEST
-from pegboard_plugins.resource_server.introspection import MAX_AT_ONCE_OF_ONE_PEER
-from pegboard_plugins.resource_server.questions import MAX_ASKED_OF_ONE_PEER
+from pegboard_plugins.resource_server.documents import MAX_DOCUMENT_BYTES
+from pegboard_plugins.resource_server.introspection import MAX_CONCURRENT_PER_PEER
+from pegboard_plugins.resource_server.introspection_queue import MAX_ASKED_PER_PEER
 from pegboard_plugins.resource_server.servers import AuthorizationServer
 from tests.plugins.resource_server.conftest import METADATA, listed, serve, storm
 from tests.support.http import Served, http_config
@@ -258,7 +258,7 @@ FAULTS: dict[str, Callable[[Issuer], web.Response]] = {
     "a redirect to the cloud's own": lambda issuer: web.Response(
         status=302, headers={"Location": "http://169.254.169.254/latest/meta-data"}
     ),
-    "too much": lambda issuer: web.Response(body=b'{"active": true}' + b" " * LARGEST),
+    "too much": lambda issuer: web.Response(body=b'{"active": true}' + b" " * MAX_DOCUMENT_BYTES),
     "no JSON": lambda issuer: web.Response(body=b"<html>"),
     "too deep": lambda issuer: web.Response(body=b"[" * 100_000),
     "a list": lambda issuer: web.Response(body=b"[true]"),
@@ -321,16 +321,16 @@ async def test_a_storm_of_bad_tokens_is_none_at_the_server(site: Path) -> None:
         known = issuer.opaque("known")
         assert (await listed(served, known)).status == 200
         issuer.gate.clear()
-        tokens = [f"bad-{number}" for number in range(MAX_ASKED_OF_ONE_PEER + 20)]
+        tokens = [f"bad-{number}" for number in range(MAX_ASKED_PER_PEER + 20)]
         requests = [asyncio.create_task(listed(served, token)) for token in tokens]
         turned = [await answer for answer in itertools.islice(asyncio.as_completed(requests), 20)]
         assert {(answer.status, answer.get("Retry-After")) for answer in turned} == {(503, "1")}
         assert (await listed(served, known)).status == 200
-        await issuer.until_asked(1 + MAX_AT_ONCE_OF_ONE_PEER)
+        await issuer.until_asked(1 + MAX_CONCURRENT_PER_PEER)
         issuer.gate.set()
-        assert [answer.status for answer in await asyncio.gather(*requests)].count(401) == MAX_ASKED_OF_ONE_PEER
+        assert [answer.status for answer in await asyncio.gather(*requests)].count(401) == MAX_ASKED_PER_PEER
         assert set(await storm(served, [f"worse-{number}" for number in range(1000)], 50)) == {401}
-        assert issuer.most == MAX_AT_ONCE_OF_ONE_PEER
+        assert issuer.most == MAX_CONCURRENT_PER_PEER
 
 
 PROXIED = 'trusted_proxies = ["127.0.0.0/8"]'
@@ -350,13 +350,13 @@ async def test_a_flood_of_invented_tokens_keeps_no_valid_caller_out(site: Path, 
             asyncio.create_task(listed(served, f"invented-{number}", X_Forwarded_For=peer.format(number=number)))
             for number in range(260)
         ]
-        turned = [await answer for answer in itertools.islice(asyncio.as_completed(flood), 260 - MAX_ASKED_OF_ONE_PEER)]
+        turned = [await answer for answer in itertools.islice(asyncio.as_completed(flood), 260 - MAX_ASKED_PER_PEER)]
         assert {(answer.status, answer.get("Retry-After")) for answer in turned} == {(503, "1")}
-        await issuer.until_asked(1 + MAX_AT_ONCE_OF_ONE_PEER)
+        await issuer.until_asked(1 + MAX_CONCURRENT_PER_PEER)
         assert (await listed(served, "known", X_Forwarded_For=peer.format(number=1))).status == 200
         assert (await listed(served, "new", X_Forwarded_For="192.0.2.2")).status == 200
         issuer.gate.set()
-        assert [answer.status for answer in await asyncio.gather(*flood)].count(401) == MAX_ASKED_OF_ONE_PEER
+        assert [answer.status for answer in await asyncio.gather(*flood)].count(401) == MAX_ASKED_PER_PEER
 
 
 async def test_a_refusal_is_remembered_for_a_moment(site: Path) -> None:

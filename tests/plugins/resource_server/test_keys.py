@@ -11,9 +11,9 @@ import pytest
 from aiohttp import web
 
 from pegboard_plugins.resource_server import ResourceServerConfig
-from pegboard_plugins.resource_server.claims import CannotTell
-from pegboard_plugins.resource_server.fetching import LARGEST, FetchError
-from pegboard_plugins.resource_server.keys import MAX_CANDIDATES, MOST, KeySet
+from pegboard_plugins.resource_server.claims import CheckUnavailableError
+from pegboard_plugins.resource_server.documents import MAX_DOCUMENT_BYTES, FetchError
+from pegboard_plugins.resource_server.keys import MAX_CANDIDATES, MAX_KEYS, KeySet
 from tests.plugins.resource_server.conftest import listed, serve, storm
 from tests.support.http import Served
 from tests.support.issuer import OTHER_RSA_KEY, RESOURCE, RSA_KEY, Issuer, made_key, public
@@ -78,7 +78,9 @@ ANSWERS = {
     "a redirect to the cloud's own": lambda issuer: web.Response(
         status=307, headers={"Location": "http://169.254.169.254/latest/meta-data"}
     ),
-    "too much": lambda issuer: web.Response(body=json.dumps({"keys": issuer.keys}).encode() + b" " * LARGEST),
+    "too much": lambda issuer: web.Response(
+        body=json.dumps({"keys": issuer.keys}).encode() + b" " * MAX_DOCUMENT_BYTES
+    ),
     "no JSON": lambda issuer: web.Response(body=b"<html>"),
     "too deep": lambda issuer: web.Response(body=b"[" * 100_000),
     "a list": lambda issuer: web.Response(body=b"[]"),
@@ -277,12 +279,12 @@ async def test_keys_serve_until_they_are_too_old(source: Source, keys: KeySet) -
     source.keys = None
     source.now += 24 * 3600
     assert await keys.find("one", "RS256")
-    with pytest.raises(CannotTell):
+    with pytest.raises(CheckUnavailableError):
         await keys.find("two", "RS256")
     source.now += 0.1
     assert not keys.usable()
     for _ in range(5):
-        with pytest.raises(CannotTell):
+        with pytest.raises(CheckUnavailableError):
             await keys.find("one", "RS256")
     assert source.asked == 2
     source.keys = [ONE]
@@ -315,7 +317,7 @@ async def test_keys_without_an_id_may_have_changed(source: Source, keys: KeySet)
     assert found.key.public_numbers() == OTHER_RSA_KEY.public_key().public_numbers()
     source.keys = None
     source.now += 10
-    with pytest.raises(CannotTell):
+    with pytest.raises(CheckUnavailableError):
         await keys.find_newer(None, "RS256", keys.generation)
     source.keys = [ONE]
     source.now += 10
@@ -326,7 +328,7 @@ async def test_keys_without_an_id_may_have_changed(source: Source, keys: KeySet)
 
 
 async def test_a_set_is_bounded(source: Source, keys: KeySet) -> None:
-    source.keys = [ONE] * MOST + [TWO]
+    source.keys = [ONE] * MAX_KEYS + [TWO]
     assert await keys.find("one", "RS256")
     assert await keys.find("two", "RS256") == []
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pegboard_plugins.resource_server.lanes import Lane, site_of
+from pegboard_plugins.resource_server.fair_limit import FairLimit, peer_network
 
 
 async def test_peers_get_places_in_turn() -> None:
-    lane, order = Lane(1, 1), []
+    lane, order = FairLimit(1, 1), []
 
     async def ask(name: str) -> None:
         async with lane.place(name[0]):
@@ -24,7 +24,7 @@ async def test_peers_get_places_in_turn() -> None:
 
 
 async def test_a_question_that_is_given_up_waits_no_longer() -> None:
-    lane = Lane(1, 1)
+    lane = FairLimit(1, 1)
 
     async def ask() -> None:
         async with lane.place("a"):
@@ -48,7 +48,7 @@ def test_no_place_is_lost_or_given_twice(steps: list[tuple[str, str]]) -> None:
     """Whatever ends while it waits, while it has a place, or at the moment in which it gets one."""
 
     async def run() -> None:
-        lane, inside = Lane(3, 2), dict.fromkeys("abc", 0)
+        lane, inside = FairLimit(3, 2), dict.fromkeys("abc", 0)
         tasks: list[tuple[asyncio.Task[None], asyncio.Event]] = []
 
         async def ask(peer: str, done: asyncio.Event) -> None:
@@ -92,4 +92,4 @@ def test_no_place_is_lost_or_given_twice(steps: list[tuple[str, str]]) -> None:
     ],
 )
 def test_the_peer_for_limits(peer: str, site: str) -> None:
-    assert site_of(peer) == site
+    assert peer_network(peer) == site

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard_plugins.worker.tokens import mint
+from pegboard_plugins.worker.jwt_authenticator import create_token
 from tests.plugins.resource_server.conftest import METADATA, serve
 from tests.support.http import Served
 from tests.support.http_mcp import ACCEPT, Exchanged, Session, Streaming, ask, call, message
@@ -124,7 +124,7 @@ async def test_the_worker_lists_all_that_it_may_call(site: Path, issuer: Issuer)
     secret = "0123456789abcdef-a-secret-that-is-long-enough"
     async with serve(site, issuer, env={"ARCADE_WORKER_SECRET": secret}) as served:
         assert "guarded" not in (await found(Peer(served, "2026-07-28", issuer.token(scope="other"))))[0]
-        bearer = [("Authorization", f"Bearer {mint(secret, 60)}")]
+        bearer = [("Authorization", f"Bearer {create_token(secret, 60)}")]
         tools = (await served.request("GET", "/worker/tools", bearer)).json
         assert "Door.Guarded" in [tool["fully_qualified_name"] for tool in tools]
         body = {"tool": {"name": "Guarded", "toolkit": "Door"}, "inputs": {}, "context": {}}

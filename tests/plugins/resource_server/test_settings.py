@@ -10,8 +10,8 @@ import pytest
 from pydantic import ValidationError
 
 from pegboard_plugins.resource_server import WELL_KNOWN, ResourceServerConfig, metadata
-from pegboard_plugins.resource_server.fetching import _may_lead_to
-from pegboard_plugins.resource_server.settings import canonical
+from pegboard_plugins.resource_server.documents import _may_point_to
+from pegboard_plugins.resource_server.settings import canonical_url
 from tests.plugins.resource_server.conftest import listed
 from tests.support.http import Served, http_config
 from tests.support.issuer import RESOURCE, Issuer
@@ -129,11 +129,11 @@ def test_a_server_in_the_words_of_the_existing_system() -> None:
 
 
 def test_a_server_elsewhere_does_not_have_us_ask_this_machine() -> None:
-    assert _may_lead_to("https://auth.example", "https://keys.example/jwks?x=1")
-    assert _may_lead_to("http://127.0.0.1:1", "http://127.0.0.1:2/keys")
-    assert not _may_lead_to("https://auth.example", "http://127.0.0.1:2/keys")
-    assert not _may_lead_to("https://auth.example", "https://localhost/keys")
-    assert not _may_lead_to("https://auth.example", "http://keys.example/jwks")
+    assert _may_point_to("https://auth.example", "https://keys.example/jwks?x=1")
+    assert _may_point_to("http://127.0.0.1:1", "http://127.0.0.1:2/keys")
+    assert not _may_point_to("https://auth.example", "http://127.0.0.1:2/keys")
+    assert not _may_point_to("https://auth.example", "https://localhost/keys")
+    assert not _may_point_to("https://auth.example", "http://keys.example/jwks")
 
 
 @pytest.mark.asyncio(loop_scope="session")
@@ -164,6 +164,6 @@ async def test_a_part_of_the_variables_is_not_enough(site: Path) -> None:
 
 
 def test_of_a_url_scheme_and_host_may_be_spelt_in_capitals() -> None:
-    assert canonical("HTTPS://A.Example:8443/MCP/Tools") == "https://a.example:8443/MCP/Tools"
-    assert canonical("HTTPS://A.Example") == "https://a.example"
-    assert canonical("Tools") == "Tools"
+    assert canonical_url("HTTPS://A.Example:8443/MCP/Tools") == "https://a.example:8443/MCP/Tools"
+    assert canonical_url("HTTPS://A.Example") == "https://a.example"
+    assert canonical_url("Tools") == "Tools"

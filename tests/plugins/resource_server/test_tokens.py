@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from pegboard_plugins.resource_server.servers import ALGORITHMS
-from pegboard_plugins.worker.tokens import mint
+from pegboard_plugins.worker.jwt_authenticator import create_token
 from tests.plugins.resource_server.conftest import METADATA, listed, serve
 from tests.support.http import Served
 from tests.support.http_mcp import Session, ask, call, message
@@ -257,7 +257,7 @@ async def test_the_worker_has_a_door_of_its_own(site: Path, issuer: Issuer) -> N
     """Neither's tokens open the other's."""
     secret = "0123456789abcdef-a-secret-that-is-long-enough"
     async with serve(site, issuer, env={"ARCADE_WORKER_SECRET": secret}) as served:
-        workers, mine = mint(secret, 60), issuer.token()
+        workers, mine = create_token(secret, 60), issuer.token()
         for token, mcp, worker in ((workers, 401, 200), (mine, 200, 401)):
             assert (await listed(served, token)).status == mcp
             bearer = ("Authorization", f"Bearer {token}")

@@ -12,8 +12,8 @@ import pytest
 import pytest_asyncio
 
 from pegboard.types import Caller, Request
-from pegboard_plugins.resource_server import ResourceServerConfig, introspection, tokens
-from pegboard_plugins.resource_server.tokens import TokenBearer
+from pegboard_plugins.resource_server import ResourceServerConfig, introspection, token_authenticator
+from pegboard_plugins.resource_server.token_authenticator import ResourceServerAuthenticator
 from tests.host.test_bearer import Fields
 from tests.support.issuer import OTHER_RSA_KEY, RESOURCE, RSA_KEY, Issuer, public
 from tests.support.peer import WAIT
@@ -32,7 +32,7 @@ class Door:
     def __init__(self, issuer: Issuer, **settings: Any) -> None:
         servers = [{"issuer": issuer.url, "jwks_uri": f"{issuer.origin}/keys"}]
         given = {"resource": RESOURCE, "authorization_servers": servers, **settings}
-        self.bearer = TokenBearer(ResourceServerConfig.model_validate(given))
+        self.bearer = ResourceServerAuthenticator(ResourceServerConfig.model_validate(given))
         self.checked = 0
 
     async def ask(self, token: str) -> int:
@@ -95,7 +95,7 @@ async def test_a_token_ends_though_it_was_good(
     token = issuer.token(exp=int(time()) + 100)
     assert await door.ask(token) == 200
     now = time() + 101
-    monkeypatch.setattr(tokens, "time", lambda: now)
+    monkeypatch.setattr(token_authenticator, "time", lambda: now)
     assert door.checked == 1
     await door.ask(token)
     assert door.checked == 2
@@ -109,7 +109,7 @@ async def test_a_token_is_checked_again_after_a_while(
     assert await door.ask(token) == 200
     now = time()
     for later, checked in ((58, 1), (61, 2)):
-        monkeypatch.setattr(tokens, "time", lambda later=later: now + later)
+        monkeypatch.setattr(token_authenticator, "time", lambda later=later: now + later)
         assert await door.ask(token) == 200
         assert door.checked == checked
 
@@ -120,11 +120,11 @@ async def test_an_answer_counts_no_longer_than_the_token(issuer: Issuer, monkeyp
     login = {"client_id": "tools", "client_secret": "x", "url": f"{issuer.origin}/introspect"}
     servers = [{"issuer": issuer.url, "introspection": login}]
     config = {"resource": RESOURCE, "authorization_servers": servers, "introspected_seconds": 30, "max_verified": 2}
-    door.bearer = TokenBearer(ResourceServerConfig.model_validate(config))
+    door.bearer = ResourceServerAuthenticator(ResourceServerConfig.model_validate(config))
     start = time()
     soon, late = issuer.opaque("soon", exp=int(start) + 15), issuer.opaque("late")
     for later, asked in ((0, 2), (10, 2), (20, 3), (25, 4), (31, 6)):
-        monkeypatch.setattr(tokens, "time", lambda later=later: start + later)
+        monkeypatch.setattr(token_authenticator, "time", lambda later=later: start + later)
         monkeypatch.setattr(introspection, "time", lambda later=later: start + later)
         assert [await door.ask(token) for token in (soon, late)] == [200, 200]
         assert len(issuer.questions) == asked
@@ -138,7 +138,7 @@ async def test_the_caller_is_what_the_answer_says(issuer: Issuer) -> None:
     """Every field of it, and of the rest of the answer what says something of the caller."""
     login = {"client_id": "tools", "client_secret": "x", "url": f"{issuer.origin}/introspect"}
     config = {"resource": RESOURCE, "authorization_servers": [{"issuer": issuer.url, "introspection": login}]}
-    bearer = TokenBearer(ResourceServerConfig.model_validate(config))
+    bearer = ResourceServerAuthenticator(ResourceServerConfig.model_validate(config))
     for changes, end in (({"exp": 4e9}, 4e9), ({"exp": None}, None)):
         token = issuer.opaque(str(end), username="Ann", **changes)
         caller = await bearer.authenticate(asked_with(token))
@@ -158,7 +158,7 @@ async def test_who_goes_away_takes_no_answer_along(issuer: Issuer) -> None:
     login = {"client_id": "tools", "client_secret": "x", "url": f"{issuer.origin}/introspect"}
     door = Door(issuer)
     config = {"resource": RESOURCE, "authorization_servers": [{"issuer": issuer.url, "introspection": login}]}
-    door.bearer = TokenBearer(ResourceServerConfig.model_validate(config))
+    door.bearer = ResourceServerAuthenticator(ResourceServerConfig.model_validate(config))
     issuer.gate.clear()
     token = issuer.opaque("one")
     going, staying = (asyncio.create_task(door.ask(token)) for _ in range(2))
@@ -175,7 +175,7 @@ async def test_what_is_being_asked_ends_with_the_host(issuer: Issuer) -> None:
     login = {"client_id": "tools", "client_secret": "x", "url": f"{issuer.origin}/introspect"}
     door = Door(issuer)
     config = {"resource": RESOURCE, "authorization_servers": [{"issuer": issuer.url, "introspection": login}]}
-    door.bearer = TokenBearer(ResourceServerConfig.model_validate(config))
+    door.bearer = ResourceServerAuthenticator(ResourceServerConfig.model_validate(config))
     issuer.gate.clear()
     asking = asyncio.create_task(door.ask("one"))
     await issuer.until_asked(1)

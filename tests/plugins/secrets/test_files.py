@@ -10,7 +10,7 @@ import pytest
 
 from pegboard import Host
 from pegboard.plugin import ConfigError, HostConfig
-from pegboard_plugins.secrets_files import MOST_BYTES, FileStore
+from pegboard_plugins.secrets_files import MAX_SECRET_BYTES, FileStore
 from tests.host.hosting import value
 from tests.plugins.secrets.reading import reading_kit
 
@@ -67,7 +67,7 @@ def test_the_variable_comes_before_the_folder(folder: Path, key: Path, monkeypat
         (b"-----BEGIN-----\nAAAA\n-----END-----\n", "-----BEGIN-----\nAAAA\n-----END-----"),
         (b"\xef\xbb\xbfs3cret", "s3cret"),
         ("ünï".encode(), "ünï"),
-        (b"x" * MOST_BYTES, "x" * MOST_BYTES),
+        (b"x" * MAX_SECRET_BYTES, "x" * MAX_SECRET_BYTES),
     ],
 )
 def test_the_end_of_the_last_line_is_no_part_of_it(data: bytes, expected: str, folder: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_name_that_is_no_name_of_a_file_is_not_looked_for(name: str, folder: P
         ("missing", "No such file or directory"),
         ("folder", "Is a directory"),
         ("pipe", "it is no file"),
-        ("too long", f"it has more than {MOST_BYTES} bytes"),
+        ("too long", f"it has more than {MAX_SECRET_BYTES} bytes"),
         ("binary", "it is not UTF-8"),
         ("no path", "this is no path"),
     ],
@@ -125,7 +125,7 @@ def test_a_file_that_cannot_be_read_is_one_warning(
     elif kind == "pipe":
         os.mkfifo(path)
     elif kind != "missing":
-        put(path, {"too long": b"x" * (MOST_BYTES + 1), "binary": b"canary-61f0\xff"}.get(kind, b""))
+        put(path, {"too long": b"x" * (MAX_SECRET_BYTES + 1), "binary": b"canary-61f0\xff"}.get(kind, b""))
     monkeypatch.setattr(os, "environ", {"API_KEY_FILE": f"{path}\0" if kind == "no path" else str(path)})
     assert FileStore().get("API_KEY") is None
     (record,) = caplog.records

@@ -91,7 +91,7 @@ async def test_the_summary_tells_every_kind_and_nothing_that_a_client_made_up() 
 
 
 async def test_beyond_the_most_names_requests_are_counted_by_method(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "MOST_NAMES", 1)
+    monkeypatch.setattr(timing, "MAX_NAMES", 1)
     host, measured = timed()
     async with host:
         await call(host, "x_work")

@@ -12,7 +12,7 @@ from pegboard import Host
 from pegboard.plugin import Middleware, Plugin, ToolDefinition, hookimpl
 from pegboard.types import Call, Caller, CallNext, Outcome, Request, Response
 from pegboard_plugins.worker import WorkerConfig
-from pegboard_plugins.worker.endpoint import Endpoint
+from pegboard_plugins.worker.handlers import WorkerHandlers
 from tests.host.hosting import make_host
 from tests.host.test_hooks import NoHeaders
 
@@ -48,7 +48,7 @@ class Asked:
     def __init__(self, host: Host, meanwhile: Meanwhile) -> None:
         self.host = host
         self.meanwhile = meanwhile
-        self._endpoint = Endpoint(WorkerConfig(auth_disabled=True))
+        self._endpoint = WorkerHandlers(WorkerConfig(auth_disabled=True))
 
     async def ask(self, handler: str, body: Any = None) -> Any:
         request = Request("POST", "/", {}, NoHeaders(), json.dumps(body).encode(), Caller(client_id="worker"))

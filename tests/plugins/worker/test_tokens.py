@@ -20,7 +20,7 @@ from pydantic import SecretStr
 from pegboard.plugin import fingerprint
 from pegboard.types import Caller, Request, Response
 from pegboard_plugins.worker import WorkerConfig
-from pegboard_plugins.worker.tokens import WorkerTokens
+from pegboard_plugins.worker.jwt_authenticator import WorkerAuthenticator
 from tests.plugins.worker.conftest import SECRET, Engine, claims, reference, serve, token
 from tests.support.http import Served
 from tests.support.http_mcp import ask, call, message, mirrored, modern
@@ -166,7 +166,7 @@ class Door:
     """The authenticator, and how often it has had a token checked."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, **settings: Any) -> None:
-        self._tokens = WorkerTokens(WorkerConfig(secret=SecretStr(SECRET), **settings))
+        self._tokens = WorkerAuthenticator(WorkerConfig(secret=SecretStr(SECRET), **settings))
         self._patch = monkeypatch
         self._decode = jwt.decode
         self.checked = 0
@@ -178,7 +178,7 @@ class Door:
 
     def set_clock(self, now: float) -> None:
         """What time it is for tokens that are known; the library has a clock of its own."""
-        self._patch.setattr("pegboard_plugins.worker.tokens.time", lambda: now)
+        self._patch.setattr("pegboard_plugins.worker.jwt_authenticator.time", lambda: now)
 
     async def opens(self, given: str) -> bool:
         found = await self._tokens.authenticate(
@@ -222,7 +222,7 @@ async def test_what_was_refused_is_checked_each_time(monkeypatch: pytest.MonkeyP
 
 
 async def test_so_many_tokens_are_known_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pegboard_plugins.worker.tokens._KEPT", 2)
+    monkeypatch.setattr("pegboard_plugins.worker.jwt_authenticator._KEPT", 2)
     door = Door(monkeypatch)
     first, second, third = (token(jti=name) for name in ("1", "2", "3"))
     for given, checked in ((first, 1), (second, 2), (first, 2), (third, 3), (second, 3), (third, 3), (first, 4)):

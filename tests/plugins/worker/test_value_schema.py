@@ -20,8 +20,8 @@ from referencing.exceptions import Unresolvable
 from typing_extensions import NotRequired, TypedDict
 
 from pegboard import Toolkit
-from pegboard_plugins.worker.definitions import definition_of
-from pegboard_plugins.worker.value_schema import ANYTHING, Value, value_of
+from pegboard_plugins.worker.tool_definitions import tool_definition
+from pegboard_plugins.worker.value_schema import ANY_JSON, ValueSchema, value_schema_of
 from tests.host.hosting import make_host
 from tests.plugins.worker import shapes
 
@@ -172,14 +172,14 @@ def is_valid(validator: Any, given: Any) -> bool:
         return False
 
 
-def accepts(value: Value, given: Any) -> bool:
+def accepts(value: ValueSchema, given: Any) -> bool:
     """Whether a caller that goes by a value schema would send this."""
     if given is None and value.nullable:
         return True
     if value.type == "json":
         return value.properties is None or (isinstance(given, dict) and has_members(value, given))
     if value.type == "array":
-        return isinstance(given, list) and all(accepts(value.items or ANYTHING, one) for one in given)
+        return isinstance(given, list) and all(accepts(value.items or ANY_JSON, one) for one in given)
     if value.type == "string":
         return isinstance(given, str) and (value.enum is None or given in value.enum)
     if value.type == "boolean":
@@ -188,7 +188,7 @@ def accepts(value: Value, given: Any) -> bool:
     return not isinstance(given, bool) and (whole if value.type == "integer" else isinstance(given, int | float))
 
 
-def has_members(value: Value, given: dict[str, Any]) -> bool:
+def has_members(value: ValueSchema, given: dict[str, Any]) -> bool:
     members = value.properties or {}
     return set(value.required) <= given.keys() and all(
         accepts(members[name], one) for name, one in given.items() if name in members
@@ -200,7 +200,7 @@ def has_members(value: Value, given: dict[str, Any]) -> bool:
 def test_what_the_schema_accepts_is_accepted(data: st.DataObject) -> None:
     schema, other = data.draw(SCHEMAS, "schema"), data.draw(SCHEMAS, "other")
     root = {"type": "object", "properties": {"it": schema, "other": other}, "$defs": DEFINED}
-    value = value_of(schema, root)
+    value = value_schema_of(schema, root)
     shapes.value_schema(value.to_json())
     validator = Draft202012Validator(root)
     for strategy in (VALUES, fitting(schema), fitting(schema)):
@@ -260,7 +260,7 @@ POOL: list[Any] = [
 @pytest.mark.parametrize("schema", EACH, ids=str)
 def test_each_keyword_lets_through_what_it_lets_through(schema: Any) -> None:
     root = {"type": "object", "properties": {"it": schema, "other": {"type": "string"}}, "$defs": DEFINED}
-    value = value_of(schema, root)
+    value = value_schema_of(schema, root)
     shapes.value_schema(value.to_json())
     validator = Draft202012Validator(root)
     assert [sent for sent in POOL if is_valid(validator, {"it": sent}) and not accepts(value, sent)] == []
@@ -298,7 +298,7 @@ def test_so_is_what_an_older_schema_accepts(schema: Any, sent: Any) -> None:
         "properties": {"it": schema},
         "definitions": {"pair": pair},
     }
-    value = value_of(schema, root)
+    value = value_schema_of(schema, root)
     shapes.value_schema(value.to_json())
     if is_valid(Draft7Validator(root), {"it": sent}):
         assert accepts(value, sent), value
@@ -401,14 +401,14 @@ def described(annotation: Any) -> tuple[Mapping[str, Any], Any]:
     host = make_host(kit)
     assert host.load().problems == ()
     tool = host.assembly.tools["kit_take"].tool
-    return tool.input_schema, definition_of(tool)
+    return tool.input_schema, tool_definition(tool)
 
 
 @pytest.mark.parametrize("annotation", TYPES.values(), ids=TYPES)
 def test_every_type_of_a_parameter_is_described_as_it_is(annotation: Any) -> None:
     schema, definition = described(annotation)
     shapes.definition(definition)
-    value = value_of(schema["properties"]["it"], schema)
+    value = value_schema_of(schema["properties"]["it"], schema)
     validator = Draft202012Validator(schema)
     adapter = TypeAdapter(annotation)
     seen = 0
@@ -455,54 +455,57 @@ def test_types_are_told_as_well_as_can_be(annotation: Any, told: dict[str, Any])
 @pytest.mark.parametrize(
     ("schema", "expected"),
     [
-        ({"type": "string", "format": "date"}, Value("string")),
-        ({"enum": ["x", "y"]}, Value("string", enum=("x", "y"))),
-        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, Value("integer", nullable=True)),
-        ({"anyOf": [{"type": "integer"}, {"type": "number"}]}, Value("number")),
-        ({"anyOf": [{"type": "integer"}, {"type": "string"}]}, ANYTHING),
-        ({"type": "array", "items": {"enum": ["x"]}}, Value("array", items=Value("string", enum=("x",)))),
-        ({"type": "array", "items": {"type": "array"}}, Value("array", items=ANYTHING)),
-        ({"type": "object"}, ANYTHING),
+        ({"type": "string", "format": "date"}, ValueSchema("string")),
+        ({"enum": ["x", "y"]}, ValueSchema("string", enum=("x", "y"))),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, ValueSchema("integer", nullable=True)),
+        ({"anyOf": [{"type": "integer"}, {"type": "number"}]}, ValueSchema("number")),
+        ({"anyOf": [{"type": "integer"}, {"type": "string"}]}, ANY_JSON),
+        ({"type": "array", "items": {"enum": ["x"]}}, ValueSchema("array", items=ValueSchema("string", enum=("x",)))),
+        ({"type": "array", "items": {"type": "array"}}, ValueSchema("array", items=ANY_JSON)),
+        ({"type": "object"}, ANY_JSON),
         (
             {"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"]},
-            Value("json", properties={"a": Value("boolean")}, required=("a",)),
+            ValueSchema("json", properties={"a": ValueSchema("boolean")}, required=("a",)),
         ),
         (
             {"type": "object", "properties": {"a": {"type": "boolean"}}, "anyOf": [{"required": ["a"]}]},
-            Value("json", properties={"a": Value("boolean")}),
+            ValueSchema("json", properties={"a": ValueSchema("boolean")}),
         ),
-        ({"type": "integer", "allOf": [{"minimum": 1}]}, Value("integer")),
-        ({"$ref": "#/$defs/a%20b~1c"}, Value("string", enum=("x",))),
-        ({"$ref": "#/$defs/gone"}, ANYTHING),
-        ({"$ref": "#named"}, ANYTHING),
-        ({"$ref": "#named", "type": "integer"}, Value("integer")),
-        ({"$ref": "https://x.example/#/$defs/named"}, ANYTHING),
-        ({"$ref": "#/$defs/apart"}, ANYTHING),
+        ({"type": "integer", "allOf": [{"minimum": 1}]}, ValueSchema("integer")),
+        ({"$ref": "#/$defs/a%20b~1c"}, ValueSchema("string", enum=("x",))),
+        ({"$ref": "#/$defs/gone"}, ANY_JSON),
+        ({"$ref": "#named"}, ANY_JSON),
+        ({"$ref": "#named", "type": "integer"}, ValueSchema("integer")),
+        ({"$ref": "https://x.example/#/$defs/named"}, ANY_JSON),
+        ({"$ref": "#/$defs/apart"}, ANY_JSON),
         (
             {"$ref": "#/$defs/tree"},
-            Value("json", properties={"a": Value("string"), "b": Value("array", items=ANYTHING)}),
+            ValueSchema("json", properties={"a": ValueSchema("string"), "b": ValueSchema("array", items=ANY_JSON)}),
         ),
         (
             {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": True},
-            Value("json", properties={"a": Value("string")}),
+            ValueSchema("json", properties={"a": ValueSchema("string")}),
         ),
-        ({"type": "object", "properties": {}}, Value("json", properties={})),
-        ({"type": "object", "properties": {}, "additionalProperties": {"type": "string"}}, ANYTHING),
-        ({"type": "array", "prefixItems": [{"type": "string"}], "maxItems": 1}, Value("array", items=Value("string"))),
-        ({"type": ["integer", "number"]}, Value("number")),
+        ({"type": "object", "properties": {}}, ValueSchema("json", properties={})),
+        ({"type": "object", "properties": {}, "additionalProperties": {"type": "string"}}, ANY_JSON),
+        (
+            {"type": "array", "prefixItems": [{"type": "string"}], "maxItems": 1},
+            ValueSchema("array", items=ValueSchema("string")),
+        ),
+        ({"type": ["integer", "number"]}, ValueSchema("number")),
     ],
     ids=str,
 )
-def test_what_can_be_said_is_said(schema: Any, expected: Value) -> None:
+def test_what_can_be_said_is_said(schema: Any, expected: ValueSchema) -> None:
     root = {"type": "object", "properties": {"it": schema}, "$defs": DEFINED}
-    assert value_of(schema, root) == expected
+    assert value_schema_of(schema, root) == expected
 
 
 @pytest.mark.parametrize("kinds", [3, 9, 30])
 def test_types_that_hold_each_other_are_followed_so_far(kinds: int) -> None:
     names = [f"t{number}" for number in range(kinds)]
     each = {"type": "object", "properties": {name: {"$ref": f"#/$defs/{name}"} for name in names}}
-    value = value_of({"$ref": "#/$defs/t0"}, {"$defs": dict.fromkeys(names, each)})
+    value = value_schema_of({"$ref": "#/$defs/t0"}, {"$defs": dict.fromkeys(names, each)})
     assert value.properties
     assert len(json.dumps(value.to_json())) < 1_000_000
 
@@ -511,4 +514,4 @@ def test_a_schema_is_followed_so_deep() -> None:
     schema: Any = {"type": "string"}
     for _ in range(500):
         schema = {"type": "object", "properties": {"a": schema}}
-    shapes.value_schema(value_of(schema, {}).to_json())
+    shapes.value_schema(value_schema_of(schema, {}).to_json())

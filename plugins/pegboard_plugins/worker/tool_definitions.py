@@ -8,7 +8,7 @@ from typing import Any
 
 from pegboard import ToolMetadata
 from pegboard.types import Tool, ToolAuthorization
-from pegboard_plugins.worker.value_schema import ANYTHING, Value, value_of
+from pegboard_plugins.worker.value_schema import ANY_JSON, ValueSchema, value_schema_of
 
 NO_DESCRIPTION = "No description provided."
 _INFERRABLE = "x-inferrable"
@@ -19,7 +19,7 @@ def pascal(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
-def definition_of(tool: Tool) -> dict[str, Any]:
+def tool_definition(tool: Tool) -> dict[str, Any]:
     """A ToolDefinition."""
     toolkit, name = pascal(re.sub(r"[-\s.]+", "_", tool.owner)), pascal(tool.own_name)
     return {
@@ -40,7 +40,7 @@ def _parameters(schema: Mapping[str, Any]) -> list[dict[str, Any]]:
     required = schema.get("required", ())
     found = []
     for name, one in schema.get("properties", {}).items():
-        value = value_of(one, schema)
+        value = value_schema_of(one, schema)
         is_required = name in required
         # what may be left out may be null, and the protocol does not say it twice
         shown = value._replace(description=None, nullable=value.nullable and is_required)
@@ -57,17 +57,17 @@ def _parameters(schema: Mapping[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def result_of(tool: Tool) -> Value | None:
+def result_schema(tool: Tool) -> ValueSchema | None:
     """What a tool gives, None for nothing at all."""
     if tool.output_schema is not None:
-        return value_of(tool.output_schema, tool.output_schema)
+        return value_schema_of(tool.output_schema, tool.output_schema)
     if tool.gives == "nothing":
         return None
-    return Value("string") if tool.gives == "text" else ANYTHING
+    return ValueSchema("string") if tool.gives == "text" else ANY_JSON
 
 
 def _output(tool: Tool) -> dict[str, Any]:
-    value = result_of(tool)
+    value = result_schema(tool)
     if value is None:
         return {"description": NO_DESCRIPTION, "available_modes": ["null"], "value_schema": None}
     modes = ["value", "error", "null"] if value.nullable else ["value", "error"]

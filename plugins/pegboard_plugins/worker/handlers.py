@@ -9,20 +9,25 @@ from pegboard import NotFoundError, ResourceResult
 from pegboard.plugin import ProtocolContext, RouteHandler, encode
 from pegboard.types import Call, Change, Client, Failure, Listing, Outcome, Request, Response, Supplied, Tool
 from pegboard_plugins.worker import WorkerConfig
-from pegboard_plugins.worker.contents import contents_of
-from pegboard_plugins.worker.definitions import definition_of
-from pegboard_plugins.worker.logs import Logs
-from pegboard_plugins.worker.outputs import Outputs
-from pegboard_plugins.worker.requests import InvalidRequestError, ListRequest, ReadRequest, ToolCallRequest, read_body
-from pegboard_plugins.worker.resources import resource_of
-from pegboard_plugins.worker.tokens import ENGINE
+from pegboard_plugins.worker.call_log import CallLog
+from pegboard_plugins.worker.call_responses import CallResponses
+from pegboard_plugins.worker.contents import listed_resource, resource_contents
+from pegboard_plugins.worker.jwt_authenticator import ENGINE
+from pegboard_plugins.worker.request_bodies import (
+    InvalidRequestError,
+    ListRequest,
+    ReadRequest,
+    ToolCallRequest,
+    read_body,
+)
+from pegboard_plugins.worker.tool_definitions import tool_definition
 
-INVALID_PARAMS = -32602
-RESOURCE_NOT_FOUND = -32002
-CLIENT = Client("worker")
+_INVALID_PARAMS = -32602
+_RESOURCE_NOT_FOUND = -32002
+_CLIENT = Client("worker")
 
 
-class Known(NamedTuple):
+class ToolIndex(NamedTuple):
     """What there is to call, at one moment.
 
     Attributes:
@@ -34,7 +39,7 @@ class Known(NamedTuple):
     listed: bytes
 
 
-class Endpoint:
+class WorkerHandlers:
     """Answers the worker's routes.
 
     Args:
@@ -43,8 +48,8 @@ class Endpoint:
 
     def __init__(self, config: WorkerConfig) -> None:
         self._config = config
-        self._outputs = Outputs(config)
-        self._kept: Known | None = None
+        self._outputs = CallResponses(config)
+        self._kept: ToolIndex | None = None
         self._changes = 0
         self._watching = False
 
@@ -62,17 +67,17 @@ class Endpoint:
         try:
             asked = read_body(request, ToolCallRequest)
         except InvalidRequestError as error:
-            return _error(400, INVALID_PARAMS, str(error))
+            return _error(400, _INVALID_PARAMS, str(error))
         tool = await self._find(asked, host)
         if tool is None:
             return await self._unknown(asked, request, host)
         supplied = asked.context.supplied(lenient=not self._config.check_requirements)
-        logs = Logs(tool)
+        logs = CallLog(tool)
         call = Call(
             "tools/call",
             {"name": tool.name, "arguments": asked.inputs or {}},
             caller=request.caller,
-            client=CLIENT,
+            client=_CLIENT,
             request_id=asked.execution_id,
             notify=logs.hear,
             headers=request.headers,
@@ -89,12 +94,12 @@ class Endpoint:
         try:
             asked = read_body(request, ListRequest)
         except InvalidRequestError as error:
-            return _error(400, INVALID_PARAMS, str(error))
+            return _error(400, _INVALID_PARAMS, str(error))
         params = {} if asked.cursor is None else {"cursor": asked.cursor}
         outcome = await host.dispatch(_call("resources/list", params, request))
         if not isinstance(outcome, Listing):
-            return _error(400, INVALID_PARAMS, "Invalid cursor")
-        page: dict[str, Any] = {"resources": [resource_of(one) for one in outcome.items]}
+            return _error(400, _INVALID_PARAMS, "Invalid cursor")
+        page: dict[str, Any] = {"resources": [listed_resource(one) for one in outcome.items]}
         if outcome.next_cursor is not None:
             page["nextCursor"] = outcome.next_cursor
         return _json(page)
@@ -104,10 +109,10 @@ class Endpoint:
         try:
             asked = read_body(request, ReadRequest)
         except InvalidRequestError as error:
-            return _error(400, INVALID_PARAMS, str(error))
+            return _error(400, _INVALID_PARAMS, str(error))
         outcome = await host.dispatch(_call("resources/read", {"uri": asked.uri}, request))
         if isinstance(outcome, ResourceResult):
-            return _json({"contents": [contents_of(one) for one in outcome.contents]})
+            return _json({"contents": [resource_contents(one) for one in outcome.contents]})
         return _unreadable(outcome, asked.uri)
 
     # --- which tool ---
@@ -127,9 +132,9 @@ class Endpoint:
         if self._config.unknown_tool == "internal_error":
             return Response(500, b"Internal Server Error", "text/plain; charset=utf-8")
         version = f" in version {asked.tool.version}" if asked.tool.version is not None else ""
-        return _error(404, INVALID_PARAMS, f"Unknown tool: {asked.tool.toolkit}.{asked.tool.name}{version}")
+        return _error(404, _INVALID_PARAMS, f"Unknown tool: {asked.tool.toolkit}.{asked.tool.name}{version}")
 
-    async def _known(self, host: ProtocolContext) -> Known:
+    async def _known(self, host: ProtocolContext) -> ToolIndex:
         """What there is to call, kept until it changes."""
         if not self._watching:
             self._watching = True
@@ -148,18 +153,18 @@ class Endpoint:
             self._kept = None
 
 
-def _made(tools: list[Tool]) -> Known:
+def _made(tools: list[Tool]) -> ToolIndex:
     by_name: dict[tuple[str, str], list[Tool]] = {}
     definitions = []
     for tool in tools:
-        definition = definition_of(tool)
+        definition = tool_definition(tool)
         key = definition["toolkit"]["name"].casefold(), definition["name"].casefold()
         by_name.setdefault(key, []).append(tool)
         definitions.append(definition)
-    return Known(by_name, encode(definitions))
+    return ToolIndex(by_name, encode(definitions))
 
 
-def refusing(allowed: str) -> RouteHandler:
+def method_not_allowed(allowed: str) -> RouteHandler:
     """What answers any other method than this one."""
     refusal = Response(405, encode({"detail": "Method Not Allowed"}), headers={"Allow": allowed})
 
@@ -173,7 +178,7 @@ async def _all_tools(host: ProtocolContext) -> list[Tool]:
     found: list[Tool] = []
     params: dict[str, str] = {}
     while True:
-        page = await host.dispatch(Call("tools/list", params, caller=ENGINE, client=CLIENT, supplied=Supplied()))
+        page = await host.dispatch(Call("tools/list", params, caller=ENGINE, client=_CLIENT, supplied=Supplied()))
         if isinstance(page, Failure):
             raise page.error
         assert isinstance(page, Listing)
@@ -188,7 +193,7 @@ def _call(method: str, params: dict[str, Any], request: Request) -> Call:
         method,
         params,
         caller=request.caller,
-        client=CLIENT,
+        client=_CLIENT,
         headers=request.headers,
         supplied=Supplied(),
         peer=request.peer,
@@ -197,7 +202,7 @@ def _call(method: str, params: dict[str, Any], request: Request) -> Call:
 
 def _unreadable(outcome: Outcome, uri: str) -> Response:
     if isinstance(outcome, Failure) and isinstance(outcome.error, NotFoundError):
-        return _error(404, RESOURCE_NOT_FOUND, f"Resource not found: {uri}")
+        return _error(404, _RESOURCE_NOT_FOUND, f"Resource not found: {uri}")
     message = outcome.error.message if isinstance(outcome, Failure) else "Internal error"
     return _error(500, -32603, message)
 

@@ -10,7 +10,7 @@ from pegboard.types import Tool
 _LEVELS = {"debug": "debug", "info": "info", "notice": "info", "warning": "warning"}
 
 
-class Logs:
+class CallLog:
     """Hears one call.
 
     Attributes:

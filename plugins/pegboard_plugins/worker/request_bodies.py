@@ -26,14 +26,14 @@ class ToolReference(BaseModel):
     version: str | None = None
 
 
-class ToolAuthorization(BaseModel):
+class SuppliedAuthorization(BaseModel):
     """The token that the tool is to use."""
 
     token: str | None = None
     user_info: dict[str, Any] = Field(default_factory=dict)
 
 
-class Item(BaseModel):
+class KeyValue(BaseModel):
     """A secret, or one piece of metadata."""
 
     key: str
@@ -43,9 +43,9 @@ class Item(BaseModel):
 class ToolContext(BaseModel):
     """What the caller brings for the tool."""
 
-    authorization: ToolAuthorization | None = None
-    secrets: list[Item] | None = None
-    metadata: list[Item] | None = None
+    authorization: SuppliedAuthorization | None = None
+    secrets: list[KeyValue] | None = None
+    metadata: list[KeyValue] | None = None
     user_id: str | None = None
 
     def supplied(self, *, lenient: bool) -> Supplied:
@@ -96,5 +96,5 @@ def read_body(request: Request, model: type[Model]) -> Model:
         raise InvalidRequestError(f"Invalid params: {error.error_count()} error(s)") from None
 
 
-def _by_key(items: list[Item] | None) -> Mapping[str, str]:
+def _by_key(items: list[KeyValue] | None) -> Mapping[str, str]:
     return {item.key: item.value for item in items or ()}

@@ -11,13 +11,13 @@ from collections.abc import Hashable, Sequence
 from time import monotonic
 from typing import Generic, NamedTuple, TypeVar
 
-from pegboard_plugins.resource_server.claims import BadToken, CannotTell, Verified
+from pegboard_plugins.resource_server.claims import CheckUnavailableError, InvalidTokenError, VerifiedToken
+from pegboard_plugins.resource_server.fair_limit import peer_network
 from pegboard_plugins.resource_server.introspection import Introspector
-from pegboard_plugins.resource_server.lanes import site_of
 
 MAX_ASKED = 1000
 """How many tokens that are not known are asked about, or wait for that, at once."""
-MAX_ASKED_OF_ONE_PEER = 50
+MAX_ASKED_PER_PEER = 50
 """How many of them one peer may have brought."""
 MAX_KNOWN = 10_000
 """How many tokens are known to have been good."""
@@ -28,9 +28,10 @@ REFUSED_SECONDS = 5.0
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
+_Result = VerifiedToken | InvalidTokenError | CheckUnavailableError
 
 
-class Asked(NamedTuple):
+class PresentedToken(NamedTuple):
     """A token to ask about.
 
     Attributes:
@@ -44,7 +45,7 @@ class Asked(NamedTuple):
     peer: str
 
 
-class Latest(dict[_Key, _Value], Generic[_Key, _Value]):
+class LatestEntries(dict[_Key, _Value], Generic[_Key, _Value]):
     """A dictionary of the latest entries.
 
     Args:
@@ -64,7 +65,7 @@ class Latest(dict[_Key, _Value], Generic[_Key, _Value]):
             self[key] = value
 
 
-class Questions:
+class IntrospectionQueue:
     """Asks about tokens, and remembers briefly those that are no good.
 
     Args:
@@ -73,9 +74,9 @@ class Questions:
 
     def __init__(self, refused_seconds: float) -> None:
         self._refused_seconds = min(refused_seconds, REFUSED_SECONDS)
-        self._known: Latest[bytes, None] = Latest(MAX_KNOWN)
-        self._refused: Latest[bytes, tuple[float, str]] = Latest(MAX_REFUSED)
-        self._asking: dict[bytes, asyncio.Task[Verified | BadToken | CannotTell]] = {}
+        self._known: LatestEntries[bytes, None] = LatestEntries(MAX_KNOWN)
+        self._refused: LatestEntries[bytes, tuple[float, str]] = LatestEntries(MAX_REFUSED)
+        self._asking: dict[bytes, asyncio.Task[_Result]] = {}
         self._new: Counter[str] = Counter()
 
     async def close(self) -> None:
@@ -85,52 +86,54 @@ class Questions:
                 task.cancel()
             await asyncio.wait(tasks)
 
-    async def ask(self, asked: Asked, servers: Sequence[Introspector]) -> Verified:
+    async def ask(self, asked: PresentedToken, servers: Sequence[Introspector]) -> VerifiedToken:
         """Have a token asked about.
 
         Raises:
-            BadToken: it is no good.
-            CannotTell: there is no answer, or its peer has too many questions.
+            InvalidTokenError: it is no good.
+            CheckUnavailableError: there is no answer, or its peer has too many questions.
         """
         task = self._asking.get(asked.digest)
         if task is None:
             self._check_refused(asked.digest)
-            task = self._begin(asked._replace(peer=site_of(asked.peer)), servers)
+            task = self._begin(asked._replace(peer=peer_network(asked.peer)), servers)
         found = await asyncio.shield(task)
-        if isinstance(found, Verified):
+        if isinstance(found, VerifiedToken):
             return found
-        raise BadToken(str(found)) if isinstance(found, BadToken) else CannotTell(found.seconds)
+        raise (
+            InvalidTokenError(str(found))
+            if isinstance(found, InvalidTokenError)
+            else CheckUnavailableError(found.seconds)
+        )
 
     def _check_refused(self, digest: bytes) -> None:
         refused = self._refused.get(digest)
         if refused is not None:
             if monotonic() < refused[0]:
-                raise BadToken(refused[1])
+                raise InvalidTokenError(refused[1])
             del self._refused[digest]
 
-    def _begin(self, asked: Asked, servers: Sequence[Introspector]) -> asyncio.Task[Verified | BadToken | CannotTell]:
+    def _begin(self, asked: PresentedToken, servers: Sequence[Introspector]) -> asyncio.Task[_Result]:
         known = asked.digest in self._known
         if not known:
-            if self._new[asked.peer] >= MAX_ASKED_OF_ONE_PEER or self._new.total() >= MAX_ASKED:
-                raise CannotTell(1)
+            if self._new[asked.peer] >= MAX_ASKED_PER_PEER or self._new.total() >= MAX_ASKED:
+                raise CheckUnavailableError(1)
             self._new[asked.peer] += 1
         task = asyncio.get_running_loop().create_task(self._ask_once(asked, servers, known=known))
         self._asking[asked.digest] = task
         return task
 
-    async def _ask_once(
-        self, asked: Asked, servers: Sequence[Introspector], *, known: bool
-    ) -> Verified | BadToken | CannotTell:
+    async def _ask_once(self, asked: PresentedToken, servers: Sequence[Introspector], *, known: bool) -> _Result:
         try:
             verified = await _first(asked, servers, known=known)
             self._known.keep(asked.digest, None)
             return verified
-        except BadToken as error:
+        except InvalidTokenError as error:
             self._known.pop(asked.digest, None)
             if self._refused_seconds:
                 self._refused.keep(asked.digest, (monotonic() + self._refused_seconds, str(error)))
             return error
-        except CannotTell as error:
+        except CheckUnavailableError as error:
             return error
         finally:
             del self._asking[asked.digest]
@@ -143,20 +146,20 @@ class Questions:
             del self._new[peer]
 
 
-async def _first(asked: Asked, servers: Sequence[Introspector], *, known: bool) -> Verified:
+async def _first(asked: PresentedToken, servers: Sequence[Introspector], *, known: bool) -> VerifiedToken:
     """Return the answer of the first server that has the token; the next is not told of it then.
 
     Raises:
-        BadToken: it is no good there, or no server has it.
-        CannotTell: a server that may have it does not answer, and no other has it.
+        InvalidTokenError: it is no good there, or no server has it.
+        CheckUnavailableError: a server that may have it does not answer, and no other has it.
     """
-    missing: CannotTell | None = None
+    missing: CheckUnavailableError | None = None
     for server in servers:
         try:
             verified = await server.verify(asked.token, asked.peer, known=known)
-        except CannotTell as error:
+        except CheckUnavailableError as error:
             missing = error
             continue
         if verified is not None:
             return verified
-    raise missing or BadToken("The token is not active.")
+    raise missing or InvalidTokenError("The token is not active.")

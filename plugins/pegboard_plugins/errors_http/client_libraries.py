@@ -26,7 +26,7 @@ class Cause(Enum):
     OTHER = "the library's other failures"
 
 
-class Answer(NamedTuple):
+class ErrorResponse(NamedTuple):
     """A service answered with an error.
 
     Attributes:
@@ -42,8 +42,8 @@ class Answer(NamedTuple):
     url: str | None = None
 
 
-class Silence(NamedTuple):
-    """There was no answer, or none that could be read; the attributes are those of `Answer`."""
+class NoResponse(NamedTuple):
+    """There was no answer, or none that could be read; the attributes are those of `ErrorResponse`."""
 
     cause: Cause
     method: str | None = None
@@ -91,7 +91,10 @@ _LIBRARIES: dict[str, Rules] = {
         (Cause.TIMEOUT, ("TimeoutError",)),
         (Cause.UNREADABLE, ("DecodeError", "InvalidHeader", "HeaderParsingError")),
         (Cause.REDIRECTS, ("ResponseError",)),
-        (Cause.UNREACHABLE, ("MaxRetryError", "ProtocolError", "ProxyError", "IncompleteRead", "InvalidChunkLength")),
+        (
+            Cause.UNREACHABLE,
+            ("MaxRetryError", "ProtocolError", "ProxyError", "IncompleteRead", "InvalidChunkLength"),
+        ),
         (Cause.OTHER, ("HTTPError",)),
     ),
     "httplib2.error": (
@@ -120,7 +123,7 @@ _BROKEN_OFF = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 _LINKS = 8
 
 
-def recognize(error: Exception) -> Answer | Silence | None:
+def classify(error: Exception) -> ErrorResponse | NoResponse | None:
     """What happened, None when the exception is of none of the libraries."""
     for module, name, attribute in _STATUS_ERRORS:
         if instance_of(error, module, name) and (answer := _answer(error, attribute)) is not None:
@@ -130,8 +133,8 @@ def recognize(error: Exception) -> Answer | Silence | None:
         return None
     status = _status_of_retries(error)
     if status is not None:
-        return Answer(status, {}, *_request(error))
-    return Silence(_refined(cause, error), *_request(error))
+        return ErrorResponse(status, {}, *_request(error))
+    return NoResponse(_refined(cause, error), *_request(error))
 
 
 def _by_class(error: object) -> Cause | None:
@@ -155,7 +158,7 @@ def _bare(error: Exception) -> Cause | None:
     return None
 
 
-def _answer(error: Any, attribute: str) -> Answer | None:
+def _answer(error: Any, attribute: str) -> ErrorResponse | None:
     """The answer that an exception carries; None when it carries none that makes sense."""
     response = getattr(error, "response", None)
     source = error if response is None else response
@@ -166,7 +169,7 @@ def _answer(error: Any, attribute: str) -> Answer | None:
         return None  # the failure is not the status: redirections without end, a type that was not expected
     if instance_of(error.__cause__, "aiohttp.http_exceptions", "HttpProcessingError"):
         return None  # the library's own number for an answer that is no HTTP
-    return Answer(status, getattr(source, "headers", None) or {}, *_request(error))
+    return ErrorResponse(status, getattr(source, "headers", None) or {}, *_request(error))
 
 
 def _request(error: Any) -> tuple[str | None, str | None]:

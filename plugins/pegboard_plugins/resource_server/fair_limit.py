@@ -17,7 +17,7 @@ _NETWORK = 64
 
 
 @lru_cache(1024)
-def site_of(peer: str) -> str:
+def peer_network(peer: str) -> str:
     """Return the peer for limits: an IPv4 address, or the network of an IPv6 address."""
     try:
         address = ip_address(peer)
@@ -29,7 +29,7 @@ def site_of(peer: str) -> str:
     return str(ip_network((int(address), _NETWORK), strict=False)) if mapped is None else str(mapped)
 
 
-class Lane:
+class FairLimit:
     """A number of places. Peers that wait get them in turn, each its own questions in order.
 
     Args:

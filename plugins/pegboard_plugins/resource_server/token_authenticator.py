@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 
 from pegboard.plugin import BearerScheme, RefusalLog, is_bearer_token
 from pegboard.types import Caller, Request, Response
-from pegboard_plugins.resource_server.claims import BadToken, CannotTell, Verified
+from pegboard_plugins.resource_server.claims import CheckUnavailableError, InvalidTokenError, VerifiedToken
 from pegboard_plugins.resource_server.introspection import Introspector
-from pegboard_plugins.resource_server.jwts import JwtServer, unverified
-from pegboard_plugins.resource_server.questions import Asked, Latest, Questions
+from pegboard_plugins.resource_server.introspection_queue import IntrospectionQueue, LatestEntries, PresentedToken
+from pegboard_plugins.resource_server.jwt_verifier import JwtVerifier, unverified
 from pegboard_plugins.resource_server.settings import host_of
 
 if TYPE_CHECKING:
     from pegboard_plugins.resource_server import ResourceServerConfig
 
 
-class TokenBearer:
+class ResourceServerAuthenticator:
     """The authenticator.
 
     Args:
@@ -38,19 +38,19 @@ class TokenBearer:
     def __init__(self, config: ResourceServerConfig) -> None:
         self._config = config
         self.public_hosts = (host_of(config.resource),)
-        self._signing: dict[str, JwtServer] = {}
+        self._signing: dict[str, JwtVerifier] = {}
         self._asked: dict[str, Introspector] = {}
         for server in config.authorization_servers:
             if server.introspection is None:
-                self._signing[server.issuer] = JwtServer(server, config)
+                self._signing[server.issuer] = JwtVerifier(server, config)
             else:
                 self._asked[server.issuer] = Introspector(server, server.introspection, config)
         self._required = frozenset(config.required_scopes)
-        asked = {"scope": " ".join(config.first_scopes)} if config.first_scopes else {}
+        asked = {"scope": " ".join(config.initial_scopes)} if config.initial_scopes else {}
         self._scheme = BearerScheme({"resource_metadata": config.metadata_url, **asked})
         self._audit = RefusalLog()
-        self._verified: Latest[bytes, Verified] = Latest(config.max_verified)
-        self._questions = Questions(config.introspected_seconds)
+        self._verified: LatestEntries[bytes, VerifiedToken] = LatestEntries(config.max_verified)
+        self._questions = IntrospectionQueue(config.introspected_seconds)
 
     async def close(self) -> None:
         """End what is being fetched and asked."""
@@ -69,9 +69,9 @@ class TokenBearer:
             return token
         try:
             caller = await self._caller(token, request.peer)
-        except BadToken as error:
+        except InvalidTokenError as error:
             return self._scheme.invalid(str(error))
-        except CannotTell as error:
+        except CheckUnavailableError as error:
             wait = {"Retry-After": str(max(1, round(error.seconds)))}
             return Response(503, b"Tokens cannot be checked at present.\n", "text/plain", wait)
         if self._required <= caller.scopes:
@@ -87,13 +87,13 @@ class TokenBearer:
             if known.holds() and known.until > time():
                 return known.caller
             self._verified.pop(digest, None)
-        return (await self._verify(Asked(token, digest, peer))).caller
+        return (await self._verify(PresentedToken(token, digest, peer))).caller
 
-    def _remember(self, digest: bytes, verified: Verified) -> None:
+    def _remember(self, digest: bytes, verified: VerifiedToken) -> None:
         if verified.until > time():
             self._verified.keep(digest, verified)
 
-    async def _verify(self, asked: Asked) -> Verified:
+    async def _verify(self, asked: PresentedToken) -> VerifiedToken:
         """Have a token checked by whose it is: the issuer that it names, or who knows it, where it names none."""
         read = unverified(asked.token)
         issuer = None if read is None else read[1].get("iss")
@@ -103,15 +103,15 @@ class TokenBearer:
                 self._remember(asked.digest, verified)
                 return verified
             if issuer not in self._asked:
-                raise BadToken("The token is of another issuer.")
+                raise InvalidTokenError("The token is of another issuer.")
             return await self._ask(asked, [self._asked[issuer]])
         if not self._asked:
-            raise BadToken("The token is no JWT." if read is None else "The token is of another issuer.")
+            raise InvalidTokenError("The token is no JWT." if read is None else "The token is of another issuer.")
         return await self._ask(asked, list(self._asked.values()))
 
-    async def _ask(self, asked: Asked, servers: Sequence[Introspector]) -> Verified:
+    async def _ask(self, asked: PresentedToken, servers: Sequence[Introspector]) -> VerifiedToken:
         if not is_bearer_token(asked.token):
-            raise BadToken("The token is none.")
+            raise InvalidTokenError("The token is none.")
         verified = await self._questions.ask(asked, servers)
         self._remember(asked.digest, verified)
         return verified

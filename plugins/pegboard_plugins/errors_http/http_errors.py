@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pegboard import ErrorKind
 from pegboard.plugin import ToolRuntimeError, Upstream
-from pegboard_plugins.errors_http.recognize import Answer, Cause, recognize
+from pegboard_plugins.errors_http.client_libraries import Cause, ErrorResponse, classify
 
 _SILENCE = {
     Cause.TIMEOUT: (ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT, True, "The service did not answer in time."),
@@ -13,7 +13,11 @@ _SILENCE = {
         False,
         "No secure connection to the service could be made.",
     ),
-    Cause.UNREACHABLE: (ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE, True, "The service could not be reached."),
+    Cause.UNREACHABLE: (
+        ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE,
+        True,
+        "The service could not be reached.",
+    ),
     Cause.REDIRECTS: (
         ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED,
         False,
@@ -29,17 +33,17 @@ _SILENCE = {
 """For each cause: the kind, whether it can be tried again, and what the caller is told."""
 
 
-def explain(error: Exception, service: str) -> ToolRuntimeError | None:
+def map_http_error(error: Exception, service: str) -> ToolRuntimeError | None:
     """The error for the caller, None when the exception is of no HTTP client.
 
     Args:
         error: what a tool raised.
         service: stands in the error's `extra`.
     """
-    found, upstream = recognize(error), Upstream(service)
+    found, upstream = classify(error), Upstream(service)
     if found is None:
         return None
-    if isinstance(found, Answer):
+    if isinstance(found, ErrorResponse):
         return upstream.answered(error, found.status, found.headers, method=found.method, url=found.url)
     if found.cause is Cause.REQUEST:
         return upstream.unsent(error, method=found.method, url=found.url)

@@ -35,7 +35,7 @@ _CLIENTS = (
 """What the client raises by itself: the class, the status that says the same, and what the caller is told."""
 
 
-def explain(error: Any, slug: str) -> ToolRuntimeError | None:
+def map_slack_error(error: Any, slug: str) -> ToolRuntimeError | None:
     """The error for the caller, None when the exception is not the library's."""
     slack = Upstream(slug, "Slack")
     if instance_of(error, _ERRORS, "SlackApiError"):

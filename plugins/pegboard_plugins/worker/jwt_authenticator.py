@@ -17,17 +17,17 @@ from pegboard_plugins.worker import WorkerConfig
 logger = logging.getLogger("pegboard.plugins.worker")
 
 AUDIENCE = "worker"
-VERSION = "1"
+_VERSION = "1"
 ENGINE = Caller(client_id="worker", service=True)
 """The caller of every request with a token; the request names the user."""
 _UNCHECKED = Caller(client_id="worker")
 """The caller of every request where tokens are not checked."""
 
-_KEPT = 1000
+_MAX_KEPT_TOKENS = 1000
 """How many tokens that were good are remembered, so that they need no checking again."""
 
 
-class WorkerTokens:
+class WorkerAuthenticator:
     """The authenticator of the worker's routes.
 
     Attributes:
@@ -64,9 +64,9 @@ class WorkerTokens:
         claims = self._claims(token)
         if isinstance(claims, str):
             return claims
-        if claims.get("ver") != VERSION:
+        if claims.get("ver") != _VERSION:
             return f"Unsupported token version: {claims.get('ver')}"
-        if len(self._ends) >= _KEPT:
+        if len(self._ends) >= _MAX_KEPT_TOKENS:
             del self._ends[next(iter(self._ends))]
         self._ends[digest] = int(claims["exp"]) if "exp" in claims else inf
         return None
@@ -89,12 +89,12 @@ class WorkerTokens:
         return claims
 
 
-def mint(secret: str, seconds: int) -> str:
+def create_token(secret: str, seconds: int) -> str:
     """A token that is good for so many seconds."""
     import jwt
 
     now = int(time())
-    claims = {"aud": AUDIENCE, "ver": VERSION, "iat": now, "exp": now + seconds}
+    claims = {"aud": AUDIENCE, "ver": _VERSION, "iat": now, "exp": now + seconds}
     return jwt.encode(claims, _key(secret), algorithm="HS256")
 
 

@@ -12,13 +12,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pegboard_plugins.resource_server.settings import is_loopback, problem_of
+from pegboard_plugins.resource_server.settings import is_loopback, url_problem
 
 if TYPE_CHECKING:
     from pegboard_plugins.resource_server.servers import AuthorizationServer
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
-LARGEST = 256 * 1024
+MAX_DOCUMENT_BYTES = 256 * 1024
 """How many bytes a document may have."""
 
 
@@ -69,7 +69,7 @@ async def discover(issuer: str, member: str) -> str:
             problems.append(f"{url} is the metadata of another issuer")
             continue
         uri = document.get(member)
-        if isinstance(uri, str) and _may_lead_to(issuer, uri):
+        if isinstance(uri, str) and _may_point_to(issuer, uri):
             return uri
         problems.append(f"{url} has no {member} that is safe to use")
     raise FetchError("; ".join(problems))
@@ -82,9 +82,9 @@ def _places(issuer: str) -> list[str]:
     return [*places, f"{origin}{path}/.well-known/openid-configuration"] if path else places
 
 
-def _may_lead_to(issuer: str, uri: str) -> bool:
+def _may_point_to(issuer: str, uri: str) -> bool:
     """Whether a server may have us ask there: this machine is asked for servers on it alone."""
-    return problem_of(uri.partition("?")[0]) is None and (is_loopback(issuer) or not is_loopback(uri))
+    return url_problem(uri.partition("?")[0]) is None and (is_loopback(issuer) or not is_loopback(uri))
 
 
 async def fetch(url: str, form: Mapping[str, str] | None = None, headers: Mapping[str, str] = NOTHING) -> Any:
@@ -110,10 +110,10 @@ async def fetch(url: str, form: Mapping[str, str] | None = None, headers: Mappin
             if response.status != 200:
                 raise FetchError(f"{url} answers with {response.status}")
             body = b""
-            async for chunk in response.content.iter_chunked(LARGEST):
+            async for chunk in response.content.iter_chunked(MAX_DOCUMENT_BYTES):
                 body += chunk
-                if len(body) > LARGEST:
-                    raise FetchError(f"{url} is larger than {LARGEST // 1024} KiB")
+                if len(body) > MAX_DOCUMENT_BYTES:
+                    raise FetchError(f"{url} is larger than {MAX_DOCUMENT_BYTES // 1024} KiB")
         return json.loads(body)
     except (aiohttp.ClientError, OSError) as error:
         raise FetchError(f"{url} cannot be reached: {type(error).__name__}") from None

@@ -28,7 +28,7 @@ _STATUS_OF = {
 """Words by the status that says the same; in upper case, with underscores."""
 
 
-def explain(error: Any, slug: str) -> ToolRuntimeError | None:
+def map_graphql_error(error: Any, slug: str) -> ToolRuntimeError | None:
     """The error for the caller, None when the exception is not the library's."""
     service = Upstream(slug, "The GraphQL service")
     if instance_of(error, _ERRORS, "TransportQueryError"):

@@ -9,10 +9,17 @@ from functools import partial
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from pegboard_plugins.resource_server.claims import LAST, BadToken, Verified, caller_of, check_audience, check_unbound
-from pegboard_plugins.resource_server.fetching import fetch_keys
+from pegboard_plugins.resource_server.claims import (
+    MAX_TIMESTAMP_SECONDS,
+    InvalidTokenError,
+    VerifiedToken,
+    caller_of,
+    check_audience,
+    check_unbound,
+)
+from pegboard_plugins.resource_server.documents import fetch_keys
 from pegboard_plugins.resource_server.keys import KeySet
-from pegboard_plugins.resource_server.settings import canonical
+from pegboard_plugins.resource_server.settings import canonical_url
 
 if TYPE_CHECKING:
     from pegboard_plugins.resource_server import ResourceServerConfig
@@ -32,7 +39,7 @@ def unverified(token: str) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None
     return (read[0], read[1]) if len(parts) == 3 and all(isinstance(one, dict) for one in read) else None
 
 
-class JwtServer:
+class JwtVerifier:
     """An authorization server with keys.
 
     Args:
@@ -44,7 +51,7 @@ class JwtServer:
         self._issuer = server.issuer
         self._config = config
         self._keys = KeySet(server.issuer, partial(fetch_keys, server, config.fetch_seconds), config)
-        self._audiences = frozenset(canonical(name) for name in server.audiences or (config.resource,))
+        self._audiences = frozenset(canonical_url(name) for name in server.audiences or (config.resource,))
         self._leeway = config.leeway_seconds if server.leeway_seconds is None else server.leeway_seconds
         self._types = frozenset(name.lower() for name in config.token_types)
         newer = ("Ed25519",) if "EdDSA" in server.algorithms else ()
@@ -54,31 +61,31 @@ class JwtServer:
         """End what is being fetched."""
         await self._keys.close()
 
-    async def verify(self, token: str, header: Mapping[str, Any]) -> Verified:
+    async def verify(self, token: str, header: Mapping[str, Any]) -> VerifiedToken:
         """Check a token that names this issuer.
 
         Raises:
-            BadToken: it is no good.
-            CannotTell: the keys cannot be had.
+            InvalidTokenError: it is no good.
+            CheckUnavailableError: the keys cannot be had.
         """
         self._check_header(header)
         claims = await self._signed(token, header.get("kid"), header["alg"])
         self._check_claims(claims)
         until = min(float(claims["exp"]) + self._leeway, time() + self._config.verified_seconds)
         caller = caller_of(claims, claims["sub"], self._issuer, self._config)
-        return Verified(caller, until, partial(self._holds, self._keys.generation))
+        return VerifiedToken(caller, until, partial(self._holds, self._keys.generation))
 
     async def _signed(self, token: str, kid: str | None, algorithm: str) -> Mapping[str, Any]:
         """Return the claims of a token that a key of the issuer has signed."""
         keys = await self._keys.find(kid, algorithm)
         if not keys:
-            raise BadToken("The token is signed with a key that its issuer does not have.")
+            raise InvalidTokenError("The token is signed with a key that its issuer does not have.")
         generation = self._keys.generation
         claims = self._read(token, keys)
         if claims is None:
             claims = self._read(token, await self._keys.find_newer(kid, algorithm, generation))
         if claims is None:
-            raise BadToken("The signature of the token is wrong.")
+            raise InvalidTokenError("The signature of the token is wrong.")
         return claims
 
     def _read(self, token: str, keys: Iterable[Any]) -> Mapping[str, Any] | None:
@@ -90,22 +97,22 @@ class JwtServer:
 
     def _check_header(self, header: Mapping[str, Any]) -> None:
         if header.get("alg") not in self._algorithms:
-            raise BadToken("The token is signed with an algorithm that is not allowed.")
+            raise InvalidTokenError("The token is signed with an algorithm that is not allowed.")
         if not isinstance(header.get("kid"), str | None):
-            raise BadToken("The token is not in order.")
+            raise InvalidTokenError("The token is not in order.")
         kind = header.get("typ", "")
         if not isinstance(kind, str) or kind.lower().removeprefix("application/") not in self._types:
-            raise BadToken("The token is of another type.")
+            raise InvalidTokenError("The token is of another type.")
         if "crit" in header or "b64" in header:
-            raise BadToken("The token asks for what is not understood here (crit).")
+            raise InvalidTokenError("The token asks for what is not understood here (crit).")
 
     def _check_claims(self, claims: Mapping[str, Any]) -> None:
         check_audience(claims["aud"], self._audiences)
         check_unbound(claims)
         if not claims["sub"]:
-            raise BadToken("The token lacks sub.")
-        if type(claims["exp"]) not in (int, float) or claims["exp"] > LAST:
-            raise BadToken("The token is not in order.")
+            raise InvalidTokenError("The token lacks sub.")
+        if type(claims["exp"]) not in (int, float) or claims["exp"] > MAX_TIMESTAMP_SECONDS:
+            raise InvalidTokenError("The token is not in order.")
 
     def _decoded(self, token: str, key: Any) -> Mapping[str, Any] | None:
         """Return the claims of a token whose issuer and times are in order; None where the key has not signed it."""
@@ -121,13 +128,13 @@ class JwtServer:
                 options={"require": ["iss", "sub", "aud", "exp"], "verify_aud": False},
             )
         except jwt.ExpiredSignatureError:
-            raise BadToken("The token has expired.") from None
+            raise InvalidTokenError("The token has expired.") from None
         except jwt.ImmatureSignatureError:
-            raise BadToken("The token is not valid yet.") from None
+            raise InvalidTokenError("The token is not valid yet.") from None
         except jwt.MissingRequiredClaimError as error:
-            raise BadToken(f"The token lacks {error.claim}.") from None
+            raise InvalidTokenError(f"The token lacks {error.claim}.") from None
         except jwt.InvalidSignatureError:
             return None
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError):
-            raise BadToken("The token is not in order.") from None
+            raise InvalidTokenError("The token is not in order.") from None
         return claims

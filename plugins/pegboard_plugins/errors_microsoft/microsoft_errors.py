@@ -12,7 +12,7 @@ _LIMITED = ("TooManyRequests", "activityLimitReached", "ApplicationThrottled", "
 _UNMAPPED = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED
 
 
-def explain(error: Any, slug: str) -> ToolRuntimeError | None:
+def map_microsoft_error(error: Any, slug: str) -> ToolRuntimeError | None:
     """The error for the caller, None when the exception is not the library's."""
     graph = Upstream(slug, "Microsoft Graph")
     if instance_of(error, "kiota_abstractions.api_error", "APIError"):

@@ -9,13 +9,13 @@ from pegboard import ErrorKind, TextContent, ToolError, ToolResult
 from pegboard.plugin import AuthorizationRequiredError, encode, redacted
 from pegboard.types import Failure, Outcome, Tool
 from pegboard_plugins.worker import WorkerConfig
-from pegboard_plugins.worker.contents import content_of
-from pegboard_plugins.worker.definitions import result_of
+from pegboard_plugins.worker.contents import content_value
+from pegboard_plugins.worker.tool_definitions import result_schema
 
 NO_DETAILS = "(no details provided)"
 
 
-class Outputs:
+class CallResponses:
     """Writes answers, as the settings have it."""
 
     def __init__(self, config: WorkerConfig) -> None:
@@ -52,13 +52,13 @@ class Outputs:
 
     def _value(self, tool: Tool, result: ToolResult) -> Any:
         if result.content is not None and not result.structured:
-            return content_of(result.content)
+            return content_value(result.content)
         if tool.output_schema is None and tool.gives == "text" and not isinstance(result.value, str):
             # said to be text, and made into it as for every client
             return "" if result.value is None else encode(result.value).decode()
         if result.value is not None:
             return result.value
-        declared = result_of(tool)
+        declared = result_schema(tool)
         if declared is None:
             return {}
         return "" if declared.nullable and self._config.none_is_empty else None

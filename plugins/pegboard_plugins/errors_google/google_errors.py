@@ -27,7 +27,7 @@ _CLIENTS = (
 """What the client raises by itself: the class, the status that says the same, and what the caller is told."""
 
 
-def explain(error: Any, slug: str) -> ToolRuntimeError | None:
+def map_google_error(error: Any, slug: str) -> ToolRuntimeError | None:
     """The error for the caller, None when the exception is none of the two libraries'."""
     google = Upstream(slug, "Google")
     if instance_of(error, _ERRORS, "HttpError"):
