@@ -314,7 +314,9 @@ def told(failure: Failure) -> dict[str, Any]:
         "cause": f"{cause.__module__}.{cause.__qualname__}",
         "cause_text": str(error.__cause__),
         "loaded": [name for name in LIBRARIES if name in sys.modules],
-        "explained": sorted(name for name in sys.modules if name.endswith(".explain") and ".errors_" in name),
+        "explained": sorted(
+            name for name in sys.modules if name.endswith("_errors") and "pegboard_plugins.errors_" in name
+        ),
     }
 
 
