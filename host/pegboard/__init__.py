@@ -17,7 +17,7 @@ _HOMES = {
     "types.callers": "Authorization",
     "types.calls": "Completion PromptMessage PromptResult ResourceContents ResourceResult ToolResult",
     "types.catalogue": "ToolAnnotations",
-    "types.apps": "ResourceUi ToolUi",
+    "types.ui": "ResourceUi ToolUi",
     "types.content": """
         Annotations AudioContent Content EmbeddedResource Icon ImageContent ResourceLink TextContent
     """,

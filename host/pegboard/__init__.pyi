@@ -36,10 +36,6 @@ from pegboard.host import (
 from pegboard.toolkit import (
     Toolkit,
 )
-from pegboard.types.apps import (
-    ResourceUi,
-    ToolUi,
-)
 from pegboard.types.callers import (
     Authorization,
 )
@@ -73,6 +69,10 @@ from pegboard.types.metadata import (
     Operation,
     ServiceDomain,
     ToolMetadata,
+)
+from pegboard.types.ui import (
+    ResourceUi,
+    ToolUi,
 )
 
 __all__ = [

@@ -36,6 +36,7 @@ from pegboard.middleware.time_limit import MiddlewareTime
 from pegboard.plugin.base import Catalogue, Lifespan, PluginContext
 from pegboard.plugin.methods import Contributions
 from pegboard.plugin.origin import Origin
+from pegboard.plugin.routes import DEFAULT_POLICY
 from pegboard.plugin.transports import Connection
 from pegboard.routing.operator_token import OperatorToken
 from pegboard.routing.router import authenticate, check_reach, public_hosts, respond
@@ -347,7 +348,7 @@ class Host:
             self.on_opened(address, list(self.assembly.tools))
         note_opened()
 
-    async def authenticate(self, request: Request, policy: str = "mcp") -> Caller | Response:
+    async def authenticate(self, request: Request, policy: str = DEFAULT_POLICY) -> Caller | Response:
         """Return the caller of a request, or the response that refuses it, as the routes of a policy do."""
         return await authenticate(self.assembly.authenticators, policy, request, self._operator)
 

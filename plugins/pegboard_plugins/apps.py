@@ -12,7 +12,11 @@ from typing import Any
 
 from pegboard import ResourceContents, ResourceResult, ResourceUi, ToolDefinitionError, ToolUi
 from pegboard.plugin import Extension, Middleware, Plugin, around, hookimpl
-from pegboard.types import UI_EXTENSION, UI_MIME_TYPE, UI_SCHEME, Call, CallNext, Outcome, Resource, Tool
+from pegboard.types import Call, CallNext, Outcome, Resource, Tool
+
+UI_EXTENSION = "io.modelcontextprotocol/ui"
+UI_MIME_TYPE = "text/html;profile=mcp-app"
+UI_SCHEME = "ui://"
 
 PERMISSIONS = ("camera", "microphone", "geolocation", "clipboardWrite")
 AUDIENCES = ("model", "app")
@@ -36,7 +40,8 @@ class AppsPlugin(Plugin):
     @hookimpl
     def register_methods(self) -> Iterable[Extension]:
         """No methods: what there is to say stands in `_meta`, which tools and resources have since 2025-06-18."""
-        return [Extension(UI_EXTENSION, describe=self.describe, since="2025-06-18")]
+        mime_types = {UI_SCHEME: UI_MIME_TYPE}
+        return [Extension(UI_EXTENSION, describe=self.describe, since="2025-06-18", option="ui", mime_types=mime_types)]
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:

@@ -41,7 +41,8 @@ async def test_a_schema_of_ones_own() -> None:
 async def test_arguments_in_headers() -> None:
     async with make_host(kit_of("regions.py")) as host:
         assert host.problems == ()
-        assert [one.header for one in host.assembly.tools["regions_query"].tool.mirrored] == ["Region"]
+        schema = host.assembly.tools["regions_query"].tool.input_schema
+        assert schema["properties"]["region"]["x-mcp-header"] == "Region"
 
 
 @pytest.mark.parametrize("limit", ["256 KiB", "100 levels", "5,000 subschemas", "10,000 of them"])

@@ -12,7 +12,6 @@ import pytest
 
 from pegboard import Context, Host, ToolAnnotations, Toolkit, tool
 from pegboard.plugin import PluginContext, ToolDefinition, ToolFunction, hookimpl
-from pegboard.types import UI_EXTENSION
 from tests.host.hosting import make_host, plugin_of, value
 
 WRONG: Any = 5
@@ -316,7 +315,7 @@ async def test_all_options_are_those_of_a_toolkit() -> None:
     )(function.definition.function)
     assert list(kit.register_tools()) == [function.definition]
     assert function.definition.requires_secrets == ("KEY",)
-    assert function.definition.extensions == {UI_EXTENSION: "ui://x/y"}
+    assert function.definition.extensions == {"ui": "ui://x/y"}
 
 
 async def test_a_definition_that_is_wrong_costs_that_tool_alone() -> None:

@@ -10,7 +10,6 @@ from functools import partial, update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Unpack, cast, overload
 
 from pegboard.plugin.definitions import ToolDefinition
-from pegboard.types.apps import UI_EXTENSION
 from pegboard.types.callers import EMPTY
 
 if TYPE_CHECKING:
@@ -19,6 +18,9 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Any])
+
+OPTIONS = frozenset(("ui",))
+"""The options of tools and resources that extensions define (`Extension.option`)."""
 
 _ABSENT = {"execution": "the host serves no tasks, so there is nothing to say about them"}
 """Options that authors may look for, and why they are not there."""
@@ -175,12 +177,14 @@ def fields_of(definition: type[Any], options: Mapping[str, Any]) -> dict[str, An
         TypeError: there is no such option.
     """
     fields = dict(options)
-    known = {*definition._fields, *(["ui"] if "extensions" in definition._fields else [])} - {"function", "uri"}
+    defined = OPTIONS if "extensions" in definition._fields else frozenset[str]()
+    known = {*definition._fields, *defined} - {"function", "uri"}
     for name in fields.keys() - known:
         raise TypeError(f"there is no option {name!r}{_why_absent(name, known)}")
     said = fields.get("extensions", EMPTY)
-    if (ui := fields.pop("ui", None)) is not None and isinstance(said, Mapping):
-        fields["extensions"] = {**said, UI_EXTENSION: ui}
+    given = {name: value for name in defined if (value := fields.pop(name, None)) is not None}
+    if given and isinstance(said, Mapping):
+        fields["extensions"] = {**said, **given}
     return fields
 
 

@@ -15,7 +15,6 @@ from pegboard.authoring import check_function, definition_of, definitions_of, fi
 from pegboard.hookspecs import HOST_API, hookimpl
 from pegboard.plugin.base import Lifespan, PluginContext
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
-from pegboard.types.apps import UI_MIME_TYPE, UI_SCHEME
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -129,8 +128,6 @@ class ToolkitBase:
         if callable(uri):
             raise TypeError('a resource has a URI: write @kit.resource("docs://readme")')
         fields = fields_of(ResourceDefinition, options)
-        if fields.get("mime_type") is None and str(uri).startswith(UI_SCHEME):
-            fields["mime_type"] = UI_MIME_TYPE
 
         def record(function: F) -> F:
             self._resources.append(ResourceDefinition(uri, function, **fields))

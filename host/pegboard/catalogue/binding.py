@@ -14,7 +14,7 @@ from pegboard.calls.giving import BoundPrompt, BoundResource
 from pegboard.catalogue.content_definitions import compile_prompt, compile_resource
 from pegboard.catalogue.definitions import compile_tool, own_name
 from pegboard.catalogue.error_chain import ErrorChain
-from pegboard.catalogue.extensions import describe, put_together, used_only
+from pegboard.catalogue.extensions import default_mime_type, describe, put_together, used_only
 from pegboard.config import HostConfig
 from pegboard.context import Owner
 from pegboard.context.required import Requirements
@@ -107,6 +107,9 @@ class Binder:
         settings = [plugin.context.config for plugin in plugins]
         self.secrets = SecretStores(_secret_stores(config, plugins), settings, self._report, redactor or Redactor())
         self._additions = put_together(plugins, self._report)
+        self._tool_checks = [
+            one.check_tool for plugin in plugins for one in plugin.protocols if hasattr(one, "check_tool")
+        ]
         self._users: set[str] = set()
         self._plugins, self._choices = plugins, choices
         self._providers: Providers | None = None
@@ -177,6 +180,8 @@ class Binder:
         provider, hint = None, ""
         if definition.requires_auth is not None or definition.scopes:
             tool, provider, hint = self._authorized(tool, definition)
+        for check in self._tool_checks:
+            check(tool)
         secrets = {key: self.secrets.get(key) for key in _each_once(definition.requires_secrets)}
         missing = tuple(key for key, value in secrets.items() if not value)
         host = self._config.host
@@ -222,6 +227,9 @@ class Binder:
         return tool, self._providers.find(required), token_hint(required, sources, self.secrets)
 
     def _resource(self, plugin: Loaded, definition: ResourceDefinition) -> Bound:
+        if definition.mime_type is None:
+            mime_type = default_mime_type(str(definition.uri), self._additions)
+            definition = definition._replace(mime_type=mime_type)
         resource, bound = compile_resource(definition, plugin.origin.name)
         uri = definition.uri
         described = self._described(Resource(uri, resource.name, mime_type=resource.mime_type), definition)

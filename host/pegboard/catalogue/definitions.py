@@ -17,7 +17,7 @@ from pegboard.names import check_wire_name, normal_version
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.schemas.functions import innermost
 from pegboard.schemas.signature import Signature, compile_signature
-from pegboard.types.catalogue import MirroredArgument, Tool
+from pegboard.types.catalogue import Tool
 from pegboard.wire.codec import is_finite
 
 MAX_SCHEMA_BYTES = 256 * 1024
@@ -84,23 +84,21 @@ def compile_tool(
         definition.function, definition.input_schema, definition.output_schema, strict=definition.strict
     )
     text = schema_json(signature.input_schema)
-    mirrors = _mirrored(signature.input_schema) if b'"x-mcp-header"' in text else ()
     check_schema_texts(signature.input_schema, text)
     if signature.output_schema is not None:
         check_schema_texts(signature.output_schema, schema_json(signature.output_schema), "the result")
     hints = definition.annotations
     title = definition.title or (hints.title if hints else None)
     tool = Tool(
-        name,
-        description,
-        signature.input_schema,
-        signature.output_schema,
-        title,
-        hints,
-        owner,
-        definition.meta,
-        mirrors,
-        tuple(definition.icons),
+        name=name,
+        description=description,
+        input_schema=signature.input_schema,
+        output_schema=signature.output_schema,
+        title=title,
+        annotations=hints,
+        owner=owner,
+        meta=definition.meta,
+        icons=tuple(definition.icons),
         version=version,
         deprecated=_deprecation(definition),
         gives=signature.gives,
@@ -172,13 +170,6 @@ def required_description(definition: ToolDefinition | PromptDefinition) -> str:
     if not description:
         raise ToolDefinitionError("it has no description; write a docstring that tells a model what it does")
     return description
-
-
-def _mirrored(schema: Mapping[str, Any]) -> tuple[MirroredArgument, ...]:
-    # most hosts have no such tool, and do not pay for the import
-    from pegboard.schemas.mirrored import mirrored
-
-    return mirrored(schema)
 
 
 def schema_json(schema: Mapping[str, Any]) -> bytes:

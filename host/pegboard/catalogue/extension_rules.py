@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from pegboard.authoring import OPTIONS
 from pegboard.plugin.methods import Extension, Method, Topic
 from pegboard.wire.codec import encode, is_finite
 from pegboard.wire.meta_keys import grammar_complaint
@@ -95,7 +96,15 @@ def _complaint_of_extension(one: Any) -> str | None:
         return f"the result type {min(taken)!r} is the specification's own"
     if one.describe is not None and not callable(one.describe):
         return "its `describe` is no function"
+    if one.option is not None and one.option not in OPTIONS:
+        return f"there is no option {one.option!r}; there are: {', '.join(sorted(OPTIONS))}"
+    if not _is_text_mapping(one.mime_types):
+        return "its mime_types must map beginnings of URIs to MIME types"
     return None
+
+
+def _is_text_mapping(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(text, str) for pair in value.items() for text in pair)
 
 
 def _complaint_of_topic(one: Any) -> str | None:

@@ -14,6 +14,7 @@ from pegboard.errors.attempts import attempt
 from pegboard.loading.plugins import Loaded
 from pegboard.plugin.methods import Contributions, Extension, Method, NotificationHandler, Topic
 from pegboard.plugin.origin import Origin
+from pegboard.types.callers import Client
 from pegboard.types.calls import Call, MethodResult
 from pegboard.types.catalogue import Resource, Tool
 from pegboard.wire.meta_keys import meta_complaint
@@ -58,7 +59,7 @@ class _Contributions:
         """What is claimed once and belongs to no extension that is broken, or off."""
         found = {kind: dict(self.unclaimed_twice(kind)) for kind in _KINDS}
         extensions: dict[str, Extension] = {name: one for name, (_, one) in found[Extension].items()}
-        self.refuse_shared_result_types(found[Extension])
+        self.refuse_shared(found[Extension])
         for origin, one in found[Extension].values():
             if one.identifier in self.broken:
                 del extensions[one.identifier]
@@ -75,14 +76,14 @@ class _Contributions:
             self.report(claims[0][0], f"{_KINDS[kind]} {name!r} is claimed by {owners}; neither is served")
             self.broken |= {str(one.identifier if kind is Extension else one.extension) for _, one in claims}
 
-    def refuse_shared_result_types(self, extensions: Mapping[str, Owned]) -> None:
+    def refuse_shared(self, extensions: Mapping[str, Owned]) -> None:
+        """Refuse extensions that define the same result type, option or default MIME type."""
         owners: dict[str, Owned] = {}
         for origin, one in extensions.values():
-            for result_type in one.result_types:
-                other_origin, other = owners.setdefault(result_type, (origin, one))
+            for claim in _claims(one):
+                other_origin, other = owners.setdefault(claim, (origin, one))
                 if other is not one:
-                    both = f"{other_origin} and {origin}"
-                    self.report(origin, f"the result type {result_type!r} is claimed by {both}; neither is served")
+                    self.report(origin, f"the {claim} is claimed by {other_origin} and {origin}; neither is served")
                     self.broken |= {one.identifier, other.identifier}
 
     def with_extension(
@@ -95,6 +96,13 @@ class _Contributions:
                 yield name, one
             elif one.extension not in self.claims[Extension] and one.extension not in self.broken:
                 self.report(origin, f"{_KINDS[kind]} {name!r} belongs to {one.extension!r}, which no plugin brings")
+
+
+def _claims(extension: Extension) -> Iterator[str]:
+    yield from (f"result type {name!r}" for name in extension.result_types)
+    yield from (f"MIME type of {start}" for start in extension.mime_types)
+    if extension.option is not None:
+        yield f"option {extension.option!r}"
 
 
 # --- results
@@ -116,7 +124,7 @@ def check_result(call: Call, result: MethodResult, contributed: Contributions) -
         if call.path:
             kind = repr(result.result_type)
             raise ValueError(f"the result type {kind} is for clients, not for a tool that calls another")
-        require_declared(call, definer)
+        require_declared(call.client, definer)
         extension = definer.identifier
     if "resultType" in result.value:
         raise ValueError("a result names its kind by MethodResult.result_type, not by a member resultType")
@@ -125,13 +133,13 @@ def check_result(call: Call, result: MethodResult, contributed: Contributions) -
     return result
 
 
-def require_declared(call: Call, extension: Extension) -> None:
-    """Refuse what is for clients that declare an extension, where this one does not.
+def require_declared(client: Client, extension: Extension) -> None:
+    """Refuse a client that does not declare an extension.
 
     Raises:
         ProtocolError: -32021, with the capability that is missing.
     """
-    if call.client.extension(extension.identifier) is None:
+    if client.extension(extension.identifier) is None:
         place = "experimental" if extension.experimental else "extensions"
         message = f"This needs a client that declares the extension {extension.identifier}."
         data: dict[str, Any] = {"requiredCapabilities": {place: {extension.identifier: {}}}}
@@ -166,7 +174,8 @@ def describe(
     for identifier, extension in contributed.extensions.items():
         if extension.describe is None:
             continue
-        entries = attempt(extension.describe, item, said.get(identifier), resources)
+        value = said.get(identifier, said.get(extension.option))
+        entries = attempt(extension.describe, item, value, resources)
         if entries is None:
             continue
         if complaint := meta_complaint(entries, identifier):
@@ -174,6 +183,15 @@ def describe(
         meta |= entries
         users.add(identifier)
     return Described(meta, frozenset(users))
+
+
+def default_mime_type(uri: str, contributed: Contributions) -> str | None:
+    """Return the MIME type that an extension defines for resources at such a URI."""
+    for extension in contributed.extensions.values():
+        for start, mime_type in extension.mime_types.items():
+            if uri.startswith(start):
+                return mime_type
+    return None
 
 
 def used_only(contributed: Contributions, used: Iterable[str]) -> Contributions:

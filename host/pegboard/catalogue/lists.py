@@ -13,6 +13,7 @@ from pegboard.catalogue.views import METHODS, View
 from pegboard.middleware.chain import LIST_HOOKS
 from pegboard.middleware.gate import Gate
 from pegboard.middleware.time_limit import MiddlewareTime
+from pegboard.plugin.routes import DEFAULT_POLICY
 from pegboard.types.callers import LOCAL
 from pegboard.types.calls import Call, CallNext, Outcome
 from pegboard.types.catalogue import Change, ResourceTemplate
@@ -93,7 +94,7 @@ def needed_scopes(assembly: Assembly, bound: BoundTool) -> frozenset[str]:
 
 def for_operator(assembly: Assembly) -> list[str]:
     """Return the tools that only the operator can call, as nobody else authenticates."""
-    if any(one.policy == "mcp" for one in assembly.authenticators):
+    if any(one.policy == DEFAULT_POLICY for one in assembly.authenticators):
         return []
     tools = assembly.tools.items()
     return [name for name, bound in tools if bound.requirements is not None and bound.requirements.is_guarded]

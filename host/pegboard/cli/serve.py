@@ -22,6 +22,7 @@ from pegboard.cli.process import end_process, has_new_threads, run_to_end, stop_
 from pegboard.cli.standard_streams import OutputDiversion
 from pegboard.errors import ConfigError, MCPError
 from pegboard.host import Host
+from pegboard.plugin.routes import DEFAULT_POLICY
 
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
@@ -91,7 +92,7 @@ def _announce(host: Host, token_file: str | None, address: str, tools: Sequence[
 
     owners = sorted({host.assembly.tools[name].tool.owner for name in tools})
     routes = host.assembly.routes.items()
-    endpoint = next((path for path, on in routes if "POST" in on and on["POST"].auth == "mcp"), "")
+    endpoint = next((path for path, on in routes if "POST" in on and on["POST"].auth == DEFAULT_POLICY), "")
     url = f"{address}{endpoint}" if address.startswith("http") else address
     name = f"{host.identity.name} {host.identity.version}"
     count = "1 tool" if len(tools) == 1 else f"{len(tools)} tools"

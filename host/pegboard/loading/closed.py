@@ -12,11 +12,9 @@ from pegboard.config import HostConfig
 from pegboard.loading.discovery import WILD, Selection, is_built_in, policies
 from pegboard.loading.plugins import Choice, Loaded, Problem
 from pegboard.names import Patterns
+from pegboard.plugin.routes import DEFAULT_POLICY
 from pegboard.types.callers import Caller
 from pegboard.types.http import Request, Response
-
-POLICY = "mcp"
-"""The one policy that is open without an authenticator. Routes of all others are not served then."""
 
 
 class Closed:
@@ -26,7 +24,7 @@ class Closed:
         names: the plugins that do not run.
     """
 
-    policy = POLICY
+    policy = DEFAULT_POLICY
 
     def __init__(self, names: Iterable[str]) -> None:
         told = f"This is closed, as an authenticator is disabled: {', '.join(names)}. Its operator can enable it.\n"
@@ -55,14 +53,14 @@ def disabled_authenticators(choices: Iterable[Choice], config: HostConfig, selec
 
 def closed_problems(choices: Iterable[Choice]) -> list[Problem]:
     """Return a warning for each authenticator that does not run."""
-    told = f"it may authenticate callers of the policy {POLICY!r}, which does not open without it"
+    told = f"it may authenticate callers of the policy {DEFAULT_POLICY!r}, which does not open without it"
     fix = "to open it, remove the plugin's section or list its exact name in [host] disabled_plugins of the file"
     return [Problem("find", f"{one.reason}; {told}; {fix}", one.origin, level="warning") for one in choices]
 
 
 def may_be_open(plugins: Sequence[Loaded]) -> bool:
     """Return whether no plugin that runs authenticates MCP callers."""
-    return not any(one.policy == POLICY for plugin in plugins for one in plugin.authenticators)
+    return not any(one.policy == DEFAULT_POLICY for plugin in plugins for one in plugin.authenticators)
 
 
 def _is_configured(choice: Choice, config: HostConfig) -> bool:
@@ -74,7 +72,7 @@ def _is_configured(choice: Choice, config: HostConfig) -> bool:
 def _may_authenticate(choice: Choice) -> bool:
     if choice.origin.entry_point is None:
         return hasattr(choice.origin.given, "register_authenticators")
-    return not is_built_in(choice.origin) or policies().get(choice.origin.name) == POLICY
+    return not is_built_in(choice.origin) or policies().get(choice.origin.name) == DEFAULT_POLICY
 
 
 def _by_accident(choice: Choice, config: HostConfig) -> bool:

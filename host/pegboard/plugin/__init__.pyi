@@ -13,6 +13,9 @@ from pegboard.authoring import (
 from pegboard.calls.failures import (
     as_failure,
 )
+from pegboard.catalogue.extensions import (
+    require_declared,
+)
 from pegboard.config import (
     HostConfig,
     WidensAccess,
@@ -136,6 +139,9 @@ from pegboard.routing.refusals import (
 from pegboard.runtime.line_file import (
     LineFile,
 )
+from pegboard.schemas.subschemas import (
+    subschemas,
+)
 from pegboard.secrets.redaction import (
     redact_logs,
     redacted,
@@ -246,5 +252,7 @@ __all__ = [
     "redact_logs",
     "redacted",
     "redacted_data",
+    "require_declared",
     "retry_after_ms",
+    "subschemas",
 ]

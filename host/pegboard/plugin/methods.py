@@ -33,6 +33,10 @@ class Extension(NamedTuple):
         describe: what it says in the `_meta` of tools and resources; it is advertised only while there is one.
         since: the first revision it exists in.
         until: the last.
+        option: the option of `@kit.tool` and `@kit.resource` with which authors say something for it, such as "ui";
+            `describe` is given its value. `extensions={identifier: value}` says the same.
+        mime_types: the MIME types of resources whose authors give none, by the beginning of the URI, such as
+            `{"ui://": "text/html"}`.
     """
 
     identifier: str
@@ -43,6 +47,8 @@ class Extension(NamedTuple):
     describe: Describe | None = None
     since: str = ""
     until: str = ""
+    option: str | None = None
+    mime_types: Mapping[str, str] = EMPTY
 
 
 MethodHandler: TypeAlias = Callable[[Call], Awaitable[Outcome]]

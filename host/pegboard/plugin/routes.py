@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from pegboard.plugin.transports import ProtocolContext
 
 
+DEFAULT_POLICY = "mcp"
+"""The policy of routes that name none, and of message streams. Routes of this policy are open without authenticator."""
+
 RouteHandler: TypeAlias = "Callable[[Request, ProtocolContext], Awaitable[Response | EventStream]]"
 """Answers a request; cancelled when the peer is gone before the response has begun."""
 
@@ -55,6 +58,6 @@ class Route(NamedTuple):
     method: str
     path: str
     handler: RouteHandler
-    auth: str = "mcp"
+    auth: str = DEFAULT_POLICY
     anonymous: bool = False
     advice: str = ""

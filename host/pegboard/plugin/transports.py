@@ -6,6 +6,7 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pegboard.plugin.methods import Contributions
+from pegboard.plugin.routes import DEFAULT_POLICY
 from pegboard.types.callers import ANONYMOUS, Caller
 from pegboard.types.calls import Call, Outcome
 from pegboard.types.catalogue import Change, Identity, ItemKind, Tool
@@ -80,7 +81,7 @@ class TransportContext(Protocol):
             PluginError: a store cannot be opened.
         """
 
-    async def authenticate(self, request: Request, policy: str = "mcp") -> Caller | Response:
+    async def authenticate(self, request: Request, policy: str = DEFAULT_POLICY) -> Caller | Response:
         """Return the caller of a request, or the response that refuses it, as the routes of a policy do.
 
         For transports that bring message streams over HTTP, such as a WebSocket: ask with the request that opens the
@@ -184,7 +185,11 @@ class ProtocolContext(Protocol):
 
 
 class StreamProtocol(Protocol):
-    """Speaks a protocol of messages over a connection."""
+    """Speaks a protocol of messages over a connection.
+
+    A protocol may have a method `check_tool(tool: Tool) -> None`. The host calls it with each tool before it serves the
+    tool. It raises `ToolDefinitionError` for a tool that clients of the protocol would reject.
+    """
 
     name: str
 

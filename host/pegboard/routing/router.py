@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 
 from pegboard.errors import ConfigError
-from pegboard.plugin.routes import Authenticator, Route
+from pegboard.plugin.routes import DEFAULT_POLICY, Authenticator, Route
 from pegboard.plugin.transports import ProtocolContext
 from pegboard.routing.bearer import PROOF, PROOF_WITHOUT_HEADER
 from pegboard.routing.operator_token import OperatorToken
@@ -21,7 +21,7 @@ logger = logging.getLogger("pegboard")
 
 _NO_AUTHENTICATOR = Response(403, b"No authenticator is configured for this, so it is closed.\n", "text/plain")
 
-OPEN = frozenset(("public", "mcp"))
+OPEN = frozenset(("public", DEFAULT_POLICY))
 """Policies that need no authenticator: the second admits everybody only as long as there is none for it."""
 
 _CHALLENGED = (401, 403)

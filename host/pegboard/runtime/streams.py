@@ -9,13 +9,11 @@ from time import time
 
 from pegboard.catalogue.assembly import Assembly
 from pegboard.errors import TransportError
+from pegboard.plugin.routes import DEFAULT_POLICY
 from pegboard.plugin.transports import Connection, ProtocolContext
 from pegboard.types.callers import Caller
 
 logger = logging.getLogger("pegboard")
-
-POLICY = "mcp"
-"""The route policy that admits the callers of message streams as well."""
 
 _NOT_AUTHENTICATED = (
     "its transport did not authenticate the caller; use a transport that asks TransportContext.authenticate and gives "
@@ -40,7 +38,7 @@ async def serve_stream(
         raise TransportError(f"message streams need exactly one protocol; there are: {names}")
     limit = asyncio.timeout(None if caller.expires_at is None else caller.expires_at - time())
     try:
-        if caller.is_known or all(one.policy != POLICY for one in assembly.authenticators):
+        if caller.is_known or all(one.policy != DEFAULT_POLICY for one in assembly.authenticators):
             async with limit:
                 return await protocols[0].serve(connection, messages, host, caller) or 0
         logger.error("the connection of %s is refused: %s", connection.peer, _NOT_AUTHENTICATED)

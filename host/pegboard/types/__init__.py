@@ -14,11 +14,10 @@ _HOMES = {
         OnProgress Outcome Question RequestId Round
     """,
     "types.catalogue": """
-        Change Identity Inventory ItemKind MirroredArgument Prompt PromptArgument Resource ResourceTemplate Tool
+        Change Identity Inventory ItemKind Prompt PromptArgument Resource ResourceTemplate Tool
     """,
     "types.http": "EventStream Headers Request Response ServerSentEvent",
     "types.authorization": "AuthProvider TokenRequest ToolAuthorization ToolRequirements",
-    "types.apps": "UI_EXTENSION UI_MIME_TYPE UI_SCHEME",
     "types.content": "Role",
     "context.questions": "Elicit ElicitUrl ListRoots Root Sample Sampled",
 }

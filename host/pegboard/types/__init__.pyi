@@ -7,11 +7,6 @@ from pegboard.context.questions import (
     Sample,
     Sampled,
 )
-from pegboard.types.apps import (
-    UI_EXTENSION,
-    UI_MIME_TYPE,
-    UI_SCHEME,
-)
 from pegboard.types.authorization import (
     AuthProvider,
     TokenRequest,
@@ -49,7 +44,6 @@ from pegboard.types.catalogue import (
     Identity,
     Inventory,
     ItemKind,
-    MirroredArgument,
     Prompt,
     PromptArgument,
     Resource,
@@ -92,7 +86,6 @@ __all__ = [
     "ListRoots",
     "Listing",
     "MethodResult",
-    "MirroredArgument",
     "Notify",
     "OnProgress",
     "Outcome",
@@ -115,8 +108,5 @@ __all__ = [
     "Tool",
     "ToolAuthorization",
     "ToolRequirements",
-    "UI_EXTENSION",
-    "UI_MIME_TYPE",
-    "UI_SCHEME",
     "UNKNOWN_CLIENT",
 ]

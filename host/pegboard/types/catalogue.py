@@ -50,18 +50,6 @@ class ToolAnnotations(NamedTuple):
     extra: Mapping[str, Any] = MappingProxyType({})
 
 
-class MirroredArgument(NamedTuple):
-    """An argument that HTTP clients repeat in a header (`x-mcp-header`, SEP-2243).
-
-    Attributes:
-        header: what follows `Mcp-Param-` in the header's name.
-        path: the property names that lead to the argument.
-    """
-
-    header: str
-    path: tuple[str, ...]
-
-
 class Tool(NamedTuple):
     """A tool as clients see it.
 
@@ -73,7 +61,6 @@ class Tool(NamedTuple):
         title: a name for people.
         annotations: hints about its behaviour.
         owner: the plugin or toolkit that brought it.
-        mirrored: the arguments that HTTP clients repeat in headers.
         meta: its `_meta`, None for none.
         icons: pictures that clients may show.
         metadata: what kind of tool it is; hints and `_meta` say it, too.
@@ -93,7 +80,6 @@ class Tool(NamedTuple):
     annotations: ToolAnnotations | None = None
     owner: str = ""
     meta: Mapping[str, Any] | None = None
-    mirrored: tuple[MirroredArgument, ...] = ()
     icons: "tuple[Icon, ...]" = ()
     metadata: "ToolMetadata | None" = None
     version: str | None = None

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TypedDict
 if TYPE_CHECKING:
     from pegboard.plugin.definitions import Completer
     from pegboard.plugin.error_adapters import ErrorAdapter
-    from pegboard.types.apps import ResourceUi, ToolUi
     from pegboard.types.authorization import ToolAuthorization
     from pegboard.types.catalogue import ToolAnnotations
     from pegboard.types.content import Annotations, Icon
     from pegboard.types.metadata import ToolMetadata
+    from pegboard.types.ui import ResourceUi, ToolUi
 
 
 class Options(TypedDict, total=False):

@@ -17,10 +17,11 @@ from pegboard.plugin import (
     Subscription,
     Topic,
     as_failure,
+    require_declared,
 )
 from pegboard.types import EMPTY, Call, Caller, Client, Failure, Notify
 from pegboard_plugins.mcp.envelope import INVALID_REQUEST, METHOD_NOT_FOUND
-from pegboard_plugins.mcp.revisions import CLIENT_CAPABILITIES, MISSING_CLIENT_CAPABILITY, MODERN, PROTOCOL_VERSION
+from pegboard_plugins.mcp.revisions import CLIENT_CAPABILITIES, MODERN, PROTOCOL_VERSION
 from pegboard_plugins.mcp.session import Session
 
 MOST_HEARD = 100
@@ -56,7 +57,7 @@ def require_method(contributed: Contributions, name: str, client: Client) -> Met
     method = contributed.methods.get(name)
     if method is None or not _served(method, contributed, client.revision):
         raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {name}")
-    require_declared(contributed, method.extension, client)
+    _require_declared(contributed, method.extension, client)
     return method
 
 
@@ -99,12 +100,12 @@ def _topics(contributed: Contributions, wanted: Mapping[str, Any], client: Clien
     for name in wanted:
         topic = contributed.topics.get(name)
         if topic is not None and _exists(contributed.extensions[topic.extension], client.revision):
-            require_declared(contributed, topic.extension, client)
+            _require_declared(contributed, topic.extension, client)
             found[name] = topic
     return found
 
 
-def require_declared(contributed: Contributions, identifier: str | None, client: Client) -> None:
+def _require_declared(contributed: Contributions, identifier: str | None, client: Client) -> None:
     """Refuse what belongs to an extension that both sides must declare, where the client does not.
 
     Raises:
@@ -113,11 +114,8 @@ def require_declared(contributed: Contributions, identifier: str | None, client:
     if identifier is None:
         return
     extension = contributed.extensions[identifier]
-    if extension.negotiated and client.extension(identifier) is None:
-        place = "experimental" if extension.experimental else "extensions"
-        data: dict[str, Any] = {"requiredCapabilities": {place: {identifier: {}}}}
-        message = f"This needs a client that declares the extension {identifier}."
-        raise ProtocolError(MISSING_CLIENT_CAPABILITY, message, data)
+    if extension.negotiated:
+        require_declared(client, extension)
 
 
 def _exists(thing: Extension | Method | NotificationHandler, revision: str) -> bool:
@@ -158,7 +156,7 @@ class Hearing:
             return
         try:
             if handler is not None:
-                require_declared(contributed, handler.extension, client)
+                _require_declared(contributed, handler.extension, client)
             if len(self._running) >= MOST_HEARD:
                 raise ProtocolError(INVALID_REQUEST, f"{MOST_HEARD} notifications are being dealt with")
             if not isinstance(params, Mapping | None):

@@ -1,7 +1,4 @@
-"""The arguments of a call that headers mirror: `Mcp-Param-*`, compared before the call runs (2026-07-28, SEP-2243).
-
-Which they are, the tool's schema says; the host has read it when it assembled.
-"""
+"""The arguments of a call that headers mirror: `Mcp-Param-*`, compared before the call runs (2026-07-28, SEP-2243)."""
 
 from __future__ import annotations
 
@@ -14,16 +11,15 @@ from typing import Any
 from pegboard.plugin import ProtocolContext
 from pegboard.types import EMPTY, Call, Headers
 from pegboard_plugins.mcp.headers import decoded, field_value, mismatch
+from pegboard_plugins.mcp.mirrored_arguments import MAX_EXACT_INTEGER, MirroredArguments
 
 PREFIX = "Mcp-Param-"
-GREATEST = 2**53 - 1
-"""Integers beyond this are not the same for everybody who reads them."""
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
 _LONGEST_NUMBER = 64
 
 
-def check_parameters(headers: Headers, call: Call, host: ProtocolContext) -> None:
+def check_parameters(headers: Headers, call: Call, host: ProtocolContext, mirrored: MirroredArguments) -> None:
     """Refuse a call whose headers say something other than its arguments: some intermediary saw another call.
 
     Raises:
@@ -33,10 +29,9 @@ def check_parameters(headers: Headers, call: Call, host: ProtocolContext) -> Non
     if call.method != "tools/call" or type(name) is not str:
         return
     tool = host.tool(name, call.caller)
-    if tool is None or not tool.mirrored:
-        return
+    found = () if tool is None else mirrored.of(tool)
     arguments = call.params.get("arguments")
-    for argument in tool.mirrored:
+    for argument in found:
         _check(headers, PREFIX + argument.header, _at(arguments, argument.path))
 
 
@@ -54,7 +49,7 @@ def _check(headers: Headers, header: str, value: Any) -> None:
         return
     if field is None:
         raise mismatch(f"{header} is missing")
-    if type(value) in (int, float) and abs(value) > GREATEST:
+    if type(value) in (int, float) and abs(value) > MAX_EXACT_INTEGER:
         raise mismatch(f"the argument of {header} is beyond 2^53 - 1")
     if not _equal(decoded(field), value):
         raise mismatch(f"the value of {header} is not that of the body")

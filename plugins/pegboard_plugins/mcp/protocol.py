@@ -13,8 +13,16 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from pegboard import MCPError
-from pegboard.plugin import Connection, ProtocolContext, ProtocolError, decode_message, jsonrpc_error, jsonrpc_result
-from pegboard.types import Call, Caller, Client, RequestId
+from pegboard.plugin import (
+    Connection,
+    ProtocolContext,
+    ProtocolError,
+    decode_message,
+    encode,
+    jsonrpc_error,
+    jsonrpc_result,
+)
+from pegboard.types import Call, Caller, Client, RequestId, Tool
 from pegboard_plugins.mcp.backlog import Backlog
 from pegboard_plugins.mcp.envelope import (
     INTERNAL_ERROR,
@@ -63,6 +71,14 @@ class McpProtocol:
     def __init__(self, config: McpConfig, round_trips: RoundTrips) -> None:
         self._config = config
         self._round_trips = round_trips
+
+    def check_tool(self, tool: Tool) -> None:
+        """Refuse a tool that clients would drop for the annotations of its input schema."""
+        # most hosts have no such tool, and do not pay for the import
+        if b'"x-mcp-header"' in encode(tool.input_schema):
+            from pegboard_plugins.mcp.mirrored_arguments import mirrored_arguments
+
+            mirrored_arguments(tool.input_schema)
 
     async def serve(
         self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolContext, caller: Caller

@@ -26,6 +26,7 @@ from pegboard_plugins.mcp.http.refusals import failure, head_of, refusal, sessio
 from pegboard_plugins.mcp.http.sessions import SessionRequests
 from pegboard_plugins.mcp.listening import Listening, ListenStream
 from pegboard_plugins.mcp.media import NOT_ACCEPTABLE, Accepted, accepted, unsupported
+from pegboard_plugins.mcp.mirrored_arguments import MirroredArguments
 from pegboard_plugins.mcp.modern import client_of, is_modern, require_served
 from pegboard_plugins.mcp.notices import token_of
 from pegboard_plugins.mcp.parameter_headers import check_parameters
@@ -45,6 +46,7 @@ class StreamableHttp:
         self._config = config
         self._round_trips = round_trips
         self._in_sessions = SessionRequests(sessions, config)
+        self._mirrored = MirroredArguments()
         self._made: Service | None = None
 
     def _service(self, host: ProtocolContext) -> Service:
@@ -124,7 +126,7 @@ class StreamableHttp:
         exchange = Exchange(request_id) if takes.events and (tells or not takes.json) else None
         caller, headers, peer = request.caller, request.headers, request.peer
         call = service.call(request_id, method, params, client, caller, exchange, None, headers, peer)
-        check_parameters(request.headers, call, service.host)
+        check_parameters(request.headers, call, service.host, self._mirrored)
         if exchange is None:
             outcome = await service.host.dispatch(call)
             return _head(call, outcome)._replace(body=service.response(call, outcome))

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pegboard import Host, ResourceContents, ResourceResult, ResourceUi, Toolkit, ToolUi
-from pegboard.types import UI_EXTENSION, UI_MIME_TYPE, Call, Failure
-from pegboard_plugins.apps import AppsPlugin
+from pegboard.types import Call, Failure
+from pegboard_plugins.apps import UI_EXTENSION, UI_MIME_TYPE, AppsPlugin
 from tests.host.hosting import make_host
 
 VIEW = "ui://kit/view"

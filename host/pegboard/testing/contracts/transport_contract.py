@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 from unittest import SkipTest
 
 from pegboard.errors import TransportError
+from pegboard.plugin.routes import DEFAULT_POLICY
 from pegboard.plugin.transports import Connection, Transport
 from pegboard.testing.contracts.contract import Contract, rule
 from pegboard.testing.contracts.stream_clients import FarEnd
@@ -66,7 +67,7 @@ class StandIn:
     async def open_stores(self) -> None:
         """There are none."""
 
-    async def authenticate(self, request: Request, policy: str = "mcp") -> Caller | Response:
+    async def authenticate(self, request: Request, policy: str = DEFAULT_POLICY) -> Caller | Response:
         """Give every request the same caller, or the same refusal."""
         self.asked.append(request)
         return self._found

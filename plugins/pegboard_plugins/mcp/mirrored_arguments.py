@@ -1,36 +1,62 @@
-"""Which arguments of a tool an HTTP client repeats in headers: `x-mcp-header` in the input schema (SEP-2243).
-
-Only the schema is looked at; comparing headers is for who has some.
-"""
+"""The arguments of a tool that HTTP clients repeat in headers: `x-mcp-header` in the input schema (SEP-2243)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
-from pegboard.errors import ToolInputSchemaError
-from pegboard.schemas.subschemas import Path, subschemas
-from pegboard.types.catalogue import MirroredArgument
+from pegboard.plugin import ToolInputSchemaError, encode, subschemas
+from pegboard.types import Tool
 
-KEYWORD = "x-mcp-header"
-GREATEST = 2**53 - 1
-"""Integers beyond this are not exact everywhere."""
+HEADER_KEYWORD = "x-mcp-header"
+MAX_EXACT_INTEGER = 2**53 - 1
+"""The largest integer that every JSON implementation reads exactly."""
+
+Path: TypeAlias = tuple[str | int, ...]
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _TYPES = ("string", "integer", "boolean")
 _BOUNDS = ("const", "default", "exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum")
 
 
-def mirrored(schema: Mapping[str, Any]) -> tuple[MirroredArgument, ...]:
-    """The arguments that headers mirror, in the order of their headers' names.
+class MirroredArgument(NamedTuple):
+    """An argument that HTTP clients repeat in a header.
+
+    Attributes:
+        header: the part of the header's name that follows `Mcp-Param-`.
+        path: the property names that lead to the argument.
+    """
+
+    header: str
+    path: tuple[str, ...]
+
+
+class MirroredArguments:
+    """The mirrored arguments of tools. Each schema is read once."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, tuple[Mapping[str, Any], tuple[MirroredArgument, ...]]] = {}
+
+    def of(self, tool: Tool) -> tuple[MirroredArgument, ...]:
+        """Return the mirrored arguments of a tool."""
+        read = self._read.get(tool.name)
+        if read is None or read[0] is not tool.input_schema:
+            read = self._read[tool.name] = (tool.input_schema, mirrored_arguments(tool.input_schema))
+        return read[1]
+
+
+def mirrored_arguments(schema: Mapping[str, Any]) -> tuple[MirroredArgument, ...]:
+    """Return the arguments that headers mirror, sorted by the names of the headers.
 
     Raises:
         ToolInputSchemaError: an annotation breaks a rule; clients would drop the whole tool for it.
     """
+    if b'"x-mcp-header"' not in encode(schema):
+        return ()
     found: dict[str, MirroredArgument] = {}
     for one in subschemas(dict(schema)):
-        if KEYWORD not in one.schema:
+        if HEADER_KEYWORD not in one.schema:
             continue
         mirror = _checked(one.path, one.schema)
         header = mirror.header.lower()
@@ -41,7 +67,7 @@ def mirrored(schema: Mapping[str, Any]) -> tuple[MirroredArgument, ...]:
 
 
 def _checked(path: Path, schema: Mapping[str, Any]) -> MirroredArgument:
-    name = schema[KEYWORD]
+    name = schema[HEADER_KEYWORD]
     if not path or len(path) % 2 or any(keyword != "properties" for keyword in path[::2]):
         raise _refused(path, "it may stand only at a property that `properties` alone leads to from the root")
     if not isinstance(name, str) or not _TOKEN.fullmatch(name):
@@ -51,11 +77,11 @@ def _checked(path: Path, schema: Mapping[str, Any]) -> MirroredArgument:
         found = "none of its own" if kind is None else repr(kind)
         raise _refused(path, f"the property's type has to be one of {', '.join(_TYPES)}; it is {found}")
     values = [*[schema.get(bound) for bound in _BOUNDS], *schema.get("enum", ())]
-    if kind == "integer" and any(isinstance(value, int | float) and abs(value) > GREATEST for value in values):
+    if kind == "integer" and any(isinstance(value, int | float) and abs(value) > MAX_EXACT_INTEGER for value in values):
         raise _refused(path, "the property allows integers beyond 2^53 - 1, which are not exact everywhere")
     return MirroredArgument(name, tuple(str(part) for part in path[1::2]))
 
 
 def _refused(path: Path, why: str) -> ToolInputSchemaError:
     place = ".".join(map(str, path)) or "the root"
-    return ToolInputSchemaError(f"{KEYWORD} at {place}: {why}")
+    return ToolInputSchemaError(f"{HEADER_KEYWORD} at {place}: {why}")

@@ -1,14 +1,9 @@
-"""What authors say of interfaces that clients show in a frame: MCP Apps, the extension `io.modelcontextprotocol/ui`."""
+"""The values of the option `ui`: interfaces that clients show in a frame. The plugin of the extension checks them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Literal, NamedTuple
-
-UI_EXTENSION: Final = "io.modelcontextprotocol/ui"
-UI_MIME_TYPE: Final = "text/html;profile=mcp-app"
-UI_SCHEME: Final = "ui://"
-"""The URIs of interfaces (MCP Apps 2026-01-26)."""
+from typing import Literal, NamedTuple
 
 
 class ToolUi(NamedTuple):

@@ -1,0 +1,176 @@
+"""`x-mcp-header`: the places in a schema where it is allowed, and the tools that are not served because of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Optional
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from pegboard import Toolkit
+from pegboard.plugin import ToolInputSchemaError
+from pegboard.types import LOCAL, Caller
+from pegboard_plugins.mcp import McpPlugin
+from pegboard_plugins.mcp.mirrored_arguments import MirroredArgument, MirroredArguments, mirrored_arguments
+from tests.host.hosting import make_host
+
+REGION = Field(json_schema_extra={"x-mcp-header": "Region"})
+TYPES = "has to be one of string, integer, boolean"
+PLACES = "may stand only at a property that `properties` alone leads to"
+
+
+def read(**properties: Any) -> tuple[MirroredArgument, ...]:
+    return mirrored_arguments({"type": "object", "properties": properties})
+
+
+def at(path: str, annotated: Any) -> dict[str, Any]:
+    """Return a schema with another one at a path."""
+    schema = annotated
+    for part in reversed(path.split(".")):
+        schema = [schema] if part == "[]" else {part: schema}
+    return {"type": "object", **schema}
+
+
+def text(name: Any = "Region") -> dict[str, Any]:
+    return {"type": "string", "x-mcp-header": name}
+
+
+@pytest.mark.requirement("HEAD-18", "HEAD-20")
+def test_properties_of_three_types_are_mirrored() -> None:
+    nested = {"properties": {"properties": {"properties": {"b": text("Deep")}}}}
+    found = read(b=text(), a={"type": "integer", "x-mcp-header": "a"}, c={"type": "boolean", "x-mcp-header": "C"}, d={})
+    assert found == (MirroredArgument("a", ("a",)), MirroredArgument("C", ("c",)), MirroredArgument("Region", ("b",)))
+    assert read(a=nested) == (MirroredArgument("Deep", ("a", "properties", "b")),)
+    assert read(a={"type": "string"}) == ()
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"x-mcp-header": {"type": "string"}},
+        {"a": {"const": {"x-mcp-header": 5}}},
+        {"a": {"enum": [{"x-mcp-header": 5}], "default": {"x-mcp-header": 5}, "examples": [{"x-mcp-header": 5}]}},
+        {"a": {"description": '"x-mcp-header"'}},
+        {"a": {"dependentRequired": {"x-mcp-header": ["b"]}, "required": ["x-mcp-header"]}},
+    ],
+)
+def test_data_and_names_are_no_annotations(schema: dict[str, Any]) -> None:
+    assert read(**schema) == ()
+
+
+@pytest.mark.requirement("HEAD-14", "HEAD-15", "HEAD-16")
+@pytest.mark.parametrize("name", ["", " ", "a b", "a:b", "a\r\nX: y", "a\n", "größe", "a\0", "a/b", 5, None, True, {}])
+def test_the_value_must_be_a_token(name: Any) -> None:
+    with pytest.raises(ToolInputSchemaError, match=r"x-mcp-header at properties\.a: .* part of a header's name"):
+        read(a=text(name))
+
+
+@pytest.mark.requirement("HEAD-15")
+@given(name=st.text(max_size=8) | st.just("!#$%&'*+-.^_`|~09azAZ"))
+def test_every_token_is_allowed(name: str) -> None:
+    token = bool(name) and all(char.isascii() and (char.isalnum() or char in "!#$%&'*+-.^_`|~") for char in name)
+    try:
+        assert read(a=text(name)) == (MirroredArgument(name, ("a",)),)
+        assert token
+    except ToolInputSchemaError:
+        assert not token
+
+
+@pytest.mark.requirement("HEAD-17")
+def test_a_header_is_named_once_in_any_case() -> None:
+    with pytest.raises(ToolInputSchemaError, match="is given twice; the names of headers have no case"):
+        read(a=text("Region"), b={"properties": {"c": text("REGION")}})
+
+
+@pytest.mark.requirement("HEAD-18")
+@pytest.mark.parametrize("kind", ["number", "array", "object", "null", ["string"], ["string", "null"], None])
+def test_other_types_are_refused(kind: Any) -> None:
+    with pytest.raises(ToolInputSchemaError, match=TYPES):
+        read(a={"type": kind, "x-mcp-header": "A"} if kind else {"x-mcp-header": "A", "enum": ["x"]})
+
+
+@pytest.mark.requirement("HEAD-20")
+@pytest.mark.parametrize(
+    "path",
+    [
+        "properties.a.items",
+        "properties.a.items.properties.b",
+        "properties.a.prefixItems.[]",
+        "properties.a.additionalProperties",
+        "properties.a.patternProperties.b",
+        "properties.a.anyOf.[]",
+        "properties.a.$defs.b",
+        "properties.a.unknown.properties.b",
+        "allOf.[].properties.a",
+        "if.properties.a",
+        "dependentSchemas.a.properties.b",
+        "$defs.a.properties.b",
+        "propertyNames",
+    ],
+)
+def test_other_places_are_refused(path: str) -> None:
+    with pytest.raises(ToolInputSchemaError, match=PLACES):
+        mirrored_arguments(at(path, text()))
+
+
+@pytest.mark.requirement("HEAD-20")
+def test_the_root_is_refused() -> None:
+    with pytest.raises(ToolInputSchemaError, match="x-mcp-header at the root"):
+        mirrored_arguments({"type": "object", "x-mcp-header": "A"})
+
+
+@pytest.mark.parametrize(
+    "bound", ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "const", "default", "enum"]
+)
+def test_integers_are_exact_everywhere(bound: str) -> None:
+    def schema(value: int) -> dict[str, Any]:
+        return {"type": "integer", "x-mcp-header": "A", bound: [value] if bound == "enum" else value}
+
+    for value in (2**53 - 1, -(2**53) + 1, 0):
+        assert len(read(a=schema(value))) == 1
+    for value in (2**53, -(2**53)):
+        with pytest.raises(ToolInputSchemaError, match="beyond 2\\^53 - 1"):
+            read(a=schema(value))
+
+
+class Place(BaseModel):
+    region: Annotated[str, REGION]
+
+
+@pytest.mark.requirement("HEAD-21")
+@pytest.mark.parametrize(
+    ("annotation", "why"),
+    [
+        *((kind, TYPES) for kind in (Optional[str], float, list[str], str | int, Any, dict[str, int])),
+        (Place, PLACES),  # behind a reference
+    ],
+)
+async def test_a_wrong_annotation_disables_only_its_tool(annotation: Any, why: str) -> None:
+    kit = Toolkit("kit")
+
+    def wrong(a: Any) -> None:
+        """Mirror an argument of a type that headers do not carry."""
+
+    wrong.__annotations__["a"] = annotation if annotation is Place else Annotated[annotation, REGION]
+    kit.tool(wrong)
+
+    @kit.tool(scopes=["work"])
+    def right(
+        region: Annotated[str, "where", REGION],
+        limit: Annotated[int, Field(json_schema_extra={"x-mcp-header": "Limit"}, ge=0)] = 5,
+        kind: Literal["a", "b"] = Field(default="a", json_schema_extra={"x-mcp-header": "Kind"}),
+    ) -> None:
+        """Mirror three arguments."""
+
+    async with make_host(kit, plugins={"protocol": McpPlugin}) as host:
+        assert list(host.assembly.tools) == ["kit_right"]
+        (problem,) = host.problems
+        assert "'wrong'" in str(problem)
+        assert why in str(problem)
+        tool = host.tool("kit_right", LOCAL)
+        assert tool is not None
+        assert [one.header for one in MirroredArguments().of(tool)] == ["Kind", "Limit", "Region"]
+        assert host.tool("kit_right", Caller()) is None
+        assert host.tool("kit_none", LOCAL) is None
