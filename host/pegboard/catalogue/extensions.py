@@ -174,7 +174,7 @@ def describe(
     for identifier, extension in contributed.extensions.items():
         if extension.describe is None:
             continue
-        value = said.get(identifier, said.get(extension.option))
+        value = said.get(identifier, said.get(extension.option or identifier))
         entries = attempt(extension.describe, item, value, resources)
         if entries is None:
             continue
