@@ -198,7 +198,7 @@ The worker protocol ([worker](worker.md)) answers every error of a tool with the
 `output.error` with the kind and the members of a session's result; what is a JSON-RPC error there is of the kind
 `TOOL_RUNTIME_FATAL` here.
 
-The first matching adapter ([error adapters](error_adapters.md)) makes a typed error of an exception that a function
+The first matching adapter ([error adapters](error-adapters.md)) makes a typed error of an exception that a function
 did not expect, in tools, resources, prompts and completions.
 """
 

@@ -1,4 +1,4 @@
-"""What docs/error_adapters.md shows is what happens: its adapter runs, and its table is what is there."""
+"""What docs/error-adapters.md shows is what happens: its adapter runs, and its table is what is there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pegboard.plugin import ToolkitError
 from tests.host.hosting import failure, make_host
 from tools.install import ROOT
 
-PAGE = (ROOT / "docs" / "error_adapters.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "error-adapters.md").read_text("utf-8")
 FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
 LIBRARY = """
 class AcmeAnswered(Exception):

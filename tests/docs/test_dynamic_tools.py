@@ -14,7 +14,7 @@ from pegboard.types import Call, Failure, Listing
 from tests.support.environments import run
 from tools.install import ROOT
 
-PAGE = (ROOT / "docs" / "catalogue.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "dynamic-tools.md").read_text("utf-8")
 FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
 
 

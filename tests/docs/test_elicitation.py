@@ -21,7 +21,7 @@ from tests.host.hosting import make_host
 from tests.support.rounds import ABLE, Rounds, accept
 from tools.install import ROOT
 
-PAGE = (ROOT / "docs" / "asking.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "elicitation.md").read_text("utf-8")
 FILES = dict(re.findall(r"^```python file=(\S+)\n(.*?)^```$", PAGE, re.M | re.S))
 
 

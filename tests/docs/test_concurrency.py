@@ -14,7 +14,7 @@ from pegboard.plugin import ToolTimeoutError
 from tests.host.hosting import failure, make_host, until
 from tools.install import ROOT
 
-PAGE = (ROOT / "docs" / "running.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "concurrency.md").read_text("utf-8")
 
 
 async def test_the_toolkit_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

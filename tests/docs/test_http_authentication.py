@@ -21,7 +21,7 @@ from pegboard_plugins.scopes import ScopesConfig
 from tests.support.environments import run
 from tools.install import ROOT
 
-PAGE = (ROOT / "docs" / "front-door.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "http-authentication.md").read_text("utf-8")
 BLOCKS = dict(re.findall(r"^```(\S+ \S+)\n(.*?)^```$", PAGE, re.M | re.S))
 LONG = "0123456789abcdefghijklmnopqrstuvwxyz"
 
