@@ -1,1 +1,1 @@
-"""URI templates (RFC 6570), expanded and matched."""
+"""URI templates (RFC 6570), parsed and matched against URIs."""

@@ -1,105 +1,112 @@
-"""Which URIs a template (RFC 6570) makes, and of which values. What cannot be told is refused, not guessed.
+"""The match of a URI against a template: the values of its variables.
 
-A value is whatever stands between what the template fixes. It comes decoded, and never holds what makes a path of it:
-see `Matcher.match`.
+Ambiguous templates are rejected: variables must be separated by a reserved character such as `/`, and at most one
+variable before the query may span several segments (`{+name}`, `{name*}`, `{;name}`).
+
+A value contains only the separators that its expression allows, and every other variable ends at the next separator.
+That is why each URI can be read in one way only.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from pegboard.uris.grammar import Alphabet, Grammar, Piece
-from pegboard.uris.template import OPERATORS, Expression, Part, UriTemplateError, Variable, parse, variables
+from pegboard.uris.template import (
+    OPERATORS,
+    RESERVED,
+    Expression,
+    TemplatePart,
+    UriTemplateError,
+    Variable,
+    parse_template,
+    variables,
+)
 
 MAX_URI_CHARACTERS = 8192
-"""A longer URI matches nothing."""
+"""The length of a URI above which no template matches."""
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _TRIPLET = re.compile(r"%[0-9A-Fa-f]{2}")
+_UNRESERVED = r"A-Za-z0-9\-._~\u0080-\U0010ffff"
 _IN_PATHS = "!$&'()*+,;=:@"
-"""What a URI may hold unencoded within a segment of its path (RFC 3986 section 3.3), besides unreserved characters."""
+"""The reserved characters that a path segment may contain unencoded (RFC 3986 section 3.3)."""
 
 
-class _Taken(NamedTuple):
-    """How the text of one group becomes a value."""
+class _Group(NamedTuple):
+    """A group of the regular expression: the variable that it captures, and the operator of the expression."""
 
     variable: Variable
     operator: str
 
     def value(self, text: str) -> str | list[str] | None:
-        """The value, None where it is not one that may be passed on."""
-        separator = OPERATORS[self.operator].separator
+        """Return the decoded value, or None if the value is not allowed."""
+        first, separator, named, slashes = OPERATORS[self.operator]
         if not self.variable.explode:
-            return _decoded(text.removeprefix("=") if self.operator == ";" else text, slashes=self.slashes)
-        members = text.removeprefix(OPERATORS[self.operator].first).split(separator) if text else []
-        if self.operator == ";":
-            members = [member.partition("=")[2] for member in members]
-        values = [value for member in members if (value := _decoded(member, slashes=self.slashes)) is not None]
-        return values if len(values) == len(members) else None
-
-    @property
-    def slashes(self) -> bool:
-        """Whether the template asks for slashes in the value."""
-        return OPERATORS[self.operator].reserved
+            return _decoded(text.removeprefix("=") if named else text, slashes=slashes)
+        items = text.removeprefix(first).split(separator) if text else []
+        if named:
+            items = [item.partition("=")[2] for item in items]
+        values = [value for item in items if (value := _decoded(item, slashes=slashes)) is not None]
+        return values if len(values) == len(items) else None
 
 
 class Matcher:
-    """One template, ready to match.
+    """A template that is ready to match.
 
     Attributes:
-        template: its text.
-        parts: the template, parsed.
-        names: its variables, in their order.
-        lists: those that match several values (`{/path*}`).
-        rank: sorts templates, those that fix more of a URI first; never equal for two.
+        template: the template.
+        names: its variables, in order.
+        rank: the sort key of the template. The more literal text, the earlier. Two templates never have the same rank.
     """
 
     def __init__(self, template: str) -> None:
         """Compile a template.
 
         Raises:
-            UriTemplateError: it is none, or cannot be matched without guessing.
+            UriTemplateError: the template is invalid or ambiguous.
         """
         self.template = template
-        self.parts = parse(template)
-        found = variables(self.parts)
+        parts = parse_template(template)
+        found = variables(parts)
         self.names = tuple(one.name for one in found)
-        self.lists = frozenset(one.name for one in found if one.explode)
-        _check(self.parts, found)
-        head, self._query = _divided(self.parts)
-        self._taken: list[_Taken] = []
-        self._regex = re.compile(self._compiled(head))
-        literal = sum(len(part) for part in self.parts if isinstance(part, str))
-        wide = sum(OPERATORS[part.operator].reserved for part in self.parts if not isinstance(part, str))
-        self.rank = (wide, len(self.lists), -literal, len(self.names), template)
+        _check_variables(parts, found)
+        head, self._query = _divided(parts)
+        _check_separators(head)
+        _check_lengths(head)
+        self._groups: list[_Group] = []
+        self._regex = re.compile(self._pattern(parts, head))
+        literal = sum(len(part) for part in parts if isinstance(part, str))
+        wide = sum(OPERATORS[part.operator].reserved for part in parts if isinstance(part, Expression))
+        lists = sum(one.explode for one in found)
+        self.rank = (wide, lists, -literal, len(found), template)
 
     def match(self, uri: str) -> dict[str, str | list[str]] | None:
-        """The values that make this URI, None when it is not one of this template's.
+        """Return the values of the variables, or None if the URI does not match.
 
-        A variable outside of queries, fragments and lists is there and not empty. Refused, as if they did not match:
-        values that hold NUL, a slash (encoded or not) where the template does not ask for slashes by `{+name}` or
-        `{#name}`, a `..` between slashes or backslashes, an absolute path, and what is not UTF-8.
+        Variables outside of queries, fragments and lists are required and not empty. A URI does not match if one of its
+        values contains NUL, `..` as a segment, or invalid UTF-8, is an absolute path, or contains a slash (encoded or
+        not) outside of `{+name}` and `{#name}`.
         """
         if len(uri) > MAX_URI_CHARACTERS:
             return None
-        found = self._regex.fullmatch(_TRIPLET.sub(lambda triplet: triplet[0].upper(), uri))
+        found = self._regex.fullmatch(_uppercase(uri))
         if found is None:
             return None
         values: dict[str, str | list[str]] = {}
-        for place, taken in enumerate(self._taken):
+        for place, group in enumerate(self._groups):
             text = found[f"v{place}"]
-            value = None if text is None else taken.value(text)
+            value = None if text is None else group.value(text)
             if value is not None:
-                values[taken.variable.name] = value
+                values[group.variable.name] = value
             elif text is not None:
                 return None
         return self._with_query(values, found["query"]) if self._query else values
 
     def _with_query(self, values: dict[str, str | list[str]], text: str | None) -> dict[str, str | list[str]] | None:
-        """With the parameters of a query added, which may come in any order, each once or not at all."""
+        """Add the parameters of a query. They may come in any order; a parameter that is not a list comes once."""
         for pair in text.split("&") if text is not None else ():
             name, equals, raw = pair.partition("=")
             variable, value = self._query.get(name), _decoded(raw, slashes=False)
@@ -115,106 +122,90 @@ class Matcher:
                 return None
         return values
 
-    # --- compiling
+    # --- the regular expression
 
-    def _compiled(self, head: Sequence[Part]) -> str:
-        """The regular expression of the head, once no text can be read in two ways.
-
-        Raises:
-            UriTemplateError: one can.
-        """
-        grammar = Grammar()
-        openers = self._openers()
-        separators = set("".join(part for part in self.parts[1:] if isinstance(part, str)))
-        separators.update(_SCHEME.sub("", str(self.parts[0]), count=1))
-        for part in self.parts:
-            if isinstance(part, Expression):
-                several = len(part.variables) > 1 or any(one.explode for one in part.variables)
-                operator = OPERATORS[part.operator]
-                separators.update(operator.first, operator.separator if several or operator.named else "")
-                separators.update("=" if operator.named else "")
-        narrow = Alphabet.of(set(_IN_PATHS) - separators)
-        wide = Alphabet.of(set(":/?#[]@!$&'()*+,;=") - openers)
-        pieces = [
-            grammar.literal(part) if isinstance(part, str) else self._expression(grammar, part, narrow, wide)
+    def _pattern(self, parts: Sequence[TemplatePart], head: Sequence[TemplatePart]) -> str:
+        operators = [part.operator for part in parts if isinstance(part, Expression)]
+        query = next((operator for operator in operators if operator in ("?", "&")), None)
+        separators = _separators(parts)
+        narrow = _characters(set(_IN_PATHS) - separators)
+        wide = _characters(set(RESERVED) - {query, "#" if "#" in operators else None})
+        patterns = [
+            re.escape(_uppercase(part))
+            if isinstance(part, str)
+            else self._expression(part, wide if OPERATORS[part.operator].reserved else narrow)
             for part in head
         ]
-        grammar.finish(grammar.then(*pieces))
-        if clash := grammar.ambiguity():
-            raise UriTemplateError(_reason(*clash))
-        texts = [piece.regex for piece in pieces]
-        if self._query:
-            at = next((place for place, part in enumerate(head) if _is(part, "#")), len(texts))
-            texts.insert(at, rf"(?:{re.escape(min(openers - {'#'}))}(?P<query>[^#]*))?")
-        return "".join(texts)
+        if query:
+            place = len(head) - _is_fragment(head[-1])
+            patterns.insert(place, rf"(?:{re.escape(query)}(?P<query>[^#]*))?")
+        return "".join(patterns)
 
-    def _openers(self) -> set[str]:
-        """What begins the query and the fragment, which no value before them can hold then."""
-        operators = [part.operator for part in self.parts if isinstance(part, Expression)]
-        query = next((operator for operator in operators if operator in ("?", "&")), None)
-        return {one for one in (query, "#" if "#" in operators else None) if one}
-
-    def _expression(self, grammar: Grammar, expression: Expression, narrow: Alphabet, wide: Alphabet) -> Piece:
-        operator = OPERATORS[expression.operator]
-        alphabet = wide if operator.reserved else narrow
-        pieces: list[Piece] = []
+    def _expression(self, expression: Expression, value: str) -> str:
+        first, separator, named, _ = OPERATORS[expression.operator]
+        before, pattern = first, ""
         for variable in expression.variables:
-            between = operator.separator if pieces and operator.first in ("", "#") else operator.first
-            before = between if between != "#" else ""
-            pieces.append(self._variable(grammar, _Taken(variable, expression.operator), alphabet, before))
-        whole = grammar.then(*pieces)
-        return grammar.maybe(grammar.then(grammar.literal("#"), whole)) if operator.first == "#" else whole
-
-    def _variable(self, grammar: Grammar, taken: _Taken, alphabet: Alphabet, before: str) -> Piece:
-        variable, group = taken.variable, f"v{len(self._taken)}"
-        self._taken.append(taken)
-
-        def text() -> Piece:
-            return grammar.several(alphabet, variable.name)
-
-        if taken.operator == ";":
-            one = [grammar.literal(f";{variable.name}"), grammar.maybe(grammar.then(grammar.literal("="), text()))]
-            if variable.explode:
-                return grammar.maybe(grammar.group(group, grammar.many(grammar.then(*one))))
-            return grammar.maybe(grammar.then(one[0], grammar.group(group, one[1])))
-        if not variable.explode:
-            return grammar.then(grammar.literal(before), grammar.group(group, text()))
-        separator = OPERATORS[taken.operator].separator
-        more = grammar.many(grammar.then(grammar.literal(separator), text()))
-        if before == separator and taken.operator in ("/", "."):
-            return grammar.maybe(grammar.group(group, more))
-        return grammar.then(grammar.literal(before), grammar.group(group, grammar.then(text(), grammar.maybe(more))))
+            group = f"(?P<v{len(self._groups)}>"
+            self._groups.append(_Group(variable, expression.operator))
+            item = f";{re.escape(variable.name)}(?:={value})?" if named else f"{re.escape(separator)}{value}"
+            if named and variable.explode:
+                pattern += f"(?:{group}(?:{item})+))?"
+            elif named:
+                pattern += f"(?:;{re.escape(variable.name)}{group}(?:={value})?))?"
+            elif not variable.explode:
+                pattern += f"{re.escape(before)}{group}{value})"
+            elif before == separator and first == separator:
+                pattern += f"{group}(?:{item})+)?"
+            else:
+                pattern += f"{re.escape(before)}{group}{value}(?:{item})*)"
+            before = separator
+        return f"(?:{pattern})?" if first == "#" else pattern
 
 
-def _is(part: Part, *operators: str) -> bool:
-    return isinstance(part, Expression) and part.operator in operators
+def _characters(reserved: Iterable[str]) -> str:
+    """Return the pattern of a value that may contain these reserved characters."""
+    return rf"(?:[{_UNRESERVED}{re.escape(''.join(sorted(reserved)))}]|%[0-9A-F]{{2}})+"
 
 
-def _check(parts: Sequence[Part], found: Sequence[Variable]) -> None:
+def _separators(parts: Sequence[TemplatePart]) -> set[str]:
+    """Return the characters that separate values somewhere in a template. No single value contains them."""
+    found: set[str] = set()
+    for place, part in enumerate(parts):
+        if isinstance(part, str):
+            found.update(part if place else _SCHEME.sub("", part, count=1))
+            continue
+        first, separator, named, _ = OPERATORS[part.operator]
+        several = len(part.variables) > 1 or part.variables[0].explode
+        found.update(first, separator if several or named else "", "=" if named else "")
+    return found
+
+
+# --- rules
+
+
+def _check_variables(parts: Sequence[TemplatePart], found: Sequence[Variable]) -> None:
     first = parts[0] if parts else ""
     if not isinstance(first, str) or not _SCHEME.match(first):
-        raise UriTemplateError("it does not begin with a scheme, such as docs://{name} (RFC 3986)")
+        raise UriTemplateError("missing scheme: begin the template with one, such as docs://{name} (RFC 3986)")
     names = [one.name for one in found]
     for variable in found:
         if variable.prefix is not None:
-            raise UriTemplateError(
-                f"{{{variable.name}:{variable.prefix}}} holds the beginning of a value, not the value"
-            )
+            raise UriTemplateError(f"{{{variable}}} matches only the beginning of a value: use {{{variable.name}}}")
         if names.count(variable.name) > 1:
-            raise UriTemplateError(f"the variable {variable.name!r} stands there twice")
+            raise UriTemplateError(f"duplicate variable {variable.name!r}: give each variable its own name")
 
 
-def _divided(parts: Sequence[Part]) -> tuple[list[Part], dict[str, Variable]]:
-    """The parts without those of the query, and the variables of the query."""
+def _divided(parts: Sequence[TemplatePart]) -> tuple[list[TemplatePart], dict[str, Variable]]:
+    """Return the parts without those of the query, and the variables of the query."""
     query: dict[str, Variable] = {}
-    head: list[Part] = []
+    head: list[TemplatePart] = []
     before = ""
     for part in parts:
         if isinstance(part, Expression) and part.operator in ("?", "&"):
             _check_query(part, before)
             query |= {one.name: one for one in part.variables}
-        elif query and not _is(part, "#"):
-            raise UriTemplateError(f"{part} follows the query; only {{#...}} may")
+        elif query and not _is_fragment(part):
+            raise UriTemplateError(f"{part} follows the query: move it before the query")
         else:
             head.append(part)
         before += part if isinstance(part, str) else part.operator
@@ -223,18 +214,62 @@ def _divided(parts: Sequence[Part]) -> tuple[list[Part], dict[str, Variable]]:
 
 def _check_query(part: Expression, before: str) -> None:
     if "#" in before:
-        raise UriTemplateError(f"{part} stands behind the fragment; put it before the #")
+        raise UriTemplateError(f"{part} follows the fragment: move it before the #")
     if part.operator == "?" and "?" in before:
-        raise UriTemplateError(f"{part} begins a query where there is one already; use {{&...}}")
+        raise UriTemplateError(f"{part} begins a second query: use {{&...}}")
     if part.operator == "&" and "?" not in before:
-        raise UriTemplateError(f"{part} goes on with a query where there is none; use {{?...}}")
+        raise UriTemplateError(f"{part} continues a query that does not exist: use {{?...}}")
 
 
-def _reason(one: str | None, other: str | None) -> str:
-    names = sorted({f"{{{name}}}" for name in (one, other) if name})
-    if len(names) == 1:
-        return f"{names[0]} has no clear end: its value may hold what follows it"
-    return f"{' and '.join(names)} cannot be told apart: a value may hold what stands between them"
+def _check_separators(head: Sequence[TemplatePart]) -> None:
+    """Raise if two variables are not separated by a reserved character."""
+    last, between = None, ""
+    for part in head:
+        if isinstance(part, str):
+            between += _TRIPLET.sub("", part)
+            continue
+        first, separator, _, reserved = OPERATORS[part.operator]
+        several = len(part.variables) > 1 or part.variables[0].explode
+        if several and (reserved or separator not in RESERVED):
+            raise UriTemplateError(f"{part} is ambiguous, since a value may contain {separator!r}: use {{/...}}")
+        between += first
+        if last and not set(between) & set(RESERVED):
+            name = part.variables[0].name
+            raise UriTemplateError(
+                f"{{{last}}} and {{{name}}} are ambiguous: separate them by a reserved character, "
+                f"as in {{{last}}}/{{{name}}} (one of {RESERVED})"
+            )
+        last, between = part.variables[-1].name, ""
+
+
+def _check_lengths(head: Sequence[TemplatePart]) -> None:
+    """Raise if more than one variable may span several segments. The fragment does not count."""
+    spans: list[str] = []
+    for place, part in enumerate(head):
+        if isinstance(part, str):
+            continue
+        if _is_fragment(part) and place < len(head) - 1:
+            raise UriTemplateError(f"{part} must end the template: move it to the end")
+        if part.operator in ("+", ";"):
+            spans.append(str(part))
+        else:
+            spans += [f"{{{part.operator}{one}}}" for one in part.variables if one.explode]
+    if len(spans) > 1:
+        raise UriTemplateError(
+            f"{' and '.join(spans)} are ambiguous: only one variable may span several segments; use {{name}} for others"
+        )
+
+
+def _is_fragment(part: TemplatePart) -> bool:
+    return isinstance(part, Expression) and part.operator == "#"
+
+
+# --- values
+
+
+def _uppercase(uri: str) -> str:
+    """Return a URI with the hexadecimal digits of its encoded octets in upper case."""
+    return _TRIPLET.sub(lambda triplet: triplet[0].upper(), uri)
 
 
 def _decoded(text: str, *, slashes: bool) -> str | None:

@@ -261,9 +261,9 @@ def two(name: str, other: int) -> str:
 @pytest.mark.parametrize(
     ("uri", "options", "function", "reason"),
     [
-        ("x://{a}-{b}", {}, two, "its URI template cannot be served: {a} and {b} cannot be told apart"),
-        ("x://{name", {}, one_name, "its URI template cannot be served: '{' at character 5"),
-        ("x://name}", {}, one_name, "its URI template cannot be served: '}'"),
+        ("x://{a}-{b}", {}, two, "its URI template cannot be served: {a} and {b} are ambiguous: separate them"),
+        ("x://{name", {}, one_name, "its URI template cannot be served: invalid character '{' at position 5"),
+        ("x://name}", {}, one_name, "its URI template cannot be served: invalid character '}'"),
         ("{name}", {}, one_name, "its URI is not absolute"),
         ("x://{id}", {}, one_name, "its URI has the variable 'id', which its function does not take"),
         ("x://{name}", {}, two, "its function takes 'other', which is no variable of its URI"),
