@@ -90,11 +90,14 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
             "token_authenticator": "verified introspection tokens callers",
         }.items()
     },
-    "envelope": (
-        f"{MCP}/envelope.py",
+    "jsonrpc_messages": (
+        f"{MCP}/jsonrpc_messages.py",
         ["wire/test_ids", "wire/test_batches", "http/test_no_messages", "wire/test_json"],
     ),
-    "modern": (f"{MCP}/modern.py", ["wire/test_modern", "wire/test_eras", "http/test_ladder", "http/test_asking"]),
+    "stateless": (
+        f"{MCP}/stateless.py",
+        ["wire/test_modern", "wire/test_eras", "http/test_ladder", "http/test_asking"],
+    ),
     "headers": (
         f"{MCP}/headers.py",
         [
@@ -108,10 +111,10 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
     ),
     "parameter_headers": (f"{MCP}/parameter_headers.py", ["http/test_parameter_headers"]),
     "sealing": (f"{MCP}/sealing.py", ["asking/test_state"]),
-    "rounds": (f"{MCP}/rounds.py", ["asking/test_state", "asking/test_rounds"]),
-    "media": (f"{MCP}/media.py", ["http/test_routing"]),
-    "protocol": (
-        f"{MCP}/protocol.py",
+    "round_trips": (f"{MCP}/round_trips.py", ["asking/test_state", "asking/test_rounds"]),
+    "media_types": (f"{MCP}/media_types.py", ["http/test_routing"]),
+    "message_stream": (
+        f"{MCP}/message_stream.py",
         [
             "wire/test_ids",
             "wire/test_batches",

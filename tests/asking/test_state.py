@@ -14,7 +14,7 @@ import pytest
 from pegboard.plugin import ProtocolError, encode
 from pegboard.types import Call, Caller, InputRequired, Question, Round
 from pegboard_plugins.mcp import sealing
-from pegboard_plugins.mcp.rounds import RoundTrips
+from pegboard_plugins.mcp.round_trips import RoundTrips
 from tests.asking.conftest import Modern, Reply, Start, accept
 from tests.support.peer import WAIT
 

@@ -20,7 +20,7 @@ sys.exit(code)
 NEVER = {"dotenv", "jwt", "difflib", "pegboard.config.explain", "pegboard.config.show", "pegboard.uris.matching"}
 """What only mistakes, the command `config` and templates of resources need."""
 OF_HTTP = {"aiohttp", "yarl", "pegboard_plugins.http.server", "pegboard_plugins.mcp.streamable_http"}
-OF_STDIO = {"ctypes", "pegboard_plugins.stdio.takeover", "pegboard_plugins.stdio.diversion"}
+OF_STDIO = {"ctypes", "pegboard_plugins.stdio.stdio_redirect", "pegboard_plugins.stdio.stdout_pipe"}
 
 
 def commands(*but: str) -> set[str]:

@@ -9,7 +9,7 @@ from unittest.mock import Mock
 import pytest
 from aiohttp import ClientConnectionResetError
 
-from pegboard_plugins.http.connection import Connection
+from pegboard_plugins.http.http_connection import HttpConnection
 
 
 @pytest.mark.parametrize("begun", [0, 100])
@@ -18,5 +18,5 @@ def test_a_response_to_nobody_is_no_failure(begun: int, caplog: pytest.LogCaptur
     request.writer.output_size = begun
     gone = ClientConnectionResetError("Cannot write to closing transport")
     with caplog.at_level(logging.DEBUG), pytest.raises(ClientConnectionResetError):
-        Connection.handle_error(Mock(spec=Connection), request, 500, gone)
+        HttpConnection.handle_error(Mock(spec=HttpConnection), request, 500, gone)
     assert not caplog.records

@@ -108,7 +108,7 @@ def test_a_plugin_that_is_not_on_is_not_loaded(served: set[str], listed: set[str
     assert strangers == {"toolkit_greeter"}
 
 
-@pytest.mark.parametrize("module", ["pegboard_plugins.stdio.takeover", "pegboard_plugins.http.server"])
+@pytest.mark.parametrize("module", ["pegboard_plugins.stdio.stdio_redirect", "pegboard_plugins.http.server"])
 def test_what_a_transport_runs_with_is_loaded_when_it_runs(module: str, listed: set[str]) -> None:
     assert module not in listed
 

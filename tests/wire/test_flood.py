@@ -59,7 +59,8 @@ def request(number: object, method: str, **params: object) -> bytes:
 
 @pytest.mark.requirement("SEC-03")
 async def test_more_than_may_run_are_refused_and_the_connection_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pegboard_plugins.mcp import protocol
+
+    from pegboard_plugins.mcp import message_stream
 
     line = Line()
 
@@ -71,8 +72,8 @@ async def test_more_than_may_run_are_refused_and_the_connection_goes_on(monkeypa
         json.dumps(cancel).encode(),
         request("p", "ping"),
     ]
-    monkeypatch.setattr(protocol, "MOST_IN_FLIGHT", 3)
-    monkeypatch.setattr(protocol, "ROOM_SECONDS", 0.01)
+    monkeypatch.setattr(message_stream, "MAX_REQUESTS_IN_FLIGHT", 3)
+    monkeypatch.setattr(message_stream, "MAX_CAPACITY_WAIT_SECONDS", 0.01)
     async with Host({"host": {"autoload": False}}, toolkits={"slow": kit}) as host:
         await host.serve(line, line.told(messages), caller=LOCAL)
     answers = {answer["id"]: answer for answer in line.sent}
@@ -82,7 +83,8 @@ async def test_more_than_may_run_are_refused_and_the_connection_goes_on(monkeypa
 
 async def test_who_sends_faster_than_it_is_served_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading goes on when there is room again, and nothing is refused."""
-    from pegboard_plugins.mcp import protocol
+
+    from pegboard_plugins.mcp import message_stream
 
     released = asyncio.Event()
     slow = Toolkit("slow")
@@ -111,7 +113,7 @@ async def test_who_sends_faster_than_it_is_served_waits(monkeypatch: pytest.Monk
             line.conversation.sent(message)
             yield message
 
-    monkeypatch.setattr(protocol, "MOST_IN_FLIGHT", 3)
+    monkeypatch.setattr(message_stream, "MAX_REQUESTS_IN_FLIGHT", 3)
     async with Host({"host": {"autoload": False}}, toolkits={"slow": slow}) as host:
         await host.serve(line, told(), caller=LOCAL)
     assert [answer for answer in line.sent if "error" in answer] == []

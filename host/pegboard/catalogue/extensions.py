@@ -17,9 +17,8 @@ from pegboard.plugin.origin import Origin
 from pegboard.types.callers import Client
 from pegboard.types.calls import Call, MethodResult
 from pegboard.types.catalogue import Resource, Tool
+from pegboard.wire.jsonrpc import MISSING_CLIENT_CAPABILITY
 from pegboard.wire.meta_keys import meta_complaint
-
-MISSING_CLIENT_CAPABILITY = -32021
 
 T = TypeVar("T")
 Contribution: TypeAlias = Extension | Method | NotificationHandler | Topic

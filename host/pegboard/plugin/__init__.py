@@ -26,7 +26,10 @@ _HOMES = {
     "config.state": "create_state",
     "loading.discovery": "Selection",
     "wire.codec": "REPEATED_MEMBERS decode decode_message encode",
-    "wire.jsonrpc": "jsonrpc_error jsonrpc_notification jsonrpc_result",
+    "wire.jsonrpc": """
+        INTERNAL_ERROR INVALID_PARAMS INVALID_REQUEST METHOD_NOT_FOUND MISSING_CLIENT_CAPABILITY PARSE_ERROR
+        RESOURCE_NOT_FOUND jsonrpc_error jsonrpc_notification jsonrpc_result
+    """,
     "schemas.subschemas": "subschemas",
     "routing.bearer": "BearerScheme SECRET_BYTES checked_scopes is_bearer_token is_scope is_weak_secret",
     "routing.refusals": "RefusalLog fingerprint",

@@ -12,6 +12,10 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
+RESOURCE_NOT_FOUND = -32002
+"""The MCP error code for an unknown resource, before revision 2026-07-28."""
+MISSING_CLIENT_CAPABILITY = -32021
+"""The MCP error code for a request that requires a capability that the client does not declare (2026-07-28)."""
 
 
 def jsonrpc_error(code: int, message: str, request_id: RequestId | None = None, data: Any = None) -> bytes:

@@ -142,7 +142,7 @@ class HttpPlugin(Plugin):
     @hookimpl
     def register_transports(self) -> Iterable[Transport]:
         """The HTTP server."""
-        from pegboard_plugins.http.transport import HttpTransport
+        from pegboard_plugins.http.http_transport import HttpTransport
 
         return [HttpTransport(self.config)]
 

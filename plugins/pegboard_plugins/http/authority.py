@@ -15,8 +15,8 @@ _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 """A last label that makes browsers read the whole name as an IPv4 address (WHATWG URL, "ends in a number")."""
 _ORIGIN = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>[^/?#]+)")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_MAX_NAME = 253
-_MAX_LABEL = 63
+_MAX_NAME_CHARACTERS = 253
+_MAX_LABEL_CHARACTERS = 63
 _MAX_PORT = 65535
 
 
@@ -41,7 +41,7 @@ class Authority(NamedTuple):
         return self.is_address and self.name.startswith("127.")
 
 
-class Origin(NamedTuple):
+class WebOrigin(NamedTuple):
     """A web origin (RFC 6454).
 
     Attributes:
@@ -65,7 +65,7 @@ def parse_authority(text: str) -> Authority | None:
     return _literal(name, port) if name.startswith("[") else _name(name, port)
 
 
-def parse_origin(text: str) -> Origin | None:
+def parse_origin(text: str) -> WebOrigin | None:
     """Read an origin such as "https://app.example"; None for any other text, and for "null"."""
     found = _ORIGIN.fullmatch(text)
     authority = None if found is None or found["rest"].endswith(":") else parse_authority(found["rest"])
@@ -74,10 +74,10 @@ def parse_origin(text: str) -> Origin | None:
     scheme = found["scheme"].lower()
     if authority.port == _DEFAULT_PORTS.get(scheme):
         authority = authority._replace(port=None)
-    return Origin(scheme, authority)
+    return WebOrigin(scheme, authority)
 
 
-def is_same_host(origin: Origin, host: Authority) -> bool:
+def is_same_host(origin: WebOrigin, host: Authority) -> bool:
     """Return True if a page called the server of its own origin."""
     if host.port == _DEFAULT_PORTS.get(origin.scheme):
         host = host._replace(port=None)
@@ -98,6 +98,8 @@ def _name(name: str, port: int | None) -> Authority | None:
             return Authority(str(IPv4Address(name)), port, is_address=True)
         except ValueError:
             return None
-    if len(name) > _MAX_NAME or not all(len(one) <= _MAX_LABEL and _LABEL.fullmatch(one) for one in labels):
+    if len(name) > _MAX_NAME_CHARACTERS or not all(
+        len(one) <= _MAX_LABEL_CHARACTERS and _LABEL.fullmatch(one) for one in labels
+    ):
         return None
     return Authority(name, port)

@@ -12,10 +12,10 @@ from aiohttp.http_exceptions import HttpProcessingError
 from pegboard.plugin import TransportContext
 from pegboard.types import ANONYMOUS, EMPTY, LOCAL, EventStream, Request, Response, ServerSentEvent
 from pegboard_plugins.http import HttpConfig
-from pegboard_plugins.http.connection import Connection
-from pegboard_plugins.http.edge import Edge
-from pegboard_plugins.http.journal import NOTES, log_refusal, wants_access_log
-from pegboard_plugins.http.written import LARGEST, Head, Written, is_ordinary
+from pegboard_plugins.http.access_log import REQUEST_NOTES, log_refusal, wants_access_log
+from pegboard_plugins.http.fast_response import MAX_FAST_BODY_BYTES, ResponseHead, WrittenResponse, is_fast
+from pegboard_plugins.http.http_connection import HttpConnection
+from pegboard_plugins.http.request_guard import RequestGuard
 
 _CLOSE = {"Connection": "close"}
 _BUSY = Response(503, b"The server is busy.\n", "text/plain", {"Retry-After": "1"})
@@ -48,9 +48,9 @@ class Handler:
         host: what the routes are asked of.
     """
 
-    def __init__(self, config: HttpConfig, edge: Edge, host: TransportContext) -> None:
+    def __init__(self, config: HttpConfig, guard: RequestGuard, host: TransportContext) -> None:
         self._config = config
-        self._edge = edge
+        self._guard = guard
         self._host = host
         self._in_flight: set[asyncio.Task[Any]] = set()
         self._streaming: set[asyncio.Task[Any]] = set()
@@ -58,9 +58,9 @@ class Handler:
         self._large_bodies: dict[asyncio.Task[Any], int] = {}
         self._aborted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._loop = asyncio.get_running_loop()
-        self._head = Head()
+        self._head = ResponseHead()
         self._keeps_log = wants_access_log()
-        self._written = Written()
+        self._written_response = WrittenResponse()
         self._too_large = _too_large(config.max_body_bytes)
 
     def request(self, message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
@@ -79,10 +79,10 @@ class Handler:
             answer = await self._answer(request, task)
             if isinstance(answer, EventStream):
                 return await self._begin_stream(request, answer, task)
-            if is_ordinary(request, answer) and not (self._edge.cors(request.headers) or self._host.stopping):
-                return await self._write_ordinary(request, answer.body)
+            if is_fast(request, answer) and not (self._guard.cors(request.headers) or self._host.stopping):
+                return await self._write_fast(request, answer.body)
             response = self._response(request, answer)
-            if len(answer.body) > LARGEST:
+            if len(answer.body) > MAX_FAST_BODY_BYTES:
                 await self._write_whole(request, response)
             return response
         finally:
@@ -101,12 +101,12 @@ class Handler:
 
     async def _answer(self, request: web.BaseRequest, task: asyncio.Task[Any]) -> Response | EventStream:
         headers = request.headers
-        if (refusal := self._edge.refusal(request.raw_path, headers, request.remote)) is not None:
+        if (refusal := self._guard.refusal(request.raw_path, headers, request.remote)) is not None:
             return refusal
         if request.method == "OPTIONS" and "Access-Control-Request-Method" in headers:
-            return self._edge.preflight(headers)
+            return self._guard.preflight(headers)
         content, connection = request.content, request.protocol
-        assert isinstance(connection, Connection)
+        assert isinstance(connection, HttpConnection)
         whole = content.is_eof() and content.exception() is None
         body = self._received(request) if whole else await self._body(request, task)
         if isinstance(body, Response):
@@ -117,11 +117,11 @@ class Handler:
             request.query if "?" in request.raw_path else EMPTY,
             headers,
             body,
-            LOCAL if connection.is_operator and self._edge.is_direct(headers) else ANONYMOUS,
-            self._edge.peer(headers, request.remote),
+            LOCAL if connection.is_operator and self._guard.is_direct(headers) else ANONYMOUS,
+            self._guard.peer(headers, request.remote),
         )
         if self._keeps_log:
-            notes = request[NOTES] = {"caller": neutral.caller, "peer": neutral.peer}
+            notes = request[REQUEST_NOTES] = {"caller": neutral.caller, "peer": neutral.peer}
             neutral = neutral._replace(notes=notes)
         self._waiting.add(task)
         try:
@@ -189,7 +189,7 @@ class Handler:
 
     def _response(self, request: web.BaseRequest, answer: Response) -> web.Response:
         if answer.status >= 400:
-            log_refusal(request, answer, self._edge.peer(request.headers, request.remote))
+            log_refusal(request, answer, self._guard.peer(request.headers, request.remote))
         response = web.Response(status=answer.status, body=answer.body or None, headers=answer.headers or None)
         if answer.body:
             response.headers[hdrs.CONTENT_TYPE] = answer.content_type
@@ -199,22 +199,22 @@ class Handler:
     def _finish(self, request: web.BaseRequest, response: web.StreamResponse) -> None:
         headers = response.headers
         headers[hdrs.SERVER] = "pegboard"  # instead of the versions of Python and aiohttp
-        if cors := self._edge.cors(request.headers):
+        if cors := self._guard.cors(request.headers):
             headers.update(cors)
         if headers.get(hdrs.CONNECTION) == "close" or self._host.stopping:
             response.force_close()
 
-    async def _write_ordinary(self, request: web.BaseRequest, body: bytes) -> web.StreamResponse:
+    async def _write_fast(self, request: web.BaseRequest, body: bytes) -> web.StreamResponse:
         """Write a small response here, and wait only where the peer does not take it at once."""
         await request.writer.write(self._head.before(body))
         if request.transport is not None and request.transport.get_write_buffer_size():
-            with _Patience(request, self._config.send_seconds):
+            with _SendTimeout(request, self._config.send_seconds):
                 await request.writer.drain()
-        return self._written
+        return self._written_response
 
     async def _write_whole(self, request: web.BaseRequest, response: web.Response) -> None:
         """Write a large response here, where a peer that does not read it is given up."""
-        with _Patience(request, self._config.send_seconds):
+        with _SendTimeout(request, self._config.send_seconds):
             await response.prepare(request)
             await response.write_eof()
 
@@ -237,10 +237,10 @@ class Handler:
         self._finish(request, response)
         messages = answer.messages
         try:
-            with _Patience(request, self._config.send_seconds):
+            with _SendTimeout(request, self._config.send_seconds):
                 await response.prepare(request)
             await self._write(request, response, answer)
-            with _Patience(request, self._config.send_seconds):
+            with _SendTimeout(request, self._config.send_seconds):
                 await response.write_eof()
         finally:
             await _close(messages)
@@ -267,7 +267,7 @@ class Handler:
                 else:
                     data = _encoded(message)
                     following = _following(messages)
-                with _Patience(request, self._config.send_seconds):
+                with _SendTimeout(request, self._config.send_seconds):
                     await response.write(data)
         finally:
             following.cancel()
@@ -275,7 +275,7 @@ class Handler:
 
     async def _cut(self, request: web.BaseRequest, response: web.StreamResponse, answer: EventStream) -> None:
         if answer.cut is not None:
-            with _Patience(request, self._config.send_seconds):
+            with _SendTimeout(request, self._config.send_seconds):
                 await response.write(_encoded(answer.cut()))
 
 
@@ -310,7 +310,7 @@ def _following(messages: AsyncIterator[bytes | ServerSentEvent]) -> asyncio.Futu
     return asyncio.ensure_future(following())
 
 
-class _Patience:
+class _SendTimeout:
     """While inside, gives a peer up that takes nothing of what is written for so many seconds, up to twice as many.
 
     Its connection is cut, which ends whatever waits for it with an error or a cancellation.

@@ -11,18 +11,18 @@ from aiohttp import web
 
 from pegboard.plugin import TransportContext, TransportError
 from pegboard_plugins.http import HttpConfig
-from pegboard_plugins.http.connection import IsOperator, Server
-from pegboard_plugins.http.edge import Edge
+from pegboard_plugins.http.access_log import AccessLogger, access_logger, wants_access_log
 from pegboard_plugins.http.handler import Handler
-from pegboard_plugins.http.journal import AccessLogger, access_logger, wants_access_log
-from pegboard_plugins.http.owner import owner_of_port
-from pegboard_plugins.http.unix import UnixSocket, is_own_peer
+from pegboard_plugins.http.http_connection import HttpServer, IsOperator
+from pegboard_plugins.http.port_owner import owner_of_port
+from pegboard_plugins.http.request_guard import RequestGuard
+from pegboard_plugins.http.unix_socket import UnixSocket, is_own_peer
 
 FINISH_SECONDS = 0.2
 """How long responses that are ready may take to be written once the host has drained; as long again to end others."""
 LINGER_SECONDS = 2.0
 """For how long the rest of a body that was refused is read and thrown away, so that the refusal can be read."""
-BACKLOG = 1024
+MAX_PENDING_CONNECTIONS = 1024
 
 
 async def serve_http(config: HttpConfig, host: TransportContext) -> None:
@@ -35,7 +35,7 @@ async def serve_http(config: HttpConfig, host: TransportContext) -> None:
     loopback = config.socket is not None or _is_loopback(config.host)
     local = loopback and not config.trusted_proxies  # a proxy passes on what others ask
     tls = _tls(config)
-    handler = Handler(config, Edge(config, loopback=loopback, public_hosts=host.public_hosts), host)
+    handler = Handler(config, RequestGuard(config, loopback=loopback, public_hosts=host.public_hosts), host)
     await host.open_stores()
     runner = web.ServerRunner(_server(config, handler), handle_signals=False, shutdown_timeout=FINISH_SECONDS)
     await runner.setup()
@@ -55,8 +55,8 @@ async def serve_http(config: HttpConfig, host: TransportContext) -> None:
             unix.remove()
 
 
-def _server(config: HttpConfig, handler: Handler) -> Server:
-    return Server(
+def _server(config: HttpConfig, handler: Handler) -> HttpServer:
+    return HttpServer(
         handler.handle,
         request_factory=handler.request,
         handler_cancellation=True,
@@ -90,10 +90,10 @@ async def _listen(
     try:
         if unix is not None:
             return await loop.create_unix_server(
-                factory, sock=unix.bind(), ssl=tls, backlog=BACKLOG, ssl_handshake_timeout=handshake
+                factory, sock=unix.bind(), ssl=tls, backlog=MAX_PENDING_CONNECTIONS, ssl_handshake_timeout=handshake
             )
         return await loop.create_server(
-            factory, config.host, config.port, ssl=tls, backlog=BACKLOG, ssl_handshake_timeout=handshake
+            factory, config.host, config.port, ssl=tls, backlog=MAX_PENDING_CONNECTIONS, ssl_handshake_timeout=handshake
         )
     except OSError as error:
         raise TransportError(_cannot_open(config, error)) from error

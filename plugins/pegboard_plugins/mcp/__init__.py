@@ -21,14 +21,14 @@ from pegboard.plugin import (
 )
 
 if TYPE_CHECKING:
-    from pegboard_plugins.mcp.results import Cached
-    from pegboard_plugins.mcp.rounds import RoundTrips
+    from pegboard_plugins.mcp.result_encoder import CacheableResult
+    from pegboard_plugins.mcp.round_trips import RoundTrips
 
 _ADVICE = (
     "configure [plugins.auth_token] or [plugins.resource_server], or set [plugins.mcp] anonymous = true to let "
     "everybody use it, or [plugins.mcp] http = false to serve no MCP over HTTP"
 )
-SHORTEST_KEY = 32
+MIN_KEY_CHARACTERS = 32
 """Characters."""
 
 
@@ -90,11 +90,11 @@ class McpConfig(PluginConfig):
     @field_validator("state_keys")
     @classmethod
     def _long_enough(cls, keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
-        if any(len(key.get_secret_value()) < SHORTEST_KEY for key in keys):
-            raise ValueError(f"a key has at least {SHORTEST_KEY} characters; `openssl rand -base64 32` gives one")
+        if any(len(key.get_secret_value()) < MIN_KEY_CHARACTERS for key in keys):
+            raise ValueError(f"a key has at least {MIN_KEY_CHARACTERS} characters; `openssl rand -base64 32` gives one")
         return keys
 
-    def ttl_ms(self) -> "dict[Cached, int]":
+    def ttl_ms(self) -> "dict[CacheableResult, int]":
         """For how long clients may keep what, in milliseconds."""
         rest = self.list_ttl_ms
         tools, resources, prompts = (
@@ -110,7 +110,7 @@ class McpPlugin(Plugin):
 
     @cached_property
     def _round_trips(self) -> "RoundTrips":
-        from pegboard_plugins.mcp.rounds import RoundTrips
+        from pegboard_plugins.mcp.round_trips import RoundTrips
 
         keys = [key.get_secret_value() for key in self.config.state_keys]
         return RoundTrips(keys, self.config.state_seconds)
@@ -118,7 +118,7 @@ class McpPlugin(Plugin):
     @hookimpl
     def register_protocols(self) -> Iterable[StreamProtocol]:
         """The one protocol of message streams."""
-        from pegboard_plugins.mcp.protocol import McpProtocol
+        from pegboard_plugins.mcp.message_stream import McpProtocol
 
         return [McpProtocol(self.config, self._round_trips)]
 
@@ -129,25 +129,25 @@ class McpPlugin(Plugin):
 
     @asynccontextmanager
     async def _sessions(self) -> AsyncIterator[SessionStore]:
-        from pegboard_plugins.mcp.http.memory import MemorySessions
+        from pegboard_plugins.mcp.http.memory_store import MemorySessionStore
 
-        yield MemorySessions(self.config.max_sessions, self.config.session_idle_seconds)
+        yield MemorySessionStore(self.config.max_sessions, self.config.session_idle_seconds)
 
     @asynccontextmanager
     async def _events(self) -> AsyncIterator[EventStore]:
-        from pegboard_plugins.mcp.http.memory import MemoryEvents
+        from pegboard_plugins.mcp.http.memory_store import MemoryEventStore
 
         config = self.config
-        yield MemoryEvents(config.events_bytes, config.session_events_bytes, config.events_seconds)
+        yield MemoryEventStore(config.events_bytes, config.session_events_bytes, config.events_seconds)
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:
         """The MCP endpoint of HTTP servers; what answers there is imported with the first request."""
         if not self.config.http:
             return []
-        from pegboard_plugins.mcp.endpoint import Endpoint
+        from pegboard_plugins.mcp.mcp_endpoint import McpEndpoint
 
-        answer, is_open = Endpoint(self.config, self._round_trips).answer, self.config.anonymous
+        answer, is_open = McpEndpoint(self.config, self._round_trips).answer, self.config.anonymous
         bare = self.config.path.rstrip("/")
         paths = {bare or "/", f"{bare}/"}
         return [

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pegboard.plugin import ProtocolError
 from pegboard.types import Headers
-from pegboard_plugins.mcp.revisions import SUPPORTED
+from pegboard_plugins.mcp.revisions import SUPPORTED_REVISIONS
 
 PROTOCOL_VERSION_HEADER: Final = "MCP-Protocol-Version"
 SESSION_HEADER: Final = "Mcp-Session-Id"
@@ -58,20 +58,20 @@ def check_revision(headers: Headers, revision: str) -> None:
     try:
         _same(headers, PROTOCOL_VERSION_HEADER, revision)
     except ProtocolError as error:
-        if named_revision(headers) in SUPPORTED:
+        if named_revision(headers) in SUPPORTED_REVISIONS:
             raise
-        raise ProtocolError(error.code, error.message, {"supported": list(SUPPORTED)}) from None
+        raise ProtocolError(error.code, error.message, {"supported": list(SUPPORTED_REVISIONS)}) from None
 
 
 def _same(headers: Headers, name: str, expected: str, *, encoded: bool = False) -> None:
-    value = field_value(headers, name)
+    value = header_value(headers, name)
     if value is None:
-        raise mismatch(f"{name} is missing")
-    if (decoded(value) if encoded else value) != expected:
-        raise mismatch(f"the value of {name} is not that of the body")
+        raise header_mismatch(f"{name} is missing")
+    if (decode_header_value(value) if encoded else value) != expected:
+        raise header_mismatch(f"the value of {name} is not that of the body")
 
 
-def field_value(headers: Headers, name: str) -> str | None:
+def header_value(headers: Headers, name: str) -> str | None:
     """The value of a header that may be given once, still in its base64 form if it has one; None when it is missing.
 
     Raises:
@@ -81,14 +81,14 @@ def field_value(headers: Headers, name: str) -> str | None:
     if not values:
         return None
     if len(values) > 1:
-        raise mismatch(f"{name} is given more than once")
+        raise header_mismatch(f"{name} is given more than once")
     value = values[0].strip(" \t")
     if not (value.isascii() and (value.isprintable() or value.replace("\t", " ").isprintable())):
-        raise mismatch(f"{name} holds characters that a header cannot carry")
+        raise header_mismatch(f"{name} holds characters that a header cannot carry")
     return value
 
 
-def decoded(value: str) -> str:
+def decode_header_value(value: str) -> str:
     """A header's value, out of its base64 form if it has one.
 
     Raises:
@@ -101,12 +101,12 @@ def decoded(value: str) -> str:
         raw = base64.b64decode(match[1], validate=True)
         text = raw.decode()
     except (binascii.Error, ValueError):
-        raise mismatch("a value is not base64 of UTF-8") from None
+        raise header_mismatch("a value is not base64 of UTF-8") from None
     if base64.b64encode(raw).decode() != match[1]:
-        raise mismatch("a value is not canonical base64")
+        raise header_mismatch("a value is not canonical base64")
     return text
 
 
-def mismatch(what: str) -> ProtocolError:
+def header_mismatch(what: str) -> ProtocolError:
     """The error for headers that do not fit the body."""
     return ProtocolError(HEADER_MISMATCH, f"Header mismatch: {what}")

@@ -10,13 +10,13 @@ from typing import Any
 
 from pegboard.plugin import ProtocolContext
 from pegboard.types import EMPTY, Call, Headers
-from pegboard_plugins.mcp.headers import decoded, field_value, mismatch
+from pegboard_plugins.mcp.headers import decode_header_value, header_mismatch, header_value
 from pegboard_plugins.mcp.mirrored_arguments import MAX_EXACT_INTEGER, MirroredArguments
 
-PREFIX = "Mcp-Param-"
+PARAMETER_HEADER_PREFIX = "Mcp-Param-"
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
-_LONGEST_NUMBER = 64
+_MAX_NUMBER_CHARACTERS = 64
 
 
 def check_parameters(headers: Headers, call: Call, host: ProtocolContext, mirrored: MirroredArguments) -> None:
@@ -32,7 +32,7 @@ def check_parameters(headers: Headers, call: Call, host: ProtocolContext, mirror
     found = () if tool is None else mirrored.of(tool)
     arguments = call.params.get("arguments")
     for argument in found:
-        _check(headers, PREFIX + argument.header, _at(arguments, argument.path))
+        _check(headers, PARAMETER_HEADER_PREFIX + argument.header, _at(arguments, argument.path))
 
 
 def _at(value: Any, path: tuple[str, ...]) -> Any:
@@ -42,22 +42,22 @@ def _at(value: Any, path: tuple[str, ...]) -> Any:
 
 
 def _check(headers: Headers, header: str, value: Any) -> None:
-    field = field_value(headers, header)
+    field = header_value(headers, header)
     if value is None:
         if field is not None:
-            raise mismatch(f"{header} is given, and the argument is not")
+            raise header_mismatch(f"{header} is given, and the argument is not")
         return
     if field is None:
-        raise mismatch(f"{header} is missing")
+        raise header_mismatch(f"{header} is missing")
     if type(value) in (int, float) and abs(value) > MAX_EXACT_INTEGER:
-        raise mismatch(f"the argument of {header} is beyond 2^53 - 1")
-    if not _equal(decoded(field), value):
-        raise mismatch(f"the value of {header} is not that of the body")
+        raise header_mismatch(f"the argument of {header} is beyond 2^53 - 1")
+    if not _equal(decode_header_value(field), value):
+        raise header_mismatch(f"the value of {header} is not that of the body")
 
 
 def _equal(text: str, value: Any) -> bool:
     if type(value) in (int, float):
-        return len(text) <= _LONGEST_NUMBER and bool(_NUMBER.fullmatch(text)) and Decimal(text) == Decimal(value)
+        return len(text) <= _MAX_NUMBER_CHARACTERS and bool(_NUMBER.fullmatch(text)) and Decimal(text) == Decimal(value)
     if type(value) is bool:
         value = "true" if value else "false"
     return type(value) is str and compare_digest(text.encode(), value.encode("utf-8", "surrogatepass"))

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Final, Literal
 if TYPE_CHECKING:
     from pegboard.types import ItemKind
 
-MODERN: Final = ("2026-07-28",)
+STATELESS_REVISIONS: Final = ("2026-07-28",)
 """Revisions without a handshake: every request carries its own protocol version."""
 
-LEGACY: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+SESSION_REVISIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Revisions that begin with `initialize`, newest first."""
 
-SUPPORTED: Final = (*MODERN, *LEGACY)
+SUPPORTED_REVISIONS: Final = (*STATELESS_REVISIONS, *SESSION_REVISIONS)
+
+BATCH_REVISION: Final = "2025-03-26"
+"""The only revision with JSON-RPC batches."""
 
 PROTOCOL_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 CLIENT_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
@@ -25,12 +28,9 @@ SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
 LOG_LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 """From the least to the most severe (RFC 5424)."""
 
-RESOURCE_NOT_FOUND: Final = -32002
-"""Resource not found, before 2026-07-28."""
-MISSING_CLIENT_CAPABILITY: Final = -32021
 UNSUPPORTED_PROTOCOL_VERSION: Final = -32022
 
-GATES: Final[dict[str, ItemKind | Literal["completions"]]] = {
+METHOD_CAPABILITIES: Final[dict[str, ItemKind | Literal["completions"]]] = {
     "tools/list": "tools",
     "tools/call": "tools",
     "resources/list": "resources",

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from pegboard.plugin import decode, encode
 
-VERSION = "v1."
+STATE_VERSION = "v1."
 NONCE_BYTES = 12
 
 
@@ -40,7 +40,7 @@ class Sealer:
         nonce = secrets.token_bytes(NONCE_BYTES)
         plain = encode([time.time() + self._seconds, state])
         sealed = nonce + self._ciphers[0].encrypt(nonce, plain, _context(bound_to))
-        return VERSION + urlsafe_b64encode(sealed).decode().rstrip("=")
+        return STATE_VERSION + urlsafe_b64encode(sealed).decode().rstrip("=")
 
     def open(self, token: str, bound_to: Any) -> Any:
         """The state.
@@ -66,7 +66,7 @@ def _derived(key: bytes) -> bytes:
 
 
 def _context(bound_to: Any) -> bytes:
-    return VERSION.encode() + encode(_sorted(bound_to))
+    return STATE_VERSION.encode() + encode(_sorted(bound_to))
 
 
 def _sorted(value: Any) -> Any:
@@ -77,13 +77,13 @@ def _sorted(value: Any) -> Any:
 
 
 def _unpacked(token: str) -> bytes:
-    body = token.removeprefix(VERSION)
+    body = token.removeprefix(STATE_VERSION)
     try:
         sealed = urlsafe_b64decode(body + "=" * (-len(body) % 4))
     except ValueError as error:
         raise ValueError("it is no state of this server") from error
     # the decoder overlooks what does not belong there, so only the one canonical spelling counts
-    canonical = VERSION + urlsafe_b64encode(sealed).decode().rstrip("=") == token
+    canonical = STATE_VERSION + urlsafe_b64encode(sealed).decode().rstrip("=") == token
     if not canonical or len(sealed) <= NONCE_BYTES:
         raise ValueError("it is no state of this server")
     return sealed

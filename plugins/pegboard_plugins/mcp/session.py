@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping
 from typing import Any, Final
 
-from pegboard.plugin import ProtocolError, encode
+from pegboard.plugin import INVALID_PARAMS, ProtocolError, encode
 from pegboard.types import EMPTY, Change, Client
-from pegboard_plugins.mcp.envelope import INVALID_PARAMS
-from pegboard_plugins.mcp.requests import Outlet, QuestionIds, Requests
-from pegboard_plugins.mcp.revisions import LEGACY
+from pegboard_plugins.mcp.client_requests import CallChannel, ClientRequestIds, ClientRequests
+from pegboard_plugins.mcp.revisions import SESSION_REVISIONS
 
 DEFAULT_LEVEL: Final = "info"
 """What a session hears that has set no level; the server may decide (2025-11-25, server/utilities/logging)."""
 
-MOST_CAPABILITIES = 64 * 1024
+MAX_CAPABILITIES_BYTES = 64 * 1024
 """How long a client's capabilities may be, in bytes of JSON: a session keeps them."""
-MOST_TEXT = 200
+MAX_CLIENT_INFO_CHARACTERS = 200
 """How much of a client's name and version is kept, in characters."""
 
 
@@ -31,34 +30,38 @@ class Session:
         subscriptions: the resources of whose changes the client wants to be told.
     """
 
-    __slots__ = ("_question_ids", "_requests", "client", "id", "level", "offered", "subscriptions")
+    __slots__ = ("_request_ids", "_requests", "client", "id", "level", "offered", "subscriptions")
 
-    def __init__(self, client: Client, session_id: str | None = None, question_ids: QuestionIds | None = None) -> None:
+    def __init__(
+        self, client: Client, session_id: str | None = None, request_ids: ClientRequestIds | None = None
+    ) -> None:
         self.client = client
         self.id = session_id
         self.level = DEFAULT_LEVEL
         self.offered: frozenset[str] = frozenset()
         self.subscriptions: frozenset[str] = frozenset()
-        self._question_ids = question_ids
-        self._requests: Requests | None = None
+        self._request_ids = request_ids
+        self._requests: ClientRequests | None = None
 
     @property
-    def requests(self) -> Requests:
+    def requests(self) -> ClientRequests:
         """The server's requests to the client."""
         if self._requests is None:
-            self._requests = Requests(self._question_ids or QuestionIds())
+            self._requests = ClientRequests(self._request_ids or ClientRequestIds())
         return self._requests
 
-    def ask(self, outlet: Outlet, method: str, params: dict[str, Any], **options: Any) -> Awaitable[dict[str, Any]]:
+    def ask(
+        self, channel: CallChannel, method: str, params: dict[str, Any], **options: Any
+    ) -> Awaitable[dict[str, Any]]:
         """Send a request to the client by the outlet of a call; see `Requests.ask`."""
-        return self.requests.ask(outlet, self.client.revision, method, params, **options)
+        return self.requests.ask(channel, self.client.revision, method, params, **options)
 
-    def withdraw(self, outlet: Outlet) -> None:
+    def withdraw(self, channel: CallChannel) -> None:
         """Ask no more what a call asked that ends."""
         if self._requests is not None:
-            self._requests.withdraw(outlet)
+            self._requests.withdraw(channel)
 
-    def hears_of(self, change: Change) -> bool:
+    def is_subscribed_to(self, change: Change) -> bool:
         """Whether the client is to be told of a change."""
         return change.uri in self.subscriptions if change.kind == "resource" else change.kind in self.offered
 
@@ -77,16 +80,18 @@ def negotiate(params: Mapping[str, Any]) -> Client:
     capabilities = params.get("capabilities", {})
     info = params.get("clientInfo", EMPTY)
     if type(requested) is not str:
-        raise ProtocolError(INVALID_PARAMS, "params.protocolVersion must be a string", {"supported": list(LEGACY)})
+        raise ProtocolError(
+            INVALID_PARAMS, "params.protocolVersion must be a string", {"supported": list(SESSION_REVISIONS)}
+        )
     if type(capabilities) is not dict:
         raise ProtocolError(INVALID_PARAMS, "params.capabilities must be an object")
-    if capabilities and len(encode(capabilities)) > MOST_CAPABILITIES:
-        raise ProtocolError(INVALID_PARAMS, f"params.capabilities may have {MOST_CAPABILITIES} bytes")
+    if capabilities and len(encode(capabilities)) > MAX_CAPABILITIES_BYTES:
+        raise ProtocolError(INVALID_PARAMS, f"params.capabilities may have {MAX_CAPABILITIES_BYTES} bytes")
     if info is not EMPTY and type(info) is not dict:
         raise ProtocolError(INVALID_PARAMS, "params.clientInfo must be an object")
-    revision = requested if requested in LEGACY else LEGACY[0]
+    revision = requested if requested in SESSION_REVISIONS else SESSION_REVISIONS[0]
     return Client(_text(info.get("name")), _text(info.get("version")), revision, capabilities)
 
 
 def _text(value: object) -> str:
-    return value[:MOST_TEXT] if type(value) is str else ""
+    return value[:MAX_CLIENT_INFO_CHARACTERS] if type(value) is str else ""

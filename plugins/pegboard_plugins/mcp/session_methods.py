@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.plugin import ProtocolError, jsonrpc_result
+from pegboard.plugin import INVALID_PARAMS, METHOD_NOT_FOUND, ProtocolError, jsonrpc_result
 from pegboard.types import RequestId
-from pegboard_plugins.mcp.envelope import INVALID_PARAMS, METHOD_NOT_FOUND
-from pegboard_plugins.mcp.notices import check_level
+from pegboard_plugins.mcp.call_notifications import check_level
 from pegboard_plugins.mcp.session import Session
 
-MOST_SUBSCRIPTIONS = 1000
+MAX_SUBSCRIPTIONS = 1000
 """How many resources a session may be told of."""
-MOST_URI = 4096
+MAX_SUBSCRIBED_URI_CHARACTERS = 4096
 """How long the name of one may be, in characters."""
 
 
@@ -38,12 +37,14 @@ def _uri(session: Session, method: str, params: Mapping[str, Any]) -> str:
     if "resources" not in session.offered:
         raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {method}")
     uri = params.get("uri")
-    if type(uri) is not str or not 0 < len(uri) <= MOST_URI:
-        raise ProtocolError(INVALID_PARAMS, f"params.uri must be a URI of up to {MOST_URI} characters")
+    if type(uri) is not str or not 0 < len(uri) <= MAX_SUBSCRIBED_URI_CHARACTERS:
+        raise ProtocolError(
+            INVALID_PARAMS, f"params.uri must be a URI of up to {MAX_SUBSCRIBED_URI_CHARACTERS} characters"
+        )
     return uri
 
 
 def _subscribe(session: Session, uri: str) -> None:
-    if uri not in session.subscriptions and len(session.subscriptions) >= MOST_SUBSCRIPTIONS:
-        raise ProtocolError(INVALID_PARAMS, f"A session may subscribe to {MOST_SUBSCRIPTIONS} resources.")
+    if uri not in session.subscriptions and len(session.subscriptions) >= MAX_SUBSCRIPTIONS:
+        raise ProtocolError(INVALID_PARAMS, f"A session may subscribe to {MAX_SUBSCRIPTIONS} resources.")
     session.subscriptions |= {uri}

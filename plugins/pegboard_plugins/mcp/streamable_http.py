@@ -8,112 +8,122 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pegboard import MCPError
-from pegboard.plugin import ClientCapabilityError, ProtocolContext, ProtocolError, decode_message
-from pegboard.types import EMPTY, Call, EventStream, Failure, Outcome, Request, Response
-from pegboard_plugins.mcp.envelope import (
+from pegboard.plugin import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
+    MISSING_CLIENT_CAPABILITY,
     PARSE_ERROR,
-    params_of,
-    readable_id,
-    shape,
+    ClientCapabilityError,
+    ProtocolContext,
+    ProtocolError,
+    decode_message,
 )
-from pegboard_plugins.mcp.exchange import STREAM_HEADERS, Exchange
+from pegboard.types import EMPTY, Call, EventStream, Failure, Outcome, Request, Response
+from pegboard_plugins.mcp.call_notifications import progress_token
 from pegboard_plugins.mcp.headers import check_mirrored, check_revision, named_revision
-from pegboard_plugins.mcp.http.calls import ACCEPTED
-from pegboard_plugins.mcp.http.refusals import failure, head_of, refusal, sessions_alone, unknown_revision
-from pegboard_plugins.mcp.http.sessions import SessionRequests
-from pegboard_plugins.mcp.listening import Listening, ListenStream
-from pegboard_plugins.mcp.media import NOT_ACCEPTABLE, Accepted, accepted, unsupported
+from pegboard_plugins.mcp.http.error_responses import (
+    error_response,
+    protocol_error_response,
+    reject_outside_sessions,
+    response_head,
+    unsupported_revision,
+)
+from pegboard_plugins.mcp.http.session_call import ACCEPTED
+from pegboard_plugins.mcp.http.session_endpoint import SessionEndpoint
+from pegboard_plugins.mcp.jsonrpc_messages import message_type, params_of, readable_id
+from pegboard_plugins.mcp.mcp_service import McpService
+from pegboard_plugins.mcp.media_types import NOT_ACCEPTABLE, Accepted, accepted_types, unsupported_body
 from pegboard_plugins.mcp.mirrored_arguments import MirroredArguments
-from pegboard_plugins.mcp.modern import client_of, is_modern, require_served
-from pegboard_plugins.mcp.notices import token_of
 from pegboard_plugins.mcp.parameter_headers import check_parameters
-from pegboard_plugins.mcp.revisions import LEGACY, LOG_LEVEL, MISSING_CLIENT_CAPABILITY, MODERN, SUPPORTED
-from pegboard_plugins.mcp.service import Service
+from pegboard_plugins.mcp.revisions import LOG_LEVEL, SESSION_REVISIONS, STATELESS_REVISIONS, SUPPORTED_REVISIONS
+from pegboard_plugins.mcp.stateless import is_stateless, read_client, require_served
+from pegboard_plugins.mcp.stateless_call import STREAM_HEADERS, StatelessCall
+from pegboard_plugins.mcp.subscriptions import ClientSubscription, SubscriptionStream
 
 if TYPE_CHECKING:
     from pegboard_plugins.mcp import McpConfig
-    from pegboard_plugins.mcp.http.table import Sessions
-    from pegboard_plugins.mcp.rounds import RoundTrips
+    from pegboard_plugins.mcp.http.http_sessions import HttpSessions
+    from pegboard_plugins.mcp.round_trips import RoundTrips
 
 
 class StreamableHttp:
     """The handlers of the MCP endpoint."""
 
-    def __init__(self, config: McpConfig, round_trips: RoundTrips, sessions: Sessions) -> None:
+    def __init__(self, config: McpConfig, round_trips: RoundTrips, sessions: HttpSessions) -> None:
         self._config = config
         self._round_trips = round_trips
-        self._in_sessions = SessionRequests(sessions, config)
+        self._session_endpoint = SessionEndpoint(sessions, config)
         self._mirrored = MirroredArguments()
-        self._made: Service | None = None
+        self._made: McpService | None = None
 
-    def _service(self, host: ProtocolContext) -> Service:
+    def _service(self, host: ProtocolContext) -> McpService:
         if self._made is None or self._made.host is not host:
-            self._made = Service(host, self._config, self._round_trips)
+            self._made = McpService(host, self._config, self._round_trips)
         return self._made
 
     async def get(self, request: Request, host: ProtocolContext) -> Response | EventStream:
         """A stream of a session."""
-        return sessions_alone(request) or await self._in_sessions.listen(request, self._service(host))
+        return reject_outside_sessions(request) or await self._session_endpoint.listen(request, self._service(host))
 
     async def delete(self, request: Request, host: ProtocolContext) -> Response:
         """The end of a session."""
-        return sessions_alone(request) or await self._in_sessions.delete(request, self._service(host))
+        return reject_outside_sessions(request) or await self._session_endpoint.delete(request, self._service(host))
 
     async def post(self, request: Request, host: ProtocolContext) -> Response | EventStream:
         """Take a message, or a batch in the one revision that has them."""
-        if (refused := unsupported(request.headers)) is not None:
+        if (refused := unsupported_body(request.headers)) is not None:
             return refused
-        takes = accepted(request.headers)
+        takes = accepted_types(request.headers)
         if not any(takes):
             return NOT_ACCEPTABLE
         try:
             message, repeated = decode_message(request.body)
         except ValueError:
-            return failure(400, None, PARSE_ERROR, "The body is not valid JSON (UTF-8, no NaN, at most 200 levels).")
+            return error_response(
+                400, None, PARSE_ERROR, "The body is not valid JSON (UTF-8, no NaN, at most 200 levels)."
+            )
         try:
             if repeated:
                 raise ProtocolError(INVALID_REQUEST, "A member of the message is named twice.")
             if type(message) is list:
-                return await self._in_sessions.batch(message, request, self._service(host))
-            return await self._message(message, shape(message), takes, request, self._service(host))
+                return await self._session_endpoint.batch(message, request, self._service(host))
+            return await self._message(message, message_type(message), takes, request, self._service(host))
         except MCPError as error:
-            return refusal(error, readable_id(message))
+            return protocol_error_response(error, readable_id(message))
 
     async def _message(
-        self, message: dict[str, Any], kind: str, takes: Accepted, request: Request, service: Service
+        self, message: dict[str, Any], kind: str, takes: Accepted, request: Request, service: McpService
     ) -> Response | EventStream:
         params = message.get("params", EMPTY)
         revision = named_revision(request.headers)
-        says_modern = type(params) is dict and is_modern(params)
-        if says_modern or not (revision is None or revision in LEGACY):
+        is_stateless_request = type(params) is dict and is_stateless(params)
+        if is_stateless_request or not (revision is None or revision in SESSION_REVISIONS):
             if kind == "request":
-                if not (says_modern or revision in MODERN):
-                    return unknown_revision(str(revision), message["id"], INVALID_PARAMS)
-                return await self._modern(message, revision, takes, request, service)
+                if not (is_stateless_request or revision in STATELESS_REVISIONS):
+                    return unsupported_revision(str(revision), message["id"], INVALID_PARAMS)
+                return await self._stateless(message, revision, takes, request, service)
             answer = _without_answer(kind, revision)
             if answer is ACCEPTED:
-                service.hear(message["method"], params, request.caller)
+                service.dispatch_notification(message["method"], params, request.caller)
             return answer
         if kind == "request" and message["method"] == "initialize":
-            return await self._in_sessions.initialize(message["id"], params_of(message), request, service)
-        return await self._in_sessions.message(message, kind, takes, request, service)
+            return await self._session_endpoint.initialize(message["id"], params_of(message), request, service)
+        return await self._session_endpoint.message(message, kind, takes, request, service)
 
     # --- 2026-07-28 ---
 
-    async def _modern(
-        self, message: dict[str, Any], named: str | None, takes: Accepted, request: Request, service: Service
+    async def _stateless(
+        self, message: dict[str, Any], named: str | None, takes: Accepted, request: Request, service: McpService
     ) -> Response | EventStream:
         """The checks in the order that the specification's codes need; all of them before anything is sent."""
         request_id, method, params = message["id"], message["method"], params_of(message)
         meta = params.get("_meta")
         if type(meta) is not dict:
             meta = {}
-        client = client_of(meta)
-        tells = token_of(meta) is not None or LOG_LEVEL in meta
-        if not client.revision == named in MODERN:
+        client = read_client(meta)
+        tells = progress_token(meta) is not None or LOG_LEVEL in meta
+        if not client.revision == named in STATELESS_REVISIONS:
             check_revision(request.headers, client.revision)
             require_served(client)
         check_mirrored(request.headers, method, params, service.name_parameter(method))
@@ -123,28 +133,28 @@ class StreamableHttp:
             if not takes.events:
                 return NOT_ACCEPTABLE
             return self._listen(service.listen(request_id, params, client, request.caller, request.headers), service)
-        exchange = Exchange(request_id) if takes.events and (tells or not takes.json) else None
+        stateless_call = StatelessCall(request_id) if takes.events and (tells or not takes.json) else None
         caller, headers, peer = request.caller, request.headers, request.peer
-        call = service.call(request_id, method, params, client, caller, exchange, None, headers, peer)
+        call = service.call(request_id, method, params, client, caller, stateless_call, None, headers, peer)
         check_parameters(request.headers, call, service.host, self._mirrored)
-        if exchange is None:
+        if stateless_call is None:
             outcome = await service.host.dispatch(call)
             return _head(call, outcome)._replace(body=service.response(call, outcome))
-        return await exchange.respond(_modern_answer(service, call, exchange), streamed=not takes.json)
+        return await stateless_call.respond(_stateless_answer(service, call, stateless_call), streamed=not takes.json)
 
-    def _listen(self, listening: Listening, service: Service) -> Response | EventStream:
+    def _listen(self, subscription: ClientSubscription, service: McpService) -> Response | EventStream:
         if len(service.changes) > self._config.max_listening:
-            listening.end()
-            busy = failure(503, listening.request_id, INTERNAL_ERROR, "There are too many subscriptions.")
+            subscription.end()
+            busy = error_response(503, subscription.request_id, INTERNAL_ERROR, "There are too many subscriptions.")
             return busy._replace(headers={"Retry-After": "60"})
-        return EventStream(ListenStream(listening), STREAM_HEADERS)
+        return EventStream(SubscriptionStream(subscription), STREAM_HEADERS)
 
 
-async def _modern_answer(service: Service, call: Call, exchange: Exchange) -> bytes:
+async def _stateless_answer(service: McpService, call: Call, stateless_call: StatelessCall) -> bytes:
     outcome = await service.host.dispatch(call)
-    exchange.head = _head(call, outcome)
-    if exchange.progress is not None:
-        exchange.progress.end()
+    stateless_call.head = _head(call, outcome)
+    if stateless_call.progress is not None:
+        stateless_call.progress.end()
     return service.response(call, outcome)
 
 
@@ -155,13 +165,13 @@ def _head(call: Call, outcome: Outcome) -> Response:
     """
     error = outcome.error if isinstance(outcome, Failure) else None
     missing = isinstance(error, ProtocolError) and error.code == MISSING_CLIENT_CAPABILITY
-    return Response(400) if missing or isinstance(error, ClientCapabilityError) else head_of(call, outcome)
+    return Response(400) if missing or isinstance(error, ClientCapabilityError) else response_head(call, outcome)
 
 
 def _without_answer(kind: str, revision: str | None) -> Response:
     """Notifications and responses outside of sessions: in 2026-07-28 the first do nothing, the second do not exist."""
-    if not (revision is None or revision in SUPPORTED):
-        return unknown_revision(revision)
+    if not (revision is None or revision in SUPPORTED_REVISIONS):
+        return unsupported_revision(revision)
     if kind == "notification":
         return ACCEPTED
-    return failure(400, None, INVALID_REQUEST, "This revision has no responses from clients.")
+    return error_response(400, None, INVALID_REQUEST, "This revision has no responses from clients.")

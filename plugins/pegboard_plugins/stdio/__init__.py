@@ -12,8 +12,8 @@ from pydantic import Field
 
 from pegboard import PluginConfig
 from pegboard.plugin import Middleware, Plugin, Transport, hookimpl
-from pegboard_plugins.stdio.running import RunningTools
-from pegboard_plugins.stdio.transport import StdioTransport
+from pegboard_plugins.stdio.running_tools import RunningTools
+from pegboard_plugins.stdio.stdio_transport import StdioTransport
 
 
 class StdioConfig(PluginConfig):

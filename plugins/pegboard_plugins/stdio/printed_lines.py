@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-LINE_BYTES = 2000
+MAX_LINE_BYTES = 2000
 """What is kept of a line; of the rest only the size is told."""
 
 
-class Line:
+class PrintedLine:
     """A line that was printed.
 
     Attributes:
@@ -26,7 +26,7 @@ class Line:
 
     def extend(self, data: bytes) -> None:
         """Append to it."""
-        room = LINE_BYTES - len(self.head)
+        room = MAX_LINE_BYTES - len(self.head)
         if room > 0:
             self.head += data[:room]
         self.size += len(data)
@@ -35,29 +35,29 @@ class Line:
         text = self.head.removesuffix(b"\r").decode("utf-8", "backslashreplace")
         if not text.isprintable():
             text = "".join(char if char.isprintable() or char == "\t" else ascii(char)[1:-1] for char in text)
-        return text if self.size <= LINE_BYTES else f"{text}... ({self.size} bytes)"
+        return text if self.size <= MAX_LINE_BYTES else f"{text}... ({self.size} bytes)"
 
 
 class PrintedLines:
     """The lines of every source that are not complete yet."""
 
     def __init__(self) -> None:
-        self._open: dict[object, Line] = {}
+        self._open: dict[object, PrintedLine] = {}
 
-    def add(self, source: object, names: tuple[str, ...], data: bytes) -> list[Line]:
+    def add(self, source: object, names: tuple[str, ...], data: bytes) -> list[PrintedLine]:
         """The lines that a piece of output completes; empty ones do not count."""
         pieces = data.split(b"\n")
         last = pieces.pop()
         lines = []
         for piece in pieces:
-            line = self._open.pop(source, None) or Line(names)
+            line = self._open.pop(source, None) or PrintedLine(names)
             line.extend(piece)
             lines.append(line)
         if last:
-            self._open.setdefault(source, Line(names)).extend(last)
+            self._open.setdefault(source, PrintedLine(names)).extend(last)
         return [line for line in lines if line.head not in (b"", b"\r")]
 
-    def finish(self, running: Collection[str] = ()) -> list[Line]:
+    def finish(self, running: Collection[str] = ()) -> list[PrintedLine]:
         """The incomplete lines of tools that do not run any more."""
         over = [source for source, line in self._open.items() if not any(name in running for name in line.names)]
         return [self._open.pop(source) for source in over]

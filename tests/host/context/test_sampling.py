@@ -8,7 +8,7 @@ import pytest
 
 from pegboard.plugin import ClientCapabilityError, ClientError, InteractionError
 from pegboard.types import Sample
-from pegboard_plugins.mcp.questions import in_revision
+from pegboard_plugins.mcp.client_request_params import in_revision
 from tests.support.schemas import LEGACY, MODERN, check
 
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard_plugins.http.authority import Authority, Origin, parse_authority, parse_origin
+from pegboard_plugins.http.authority import Authority, WebOrigin, parse_authority, parse_origin
 
 LABELS = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?", fullmatch=True)
 NAMES = st.builds(lambda labels, last: ".".join((*labels, last)), st.lists(LABELS, max_size=3), st.just("example"))
@@ -64,4 +64,4 @@ def test_an_origin_is_a_scheme_and_an_authority(scheme: str, separator: str, tex
         assert parse_origin(text) is None
     else:
         own = authority.port == {"http": 80, "https": 443}.get(scheme.lower())
-        assert parse_origin(text) == Origin(scheme.lower(), authority._replace(port=None) if own else authority)
+        assert parse_origin(text) == WebOrigin(scheme.lower(), authority._replace(port=None) if own else authority)

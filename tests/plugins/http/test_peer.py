@@ -6,7 +6,7 @@ import pytest
 from multidict import CIMultiDict
 
 from pegboard_plugins.http import HttpConfig
-from pegboard_plugins.http.edge import Edge
+from pegboard_plugins.http.request_guard import RequestGuard
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,6 @@ from pegboard_plugins.http.edge import Edge
 def test_the_last_address_that_no_trusted_proxy_added(
     proxies: tuple[str, ...], remote: str | None, forwarded: list[str], peer: str
 ) -> None:
-    edge = Edge(HttpConfig(trusted_proxies=proxies), loopback=False)
+    edge = RequestGuard(HttpConfig(trusted_proxies=proxies), loopback=False)
     headers = CIMultiDict(("X-Forwarded-For", value) for value in forwarded)
     assert edge.peer(headers, remote) == peer

@@ -9,7 +9,13 @@ import pytest
 
 from pegboard.plugin import Contributions, Extension, Method, NotificationHandler, Plugin, ProtocolError, hookimpl
 from pegboard.types import LOCAL, Call, Client, MethodResult, Outcome
-from pegboard_plugins.mcp.additions import MOST_HEARD, Hearing, capabilities, require_method
+from pegboard_plugins.mcp.notification_dispatcher import MAX_RUNNING_NOTIFICATIONS, NotificationDispatcher
+from pegboard_plugins.mcp.plugin_extensions import contributed_capabilities, require_method
+    MAX_RUNNING_NOTIFICATIONS,
+    NotificationDispatcher,
+    capabilities,
+    require_method,
+)
 from tests.host.hosting import make_host, until
 
 ACME = "com.acme/x"
@@ -30,7 +36,7 @@ def client(revision: str, **declared: Any) -> Client:
 @pytest.mark.requirement("EXT-04")
 def test_extensions_and_experiments_stand_in_their_places() -> None:
     known = contributed(Extension(ACME, {"a": 1}), Extension("x", experimental=True), Extension("org.b/y"))
-    assert capabilities(known, "2026-07-28") == {
+    assert contributed_capabilities(known, "2026-07-28") == {
         "extensions": {ACME: {"a": 1}, "org.b/y": {}},
         "experimental": {"x": {}},
     }
@@ -46,9 +52,9 @@ def test_the_capability_of_a_method_is_advertised_where_the_method_is() -> None:
     ]
     known = contributed(Extension(ACME, since="2025-06-18"), methods=methods)
     tasks: dict[str, Any] = {"tasks": {"list": {}, "requests": {"tools": {}}}}
-    assert capabilities(known, "2025-03-26") == tasks
-    assert capabilities(known, "2025-11-25") == {**tasks, "acme": {}, "extensions": {ACME: {}}}
-    assert capabilities(known, "2026-07-28") == {"acme": {}, "extensions": {ACME: {}}}
+    assert contributed_capabilities(known, "2025-03-26") == tasks
+    assert contributed_capabilities(known, "2025-11-25") == {**tasks, "acme": {}, "extensions": {ACME: {}}}
+    assert contributed_capabilities(known, "2026-07-28") == {"acme": {}, "extensions": {ACME: {}}}
 
 
 def code(known: Contributions, name: str, who: Client) -> int:
@@ -97,22 +103,22 @@ async def test_notifications_beyond_a_bound_are_dropped() -> None:
     heard: list[Call] = []
     gate = asyncio.Event()
 
-    async def hear(call: Call) -> None:
+    async def dispatch_notification(call: Call) -> None:
         heard.append(call)
         await gate.wait()
 
     class Listening(Plugin):
         @hookimpl
         def register_methods(self) -> list[NotificationHandler]:
-            return [NotificationHandler("notifications/x", hear)]
+            return [NotificationHandler("notifications/x", dispatch_notification)]
 
     async with make_host(plugins={"p": Listening}) as host:
-        hearing = Hearing(host)
-        for number in range(MOST_HEARD + 5):
-            hearing.hear("notifications/x", {"n": number}, LOCAL, None)
-        await until(lambda: len(heard) == MOST_HEARD)
+        hearing = NotificationDispatcher(host)
+        for number in range(MAX_RUNNING_NOTIFICATIONS + 5):
+            hearing.dispatch_notification("notifications/x", {"n": number}, LOCAL, None)
+        await until(lambda: len(heard) == MAX_RUNNING_NOTIFICATIONS)
         gate.set()
         await until(lambda: not hearing._running)
-        hearing.hear("notifications/x", {"n": -1}, LOCAL, None)
-        await until(lambda: len(heard) > MOST_HEARD)
-        assert [call.params["n"] for call in heard] == [*range(MOST_HEARD), -1]
+        hearing.dispatch_notification("notifications/x", {"n": -1}, LOCAL, None)
+        await until(lambda: len(heard) > MAX_RUNNING_NOTIFICATIONS)
+        assert [call.params["n"] for call in heard] == [*range(MAX_RUNNING_NOTIFICATIONS), -1]

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from pegboard_plugins.mcp.backlog import Backlog
-from pegboard_plugins.mcp.outbox import Outbox
-from pegboard_plugins.mcp.teller import Teller
+from pegboard_plugins.mcp.connection_writer import ConnectionWriter
+from pegboard_plugins.mcp.message_queue import MessageQueue
+from pegboard_plugins.mcp.send_queue import SendQueue
 
 
 class Line:
@@ -38,7 +38,7 @@ async def turns() -> None:
 async def test_a_response_waits_behind_what_its_call_said_and_counts_until_it_is_sent() -> None:
     line = Line()
     passed = asyncio.Event()
-    backlog = Backlog(line, Teller(line), passed.set)
+    backlog = SendQueue(line, ConnectionWriter(line), passed.set)
     backlog.send(b"first", keep=True)
     backlog.send(b"note", keep=False)
     backlog.send(b"response", keep=True)
@@ -55,7 +55,7 @@ async def test_a_response_waits_behind_what_its_call_said_and_counts_until_it_is
 
 async def test_what_waits_at_the_end_is_passed_on() -> None:
     line = Line()
-    backlog = Backlog(line, Teller(line), lambda: None)
+    backlog = SendQueue(line, ConnectionWriter(line), lambda: None)
     backlog.send(b"note", keep=False)
     backlog.send(b"response", keep=True)
     backlog.end()
@@ -64,13 +64,13 @@ async def test_what_waits_at_the_end_is_passed_on() -> None:
 
 async def test_one_that_always_has_something_to_say_holds_up_nobody() -> None:
     line = Line()
-    teller = Teller(line)
-    backlog = Backlog(line, teller, lambda: None)
-    news = Outbox()
+    writer = ConnectionWriter(line)
+    backlog = SendQueue(line, writer, lambda: None)
+    news = MessageQueue()
     for _ in range(5):
         backlog.send(b"note", keep=False)
     news.send(b"changed", key="tools")
-    teller.tell(news)
+    writer.tell(news)
     for _ in range(2):
         line.room.release()
     await turns()
@@ -80,16 +80,16 @@ async def test_one_that_always_has_something_to_say_holds_up_nobody() -> None:
 async def test_a_connection_whose_responses_wait_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
     from pegboard import Host
     from pegboard.types import ANONYMOUS
-    from pegboard_plugins.mcp import McpConfig, protocol
-    from pegboard_plugins.mcp.rounds import RoundTrips
-    from pegboard_plugins.mcp.service import Service
+    from pegboard_plugins.mcp import McpConfig, message_stream
+    from pegboard_plugins.mcp.mcp_service import McpService
+    from pegboard_plugins.mcp.round_trips import RoundTrips
 
-    monkeypatch.setattr(protocol, "MOST_IN_FLIGHT", 2)
+    monkeypatch.setattr(protocol, "MAX_REQUESTS_IN_FLIGHT", 2)
     line = Line()
     async with Host() as host:
-        service = Service(host, McpConfig(), RoundTrips((), 1))
-        conversation = protocol.Conversation(line, service, 1, ANONYMOUS)
-        conversation._backlog.send(b"note", keep=False)
+        service = McpService(host, McpConfig(), RoundTrips((), 1))
+        conversation = message_stream.StreamConversation(line, service, 1, ANONYMOUS)
+        conversation._send_queue.send(b"note", keep=False)
         full = []
         for number in range(2):
             full.append(conversation.is_full)

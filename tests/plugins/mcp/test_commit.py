@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 from pegboard.types import LOCAL, Client, EventStream, Response, ServerSentEvent
-from pegboard_plugins.mcp import McpConfig, exchange
-from pegboard_plugins.mcp.exchange import Exchange
-from pegboard_plugins.mcp.http import calls
-from pegboard_plugins.mcp.http.calls import SessionCall
-from pegboard_plugins.mcp.http.memory import MemorySessions
-from pegboard_plugins.mcp.http.table import Sessions
+from pegboard_plugins.mcp import McpConfig, stateless_call
+from pegboard_plugins.mcp.http import session_call
+from pegboard_plugins.mcp.http.http_sessions import HttpSessions
+from pegboard_plugins.mcp.http.memory_store import MemorySessionStore
+from pegboard_plugins.mcp.http.session_call import SessionCall
+from pegboard_plugins.mcp.stateless_call import StatelessCall
 
 NOBODY_LISTENS: Any = None
 REFUSED = Response(403, headers={"WWW-Authenticate": "Bearer"})
 SAID = b'{"said":1}'
 
-Begun = Exchange | SessionCall
+Begun = StatelessCall | SessionCall
 
 
 class Calls:
@@ -29,11 +29,11 @@ class Calls:
     def __init__(self) -> None:
         self.last: Callable[[], None] | None = None
         self.may_end, self.running = asyncio.Event(), asyncio.Event()
-        self.sessions = Sessions(MemorySessions(10, 60), None, McpConfig())
+        self.sessions = HttpSessions(MemorySessionStore(10, 60), None, McpConfig())
 
     async def begin(self, era: str, *says: bytes, refused: bool = False, json: bool = False) -> Response | EventStream:
         if era == "2026-07-28":
-            self.call: Begun = Exchange()
+            self.call: Begun = StatelessCall()
             return await self.call.respond(self._answer(says, refused=refused), streamed=not json)
         session = await self.sessions.open(Client(revision=era), LOCAL, NOBODY_LISTENS)
         assert session is not None
@@ -64,8 +64,8 @@ ERAS = pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
 @ERAS
 async def test_a_silent_call_becomes_a_stream_after_a_while(era: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It can be kept alive then; proxies give up responses that do not begin."""
-    monkeypatch.setattr(exchange, "COMMIT_SECONDS", 0)
-    monkeypatch.setattr(calls, "COMMIT_SECONDS", 0)
+    monkeypatch.setattr(stateless_call, "COMMIT_SECONDS", 0)
+    monkeypatch.setattr(session_call, "COMMIT_SECONDS", 0)
     call = Calls()
     begun = await call.begin(era)
     assert isinstance(begun, EventStream)

@@ -8,8 +8,8 @@ from typing import Any
 from pegboard.plugin import SessionRecord
 from pegboard.types import LOCAL, Client
 from pegboard_plugins.mcp import McpConfig
-from pegboard_plugins.mcp.http.memory import MemorySessions
-from pegboard_plugins.mcp.http.table import Sessions
+from pegboard_plugins.mcp.http.http_sessions import HttpSessions
+from pegboard_plugins.mcp.http.memory_store import MemorySessionStore
 
 
 class NoChanges:
@@ -22,7 +22,7 @@ class NoChanges:
 NOBODY_LISTENS: Any = NoChanges()
 
 
-class Slow(MemorySessions):
+class Slow(MemorySessionStore):
     """A store that gives what it has found, and removes, when it is let."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Slow(MemorySessions):
 
 async def test_a_session_that_was_found_before_it_was_deleted_is_gone() -> None:
     store = Slow()
-    sessions = Sessions(store, None, McpConfig())
+    sessions = HttpSessions(store, None, McpConfig())
     session = await sessions.open(Client(revision="2025-11-25"), LOCAL, NOBODY_LISTENS)
     assert session is not None
     sessions._live.clear()  # as another request of an idle session finds it
@@ -59,7 +59,7 @@ async def test_a_session_that_was_found_before_it_was_deleted_is_gone() -> None:
 async def test_a_session_is_gone_from_the_beginning_of_its_deletion() -> None:
     store = Slow()
     store.may_give.set()
-    sessions = Sessions(store, None, McpConfig())
+    sessions = HttpSessions(store, None, McpConfig())
     session = await sessions.open(Client(revision="2025-11-25"), LOCAL, NOBODY_LISTENS)
     assert session is not None
     closing = asyncio.create_task(sessions.close(session))

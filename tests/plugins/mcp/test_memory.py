@@ -7,7 +7,7 @@ import sys
 
 from pegboard.plugin import EventStore, SessionStore
 from pegboard.testing import EventStoreContract, SessionStoreContract, session_record
-from pegboard_plugins.mcp.http.memory import MemoryEvents, MemorySessions
+from pegboard_plugins.mcp.http.memory_store import MemoryEventStore, MemorySessionStore
 
 
 class Clock:
@@ -27,17 +27,17 @@ async def after(store: EventStore, session_id: str, stream: str, number: int) ->
 
 class TestMemorySessions(SessionStoreContract):
     def make(self) -> SessionStore:
-        return MemorySessions(100, 60)
+        return MemorySessionStore(100, 60)
 
     async def test_there_are_only_so_many(self) -> None:
-        store = MemorySessions(2, 60)
+        store = MemorySessionStore(2, 60)
         assert [await store.put(session_record(name)) for name in ("a", "b", "c", "a")] == [True, True, False, True]
         await store.remove("b")
         assert await store.put(session_record("c")) is True
 
     async def test_what_is_not_used_is_forgotten_and_makes_room(self) -> None:
         clock = Clock()
-        store = MemorySessions(2, 60, clock)
+        store = MemorySessionStore(2, 60, clock)
         await store.put(session_record("a"))
         await store.put(session_record("b"))
         clock.now = 50
@@ -52,7 +52,7 @@ class TestMemorySessions(SessionStoreContract):
 
     async def test_an_idle_session_is_small(self) -> None:
         """Beside what the client said of itself: less than 1 KiB."""
-        store = MemorySessions(10_000, 60)
+        store = MemorySessionStore(10_000, 60)
         gc.collect()
         before = sys.getallocatedblocks()
         for number in range(1000):
@@ -62,10 +62,10 @@ class TestMemorySessions(SessionStoreContract):
 
 class TestMemoryEvents(EventStoreContract):
     def make(self) -> EventStore:
-        return MemoryEvents(100_000, 50_000, 60)
+        return MemoryEventStore(100_000, 50_000, 60)
 
     async def test_one_session_has_only_so_much(self) -> None:
-        store = MemoryEvents(10**6, 1000, 60)
+        store = MemoryEventStore(10**6, 1000, 60)
         await store.append("t", "a", 0, b"other")
         for number in range(50):
             await store.append("s", "a", number, b"x" * 100)
@@ -75,7 +75,7 @@ class TestMemoryEvents(EventStoreContract):
 
     async def test_what_was_used_last_is_kept_longest(self) -> None:
         clock = Clock()
-        store = MemoryEvents(10**6, 1000, 600, clock)
+        store = MemoryEventStore(10**6, 1000, 600, clock)
         for stream in ("old", "new"):
             clock.now += 1
             for number in range(2):
@@ -86,14 +86,14 @@ class TestMemoryEvents(EventStoreContract):
         assert len(await after(store, "s", "new", 0) or ()) == 4
 
     async def test_all_together_have_only_so_much(self) -> None:
-        store = MemoryEvents(5000, 5000, 60)
+        store = MemoryEventStore(5000, 5000, 60)
         for number in range(100):
             await store.append(f"s{number}", "a", 0, b"x" * 100)
         found = [await store.after(f"s{number}", "a", 0) is not None for number in range(100)]
         assert found == [False] * 75 + [True] * 25
 
     async def test_a_message_that_is_too_large_is_not_kept(self) -> None:
-        store = MemoryEvents(1000, 1000, 60)
+        store = MemoryEventStore(1000, 1000, 60)
         await store.append("s", "a", 0, b"first")
         await store.append("s", "a", 1, b"x" * 5000)
         assert await after(store, "s", "a", 0) is None
@@ -102,7 +102,7 @@ class TestMemoryEvents(EventStoreContract):
 
     async def test_what_is_old_is_forgotten_and_leaves_nothing(self) -> None:
         clock = Clock()
-        store = MemoryEvents(10**6, 10**6, 60, clock)
+        store = MemoryEventStore(10**6, 10**6, 60, clock)
         for session_id in ("s", "t"):
             await store.append(session_id, "a", 0, b"x")
         clock.now = 61

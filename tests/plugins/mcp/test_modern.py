@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pegboard_plugins.mcp.modern import client_of
+from pegboard_plugins.mcp.stateless import read_client
 from tests.support.peer import META, modern_meta
 
 
@@ -16,6 +16,6 @@ from tests.support.peer import META, modern_meta
     [({}, "", ""), ({f"{META}clientInfo": {"name": "c", "version": "9", "title": "C"}}, "c", "9")],
 )
 def test_a_client_is_what_its_request_says(info: dict[str, Any], name: str, version: str) -> None:
-    client = client_of({**modern_meta(capabilities={"roots": {}}), **info})
+    client = read_client({**modern_meta(capabilities={"roots": {}}), **info})
     assert (client.name, client.version) == (name, version)
     assert (client.revision, client.capabilities) == ("2026-07-28", {"roots": {}})

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from pegboard.types import Identity, Listing, Tool
-from pegboard_plugins.mcp.describe import listing_object
-from pegboard_plugins.mcp.results import Cached, Encoder
-from pegboard_plugins.mcp.revisions import LEGACY, MODERN
+from pegboard_plugins.mcp.listing_objects import listing_object
+from pegboard_plugins.mcp.result_encoder import CacheableResult, ResultEncoder
+from pegboard_plugins.mcp.revisions import SESSION_REVISIONS, STATELESS_REVISIONS
 
-TTL: dict[Cached, int] = {"tools": 1, "resources": 2, "templates": 3, "prompts": 4, "discovery": 5}
+TTL: dict[CacheableResult, int] = {"tools": 1, "resources": 2, "templates": 3, "prompts": 4, "discovery": 5}
 
 
-def encoder(revision: str = MODERN[0]) -> Encoder:
-    return Encoder(revision, Identity("tests", "1"), TTL)
+def encoder(revision: str = STATELESS_REVISIONS[0]) -> ResultEncoder:
+    return ResultEncoder(revision, Identity("tests", "1"), TTL)
 
 
 def page(name: str = "tool", *, private: bool = False) -> Listing:
@@ -66,6 +66,6 @@ def test_each_kind_is_kept_for_its_own_time(kind: Any) -> None:
 
 
 @pytest.mark.requirement("LIST-11")
-@pytest.mark.parametrize("revision", LEGACY)
+@pytest.mark.parametrize("revision", SESSION_REVISIONS)
 def test_sessions_hear_nothing_of_keeping(revision: str) -> None:
     assert set(result(encoder(revision).answer(1, "tools/list", page(private=True)))) == {"tools"}

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from pegboard_plugins.mcp import progress
-from pegboard_plugins.mcp.progress import MAX_BURST, ProgressReports
+from pegboard_plugins.mcp import progress_reports
+from pegboard_plugins.mcp.progress_reports import MAX_BURST_REPORTS, ProgressReports
 
 
 class Client:
@@ -37,7 +37,7 @@ def report(reports: ProgressReports, steps: range) -> None:
 @pytest.mark.requirement("UTIL-14")
 @pytest.mark.parametrize("threaded", [False, True])
 async def test_a_flood_is_some_reports_and_the_last(monkeypatch: pytest.MonkeyPatch, threaded: bool) -> None:
-    monkeypatch.setattr(progress, "INTERVAL_SECONDS", 3600)
+    monkeypatch.setattr(progress_reports, "PROGRESS_INTERVAL_SECONDS", 3600)
     client = Client()
     reports = ProgressReports("token", client)
     assert not reports.used
@@ -45,15 +45,15 @@ async def test_a_flood_is_some_reports_and_the_last(monkeypatch: pytest.MonkeyPa
         await asyncio.to_thread(report, reports, range(1000))
     else:
         report(reports, range(1000))
-    assert (client.heard, client.kept, reports.used) == (list(range(MAX_BURST)), [], True)
+    assert (client.heard, client.kept, reports.used) == (list(range(MAX_BURST_REPORTS)), [], True)
     for _ in range(2):
         reports.end()
         reports.report({"progress": 1000})
-    assert (client.heard, client.kept) == (list(range(MAX_BURST)), [999])
+    assert (client.heard, client.kept) == (list(range(MAX_BURST_REPORTS)), [999])
 
 
 async def test_the_latest_goes_out_in_each_interval(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "INTERVAL_SECONDS", 0.001)
+    monkeypatch.setattr(progress_reports, "PROGRESS_INTERVAL_SECONDS", 0.001)
     client = Client()
     reports = ProgressReports("token", client)
     for step in range(0, 300, 100):

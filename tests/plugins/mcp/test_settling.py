@@ -9,15 +9,15 @@ import pytest
 from pegboard.plugin import SessionRecord
 from pegboard.types import LOCAL, Client
 from pegboard_plugins.mcp import McpConfig
-from pegboard_plugins.mcp.http import table
-from pegboard_plugins.mcp.http.memory import MemorySessions
-from pegboard_plugins.mcp.http.table import Sessions
+from pegboard_plugins.mcp.http import http_sessions
+from pegboard_plugins.mcp.http.http_sessions import HttpSessions
+from pegboard_plugins.mcp.http.memory_store import MemorySessionStore
 
 CLIENT = Client(revision="2025-11-25")
 NOBODY_LISTENS: Any = None
 
 
-class Counting(MemorySessions):
+class Counting(MemorySessionStore):
     def __init__(self) -> None:
         super().__init__(10, 60)
         self.given: list[SessionRecord] = []
@@ -32,7 +32,7 @@ class Overlapping:
 
     def __init__(self) -> None:
         self.store = Counting()
-        self.sessions = Sessions(self.store, None, McpConfig())
+        self.sessions = HttpSessions(self.store, None, McpConfig())
 
     async def begin(self) -> None:
         opened = await self.sessions.open(CLIENT, LOCAL, NOBODY_LISTENS)
@@ -79,5 +79,5 @@ async def test_what_a_request_changed_is_kept_before_it_is_answered(
 async def test_a_session_that_is_never_idle_is_kept_now_and_then(
     overlapping: Overlapping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table, "KEEP_SECONDS", 0.0)
+    monkeypatch.setattr(http_sessions, "STORE_INTERVAL_SECONDS", 0.0)
     assert await overlapping.release() == [overlapping.session.record]

@@ -8,7 +8,7 @@ import pytest
 
 from pegboard.plugin import Contributions, Extension, ProtocolError, Subscription, Topic
 from pegboard.types import Call, Client, Notify
-from pegboard_plugins.mcp.additions import subscribe
+from pegboard_plugins.mcp.plugin_extensions import subscribe_topics
 
 ACME = "com.acme/x"
 CALL = Call("subscriptions/listen", client=Client("c", "1", "2026-07-28", {"extensions": {ACME: {}}}))
@@ -47,7 +47,7 @@ def test_what_is_wanted_begins_and_ends() -> None:
     topics = Topics()
     SENT.clear()
     known = contributed(topics.topic("a"), topics.topic("b"), topics.topic("c", has=False))
-    begun = subscribe(known, CALL, {"a": [1, 2], "c": [3], "toolsListChanged": True, "unknown": 1}, notify)
+    begun = subscribe_topics(known, CALL, {"a": [1, 2], "c": [3], "toolsListChanged": True, "unknown": 1}, notify)
     assert begun.honoured == {"a": [1]}
     assert (topics.open, SENT) == (["a"], [("notifications/a", {"of": [1, 2]})])
     begun.close()
@@ -60,7 +60,7 @@ def test_a_client_that_does_not_declare_the_extension_gets_nothing(client: Any, 
     topics = Topics()
     call = CALL._replace(client=CALL.client._replace(capabilities=client))
     with pytest.raises(ProtocolError) as caught:
-        subscribe(contributed(topics.topic("a")), call, {"a": [1]}, notify)
+        subscribe_topics(contributed(topics.topic("a")), call, {"a": [1]}, notify)
     assert caught.value.code == code
     assert caught.value.data == {"requiredCapabilities": {"extensions": {ACME: {}}}}
     assert topics.open == []
@@ -68,7 +68,7 @@ def test_a_client_that_does_not_declare_the_extension_gets_nothing(client: Any, 
 
 def test_what_does_not_exist_in_a_revision_is_left_aside() -> None:
     topics = Topics()
-    begun = subscribe(contributed(topics.topic("a"), until="2025-11-25"), CALL, {"a": [1]}, notify)
+    begun = subscribe_topics(contributed(topics.topic("a"), until="2025-11-25"), CALL, {"a": [1]}, notify)
     assert (begun.honoured, topics.open) == ({}, [])
 
 
@@ -78,6 +78,8 @@ def test_what_does_not_exist_in_a_revision_is_left_aside() -> None:
 def test_what_has_begun_ends_when_something_fails(fails: Exception, message: str) -> None:
     topics = Topics()
     with pytest.raises(Exception, match=message) as caught:
-        subscribe(contributed(topics.topic("a"), topics.topic("b", fails=fails)), CALL, {"a": [1], "b": [1]}, notify)
+        subscribe_topics(
+            contributed(topics.topic("a"), topics.topic("b", fails=fails)), CALL, {"a": [1], "b": [1]}, notify
+        )
     assert "canary" not in str(caught.value)
     assert topics.open == []

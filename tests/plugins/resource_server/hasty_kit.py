@@ -6,8 +6,8 @@ A process under test finds it in a folder.
 from __future__ import annotations
 
 from pegboard import Toolkit
-from pegboard_plugins.mcp import lifetimes
+from pegboard_plugins.mcp import token_lifetime
 
 kit = Toolkit("hasty")
 
-lifetimes.LEAST_SECONDS = 0.2
+token_lifetime.MIN_LIFETIME_SECONDS = 0.2

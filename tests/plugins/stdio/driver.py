@@ -21,8 +21,8 @@ from typing import Any
 
 from pegboard.plugin import Connection, TransportError
 from pegboard.types import Caller
-from pegboard_plugins.stdio.running import RunningTools
-from pegboard_plugins.stdio.transport import StdioTransport
+from pegboard_plugins.stdio.running_tools import RunningTools
+from pegboard_plugins.stdio.stdio_transport import StdioTransport
 
 LIMIT = 1024 * 1024
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from pegboard.plugin import Transport
 from pegboard.testing import FarEnd, Lines, TransportContract
-from pegboard_plugins.stdio.running import RunningTools
-from pegboard_plugins.stdio.transport import StdioTransport
+from pegboard_plugins.stdio.running_tools import RunningTools
+from pegboard_plugins.stdio.stdio_transport import StdioTransport
 
 LIMIT = 4 * 2**20
 

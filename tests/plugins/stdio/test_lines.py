@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard_plugins.stdio.lines import Splitter
+from pegboard_plugins.stdio.line_splitter import LineSplitter
 
 LIMIT = 10
 
 
 def split(chunks: list[bytes], limit: int = LIMIT) -> tuple[list[bytes], int]:
-    splitter = Splitter(limit)
+    splitter = LineSplitter(limit)
     found = [line for chunk in chunks for line in splitter.feed(chunk)] + splitter.end()
     return found, len(splitter.take_refused())
 
@@ -36,7 +36,7 @@ def test_a_line_of_exactly_the_limit_passes_and_a_longer_one_does_not() -> None:
 
 
 def test_a_long_line_is_refused_while_it_comes_and_forgotten() -> None:
-    splitter = Splitter(LIMIT)
+    splitter = LineSplitter(LIMIT)
     assert splitter.feed(b"x" * 11) == []
     for _ in range(3):
         assert splitter.feed(b"x" * 100) == []

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from pegboard_plugins.stdio import outgoing
-from pegboard_plugins.stdio.incoming import CHUNK_BYTES
-from pegboard_plugins.stdio.outgoing import HIGH_WATER_BYTES, Outbox
+from pegboard_plugins.stdio import stdio_connection
+from pegboard_plugins.stdio.message_reader import MAX_READ_BYTES
+from pegboard_plugins.stdio.stdio_connection import HIGH_WATER_BYTES, StdioConnection
 from tests.plugins.stdio.driving import Driven, converse, reported, start
 
 PIPE_BYTES = 64 * 1024
@@ -23,7 +23,7 @@ STUCK_SECONDS = 2.0
 PAGE = b'"%s"\n' % (b"x" * 4093)
 """A pipe takes whole pages, so only whole lines get through."""
 PAGES = PAGE * 5_000
-BOUND = 2 * PIPE_BYTES + HIGH_WATER_BYTES + 4 * CHUNK_BYTES
+BOUND = 2 * PIPE_BYTES + HIGH_WATER_BYTES + 4 * MAX_READ_BYTES
 """Two pipes, and what the process holds between them."""
 
 
@@ -31,7 +31,7 @@ async def test_what_is_sent_in_one_turn_goes_out_in_one_write() -> None:
     # a socket that keeps the bounds of writes
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
-        outbox = Outbox(theirs.fileno())
+        outbox = StdioConnection(theirs.fileno())
         ours.setblocking(False)
         outbox.expect(3)
         for number in (1, 2, 3):
@@ -44,7 +44,7 @@ async def test_what_is_sent_in_one_turn_goes_out_in_one_write() -> None:
 async def test_the_reply_to_a_single_request_does_not_wait() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        outbox = Outbox(theirs.fileno())
+        outbox = StdioConnection(theirs.fileno())
         ours.setblocking(False)
         outbox.expect(1)
         outbox.send(b"at once")
@@ -54,15 +54,15 @@ async def test_the_reply_to_a_single_request_does_not_wait() -> None:
 
 @pytest.mark.parametrize("make", [os.pipe, lambda: tuple(one.detach() for one in socket.socketpair())])
 async def test_what_was_sent_is_delivered_when_the_client_has_read_it(make: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(outgoing, "DELIVERY_SECONDS", 10)
+    monkeypatch.setattr(stdio_connection, "DELIVERY_SECONDS", 10)
     reader, writer = make()
-    outbox = Outbox(writer)
+    outbox = StdioConnection(writer)
     outbox.send(b"first")
     waiting = asyncio.create_task(outbox.delivered())
     assert await asyncio.wait((waiting,), timeout=0.01) == (set(), {waiting})
     assert os.read(reader, 100) == b"first\n"
     await asyncio.wait_for(waiting, 5)
-    monkeypatch.setattr(outgoing, "DELIVERY_SECONDS", 0.01)
+    monkeypatch.setattr(stdio_connection, "DELIVERY_SECONDS", 0.01)
     outbox.send(b"never read")
     await asyncio.wait_for(outbox.delivered(), 5)
     await outbox.close()
@@ -74,7 +74,7 @@ async def test_drain_waits_for_the_client_and_close_drops_the_rest() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         ours.setblocking(False)
-        outbox = Outbox(theirs.fileno())
+        outbox = StdioConnection(theirs.fileno())
         await outbox.drain()
         outbox.send(b"x" * 4 * HIGH_WATER_BYTES)
         draining = asyncio.create_task(outbox.drain())

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard_plugins.stdio.oversized import OversizedMessage
+from pegboard_plugins.stdio.oversized_message import OversizedMessage
 
 IDS = st.one_of(st.integers(), st.text(max_size=20))
 TEXT = st.text(st.sampled_from('a"\\{}[],:\n \x00é🧰id'), max_size=12)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pegboard_plugins.stdio.printed_lines import LINE_BYTES, PrintedLines
+from pegboard_plugins.stdio.printed_lines import MAX_LINE_BYTES, PrintedLines
 
 A, B = ("a",), ("b",)
 
@@ -31,8 +31,8 @@ def test_a_line_is_fit_for_a_terminal(data: bytes, text: str) -> None:
 
 
 def test_a_long_line_is_cut_and_its_size_told() -> None:
-    assert shown(b"x" * LINE_BYTES) == ["x" * LINE_BYTES]
-    assert shown(b"x" * 100_000) == ["x" * LINE_BYTES + "... (100000 bytes)"]
+    assert shown(b"x" * MAX_LINE_BYTES) == ["x" * MAX_LINE_BYTES]
+    assert shown(b"x" * 100_000) == ["x" * MAX_LINE_BYTES + "... (100000 bytes)"]
 
 
 def test_empty_lines_do_not_count() -> None:

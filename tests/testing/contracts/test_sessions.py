@@ -10,7 +10,7 @@ import pytest
 from pegboard.plugin import EventStore, SessionRecord, SessionStore
 from pegboard.testing import EventStoreContract, SessionStoreContract
 from pegboard.types import Caller
-from pegboard_plugins.mcp.http.memory import MemoryEvents, MemorySessions
+from pegboard_plugins.mcp.http.memory_store import MemoryEventStore, MemorySessionStore
 from tests.support import kept
 
 
@@ -29,7 +29,7 @@ class TestEventsInFiles(EventStoreContract):
         return kept.Events(Path())
 
 
-class Sessions(MemorySessions):
+class Sessions(MemorySessionStore):
     def __init__(self) -> None:
         super().__init__(100, 60)
 
@@ -75,7 +75,7 @@ class CountsAll(Sessions):
 
 class Forgetful(Sessions):
     def __init__(self) -> None:
-        MemorySessions.__init__(self, 5, 60)
+        MemorySessionStore.__init__(self, 5, 60)
 
 
 BAD_SESSIONS: list[tuple[type[Sessions], str]] = [
@@ -99,7 +99,7 @@ def test_each_rule_of_sessions_is_broken_by_somebody(kind: type[Sessions], rule:
     assert rule in Bad.broken()
 
 
-class Events(MemoryEvents):
+class Events(MemoryEventStore):
     def __init__(self) -> None:
         super().__init__(1_000_000, 1_000_000, 60)
 

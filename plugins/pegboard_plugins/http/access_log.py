@@ -1,0 +1,93 @@
+"""Lines of the log about HTTP requests: each that is refused, and every request if the operator wants an access log."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from aiohttp import web
+from aiohttp.abc import AbstractAccessLogger
+
+from pegboard.plugin import decode
+from pegboard.types import Response
+
+logger = logging.getLogger("pegboard.plugins.http")
+access_logger = logging.getLogger("pegboard.access")
+"""Logs every request if it has a level of its own: `[plugins.logging] access` sets one, and so may a program."""
+
+MAX_LOGGED_CHARACTERS = 200
+"""How much is logged of a path, of a header field, and of a reason."""
+MAX_REASON_BYTES = 4096
+"""A longer body is not looked into for the reason."""
+
+REQUEST_NOTES = "pegboard.notes"
+"""The key of a request under which its `caller` and `peer` are noted."""
+
+_TELLING = {403: "Origin", 421: "Host"}
+"""The header fields that requests are refused for."""
+
+
+def wants_access_log() -> bool:
+    """Return True if every request is logged."""
+    return access_logger.level != logging.NOTSET and access_logger.isEnabledFor(logging.INFO)
+
+
+def log_refusal(request: web.BaseRequest, answer: Response, peer: str) -> None:
+    """Log a request that is refused, with the reason and the peer."""
+    if not logger.isEnabledFor(logging.INFO):
+        return
+    method, path, reason = request.method, _short(request.path), _reason(answer)
+    data = {"method": method, "path": path, "status": answer.status, "reason": reason}
+    field = _TELLING.get(answer.status, "")
+    if value := request.headers.get(field):
+        data[field.lower()] = _short(value)
+        reason += f" ({field}: {_short(value)})"
+    about = {"peer": peer, "caller": _notes(request).get("caller"), "data": data}
+    logger.info("refused %s %s: %d %s", method, path, answer.status, reason, extra=about)
+
+
+def _reason(answer: Response) -> str:
+    """Return the reason that a response gives: the message of an error in JSON, or the first line of a text."""
+    if len(answer.body) > MAX_REASON_BYTES:
+        return ""
+    if answer.content_type != "application/json":
+        return _short(answer.body.decode("utf-8", "replace").partition("\n")[0])
+    try:
+        body = decode(answer.body)
+    except ValueError:
+        return ""
+    for name in ("error", "message", "detail"):
+        if isinstance(body, dict):
+            body = body.get(name, body)
+    return _short(body) if isinstance(body, str) else ""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_LOGGED_CHARACTERS else f"{text[:MAX_LOGGED_CHARACTERS]}..."
+
+
+def _notes(request: web.BaseRequest) -> dict[str, Any]:
+    notes: dict[str, Any] = request.get(REQUEST_NOTES, {})
+    return notes
+
+
+class AccessLogger(AbstractAccessLogger):
+    """Logs requests once they are answered. The size is that of the whole response, head included."""
+
+    @property
+    def enabled(self) -> bool:
+        """Return True if the line would be written."""
+        return access_logger.isEnabledFor(logging.INFO)
+
+    def log(self, request: web.BaseRequest, response: web.StreamResponse, time: float) -> None:
+        """Log one request that took so many seconds."""
+        method, path, size = request.method, _short(request.path), request.writer.output_size
+        milliseconds, notes = round(time * 1000, 3), _notes(request)
+        data: dict[str, Any] = {"method": method, "path": path, "status": response.status, "bytes": size}
+        about = {
+            "peer": notes.get("peer") or request.remote,
+            "caller": notes.get("caller"),
+            "data": {**data, "duration_ms": milliseconds},
+        }
+        text = "%s %s %d %d bytes in %.1f ms"
+        access_logger.info(text, method, path, response.status, size, milliseconds, extra=about)

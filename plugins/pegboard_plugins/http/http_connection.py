@@ -1,0 +1,172 @@
+"""aiohttp's connection, with a limit on how long a client may take to send a request's headers.
+
+aiohttp limits only how long a connection may be silent between requests. It also tells clients what its parser thought
+of a request that is no HTTP; here that goes to the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+from aiohttp import web
+from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
+from aiohttp.web_protocol import RequestHandler
+
+logger = logging.getLogger("pegboard.plugins.http")
+
+IsOperator = Callable[[asyncio.BaseTransport], bool]
+"""Whether a channel proves that the operator is at its other end."""
+
+_LAST = b"HTTP/1.1 %b\r\nServer: pegboard\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+_TOO_SLOW = _LAST % b"408 Request Timeout"
+_TOO_LARGE = _LAST % b"431 Request Header Fields Too Large"
+
+_TEXTS = {
+    400: "This is no valid HTTP request.\n",
+    431: "A header field is too large.\n",
+    501: "The server does not know this method.\n",
+}
+_UNKNOWN_METHOD = re.compile(r"b'[!#$%&*+.^_`|~0-9A-Za-z-]+ \S+ HTTP/1\.[01]'")
+"""A sound request line, in what aiohttp says of one whose method it does not know."""
+
+MAX_HEADER_FIELDS = 4
+"""How many header fields of the largest size a request may have, or as many bytes in smaller ones."""
+
+
+class HttpConnection(RequestHandler):
+    """Closed when a request's headers are begun and do not come to an end in time, or in so many bytes.
+
+    Attributes:
+        is_operator: the channel proves that the operator is at the other end.
+    """
+
+    __slots__ = (
+        *("_begun", "_head_bytes", "_header_seconds", "_header_timer", "_last_body", "_max_head_bytes"),
+        *("_proves", "is_operator"),
+    )
+
+    def __init__(self, *arguments: Any, header_seconds: float, proves: IsOperator, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        self._proves = proves
+        self.is_operator = False
+        self._header_seconds = header_seconds
+        self._header_timer: asyncio.TimerHandle | None = None
+        self._begun = False
+        self._max_head_bytes: int = MAX_HEADER_FIELDS * keywords["max_field_size"]
+        self._head_bytes = 0
+        self._last_body: Any = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """A connection on which nothing is asked at all is no better than one that is slow."""
+        super().connection_made(transport)
+        self.is_operator = self._proves(transport)
+        self._start_clock()
+
+    def data_received(self, data: bytes) -> None:
+        """Stop the clock when a request is whole, and start it when another begins."""
+        before = self._request_count
+        between = self._last_body is None or self._last_body.is_eof()
+        super().data_received(data)
+        if self._request_count != before:
+            self._stop_clock()
+            self._break_bodies(self._request_count - before)
+        elif data and between:
+            self._begun = True
+            self._head_bytes += len(data)
+            if self._head_bytes > self._max_head_bytes:
+                self._end(_TOO_LARGE)
+            elif self._header_timer is None:
+                self._start_clock()
+
+    def resume_reading(self, *arguments: Any, **keywords: Any) -> None:
+        """Read on; aiohttp asks for it after every body, and then parses nothing unless something was held back."""
+        if self._reading_paused:
+            super().resume_reading(*arguments, **keywords)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Nothing is awaited any more."""
+        self._stop_clock()
+        super().connection_lost(exc)
+
+    def handle_error(
+        self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
+    ) -> web.StreamResponse:
+        """Answer what is no HTTP, and what should not happen; a peer that is gone is neither."""
+        if isinstance(exc, ConnectionError):
+            raise exc
+        if isinstance(exc, LineTooLong):
+            status = 431
+        elif isinstance(exc, BadHttpMethod) and _UNKNOWN_METHOD.search(exc.message):
+            status = 501
+        if status < 500 or status == 501:
+            reason = type(exc).__name__ if exc else message
+            about = {"peer": request.remote, "data": {"status": status, "reason": reason}}
+            logger.info("refused a request that is not valid HTTP: %d %s", status, reason, extra=about)
+        else:
+            logger.error("a request failed", exc_info=exc, extra={"peer": request.remote})
+        if request.writer.output_size > 0:
+            raise ConnectionError("the response has begun, it cannot become another")
+        text = _TEXTS.get(status, "It failed.\n")
+        response = web.Response(status=status, text=text, headers={"Server": "pegboard"})
+        response.force_close()
+        return response
+
+    def _break_bodies(self, arrived: int) -> None:
+        """End a body behind which something came before it was whole: that can only be what is no chunk.
+
+        aiohttp keeps the error for the next request, and whoever reads this one's body would wait for the rest.
+        """
+        last = self._last_body
+        for _, body in islice(self._messages, len(self._messages) - arrived, None):
+            if last is not None and not last.is_eof():
+                last.set_exception(web.RequestPayloadError("the body is not framed as HTTP has it"))
+                last.feed_eof()
+            last = body
+        self._last_body = last
+
+    def _is_waiting(self) -> bool:
+        """Whether all requests so far are answered or being answered, and none is there that is whole."""
+        return self._waiter is not None and not self._waiter.done() and not self._messages
+
+    def _start_clock(self) -> None:
+        self._header_timer = self._loop.call_later(self._header_seconds, self._too_slow)
+
+    def _stop_clock(self) -> None:
+        self._begun = False
+        self._head_bytes = 0
+        if self._header_timer is not None:
+            self._header_timer.cancel()
+            self._header_timer = None
+
+    def _too_slow(self) -> None:
+        self._header_timer = None
+        if not self._is_waiting():
+            if self._begun:
+                self._start_clock()  # they may take their time for as long as an answer is due before
+            return
+        self._end(_TOO_SLOW if self._begun else b"")
+
+    def _end(self, answer: bytes) -> None:
+        """Close the connection, with an answer if none is due before it."""
+        if answer and self.transport is not None and self._is_waiting():
+            self.transport.write(answer)
+        self.force_close()
+
+
+class HttpServer(web.Server):
+    """aiohttp's low-level server, making connections of the kind above."""
+
+    def __init__(self, *arguments: Any, header_seconds: float, proves: IsOperator, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        self._header_seconds = header_seconds
+        self._proves = proves
+
+    def __call__(self) -> HttpConnection:
+        """A connection that has just been accepted."""
+        seconds, proves = self._header_seconds, self._proves
+        return HttpConnection(self, loop=self._loop, header_seconds=seconds, proves=proves, **self._kwargs)

@@ -1,0 +1,212 @@
+"""What is asked of every request before any route sees it: the right Host, an allowed Origin, and CORS for browsers.
+
+It knows headers, and no HTTP server.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
+
+from aiohttp import hdrs
+
+from pegboard.types import Headers, Response
+from pegboard_plugins.http import HttpConfig
+from pegboard_plugins.http.authority import is_same_host, parse_authority, parse_origin
+
+_MCP_HEADERS = (
+    "Accept",
+    "Authorization",
+    "Content-Type",
+    "Last-Event-ID",
+    "MCP-Protocol-Version",
+    "Mcp-Method",
+    "Mcp-Name",
+    "Mcp-Session-Id",
+)
+_MIRRORED = re.compile(r"mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+", re.IGNORECASE)
+"""The headers that mirror arguments; which there are, the tools decide."""
+_PATH = re.compile(r"[/?#].*", re.DOTALL)
+_EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate"
+_PREFLIGHT_SECONDS = "600"
+_OF_OTHERS = (
+    *(hdrs.X_FORWARDED_FOR, hdrs.X_FORWARDED_HOST, hdrs.FORWARDED, "X-Real-IP", hdrs.VIA),
+    *(hdrs.ORIGIN, "Sec-Fetch-Site"),
+)
+"""The headers by which proxies and browsers say that they pass on the requests of others."""
+
+_NO_HOST = Response(400, b"A request has exactly one Host, and its target is a path.\n", "text/plain")
+_FOREIGN_HOST = Response(
+    421,
+    b"This server does not answer for that host. Its operator can list it: [plugins.http] allowed_hosts.\n",
+    "text/plain",
+)
+_FOREIGN_ORIGIN = Response(
+    403,
+    b"Web pages of that origin may not use this server. Its operator can list it: [plugins.http] cors_origins.\n",
+    "text/plain",
+)
+
+
+_origin = lru_cache(maxsize=64)(parse_origin)
+
+
+class RequestGuard:
+    """The checks of one server.
+
+    Args:
+        config: the server's settings.
+        loopback: whether only programs of this machine can reach it.
+        public_hosts: further hosts that clients may call it by.
+    """
+
+    def __init__(self, config: HttpConfig, *, loopback: bool, public_hosts: Collection[str] = ()) -> None:
+        self._loopback = loopback
+        self._any_host = "*" in config.allowed_hosts
+        own = () if loopback else (socket.gethostname(),)
+        self._hosts = frozenset(map(parse_authority, (*config.allowed_hosts, *public_hosts, *own)))
+        self._any_origin = "*" in config.origins
+        self._origins = frozenset(map(parse_origin, config.origins)) - {None}
+        self._credentials = config.cors_credentials
+        self._methods = ", ".join(config.cors_methods)
+        self._headers = ", ".join((*_MCP_HEADERS, *config.cors_headers))
+        self._behind_socket = "unix" in config.trusted_proxies
+        networks = [network for network in config.trusted_proxies if network != "unix"]
+        self._proxies = [ipaddress.ip_network(network, strict=False) for network in networks]
+        self._is_own = lru_cache(maxsize=64)(self._find_own)
+
+    def refusal(self, target: str, headers: Headers, remote: str | None) -> Response | None:
+        """Why a request is not for us: 421 for a foreign Host, 403 for a foreign Origin (DNS rebinding)."""
+        if not _is_whole(target, headers):
+            return _NO_HOST
+        host = self.host(headers, remote)
+        if not (self._is_own(host) or (self._any_host and parse_authority(host) is not None)):
+            return _FOREIGN_HOST
+        origins = headers.getall(hdrs.ORIGIN, ())
+        if origins and not (len(origins) == 1 and self._allows(origins[0], host)):
+            return _FOREIGN_ORIGIN
+        return None
+
+    def is_direct(self, headers: Headers) -> bool:
+        """Whether a program of this machine asks for itself by what its headers say: no proxy and no web page."""
+        for name in _OF_OTHERS:
+            if headers.get(name) is not None:
+                return False
+        return _names_loopback(headers.get(hdrs.HOST) or "")
+
+    def host(self, headers: Headers, remote: str | None) -> str:
+        """The host that the client asked for, as a proxy that is trusted says, else as the request says."""
+        forwarded = headers.get(hdrs.X_FORWARDED_HOST)
+        if forwarded and self._is_behind(remote):
+            return forwarded.rpartition(",")[2].strip()
+        return (headers.get(hdrs.HOST) or "").strip()
+
+    def peer(self, headers: Headers, remote: str | None) -> str:
+        """The address that a request came from, for logs: the last that no trusted proxy added."""
+        forwarded = headers.getall(hdrs.X_FORWARDED_FOR, ())
+        if forwarded and self._is_behind(remote):
+            hops = [_address(hop.strip()) for hop in ",".join(forwarded).split(",")]
+            return next((hop for hop in reversed(hops) if not self._is_proxy(hop)), hops[0])
+        return remote or ""
+
+    def _is_behind(self, remote: str | None) -> bool:
+        """Whether the forwarded headers of a request from there are believed."""
+        # a server with a Unix socket listens at nothing else
+        return self._behind_socket or self._is_proxy(remote)
+
+    def _is_proxy(self, address: str | None) -> bool:
+        """Whether that is the address of a proxy that is trusted."""
+        if not self._proxies:
+            return False
+        try:
+            found = ipaddress.ip_address(address or "")
+        except ValueError:
+            return False
+        return any(found in network for network in self._proxies)
+
+    def _find_own(self, host: str) -> bool:
+        """Whether a host is surely this server: a name that its operator gave, or one that no foreigner can take."""
+        authority = parse_authority(host)
+        if authority is None:
+            return False
+        if authority.is_loopback or authority in self._hosts or authority._replace(port=None) in self._hosts:
+            return True
+        return not self._loopback and authority.is_address
+
+    def _allows(self, given: str, host: str) -> bool:
+        """Whether a web page of that origin may use the server whose host it called."""
+        origin = _origin(given)
+        if origin is None:
+            return False
+        if origin in self._origins or self._any_origin:
+            return True
+        if origin.scheme not in ("http", "https"):
+            return False
+        authority = parse_authority(host)
+        own = authority is not None and is_same_host(origin, authority) and self._is_own(host)
+        return own or (self._loopback and origin.authority.is_loopback)
+
+    def cors(self, headers: Headers) -> Mapping[str, str]:
+        """The header fields by which a browser learns that a page may read the response; empty for all others."""
+        if not (self._origins or self._any_origin):
+            return {}
+        origin = headers.get(hdrs.ORIGIN)
+        if origin is None:
+            return {"Vary": "Origin"}
+        listed = _origin(origin) in self._origins
+        if not listed and not self._any_origin:
+            return {"Vary": "Origin"}
+        fields = {
+            "Access-Control-Allow-Origin": origin if listed else "*",
+            "Access-Control-Expose-Headers": _EXPOSED,
+            "Vary": "Origin",
+        }
+        return {**fields, "Access-Control-Allow-Credentials": "true"} if self._credentials and listed else fields
+
+    def preflight(self, headers: Headers) -> Response:
+        """The answer to a browser that asks before it sends (Fetch, CORS-preflight), but for the fields of `cors`."""
+        if "Access-Control-Allow-Origin" not in self.cors(headers):
+            return Response(204)
+        allowed = {
+            "Access-Control-Allow-Methods": self._methods,
+            "Access-Control-Allow-Headers": ", ".join((self._headers, *_mirrored(headers))),
+            "Access-Control-Max-Age": _PREFLIGHT_SECONDS,
+        }
+        return Response(204, headers=allowed)
+
+
+def _mirrored(headers: Headers) -> Sequence[str]:
+    """The headers for arguments that a browser asks for; the origin has been found to be a listed one."""
+    asked = ",".join(headers.getall("Access-Control-Request-Headers", ())).split(",")
+    return [name.strip() for name in asked if _MIRRORED.fullmatch(name.strip())]
+
+
+def _is_whole(target: str, headers: Headers) -> bool:
+    """Whether a request says once, and in one way only, which host it is for (RFC 9112 section 3.2)."""
+    hosts = headers.getall(hdrs.HOST, ())
+    if len(hosts) != 1:
+        return False
+    return target.startswith("/") or target == "*" or _names_host(target, hosts[0])
+
+
+def _names_host(target: str, host: str) -> bool:
+    """Whether a target in absolute form names the same host as the header field."""
+    scheme, _, rest = target.partition("://")
+    named = parse_origin(f"{scheme}://{_PATH.sub('', rest)}")
+    authority = parse_authority(host.strip())
+    return named is not None and authority is not None and is_same_host(named, authority)
+
+
+@lru_cache(maxsize=64)
+def _names_loopback(host: str) -> bool:
+    authority = parse_authority(host.strip())
+    return authority is not None and authority.is_loopback
+
+
+def _address(hop: str) -> str:
+    """The address of a hop; some proxies write its port, too."""
+    authority = parse_authority(hop)
+    return authority.name.strip("[]") if authority is not None and authority.is_address else hop

@@ -1,0 +1,88 @@
+"""What a call may tell its client while it runs: which notifications go out, and in what form. It opens no stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from pegboard.plugin import INVALID_PARAMS, ProtocolError, jsonrpc_notification, redacted_data
+from pegboard.types import Notify, RequestId
+from pegboard_plugins.mcp.jsonrpc_messages import is_request_id
+from pegboard_plugins.mcp.progress_reports import PROGRESS, ProgressReports
+from pegboard_plugins.mcp.revisions import LOG_LEVEL, LOG_LEVELS
+from pegboard_plugins.mcp.session import Session
+
+MESSAGE: Final = "notifications/message"
+
+_RANK = {level: rank for rank, level in enumerate(LOG_LEVELS)}
+
+Send = Callable[[bytes], None]
+"""Takes a message for the client on the stream of one call; from any thread."""
+
+
+def check_level(level: object) -> str:
+    """A log level that a client names.
+
+    Raises:
+        ProtocolError: there is no such level.
+    """
+    if isinstance(level, str) and level in _RANK:
+        return level
+    raise ProtocolError(INVALID_PARAMS, f"params.level must be one of {', '.join(LOG_LEVELS)}")
+
+
+def progress_token(meta: Mapping[str, Any] | None) -> RequestId | None:
+    """The progress token of a request, None where it wants no progress; 0 and "" are tokens as any other.
+
+    Raises:
+        ProtocolError: it is neither a string nor an integer.
+    """
+    if type(meta) is not dict or "progressToken" not in meta:
+        return None
+    token = meta["progressToken"]
+    if not is_request_id(token):
+        raise ProtocolError(INVALID_PARAMS, "params._meta.progressToken must be a string or an integer")
+    return token  # type: ignore[no-any-return]  # the check above is more than mypy can see
+
+
+def stateless_notify(meta: Mapping[str, Any], progress: ProgressReports | None, send: Send) -> Notify | None:
+    """How a call of 2026-07-28 tells its client of progress and of its log, None where it asked for neither."""
+    least = _RANK[meta[LOG_LEVEL]] if LOG_LEVEL in meta else None
+    if progress is None and least is None:
+        return None
+
+    def notify(method: str, params: dict[str, Any]) -> None:
+        if method == PROGRESS and progress is not None:
+            progress.report(_masked(params))
+        elif method == MESSAGE and least is not None and _RANK.get(params.get("level", ""), -1) >= least:
+            send(jsonrpc_notification(method, _masked(params)))
+
+    return notify
+
+
+def session_notify(session: Session, progress: ProgressReports | None, send: Send) -> Notify:
+    """How a call of a session tells its client anything; only progress nobody asked for, and a quiet log, are kept."""
+    revision = session.client.revision
+
+    def notify(method: str, params: dict[str, Any]) -> None:
+        if method == PROGRESS:
+            if progress is None:
+                return
+            params = _masked(params)
+            if revision == "2024-11-05":
+                params.pop("message", None)
+            progress.report(params)
+            return
+        if method == MESSAGE:
+            if _RANK.get(params.get("level", ""), -1) < _RANK[session.level]:
+                return
+            params = _masked(params)
+        send(jsonrpc_notification(method, params))
+
+    return notify
+
+
+def _masked(params: dict[str, Any]) -> dict[str, Any]:
+    """What a call says in words, without secrets (server/utilities/logging, security)."""
+    texts: dict[str, Any] = {name: redacted_data(params[name]) for name in ("message", "data") if name in params}
+    return {**params, **texts}

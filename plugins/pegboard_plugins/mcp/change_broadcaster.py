@@ -1,0 +1,98 @@
+"""Changes of what the host serves, gathered for a moment and passed on to whoever is to tell a client of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Final, Protocol
+
+from pegboard.plugin import ProtocolContext, jsonrpc_notification
+from pegboard.types import Change
+
+GATHER_SECONDS: Final = 0.05
+"""How long a change waits for others, so that many at once are told as one."""
+MAX_GATHERED_CHANGES = 1000
+"""How many changes wait at most."""
+
+_METHODS = {kind: f"notifications/{kind}/list_changed" for kind in ("tools", "resources", "prompts")}
+
+
+class ChangeListener(Protocol):
+    """Tells one client, on one stream."""
+
+    def changed(self, changes: Iterable[Change]) -> None:
+        """Something has changed; each change is named once. Must not block."""
+
+    def stop(self) -> None:
+        """The host stops: there will be nothing more to tell. Must not block."""
+
+
+def notification(change: Change, meta: dict[str, object] | None = None) -> bytes:
+    """A change as MCP tells it, with members of `_meta` if there are any."""
+    params: dict[str, object] = {} if meta is None else {"_meta": meta}
+    if change.kind == "resource":
+        return jsonrpc_notification("notifications/resources/updated", {"uri": change.uri, **params})
+    return jsonrpc_notification(_METHODS[change.kind], params)
+
+
+class ChangeBroadcaster:
+    """Who is to be told of one host's changes. While there is nobody, it costs nothing."""
+
+    def __init__(self, host: ProtocolContext) -> None:
+        self._host = host
+        self._listeners: dict[ChangeListener, None] = {}
+        self._gathered: dict[Change, None] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._unwatch: Callable[[], None] | None = None
+        self._stop: asyncio.Task[None] | None = None
+
+    def __len__(self) -> int:
+        return len(self._listeners)
+
+    def add(self, listener: ChangeListener) -> None:
+        """Tell a sink from now on."""
+        self._listeners[listener] = None
+        if self._unwatch is None:
+            self._unwatch = self._host.watch(self._gather)
+            self._stop = asyncio.create_task(self._wait_for_the_end())
+
+    def remove(self, listener: ChangeListener) -> None:
+        """Tell it no more; it may be gone already."""
+        self._listeners.pop(listener, None)
+        if not self._listeners:
+            self._rest()
+
+    def _rest(self) -> None:
+        if self._unwatch is not None:
+            self._unwatch()
+            self._unwatch = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._stop is not None:
+            self._stop.cancel()
+            self._stop = None
+        self._gathered.clear()
+
+    def _gather(self, change: Change) -> None:
+        self._gathered[change] = None
+        if len(self._gathered) >= MAX_GATHERED_CHANGES:
+            self._tell()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._tell)
+
+    def _tell(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        changes, self._gathered = tuple(self._gathered), {}
+        for listener in tuple(self._listeners):
+            listener.changed(changes)
+
+    async def _wait_for_the_end(self) -> None:
+        await self._host.wait_stopping()
+        self._stop = None  # it ends by itself, and must not be cancelled by what it does
+        if self._gathered:
+            self._tell()
+        for listener in tuple(self._listeners):
+            listener.stop()

@@ -1,0 +1,247 @@
+"""Requests of the server to its client, in the revisions with sessions: their ids, their answers, and what ends them.
+
+It sends what a call asks and takes what the client answers. Which messages are of this very client, the binding knows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Iterator
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pegboard.plugin import ClientError, ClientTimeoutError, encode, jsonrpc_notification
+from pegboard_plugins.mcp.client_request_params import in_revision
+
+if TYPE_CHECKING:
+    from pegboard.types import OnProgress
+    from pegboard_plugins.mcp.progress_reports import ProgressReports
+
+MAX_PENDING_REQUESTS = 100
+"""How many requests to one client may wait for their answers."""
+MAX_WAIT_SECONDS = 3600.0
+"""How long any of them may wait, whatever was asked for."""
+MAX_ERROR_CHARACTERS = 1000
+"""How much of a client's error message a model is shown, in characters."""
+
+_COUNT_BITS = 20
+"""How many ids are given, as a power of 2, before they begin anew."""
+
+logger = logging.getLogger("pegboard.mcp")
+
+
+class CallChannel(Protocol):
+    """Where the messages of one call go.
+
+    Attributes:
+        progress: the call's reports of its progress, if its client wants them.
+    """
+
+    progress: ProgressReports | None
+
+    @property
+    def open(self) -> bool:
+        """Whether anything may still be sent for the call."""
+        ...
+
+    def send(self, message: bytes, *, keep: bool = False) -> None:
+        """Queue a message, from any thread; one that must not be lost is to be kept, whatever else is dropped."""
+
+
+class _PendingRequest:
+    """A request that waits for its answer."""
+
+    __slots__ = ("answer", "channel", "clock", "last", "progress", "reset_seconds", "until", "withdrawn")
+
+    def __init__(
+        self, channel: CallChannel, progress: OnProgress | None, reset_seconds: float | None, until: float
+    ) -> None:
+        self.answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self.channel = channel
+        self.progress = progress
+        self.reset_seconds = reset_seconds
+        self.until = until
+        self.clock: asyncio.Timeout | None = None
+        self.last: float | None = None
+        self.withdrawn = False
+
+    def fail(self, error: ClientError) -> None:
+        """End the wait with an error."""
+        if not self.answer.done():
+            self.answer.set_exception(error)
+            self.answer.exception()  # seen here: whoever waits may be cancelled at the same time
+
+
+class ClientRequestIds:
+    """Ids of requests to clients, which no other process gives. They are below 2**53, as JSON numbers may have to be.
+
+    A session may outlive its process, and with it come answers to what another process asked.
+    """
+
+    def __init__(self) -> None:
+        self._begins: set[int] = set()
+        self._ids: Iterator[int] = iter(())
+
+    def __next__(self) -> int:
+        try:
+            return next(self._ids)
+        except StopIteration:
+            begin = secrets.randbits(53 - _COUNT_BITS - 1)
+            self._begins.add(begin)
+            self._ids = iter(range(begin << _COUNT_BITS, (begin + 1) << _COUNT_BITS))
+            return next(self._ids)
+
+    def __contains__(self, request_id: object) -> bool:
+        """Whether an id may be of a question that was asked here. Every other id is of no such question."""
+        return type(request_id) is int and request_id >> _COUNT_BITS in self._begins
+
+
+class ClientRequests:
+    """The requests to one client that it has not answered yet. For the event loop's thread alone.
+
+    Args:
+        ids: gives their ids.
+    """
+
+    __slots__ = ("_closed", "_ids", "_open")
+
+    def __init__(self, ids: ClientRequestIds) -> None:
+        self._ids = ids
+        self._open: dict[int, _PendingRequest] = {}
+        self._closed = False
+
+    async def ask(
+        self,
+        channel: CallChannel,
+        revision: str,
+        method: str,
+        params: dict[str, Any],
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - each report of progress may begin it anew
+        progress: OnProgress | None = None,
+        reset_on_progress: bool = False,
+        max_total: float | None = None,
+    ) -> dict[str, Any]:
+        """Send a request by an outlet and wait for its result, as `pegboard.Ask` describes it.
+
+        Raises:
+            ClientTimeoutError: no answer came in time; the client has been told not to go on.
+            ClientError: the client answered with an error or with no answer, or is gone.
+        """
+        if self._closed or not channel.open:
+            raise _gone()
+        if len(self._open) >= MAX_PENDING_REQUESTS:
+            raise ClientError(f"The client has {MAX_PENDING_REQUESTS} requests to answer already.")
+        params = in_revision(method, params, revision)
+        request_id = next(self._ids)
+        until = asyncio.get_running_loop().time() + min(max_total or MAX_WAIT_SECONDS, MAX_WAIT_SECONDS)
+        opened = _PendingRequest(channel, progress, timeout if reset_on_progress else None, until)
+        self._open[request_id] = opened
+        if progress is not None or reset_on_progress:
+            params = {**params, "_meta": {**params.get("_meta", {}), "progressToken": request_id}}
+        try:
+            channel.send(encode({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}), keep=True)
+            return await _answer(opened, timeout)
+        except ClientTimeoutError:
+            _withdraw(request_id, opened, "no answer in time")
+            raise
+        except asyncio.CancelledError:
+            _withdraw(request_id, opened, "no longer needed")
+            raise
+        finally:
+            del self._open[request_id]
+
+    def settle(self, message: dict[str, Any]) -> None:
+        """Take a response of the client. One to no open request is ignored: it may come too late."""
+        opened = self._find(message.get("id"))
+        if opened is None:
+            logger.debug("a response to no open request is ignored")
+        elif "error" in message:
+            opened.fail(_error(message))
+        elif type(message.get("result")) is not dict:
+            opened.fail(_unreadable("the result is no object"))
+        elif not opened.answer.done():
+            opened.answer.set_result(message["result"])
+
+    def report_progress(self, params: Any) -> None:
+        """Take a progress notification of the client; one that names no open request, or no advance, is ignored."""
+        opened = self._find(params.get("progressToken")) if isinstance(params, dict) else None
+        if opened is None or not _is_number(params.get("progress")):
+            return
+        progress = params["progress"]
+        if opened.last is not None and progress <= opened.last:
+            return
+        opened.last = progress
+        if opened.reset_seconds is not None and opened.clock is not None and not opened.clock.expired():
+            now = asyncio.get_running_loop().time()
+            opened.clock.reschedule(min(now + opened.reset_seconds, opened.until))
+        if opened.progress is not None:
+            total, message = params.get("total"), params.get("message")
+            try:
+                opened.progress(
+                    progress,
+                    total if _is_number(total) else None,
+                    message if isinstance(message, str) else None,
+                )
+            except Exception:
+                logger.exception("a tool's own callback failed on the client's progress")
+
+    def withdraw(self, channel: CallChannel) -> None:
+        """A call ends: tell the client that what it asked needs no answer, while its outlet still takes that."""
+        for request_id, opened in self._open.items():
+            if opened.channel is channel:
+                _withdraw(request_id, opened, "the call has ended")
+                opened.fail(_gone())
+
+    def close(self) -> None:
+        """The session has ended: nothing is answered any more, and nothing asked."""
+        self._closed = True
+        for opened in self._open.values():
+            opened.withdrawn = True
+            opened.fail(_gone())
+
+    def _find(self, request_id: object) -> _PendingRequest | None:
+        return self._open.get(request_id) if type(request_id) is int else None
+
+
+async def _answer(opened: _PendingRequest, seconds: float | None) -> dict[str, Any]:
+    now = asyncio.get_running_loop().time()
+    until = opened.until if seconds is None else min(now + seconds, opened.until)
+    try:
+        async with asyncio.timeout_at(until) as opened.clock:
+            return await opened.answer
+    except TimeoutError as error:
+        if opened.clock is None or not opened.clock.expired():
+            raise
+        raise ClientTimeoutError("The client did not answer in time.") from error
+
+
+def _withdraw(request_id: int, opened: _PendingRequest, reason: str) -> None:
+    if not opened.withdrawn and opened.channel.open:
+        opened.withdrawn = True
+        notice = {"requestId": request_id, "reason": reason}
+        opened.channel.send(jsonrpc_notification("notifications/cancelled", notice), keep=True)
+
+
+def _gone() -> ClientError:
+    return ClientError("The client does not wait for this call any more.")
+
+
+def _error(message: dict[str, Any]) -> ClientError:
+    error = message["error"]
+    if "result" in message or type(error) is not dict:
+        return _unreadable("neither a result nor an error, or both")
+    code, text = error.get("code"), error.get("message")
+    if type(code) is not int or type(text) is not str:
+        return _unreadable("an error without code or message")
+    return ClientError(text[:MAX_ERROR_CHARACTERS], code=code, data=error.get("data"))
+
+
+def _unreadable(why: str) -> ClientError:
+    return ClientError("The client gave an answer that cannot be read.", f"the client's response: {why}")
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int or (type(value) is float and isfinite(value))

@@ -1,0 +1,141 @@
+"""Tells the client of a message stream of changes, no faster than it reads: of a session, and of its subscriptions.
+
+A task runs while there is something to tell, and none while there is not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pegboard.plugin import INTERNAL_ERROR, Connection, ProtocolError, jsonrpc_notification
+from pegboard.types import Caller, Change, Client, RequestId
+from pegboard_plugins.mcp.change_broadcaster import notification
+from pegboard_plugins.mcp.mcp_service import McpService
+from pegboard_plugins.mcp.message_queue import MessageQueue
+from pegboard_plugins.mcp.session import Session
+
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp.subscriptions import ClientSubscription
+
+MAX_CONNECTION_SUBSCRIPTIONS = 100
+"""How many subscriptions one connection may have."""
+
+
+class ConnectionWriter:
+    """Passes messages of outboxes on to a connection, as its peer takes them."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._due: dict[MessageQueue, Callable[[], None] | None] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    def tell(self, queue: MessageQueue, told: Callable[[], None] | None = None) -> None:
+        """Pass on what waits in an outbox, soon; then say so."""
+        self._due[queue] = told
+        if self._task is None:
+            self._task = asyncio.create_task(self._tell())
+
+    def now(self, queue: MessageQueue) -> None:
+        """Pass on all that waits in an outbox, at once."""
+        self._due.pop(queue, None)
+        while (message := queue.pop()) is not None:
+            self._connection.send(message)
+
+    def end(self) -> None:
+        """Pass on nothing more."""
+        self._due.clear()
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _tell(self) -> None:
+        try:
+            while self._due:
+                await self._connection.drain()
+                self._tell_one()
+        finally:
+            self._task = None
+
+    def _tell_one(self) -> None:
+        queue = next(iter(self._due), None)
+        if queue is None:
+            return
+        told = self._due.pop(queue)
+        if (message := queue.pop()) is not None:
+            self._due[queue] = told  # behind the others: none has to wait for one that is never empty
+            self._connection.send(message)
+        elif told is not None:
+            told()
+
+
+class ListChangedNotifier:
+    """Tells the client of a session, which a connection is, of changes."""
+
+    def __init__(self, session: Session, writer: ConnectionWriter) -> None:
+        self._session = session
+        self._queue = MessageQueue()
+        self._queue.on_message = partial(writer.tell, self._queue)
+
+    def changed(self, changes: Iterable[Change]) -> None:
+        """Tell what the client wants to hear of; a change that still waits to be told is not told again."""
+        for change in changes:
+            if self._session.is_subscribed_to(change):
+                self._queue.send(notification(change), key=change)
+
+    def stop(self) -> None:
+        """There is nothing more to tell."""
+        self._queue.close()
+
+
+class ConnectionSubscriptions:
+    """The subscriptions of one connection (2026-07-28), each with the id of its request."""
+
+    def __init__(self, connection: Connection, service: McpService, writer: ConnectionWriter, caller: Caller) -> None:
+        self._caller = caller
+        self._connection = connection
+        self._service = service
+        self._writer = writer
+        self._open: dict[RequestId, ClientSubscription] = {}
+
+    def __contains__(self, request_id: object) -> bool:
+        return request_id in self._open
+
+    def begin(self, request_id: RequestId, params: Mapping[str, Any], client: Client) -> None:
+        """Begin one; its acknowledgement goes out at once.
+
+        Raises:
+            ProtocolError: the request is not sound, or there are too many.
+        """
+        if len(self._open) >= MAX_CONNECTION_SUBSCRIPTIONS:
+            raise ProtocolError(INTERNAL_ERROR, f"A connection may have {MAX_CONNECTION_SUBSCRIPTIONS} subscriptions.")
+        subscription = self._service.listen(request_id, params, client, self._caller)
+        self._open[request_id] = subscription
+        self._writer.now(subscription.queue)
+        subscription.queue.on_message = partial(
+            self._writer.tell, subscription.queue, partial(self._told, subscription)
+        )
+
+    def cancel(self, request_id: RequestId) -> bool:
+        """End one for its client, without a word; whether there was one."""
+        subscription = self._open.pop(request_id, None)
+        if subscription is None:
+            return False
+        subscription.queue.close(drop=True)
+        subscription.end()
+        return True
+
+    def end(self) -> None:
+        """End all of them, as a server does."""
+        for subscription in tuple(self._open.values()):
+            subscription.stop()
+            self._writer.now(subscription.queue)
+            self._told(subscription)
+
+    def _told(self, subscription: ClientSubscription) -> None:
+        """All that waited has been told; if the server has ended it, the client is told that too, as stdio has it."""
+        request_id = subscription.request_id
+        if subscription.queue.closed and self._open.get(request_id) is subscription:
+            del self._open[request_id]
+            self._connection.send(jsonrpc_notification("notifications/cancelled", {"requestId": request_id}))

@@ -1,0 +1,330 @@
+"""Who is in a session over HTTP. An idle session is a record in a store; what runs in one is here, while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Coroutine, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pegboard.plugin import EventStore, RefusalLog, SessionRecord, SessionStore, fingerprint
+from pegboard.types import Caller, Change, Client, RequestId
+from pegboard_plugins.mcp.change_broadcaster import notification
+from pegboard_plugins.mcp.client_requests import ClientRequestIds
+from pegboard_plugins.mcp.http.session_stream import SessionStream, StreamRetention
+from pegboard_plugins.mcp.revisions import since
+from pegboard_plugins.mcp.session import DEFAULT_LEVEL, Session
+
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp import McpConfig
+    from pegboard_plugins.mcp.change_broadcaster import ChangeBroadcaster
+    from pegboard_plugins.mcp.http.session_call import SessionCall
+
+STANDALONE_STREAM_PREFIX = "a"
+"""The first letter of the ids of streams that belong to no call."""
+MAX_STANDALONE_STREAMS = 4
+"""How many such streams one session has at most; the oldest are ended."""
+STORE_INTERVAL_SECONDS = 1.0
+"""How often the record of a session that is always in use is put into the store, when there is nothing new in it."""
+RESUME_SECONDS = 60.0
+"""For how long a session is told of changes whose client has lost the stream, so that it misses none of them."""
+
+_AUDIT = RefusalLog()
+
+
+class HttpSession(Session):
+    """A session in which something runs, or a stream is open.
+
+    Attributes:
+        caller: who opened it; nobody else may use it.
+        keeping: how its streams are kept.
+        running: the calls in flight by the ids of their requests.
+        streams: those that a client can come back to, by their ids.
+        held: how many requests are being dealt with.
+        kept: the record that the store was given last.
+        kept_at: when that was, on the event loop's clock.
+        closed: it has ended.
+    """
+
+    __slots__ = (
+        "_changes",
+        "_on_idle",
+        "caller",
+        "closed",
+        "held",
+        "kept",
+        "kept_at",
+        "retention",
+        "running",
+        "streams",
+    )
+
+    id: str
+
+    def __init__(
+        self,
+        record: SessionRecord,
+        retention: StreamRetention,
+        changes: ChangeBroadcaster,
+        on_idle: Callable[[HttpSession], None],
+        request_ids: ClientRequestIds,
+    ) -> None:
+        super().__init__(record.client, record.id, request_ids)
+        self.caller = record.caller
+        self.level = record.level
+        self.offered = record.offered
+        self.subscriptions = record.subscriptions
+        self.retention = retention
+        self.running: dict[RequestId, SessionCall] = {}
+        self.streams: dict[str, SessionStream] = {}
+        self.held = 0
+        self.kept = record
+        self.kept_at = 0.0
+        self.closed = False
+        self._changes = changes
+        self._on_idle = on_idle
+
+    @property
+    def record(self) -> SessionRecord:
+        """What must be known to go on with it."""
+        return SessionRecord(
+            self.id, self.client, self.caller, self.offered, self.level, self.subscriptions, self.kept.peer
+        )
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether there is something new in its record since the store was given it."""
+        kept = self.kept
+        return (
+            self.level is not kept.level
+            or self.subscriptions is not kept.subscriptions
+            or self.offered is not kept.offered
+        )
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing runs in it, and nobody listens."""
+        return not (self.held or self.running or self.streams)
+
+    def cancel(self, request_id: RequestId) -> bool:
+        """Cancel a request in flight; whether there is one of that id, which is free again at once."""
+        call = self.running.pop(request_id, None)
+        if call is not None:
+            call.cancel()
+        return call is not None
+
+    def close(self) -> None:
+        """End all that runs in it."""
+        self.closed = True
+        for call in self.running.values():
+            call.end_with_session()
+        self.running.clear()
+        self.end()
+        for stream in self.streams.values():
+            stream.retention = StreamRetention(None)
+            stream.close()
+        self.streams.clear()
+        self._changes.remove(self)
+
+    # --- the streams apart from calls
+
+    def open_standalone(self, stream_id: str | None = None, number: int = 0) -> SessionStream:
+        """A stream for what belongs to no call; what could not be told on an earlier one will be told on it."""
+        stream = SessionStream(
+            self.id, self.retention._replace(poll_seconds=None), STANDALONE_STREAM_PREFIX, stream_id, number
+        )
+        stream.on_left = partial(self._lost, stream)
+        former = self._standalone()
+        if former and former[-1].reader is None:
+            former[-1].move_to(stream)
+        self.streams[stream.id] = stream
+        for one in former[: len(former) + 1 - MAX_STANDALONE_STREAMS]:
+            self._drop(one)
+        self._changes.add(self)
+        return stream
+
+    def _lost(self, stream: SessionStream) -> None:
+        """The client reads a stream no more; it may come back for a while."""
+        if stream.open and self.retention.store is not None:
+            stream.expiry = asyncio.get_running_loop().call_later(RESUME_SECONDS, self._drop, stream)
+        else:
+            self._drop(stream)
+
+    def _drop(self, stream: SessionStream) -> None:
+        stream.close()
+        if self.streams.get(stream.id) is stream:
+            del self.streams[stream.id]
+        if not self._standalone():
+            self._changes.remove(self)
+        self._on_idle(self)
+
+    def _standalone(self) -> list[SessionStream]:
+        return [stream for stream in self.streams.values() if stream.id.startswith(STANDALONE_STREAM_PREFIX)]
+
+    def changed(self, changes: Iterable[Change]) -> None:
+        """Tell the client, on one stream: the latest that is read, else the latest that may be read again."""
+        standalone = self._standalone()
+        if not standalone:
+            return
+        target = next((stream for stream in reversed(standalone) if stream.reader is not None), standalone[-1])
+        for change in changes:
+            if self.is_subscribed_to(change):
+                target.send(notification(change), key=change)
+
+    def stop(self) -> None:
+        """End the streams on which nothing will be told any more."""
+        for stream in self._standalone():
+            stream.close()
+
+
+class HttpSessions:
+    """The sessions of one endpoint.
+
+    Args:
+        store: keeps them.
+        events: keeps what was sent on their streams, None for nowhere.
+        config: the settings of the plugin.
+
+    Attributes:
+        question_ids: the ids of what this process asks clients.
+    """
+
+    def __init__(self, store: SessionStore, events: EventStore | None, config: McpConfig) -> None:
+        self.request_ids = ClientRequestIds()
+        self._store = store
+        self._events = events
+        self._config = config
+        self._live: dict[str, HttpSession] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._looking: dict[str, int] = {}  # how many requests wait for the store, by session
+        self._deleted: set[str] = set()  # those of them that were deleted meanwhile
+
+    async def may_open(self, caller: Caller, peer: str) -> bool:
+        """Whether a caller may have another session. This machine's user may have any number."""
+        if caller.trusted:
+            return True
+        of_caller = await self._store.count(caller.identity, _peer_of_anonymous(caller, peer))
+        return of_caller < self._config.max_sessions_per_caller
+
+    async def open(
+        self, client: Client, caller: Caller, changes: ChangeBroadcaster, peer: str = ""
+    ) -> HttpSession | None:
+        """A new session, held; None when there are too many."""
+        record = SessionRecord(
+            id=secrets.token_urlsafe(24),
+            client=client,
+            caller=caller.identity,
+            offered=frozenset(),
+            level=DEFAULT_LEVEL,
+            peer=_peer_of_anonymous(caller, peer),
+        )
+        if not await self._store.put(record):
+            return None
+        return self._hold(record, changes)
+
+    async def find(
+        self, session_id: str, caller: Caller, changes: ChangeBroadcaster, peer: str = ""
+    ) -> HttpSession | None:
+        """A session of this very caller, held until it is released; another's is as unknown as none."""
+        live = self._live.get(session_id)
+        if live is None:
+            record = await self._look_up(session_id)
+            if record is None:
+                return None
+            if record.caller != caller.identity:
+                _tell(session_id, record.caller, caller, peer)
+                return None
+            return self._hold(record, changes)
+        if live.caller != caller.identity:
+            _tell(session_id, live.caller, caller, peer)
+            return None
+        live.held += 1
+        return live
+
+    async def _look_up(self, session_id: str) -> SessionRecord | None:
+        """The record of a session that is not deleted meanwhile."""
+        self._looking[session_id] = self._looking.get(session_id, 0) + 1
+        try:
+            record = await self._store.get(session_id)
+            return None if record is None or record.id != session_id or session_id in self._deleted else record
+        finally:
+            self._looked(session_id)
+
+    def _looked(self, session_id: str) -> None:
+        others = self._looking.pop(session_id) - 1
+        if others:
+            self._looking[session_id] = others
+        else:
+            self._deleted.discard(session_id)
+
+    def _hold(self, record: SessionRecord, changes: ChangeBroadcaster) -> HttpSession:
+        live = self._live.get(record.id)
+        if live is None:
+            retention = self._retention(record.client)
+            live = HttpSession(record, retention, changes, self._settle_soon, self.request_ids)
+            self._live[record.id] = live
+        live.held += 1
+        return live
+
+    def _retention(self, client: Client) -> StreamRetention:
+        if self._events is None or not since(client.revision, "2025-11-25"):
+            return StreamRetention(self._events)
+        seconds = self._config.poll_after_seconds
+        return StreamRetention(self._events, self._config.retry_ms, seconds or None)
+
+    async def release(self, session: HttpSession) -> None:
+        """A request has been dealt with."""
+        session.held -= 1
+        since_kept = asyncio.get_running_loop().time() - session.kept_at
+        if session.idle or session.unsaved or since_kept >= STORE_INTERVAL_SECONDS:
+            await self.settle(session)  # else whoever is done with it last will do that
+
+    async def settle(self, session: HttpSession) -> None:
+        """Begin to count its idle time anew, and keep no more than its record when nothing runs in it."""
+        if _is_closed(session):
+            return
+        session.kept, session.kept_at = session.record, asyncio.get_running_loop().time()
+        await self._store.put(session.kept)
+        if _is_closed(session):  # meanwhile
+            await self._store.remove(session.id)
+        elif session.idle and self._live.get(session.id) is session:
+            del self._live[session.id]
+
+    def _settle_soon(self, session: HttpSession) -> None:
+        if not session.closed:
+            self.run(self.settle(session))
+
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something for a session that nobody waits for."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self, session: HttpSession) -> None:
+        """End a session, and leave nothing of it behind."""
+        self._live.pop(session.id, None)
+        session.close()
+        self._looking[session.id] = self._looking.get(session.id, 0) + 1
+        self._deleted.add(session.id)
+        try:
+            await self._store.remove(session.id)
+            if self._events is not None:
+                await self._events.forget(session.id)
+        finally:
+            self._looked(session.id)
+
+
+def _peer_of_anonymous(caller: Caller, peer: str) -> str:
+    """The address of a caller whom nothing else tells from others."""
+    return "" if caller.is_known else peer
+
+
+def _tell(session_id: str, owner: Caller, caller: Caller, peer: str) -> None:
+    """Keep a record of who came with the session of somebody else."""
+    whose = {"owner": owner.subject, "issuer_of_owner": owner.issuer}
+    _AUDIT.refused("a session of another caller", caller, {**whose, "peer": peer, "session": fingerprint(session_id)})
+
+
+def _is_closed(session: HttpSession) -> bool:
+    return session.closed

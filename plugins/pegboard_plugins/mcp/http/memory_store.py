@@ -1,0 +1,191 @@
+"""Sessions and events kept in the memory of this process: what holds where no other store is configured."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Sequence
+
+from pegboard.plugin import SessionRecord
+from pegboard.types import Caller
+
+
+class MemorySessionStore:
+    """A `pegboard.SessionStore` of bounded size.
+
+    Args:
+        most: how many sessions there may be.
+        idle_seconds: after how long without use one is forgotten.
+        clock: gives the time, in seconds.
+    """
+
+    def __init__(self, most: int, idle_seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = most
+        self._idle_seconds = idle_seconds
+        self._clock = clock
+        self._kept: OrderedDict[str, tuple[SessionRecord, float]] = OrderedDict()  # least recently used first
+        self._of_callers: Counter[tuple[Caller, str]] = Counter()
+
+    async def put(self, record: SessionRecord) -> bool:
+        """Keep a session; False when there is no room for another."""
+        self._forget_idle()
+        former = self._kept.get(record.id)
+        if former is None and len(self._kept) >= self._most:
+            return False
+        if former is None or former[0].caller is not record.caller:
+            self._forget(record.id)
+            self._of_callers[record.caller, record.peer] += 1
+        self._use(record)
+        return True
+
+    async def get(self, session_id: str) -> SessionRecord | None:
+        """The session of that id; None when it is unknown or was idle for too long."""
+        self._forget_idle()
+        kept = self._kept.get(session_id)
+        if kept is None:
+            return None
+        self._use(kept[0])
+        return kept[0]
+
+    async def remove(self, session_id: str) -> None:
+        """Forget a session."""
+        self._forget(session_id)
+
+    async def count(self, caller: Caller, peer: str = "") -> int:
+        """Count the sessions of a caller."""
+        self._forget_idle()
+        return self._of_callers[caller, peer]
+
+    def _forget(self, session_id: str) -> None:
+        if (former := self._kept.pop(session_id, None)) is None:
+            return
+        whose = former[0].caller, former[0].peer
+        self._of_callers[whose] -= 1
+        if not self._of_callers[whose]:
+            del self._of_callers[whose]
+
+    def _use(self, record: SessionRecord) -> None:
+        self._kept[record.id] = (record, self._clock())
+        self._kept.move_to_end(record.id)
+
+    def _forget_idle(self) -> None:
+        oldest = self._clock() - self._idle_seconds
+        while self._kept:
+            session_id, (_, used) = next(iter(self._kept.items()))
+            if used >= oldest:
+                return
+            self._forget(session_id)
+
+
+class _Events:
+    """The latest messages of one stream."""
+
+    __slots__ = ("messages", "size", "used")
+
+    def __init__(self) -> None:
+        self.messages: deque[tuple[int, bytes]] = deque()
+        self.size = 0
+        self.used = 0.0
+
+    def drop_oldest(self) -> int:
+        """Forget one message; how many bytes that frees."""
+        _, message = self.messages.popleft()
+        freed = len(message) + _MESSAGE_OVERHEAD_BYTES
+        self.size -= freed
+        return freed
+
+
+_MESSAGE_OVERHEAD_BYTES = 100
+"""About what a message costs beside its bytes."""
+
+StreamKey = tuple[str, str]
+
+
+class MemoryEventStore:
+    """A `pegboard.EventStore` of bounded size: what was not used for longest is forgotten first.
+
+    Args:
+        most_bytes: how much is kept of all sessions together.
+        session_bytes: how much of one session.
+        seconds: for how long after its last message a stream is kept.
+        clock: gives the time, in seconds.
+    """
+
+    def __init__(
+        self,
+        most_bytes: int,
+        session_bytes: int,
+        seconds: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._most_bytes = most_bytes
+        self._session_bytes = session_bytes
+        self._seconds = seconds
+        self._clock = clock
+        self._kept: OrderedDict[StreamKey, _Events] = OrderedDict()  # least recently used first
+        self._streams: dict[str, dict[str, None]] = {}  # of each session, least recently used first
+        self._sizes: dict[str, int] = {}
+        self._size = 0
+
+    async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
+        """Keep a message, and forget others where there is too much."""
+        self._forget_old()
+        key = (session_id, stream)
+        events = self._kept.setdefault(key, _Events())
+        streams = self._streams.setdefault(session_id, {})
+        streams.pop(stream, None)
+        streams[stream] = None  # the last in order now
+        events.messages.append((number, message))
+        events.used = self._clock()
+        self._kept.move_to_end(key)
+        self._grow(session_id, events, len(message) + _MESSAGE_OVERHEAD_BYTES)
+        while self._sizes.get(session_id, 0) > self._session_bytes:
+            self._shrink((session_id, next(iter(self._streams[session_id]))))
+        while self._size > self._most_bytes:
+            self._shrink(next(iter(self._kept)))
+
+    async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
+        """The messages of a stream that follow a number; None where they are not all there."""
+        self._forget_old()
+        events = self._kept.get((session_id, stream))
+        if events is None or not events.messages:
+            return None
+        first, last = events.messages[0][0], events.messages[-1][0]
+        if not first - 1 <= number <= last:
+            return None
+        return [one for one in events.messages if one[0] > number]
+
+    async def forget(self, session_id: str) -> None:
+        """Forget all streams of a session."""
+        for stream in tuple(self._streams.get(session_id, ())):
+            self._drop((session_id, stream))
+
+    def _grow(self, session_id: str, events: _Events, size: int) -> None:
+        events.size += size
+        self._size += size
+        self._sizes[session_id] = self._sizes.get(session_id, 0) + size
+
+    def _shrink(self, key: StreamKey) -> None:
+        events = self._kept[key]
+        freed = events.drop_oldest()
+        self._size -= freed
+        self._sizes[key[0]] -= freed
+        if not events.messages:
+            self._drop(key)
+
+    def _drop(self, key: StreamKey) -> None:
+        session_id, stream = key
+        events = self._kept.pop(key)
+        self._size -= events.size
+        self._sizes[session_id] -= events.size
+        del self._streams[session_id][stream]
+        if not self._streams[session_id]:
+            del self._streams[session_id], self._sizes[session_id]
+
+    def _forget_old(self) -> None:
+        oldest = self._clock() - self._seconds
+        while self._kept:
+            key, events = next(iter(self._kept.items()))
+            if events.used >= oldest:
+                return
+            self._drop(key)

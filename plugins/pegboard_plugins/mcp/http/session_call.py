@@ -1,0 +1,186 @@
+"""One call of a session over HTTP: answered with JSON, or on a stream if it says something or takes its time.
+
+It goes on when its client is gone, who may come back for the rest of the stream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from pegboard.plugin import INTERNAL_ERROR, INVALID_REQUEST, jsonrpc_error
+from pegboard.types import EventStream, RequestId, Response
+from pegboard_plugins.mcp.http.error_responses import SESSION_DELETED, error_response
+from pegboard_plugins.mcp.http.http_sessions import HttpSession, HttpSessions
+from pegboard_plugins.mcp.http.session_stream import (
+    CALL_STREAM_PREFIX,
+    SessionStream,
+    StreamRetention,
+    call_stream_prefix,
+)
+from pegboard_plugins.mcp.message_queue import MessageQueue
+from pegboard_plugins.mcp.stateless_call import COMMIT_SECONDS, STREAM_HEADERS, cut_response
+
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp.progress_reports import ProgressReports
+
+ACCEPTED: Final = Response(202)
+
+
+class SessionCall:
+    """A call that runs, and its outlet.
+
+    Attributes:
+        head: the status and the fields that its response goes out with, where it goes out alone.
+        progress: the call's reports of its progress, if its client wants them.
+    """
+
+    __slots__ = (
+        "_in_events",
+        "_queue",
+        "_response",
+        "_session",
+        "_sessions",
+        "_stream",
+        "_streamed",
+        "_task",
+        "head",
+        "progress",
+        "request_id",
+    )
+
+    _task: asyncio.Task[None]
+
+    def __init__(self, request_id: RequestId, session: HttpSession, sessions: HttpSessions) -> None:
+        self.request_id = request_id
+        self.head = Response()
+        self.progress: ProgressReports | None = None
+        self._session = session
+        self._sessions = sessions
+        self._queue = MessageQueue()
+        self._stream: SessionStream | None = None  # most calls never need one
+        self._response: bytes | None = None
+        self._streamed = False
+        self._in_events = False
+
+    @property
+    def open(self) -> bool:
+        """Whether anything may still be sent for it."""
+        return not self._queue.closed
+
+    def send(self, message: bytes, *, keep: bool = False) -> None:
+        """Queue a message, from any thread."""
+        self._queue.send(message, keep=keep)
+
+    def start(self, answer: Coroutine[Any, Any, bytes]) -> None:
+        """Run it, in a task of its own; `answer` ends with the encoded response."""
+        self._session.running[self.request_id] = self
+        self._task = asyncio.create_task(self._run(answer))
+
+    async def _run(self, answer: Coroutine[Any, Any, bytes]) -> None:
+        try:
+            self._end(await answer)
+        except BaseException:
+            self._end(jsonrpc_error(INTERNAL_ERROR, "Internal error", self.request_id), Response(500))
+            raise
+        finally:
+            self._queue.close()
+            if self._session.running.get(self.request_id) is self:
+                del self._session.running[self.request_id]
+            if self._stream is not None or not self._session.held:
+                await self._rest()
+
+    def _end(self, response: bytes, head: Response | None = None) -> None:
+        """Give the response to the client, unless the call has ended already."""
+        if self._queue.closed:
+            return
+        self._session.withdraw(self)
+        self._response = response
+        self.head = head or self.head
+        if self._streamed or self._in_events or not self._queue.empty:
+            self._queue.send(response, keep=True)
+
+    async def _rest(self) -> None:
+        """Keep what its client has not read, once nobody reads, and be done."""
+        stream = self._stream
+        if stream is not None:
+            if stream.reader is not None:
+                return
+            if self._session.streams.get(stream.id) is stream:
+                await stream.keep_rest()
+                self._session.streams.pop(stream.id, None)
+        if not self._session.held:
+            await self._sessions.settle(self._session)
+
+    def cancel(self) -> None:
+        """Cancel it for its client, to whom nothing is sent any more, but that what it asked needs no answer."""
+        self._queue.clear()
+        self._session.withdraw(self)
+        self._queue.close()
+        self._task.cancel()
+
+    def end_with_session(self) -> None:
+        """End the call with an error, as its session is deleted."""
+        refused = error_response(404, self.request_id, INVALID_REQUEST, SESSION_DELETED)
+        self._end(refused.body, refused)
+        self._queue.close()
+        self._task.cancel()
+
+    async def response(self) -> bytes | None:
+        """The response alone; None when it was cancelled. What it says on its way is not sent."""
+        while self.open:
+            await self._queue.wait()
+            self._queue.clear()
+        return self._response
+
+    async def respond(self, *, json: bool, events: bool) -> Response | EventStream:
+        """What goes back to the peer.
+
+        Args:
+            json: the peer takes JSON.
+            events: it takes an event stream.
+        """
+        self._in_events = not json
+        await self._first(events=events)
+        if not self._streamed and (self.head.status != 200 or (json and self._queue.empty)):
+            return self._alone()
+        self._streamed = True
+        session = self._session
+        kind = call_stream_prefix(self.request_id)
+        retention = (
+            session.retention if kind else StreamRetention(None)
+        )  # without the request's id nobody could come back for it
+        stream = self._stream = SessionStream(session.id, retention, kind or CALL_STREAM_PREFIX, queue=self._queue)
+        if retention.store is not None and not session.closed:
+            session.streams[stream.id] = stream
+        stream.on_left = self._left
+        return EventStream(stream.read(), STREAM_HEADERS, partial(cut_response, self.request_id))
+
+    async def _first(self, *, events: bool) -> None:
+        """Wait until it says something, has ended, or has taken so long that a stream is better."""
+        await asyncio.sleep(0)  # by then most calls have ended
+        timer = None
+        if events and self.open:
+            seconds = min(COMMIT_SECONDS, self._session.retention.poll_seconds or COMMIT_SECONDS)
+            timer = asyncio.get_running_loop().call_later(seconds, self._commit)
+        try:
+            while self.open and self._queue.empty and not self._streamed:
+                await self._queue.wait()
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+    def _commit(self) -> None:
+        if self.open:  # a response that is there already goes out alone
+            self._streamed = True
+            self._queue.wake()
+
+    def _alone(self) -> Response:
+        """The response, or nothing where the client has cancelled the call."""
+        return ACCEPTED if self._response is None else self.head._replace(body=self._response)
+
+    def _left(self) -> None:
+        if not self.open:
+            self._sessions.run(self._rest())

@@ -1,0 +1,300 @@
+"""Requests that belong to a session: initialize, what is posted in it, the streams that are asked for, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pegboard import MCPError
+from pegboard.plugin import INTERNAL_ERROR, INVALID_REQUEST, ProtocolError, RefusalLog, fingerprint, jsonrpc_error
+from pegboard.types import Call, EventStream, Request, RequestId, Response
+from pegboard_plugins.mcp.headers import SESSION_HEADER, named_revision
+from pegboard_plugins.mcp.http.error_responses import (
+    SESSION_DELETED,
+    error_response,
+    protocol_error_response,
+    response_head,
+)
+from pegboard_plugins.mcp.http.http_sessions import STANDALONE_STREAM_PREFIX, HttpSession, HttpSessions
+from pegboard_plugins.mcp.http.session_call import ACCEPTED, SessionCall
+from pegboard_plugins.mcp.http.session_stream import EventId, Missed, SessionStream, request_id_of
+from pegboard_plugins.mcp.jsonrpc_messages import is_request_id, message_type, params_of, readable_id
+from pegboard_plugins.mcp.mcp_service import McpService
+from pegboard_plugins.mcp.media_types import NOT_ACCEPTABLE, Accepted, accepted_types
+from pegboard_plugins.mcp.revisions import BATCH_REVISION, SESSION_REVISIONS, SUPPORTED_REVISIONS
+from pegboard_plugins.mcp.session import negotiate
+from pegboard_plugins.mcp.session_methods import answer_at_once
+from pegboard_plugins.mcp.stateless import is_stateless
+from pegboard_plugins.mcp.stateless_call import STREAM_HEADERS, cut_response
+from pegboard_plugins.mcp.token_lifetime import seconds_left
+
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp import McpConfig
+
+MAX_RUNNING_CALLS = 1000
+"""How many calls of one session run at once: they go on when their client is gone."""
+
+_LOST = (
+    "The response is lost: the server that ran the call has ended, or did not keep its stream. Call again if need be."
+)
+
+_NOT_ASKED = (
+    "This process did not ask this question, so the answer is lost: the process that asked has ended, "
+    "or another process serves the same session store. Only one process may serve a session store."
+)
+
+_AUDIT = RefusalLog()
+logger = logging.getLogger("pegboard.mcp")
+
+
+class SessionEndpoint:
+    """Answers requests of sessions.
+
+    Args:
+        sessions: all there are.
+        config: the settings of the plugin.
+    """
+
+    def __init__(self, sessions: HttpSessions, config: McpConfig) -> None:
+        self._sessions = sessions
+        self._config = config
+
+    async def initialize(self, request_id: RequestId, params: Any, request: Request, service: McpService) -> Response:
+        """Open a session."""
+        client = negotiate(params)
+        if not await self._sessions.may_open(request.caller, request.peer):
+            return self._too_many(request_id)
+        session = await self._sessions.open(client, request.caller, service.changes, request.peer)
+        if session is None:
+            busy = error_response(503, request_id, INTERNAL_ERROR, "There are too many sessions; try again later.")
+            return busy._replace(headers={"Retry-After": "60"})
+        try:
+            return Response(body=service.handshake(request_id, session), headers={SESSION_HEADER: session.id})
+        finally:
+            await self._sessions.release(session)
+
+    def _too_many(self, request_id: RequestId) -> Response:
+        most = self._config.max_sessions_per_caller
+        text = (
+            f"You have {most} sessions, and may have no more: end one with DELETE, or try again later. "
+            "The setting is [plugins.mcp] max_sessions_per_caller."
+        )
+        return error_response(429, request_id, INTERNAL_ERROR, text)._replace(headers={"Retry-After": "60"})
+
+    async def _find(
+        self, request: Request, service: McpService, message: dict[str, Any] | None = None
+    ) -> HttpSession | Response:
+        """The session that a request belongs to, held, or the refusal, which answers the message if there is one."""
+        named = request.headers.getall(SESSION_HEADER, ())
+        if len(named) != 1:
+            text = f"{SESSION_HEADER} is missing: send initialize first, or the protocol version in params._meta."
+            if named:
+                text = f"{SESSION_HEADER} is given more than once."
+            return error_response(
+                400, readable_id(message), INVALID_REQUEST, text, {"supported": list(SUPPORTED_REVISIONS)}
+            )
+        session = await self._sessions.find(named[0].strip(" \t"), request.caller, service.changes, request.peer)
+        return session or error_response(404, readable_id(message), INVALID_REQUEST, "There is no such session.")
+
+    # --- messages ---
+
+    async def message(
+        self, message: dict[str, Any], kind: str, takes: Accepted, request: Request, service: McpService
+    ) -> Response | EventStream:
+        """Take a message."""
+        session = await self._find(request, service, message)
+        if isinstance(session, Response):
+            return session
+        try:
+            if kind == "request":
+                return await self._request(message, session, takes, request, service)
+            if kind == "notification":
+                _notification(session, message["method"], message.get("params"), service)
+            elif not self._settle(session, message, request):
+                return error_response(404, None, INVALID_REQUEST, _NOT_ASKED)
+            return ACCEPTED
+        finally:
+            await self._sessions.release(session)
+
+    def _settle(self, session: HttpSession, message: dict[str, Any], request: Request) -> bool:
+        """Take an answer of the client; False when this process did not ask the question."""
+        request_id = message["id"]
+        if request_id is not None and request_id not in self._sessions.request_ids:
+            facts = {"session": fingerprint(session.id), "peer": request.peer}
+            _AUDIT.refused("an answer to a question of another process", request.caller, facts)
+            return False
+        session.requests.settle(message)
+        return True
+
+    async def _request(
+        self, message: dict[str, Any], session: HttpSession, takes: Accepted, request: Request, service: McpService
+    ) -> Response | EventStream:
+        try:
+            started = self._start(message, session, service, request, tells=takes.events)
+        except MCPError as error:
+            # inside a session an error is an answer: clients take any other status for the end of the session
+            return protocol_error_response(error, message["id"])._replace(status=200)
+        if isinstance(started, Response):
+            return started
+        return await started.respond(json=takes.json, events=takes.events)
+
+    def _start(
+        self, message: dict[str, Any], session: HttpSession, service: McpService, request: Request, *, tells: bool
+    ) -> Response | SessionCall:
+        """The answer, or the call that will bring it.
+
+        Raises:
+            ProtocolError: the request is refused.
+        """
+        request_id, method, params = message["id"], message["method"], params_of(message)
+        if method == "initialize":
+            raise ProtocolError(INVALID_REQUEST, "initialize must not be part of a batch.")
+        if request_id in session.running:
+            raise ProtocolError(INVALID_REQUEST, "A request with this id is still in flight.")
+        if len(session.running) >= MAX_RUNNING_CALLS:
+            raise ProtocolError(INTERNAL_ERROR, f"{MAX_RUNNING_CALLS} requests are in flight; wait for some to end.")
+        if method == "resources/subscribe" and (
+            refused_subscription := service.refused_subscription(request_id, params, session.client, request.caller)
+        ):
+            return response_head(*refused_subscription)._replace(body=service.response(*refused_subscription))
+        if (response := answer_at_once(session, request_id, method, params)) is not None:
+            return Response(body=response)
+        running = SessionCall(request_id, session, self._sessions)
+        channel = running if tells else None
+        caller, headers, peer = request.caller, request.headers, request.peer
+        call = service.call(request_id, method, params, session.client, caller, channel, session, headers, peer)
+        running.start(_answer(service, call, running))
+        return running
+
+    # --- batches (2025-03-26, basic) ---
+
+    async def batch(self, messages: list[Any], request: Request, service: McpService) -> Response:
+        """Take several messages at once.
+
+        Raises:
+            ProtocolError: the revision has no batches, or it is too large.
+        """
+        revision = named_revision(request.headers)
+        if not (revision is None or revision in SESSION_REVISIONS):
+            raise ProtocolError(INVALID_REQUEST, f"Batches belong to revision {BATCH_REVISION} alone.")
+        session = await self._find(request, service)
+        if isinstance(session, Response):
+            return session
+        try:
+            if session.client.revision != BATCH_REVISION:
+                raise ProtocolError(INVALID_REQUEST, f"Batches belong to revision {BATCH_REVISION} alone.")
+            if not 0 < len(messages) <= self._config.max_batch:
+                raise ProtocolError(INVALID_REQUEST, f"A batch holds 1 to {self._config.max_batch} messages.")
+            answers = await asyncio.gather(*[self._batched(one, session, request, service) for one in messages])
+        finally:
+            await self._sessions.release(session)
+        responses = [answer for answer in answers if answer is not None]
+        if responses and not any(type(one) is dict and "method" in one and "id" in one for one in messages):
+            return Response(404, responses[0])  # it only brought answers, and some cannot be taken
+        return Response(body=b"[" + b",".join(responses) + b"]") if responses else ACCEPTED
+
+    async def _batched(self, message: Any, session: HttpSession, request: Request, service: McpService) -> bytes | None:
+        """The response to one message of a batch, if it has one. What it says on its way is not sent."""
+        try:
+            kind = message_type(message)
+            params = message.get("params")
+            if kind == "notification":
+                _notification(session, message["method"], params, service)
+            if kind == "response" and not self._settle(session, message, request):
+                raise ProtocolError(INVALID_REQUEST, _NOT_ASKED)
+            if kind != "request":
+                return None
+            if type(params) is dict and is_stateless(params):
+                raise ProtocolError(INVALID_REQUEST, "This revision has no batches.")
+            if session.closed:  # since the batch came
+                raise ProtocolError(INVALID_REQUEST, SESSION_DELETED)
+            started = self._start(message, session, service, request, tells=False)
+        except MCPError as error:
+            return protocol_error_response(error, readable_id(message)).body
+        return started.body if isinstance(started, Response) else await started.response()
+
+    # --- streams, and the end ---
+
+    async def listen(self, request: Request, service: McpService) -> Response | EventStream:
+        """A stream for what belongs to no call, or the rest of one that the client has lost."""
+        if not accepted_types(request.headers).events:
+            return NOT_ACCEPTABLE
+        session = await self._find(request, service)
+        if isinstance(session, Response):
+            return session
+        try:
+            if not session.streams and len(service.changes) >= self._config.max_listening:
+                busy = error_response(503, None, INTERNAL_ERROR, "There are too many streams; try again later.")
+                return busy._replace(headers={"Retry-After": "60"})
+            last, left = request.headers.getall("Last-Event-ID", ()), seconds_left(request.caller)
+            if not last:
+                return EventStream(session.open_standalone().read(seconds=left), STREAM_HEADERS)
+            stream = await self._resume(session, last, left)
+        finally:
+            await self._sessions.release(session)
+        return stream or error_response(
+            400, None, INVALID_REQUEST, "What follows that Last-Event-ID cannot be had any more."
+        )
+
+    async def _resume(self, session: HttpSession, last: Any, left: float | None) -> EventStream | None:
+        """What follows an event; on a stream apart from calls, for as long as the caller's token is good."""
+        named = EventId.parse(last[0].strip(" \t")) if len(last) == 1 else None
+        if named is None:
+            return None
+        known = session.streams.get(named.stream)
+        stream = known or SessionStream(session.id, session.retention, "", named.stream)
+        missed = await stream.missed(named.number)
+        if named.stream.startswith(STANDALONE_STREAM_PREFIX):
+            if missed is None:
+                return EventStream(
+                    session.open_standalone().read(seconds=left), STREAM_HEADERS
+                )  # it only tells of changes
+            if session.streams.get(named.stream) is None:
+                stream = session.open_standalone(named.stream, named.number + len(missed) + 1)
+        elif known is None:  # the call has ended: there is nothing but what was kept
+            missed = await self._kept(stream, missed, named.number)
+        if missed is None:
+            return None
+        seconds = left if named.stream.startswith(STANDALONE_STREAM_PREFIX) else None
+        request_id = request_id_of(named.stream)
+        at_the_end = None if request_id is None else partial(cut_response, request_id)
+        return EventStream(stream.read(missed, prime=False, seconds=seconds), STREAM_HEADERS, at_the_end)
+
+    async def _kept(self, stream: SessionStream, missed: Missed | None, number: int) -> Missed | None:
+        """What was kept of a call that has ended; where its response was not, the stream ends with an error."""
+        request_id = request_id_of(stream.id)
+        answered = missed is not None and await stream.is_answered(missed, number)
+        if answered or request_id is None:
+            stream.close()
+            return missed
+        stream.end_with(jsonrpc_error(INTERNAL_ERROR, _LOST, request_id))
+        return missed or ()
+
+    async def delete(self, request: Request, service: McpService) -> Response:
+        """End a session."""
+        session = await self._find(request, service)
+        if isinstance(session, Response):
+            return session
+        await self._sessions.close(session)
+        return Response(204)
+
+
+def _notification(session: HttpSession, method: str, params: Any, service: McpService) -> None:
+    """Act on a cancellation and on progress; whatever there is may be for a plugin, and else for nobody."""
+    if method == "notifications/cancelled" and isinstance(params, dict):
+        request_id = params.get("requestId")
+        if isinstance(request_id, str | int) and is_request_id(request_id) and session.cancel(request_id):
+            logger.info("request %r cancelled by the client: %s", request_id, params.get("reason", "no reason"))
+    elif method == "notifications/progress":
+        session.requests.report_progress(params)
+    service.dispatch_notification(method, params, session.caller, session)
+
+
+async def _answer(service: McpService, call: Call, running: SessionCall) -> bytes:
+    outcome = await service.host.dispatch(call)
+    running.head = response_head(call, outcome)
+    if running.progress is not None:
+        running.progress.end()
+    return service.response(call, outcome)

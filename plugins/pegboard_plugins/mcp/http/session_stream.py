@@ -1,0 +1,278 @@
+"""One stream of a session: its messages are numbered and kept, for a client that lost it and comes back for the rest.
+
+A client may lose a stream and ask for it again at any time; whoever asked last reads it, and nobody else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import logging
+import secrets
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from itertools import count
+from typing import NamedTuple, Self
+
+from pegboard.plugin import EventStore, decode, encode
+from pegboard.types import RequestId, ServerSentEvent
+from pegboard_plugins.mcp.jsonrpc_messages import is_request_id
+from pegboard_plugins.mcp.message_queue import MessageQueue
+
+logger = logging.getLogger("pegboard.mcp")
+
+_ids = (f"{number:x}-{_process}" for _process in [secrets.token_urlsafe(6)] for number in count())
+"""Ids of streams, unlike those of any other process."""
+
+
+Missed = Sequence[tuple[int, bytes]]
+"""Messages that were given out before, with their numbers."""
+
+CALL_STREAM_PREFIX = "c"
+"""The first letter of the ids of the streams of calls."""
+MAX_EVENT_ID_CHARACTERS = 500
+"""The longest id of an event, in characters."""
+MAX_REQUEST_ID_BYTES = 300
+"""The longest request id that the id of a stream carries, as JSON."""
+
+
+def call_stream_prefix(request_id: RequestId) -> str | None:
+    """How the id of the stream of a call begins: it carries the id of the request. None for one that is too long."""
+    text = encode(request_id)
+    if len(text) > MAX_REQUEST_ID_BYTES:
+        return None
+    return f"{CALL_STREAM_PREFIX}{base64.urlsafe_b64encode(text).rstrip(b'=').decode()}~"
+
+
+def request_id_of(stream_id: str) -> RequestId | None:
+    """The id of the request whose stream this is; None for other streams, and where the id does not carry it."""
+    carried, tilde, _ = stream_id.removeprefix(CALL_STREAM_PREFIX).rpartition("~")
+    if not (tilde and carried and stream_id.startswith(CALL_STREAM_PREFIX)):
+        return None
+    try:
+        request_id = decode(base64.urlsafe_b64decode(carried + "=" * (-len(carried) % 4)))
+    except ValueError:
+        return None
+    return request_id if isinstance(request_id, str | int) and is_request_id(request_id) else None
+
+
+class EventId(NamedTuple):
+    """The id of an event as clients give it back: which stream, and which of its messages."""
+
+    stream: str
+    number: int
+
+    @classmethod
+    def parse(cls, text: str) -> EventId | None:
+        """The id that a text is; None when it is none of ours."""
+        stream, dot, number = text.rpartition(".")
+        if (
+            dot
+            and stream.isascii()
+            and number.isascii()
+            and number.isdecimal()
+            and len(text) <= MAX_EVENT_ID_CHARACTERS
+        ):
+            return cls(stream, int(number))
+        return None
+
+    def __str__(self) -> str:
+        return f"{self.stream}.{self.number}"
+
+
+class StreamRetention(NamedTuple):
+    """How the streams of a session are kept.
+
+    Attributes:
+        store: where their messages are kept; None for nowhere, and events without ids.
+        retry_ms: what a client is told to wait before it comes back; None where the revision has no such thing, nor the
+            event without data that a stream begins with.
+        poll_seconds: after how long a stream is ended for its client to come back for the rest; None for never.
+    """
+
+    store: EventStore | None
+    retry_ms: int | None = None
+    poll_seconds: float | None = None
+
+
+class SessionStream:
+    """The messages of one call, or of a session apart from its calls.
+
+    Args:
+        session_id: whose it is.
+        keeping: how it is kept.
+        kind: the first letter of its id, which tells streams of calls from others.
+        stream_id: its id, where it goes on with one that was there before.
+        number: of the next message.
+        outbox: where its messages wait, if some may do so already.
+    """
+
+    __slots__ = ("_lock", "_number", "_queue", "expiry", "id", "on_left", "reader", "retention", "session_id")
+
+    def __init__(
+        self,
+        session_id: str,
+        retention: StreamRetention,
+        kind: str,
+        stream_id: str | None = None,
+        number: int = 0,
+        queue: MessageQueue | None = None,
+    ) -> None:
+        self.id = stream_id or kind + next(_ids)
+        self.session_id = session_id
+        self.retention = retention
+        self.reader: SessionStreamReader | None = None
+        self.on_left: Callable[[], None] | None = None
+        self.expiry: asyncio.TimerHandle | None = None
+        self._queue = queue or MessageQueue()
+        self._number = number
+        self._lock = asyncio.Lock()
+
+    @property
+    def open(self) -> bool:
+        """Whether it takes messages."""
+        return not self._queue.closed
+
+    def send(self, message: bytes, *, key: Hashable | None = None) -> None:
+        """Queue a message, from any thread."""
+        self._queue.send(message, key=key)
+
+    async def wait(self) -> None:
+        """Wait until there is a message, or the end."""
+        await self._queue.wait()
+
+    def move_to(self, other: SessionStream) -> None:
+        """Give all that waits to another stream."""
+        self._queue.move_to(other._queue)
+
+    def close(self) -> None:
+        """Take nothing more; what waits can still be read."""
+        self._queue.close()
+        if self.expiry is not None:
+            self.expiry.cancel()
+            self.expiry = None
+
+    async def missed(self, number: int) -> Missed | None:
+        """The messages after a number that were given out before; None where they are not all kept."""
+        if self.retention.store is None:
+            return None
+        async with self._lock:
+            if number == self._number - 1:
+                return ()  # nothing was, whatever is still kept
+            return await self.retention.store.after(self.session_id, self.id, number)
+
+    async def is_answered(self, missed: Missed, number: int) -> bool:
+        """Whether a stream that has ended, and whose last messages these are, carried the response of its call.
+
+        Args:
+            missed: the messages after the number.
+            number: of the last message that the client has seen.
+        """
+        if not missed and self.retention.store is not None:
+            missed = await self.retention.store.after(self.session_id, self.id, number - 1) or ()
+        return bool(missed) and bool(missed[-1][1]) and "method" not in decode(missed[-1][1])
+
+    def end_with(self, message: bytes) -> None:
+        """Queue a last message, which is not kept."""
+        self.retention = self.retention._replace(store=None)
+        self.send(message)
+        self.close()
+
+    def read(self, missed: Missed = (), *, prime: bool = True, seconds: float | None = None) -> SessionStreamReader:
+        """Whoever reads it from now on.
+
+        Args:
+            missed: what to give before anything else.
+            prime: begin with an event that has an id and no data, where the revision has that.
+            seconds: after which it has to be asked for again; None for never.
+        """
+        reader = SessionStreamReader(self, missed, prime=prime and self.retention.retry_ms is not None, seconds=seconds)
+        self.reader = reader
+        if self.expiry is not None:
+            self.expiry.cancel()
+            self.expiry = None
+        self._queue.wake()
+        return reader
+
+    def left(self, reader: SessionStreamReader) -> None:
+        """A reader reads no more."""
+        if self.reader is reader:
+            self.reader = None
+            if self.on_left is not None:
+                self.on_left()
+
+    async def take(self, reader: SessionStreamReader) -> ServerSentEvent | None:
+        """The next message for a reader; None when there is none now, or not for this one."""
+        async with self._lock:
+            if self.reader is not reader:
+                return None
+            message = self._queue.pop()
+            return None if message is None else await self.event(message)
+
+    async def keep_rest(self) -> None:
+        """Keep what nobody has read, for a client that may come back."""
+        async with self._lock:
+            while self.reader is None and (message := self._queue.pop()) is not None:
+                await self.event(message)
+
+    async def event(self, message: bytes) -> ServerSentEvent:
+        """A message as the next event of the stream; kept, if it can be, and only then with an id."""
+        store = self.retention.store
+        if store is None:
+            return ServerSentEvent(message)
+        number = self._number
+        self._number += 1
+        try:
+            await store.append(self.session_id, self.id, number, message)
+        except Exception:
+            logger.exception("the event store failed; a message cannot be had again")
+            return ServerSentEvent(message)
+        return ServerSentEvent(message, str(EventId(self.id, number)))
+
+
+class SessionStreamReader:
+    """One connection that reads a stream: the events, in order."""
+
+    __slots__ = ("_ends", "_loop", "_missed", "_prime", "_stream", "_until")
+
+    def __init__(self, stream: SessionStream, missed: Missed, *, prime: bool, seconds: float | None = None) -> None:
+        self._stream = stream
+        self._missed = deque(missed)
+        self._prime = prime
+        limits = [limit for limit in (stream.retention.poll_seconds, seconds) if limit is not None]
+        self._loop = asyncio.get_running_loop()
+        self._until = self._loop.time() + min(limits) if limits else None
+        self._ends = None if seconds is None else self._loop.time() + seconds
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> ServerSentEvent:
+        stream = self._stream
+        if self._prime:
+            self._prime = False
+            event = await stream.event(b"")
+            return event._replace(retry_ms=stream.retention.retry_ms)
+        while self._missed:
+            number, message = self._missed.popleft()
+            if message:
+                return ServerSentEvent(message, str(EventId(stream.id, number)))
+        while stream.reader is self and (self._ends is None or self._loop.time() < self._ends):
+            if (following := await stream.take(self)) is not None:
+                return following
+            if not stream.open or not await self._news():
+                break
+        raise StopAsyncIteration
+
+    async def _news(self) -> bool:
+        """Wait until there may be something to read; False when the client is to come back for it."""
+        try:
+            async with asyncio.timeout_at(self._until):
+                await self._stream.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def aclose(self) -> None:
+        """The connection has ended."""
+        self._stream.left(self)

@@ -1,0 +1,65 @@
+"""The JSON-RPC 2.0 envelope: what a decoded message is, or what is wrong with it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pegboard.plugin import INVALID_PARAMS, INVALID_REQUEST, REPEATED_MEMBERS, ProtocolError
+from pegboard.types import EMPTY, RequestId
+
+MessageType = Literal["request", "notification", "response"]
+
+
+def is_request_id(value: object) -> bool:
+    """Whether a value may be a request id: a string or an integer, never null, a boolean or a fraction (MCP, basic)."""
+    return type(value) is str or type(value) is int
+
+
+def readable_id(message: object) -> RequestId | None:
+    """The id that an error about this message can carry."""
+    if isinstance(message, dict) and "method" in message:
+        request_id = message.get("id")
+        if isinstance(request_id, str | int) and is_request_id(request_id):
+            return request_id
+    return None
+
+
+def message_type(message: Any) -> MessageType:
+    """What a message is.
+
+    Raises:
+        ProtocolError: it is none of the three (JSON-RPC 2.0 sections 4 and 5).
+    """
+    if type(message) is not dict:
+        raise ProtocolError(INVALID_REQUEST, "A message must be an object.")
+    if message.get("jsonrpc") != "2.0":
+        raise ProtocolError(INVALID_REQUEST, 'The member "jsonrpc" must be "2.0".')
+    if "method" not in message:
+        if "id" in message and ("result" in message or "error" in message):
+            return "response"
+        raise ProtocolError(INVALID_REQUEST, 'The message has no "method" and is no response.')
+    if type(message["method"]) is not str:
+        raise ProtocolError(INVALID_REQUEST, 'The member "method" must be a string.')
+    if "id" not in message:
+        return "notification"
+    if not is_request_id(message["id"]):
+        raise ProtocolError(INVALID_REQUEST, 'The member "id" must be a string or an integer.')
+    return "request"
+
+
+def params_of(message: dict[str, Any]) -> Any:
+    """Return the message's parameters; empty when it has none, or null.
+
+    Raises:
+        ProtocolError: they are not an object, their `_meta` is not, or an object in them names a member twice.
+    """
+    params = message.get("params")
+    if type(params) is dict:
+        if "_meta" in params and type(params["_meta"]) is not dict:
+            raise ProtocolError(INVALID_PARAMS, "params._meta must be an object.")
+        return params
+    if params is None:
+        return EMPTY
+    if params is REPEATED_MEMBERS:
+        raise ProtocolError(INVALID_PARAMS, "params names a member twice; send each member once.")
+    raise ProtocolError(INVALID_PARAMS, "params must be an object.")

@@ -1,0 +1,50 @@
+"""The MCP endpoint as a route sees it. What answers is imported with the first request: no other run pays for it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING
+
+from pegboard.plugin import EventStore, ProtocolContext, SessionStore
+from pegboard.types import EventStream, Request, Response
+
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp import McpConfig
+    from pegboard_plugins.mcp.round_trips import RoundTrips
+    from pegboard_plugins.mcp.streamable_http import StreamableHttp
+
+
+class McpEndpoint:
+    """One handler for every method."""
+
+    def __init__(self, config: McpConfig, round_trips: RoundTrips) -> None:
+        self._config = config
+        self._round_trips = round_trips
+        self._http: StreamableHttp | None = None
+
+    def answer(self, request: Request, host: ProtocolContext) -> Awaitable[Response | EventStream]:
+        """Answer a request at the endpoint."""
+        http = self._http
+        if http is None:
+            return self._open_and_answer(request, host)
+        if request.method == "POST":
+            return http.post(request, host)
+        return (http.delete if request.method == "DELETE" else http.get)(request, host)
+
+    async def _open_and_answer(self, request: Request, host: ProtocolContext) -> Response | EventStream:
+        """Answer one of the first requests, whose stores may have to be opened.
+
+        Raises:
+            PluginError: a store cannot be opened.
+        """
+        from pegboard_plugins.mcp.http.http_sessions import HttpSessions
+        from pegboard_plugins.mcp.streamable_http import StreamableHttp
+
+        config = self._config
+        store: SessionStore = await host.store(SessionStore, config.session_store)
+        events: EventStore | None = None
+        if config.events_bytes or config.event_store != "memory":
+            events = await host.store(EventStore, config.event_store)
+        if self._http is None:  # no other request was faster
+            self._http = StreamableHttp(config, self._round_trips, HttpSessions(store, events, config))
+        return await self.answer(request, host)

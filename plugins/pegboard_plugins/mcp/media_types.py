@@ -1,0 +1,70 @@
+"""What bodies a client may send and must take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from pegboard.types import Headers, Response
+
+JSON_TYPE = "application/json"
+EVENT_STREAM_TYPE = "text/event-stream"
+
+
+class Accepted(NamedTuple):
+    """Which of the two media types of an answer the client takes."""
+
+    json: bool
+    events: bool
+
+
+def unsupported_body(headers: Headers) -> Response | None:
+    """Why the body of a POST cannot be read; None when it can.
+
+    Nothing but JSON is: a web page sends that to another origin only where CORS lets it.
+    """
+    return _unsupported(tuple(headers.getall("Content-Type", ())))
+
+
+@lru_cache(maxsize=64)
+def _unsupported(fields: Sequence[str]) -> Response | None:
+    media, _, parameters = (fields[0] if len(fields) == 1 else "").partition(";")
+    if media.strip().lower() == JSON_TYPE and _charset(parameters) in ("", "utf-8", "utf8"):
+        return None
+    return Response(415, b"The body must be application/json in UTF-8.\n", "text/plain")
+
+
+def _charset(parameters: str) -> str:
+    for parameter in parameters.split(";"):
+        name, _, value = parameter.partition("=")
+        if name.strip().lower() == "charset":
+            return value.strip().strip('"').lower()
+    return ""
+
+
+def accepted_types(headers: Headers) -> Accepted:
+    """What the client takes; both when it does not say, or says nothing in the field."""
+    return _accepted(tuple(headers.getall("Accept", ())))
+
+
+@lru_cache(maxsize=64)
+def _accepted(fields: Sequence[str]) -> Accepted:
+    if not any(field.strip(" \t,") for field in fields):
+        return Accepted(json=True, events=True)
+    ranges = {name for part in ",".join(fields).split(",") if (name := _range(part))}
+    anything = "*/*" in ranges
+    return Accepted(
+        anything or bool(ranges & {JSON_TYPE, "application/*"}),
+        anything or bool(ranges & {EVENT_STREAM_TYPE, "text/*"}),
+    )
+
+
+def _range(part: str) -> str:
+    """A media range of Accept; empty for one that is refused by its weight (RFC 9110 section 12.4.2)."""
+    name, *parameters = (piece.strip().lower() for piece in part.split(";"))
+    refused = any(parameter.replace(" ", "") in ("q=0", "q=0.0", "q=0.00", "q=0.000") for parameter in parameters)
+    return "" if refused else name
+
+
+NOT_ACCEPTABLE = Response(406, b"Accept must list application/json and text/event-stream.\n", "text/plain")

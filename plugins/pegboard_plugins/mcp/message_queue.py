@@ -1,0 +1,134 @@
+"""Messages on their way to one peer: bounded, whoever writes and however slowly the peer reads. It sends nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
+
+MAX_QUEUED_MESSAGES = 1000
+MAX_QUEUED_BYTES = 1024 * 1024
+"""What waits for a peer that reads slowly; beyond it the oldest messages that may be dropped are."""
+
+
+class _Queued(NamedTuple):
+    message: bytes
+    keep: bool
+    key: Hashable | None
+
+
+class MessageQueue:
+    """A queue with one reader.
+
+    Attributes:
+        closed: nothing is taken any more.
+        kept: how many of those that wait are never dropped, but for those with a key.
+        on_message: called on the event loop for each message that is queued.
+    """
+
+    __slots__ = ("_bytes", "_keys", "_loop", "_news", "_queued", "closed", "kept", "on_message")
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._queued: deque[_Queued] = deque()
+        self._keys: set[Hashable] = set()
+        self._bytes = 0
+        self.kept = 0
+        self._news: asyncio.Event | None = None  # most are never waited for
+        self.closed = False
+        self.on_message: Callable[[], None] | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing waits."""
+        return not self._queued
+
+    @property
+    def full(self) -> bool:
+        """Whether another message would cost one that waits."""
+        return len(self._queued) >= MAX_QUEUED_MESSAGES or self._bytes >= MAX_QUEUED_BYTES
+
+    def send(self, message: bytes, *, keep: bool = False, key: Hashable | None = None) -> None:
+        """Queue a message, from any thread.
+
+        Args:
+            message: the message.
+            keep: never drop it.
+            key: messages of one key say the same: while one waits, another is not queued.
+        """
+        try:
+            inside = asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            inside = False
+        queued = _Queued(message, keep, key)
+        if inside:
+            self._add(queued)
+        else:
+            self._loop.call_soon_threadsafe(self._add, queued)
+
+    def _add(self, queued: _Queued) -> None:
+        if self.closed or queued.key in self._keys:
+            return
+        if queued.key is not None:
+            self._keys.add(queued.key)
+        self._queued.append(queued)
+        self._bytes += len(queued.message)
+        self.kept += queued.keep
+        while len(self._queued) > MAX_QUEUED_MESSAGES or (self._bytes > MAX_QUEUED_BYTES and len(self._queued) > 1):
+            if not self._drop_one():
+                break
+        self.wake()
+        if self.on_message is not None:
+            self.on_message()
+
+    def _drop_one(self) -> bool:
+        """Drop the oldest message that may be; whether there was one."""
+        for place, queued in enumerate(self._queued):
+            if not (queued.keep or queued.key is not None):
+                del self._queued[place]
+                self._bytes -= len(queued.message)
+                return True
+        return False
+
+    def pop(self) -> bytes | None:
+        """The next message, None when there is none now."""
+        if not self._queued:
+            return None
+        queued = self._queued.popleft()
+        self._bytes -= len(queued.message)
+        self.kept -= queued.keep
+        self._keys.discard(queued.key)
+        return queued.message
+
+    async def wait(self) -> None:
+        """Wait until there is a message, or a reason to look again: the end, or `wake`."""
+        if self.empty and not self.closed:
+            if self._news is None:
+                self._news = asyncio.Event()
+            self._news.clear()
+            await self._news.wait()
+
+    def wake(self) -> None:
+        """Let whoever waits look again."""
+        if self._news is not None:
+            self._news.set()
+
+    def close(self, *, drop: bool = False) -> None:
+        """Take nothing more; what waits may still be read, unless it is to be dropped."""
+        self.closed = True
+        if drop:
+            self.clear()
+        self.wake()
+
+    def move_to(self, other: MessageQueue) -> None:
+        """Give all that waits to another queue."""
+        for queued in self._queued:
+            other._add(queued)
+        self.clear()
+
+    def clear(self) -> None:
+        """Drop all that waits."""
+        self._queued.clear()
+        self._keys.clear()
+        self._bytes = self.kept = 0

@@ -1,0 +1,80 @@
+"""The progress of a call on its way to the client: no faster than a client can follow."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+from pegboard.plugin import jsonrpc_notification
+from pegboard.types import RequestId
+
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp.client_requests import CallChannel
+
+MAX_BURST_REPORTS: Final = 10
+"""Reports of one call that are sent at once."""
+PROGRESS_INTERVAL_SECONDS: Final = 0.05
+"""From then on one report is sent in this time: the latest."""
+
+PROGRESS: Final = "notifications/progress"
+
+
+class ProgressReports:
+    """Sends what one call reports under its token. While a report waits, a newer one takes its place.
+
+    Args:
+        token: the progress token.
+        outlet: the outlet of the call.
+    """
+
+    __slots__ = ("_channel", "_ended", "_lock", "_loop", "_sent_until", "_token", "_waiting")
+
+    def __init__(self, token: RequestId, channel: CallChannel) -> None:
+        self._token = token
+        self._channel = channel
+        self._loop = asyncio.get_running_loop()
+        self._lock = Lock()
+        self._sent_until = 0.0  # as if reports had been sent one an interval
+        self._waiting: bytes | None = None
+        self._ended = False
+
+    @property
+    def used(self) -> bool:
+        """True if the call has reported progress."""
+        return self._sent_until > 0
+
+    def report(self, params: Mapping[str, Any]) -> None:
+        """Send a report now or soon, from any thread."""
+        message = jsonrpc_notification(PROGRESS, {"progressToken": self._token, **params})
+        with self._lock:
+            if self._ended:
+                return
+            waits = self._waiting is not None
+            self._waiting = message
+            if waits:
+                return
+            now = monotonic()
+            seconds = self._sent_until - (MAX_BURST_REPORTS - 1) * PROGRESS_INTERVAL_SECONDS - now
+            if seconds <= 0:
+                self._send_waiting(now)
+                return
+        self._loop.call_soon_threadsafe(self._loop.call_later, seconds, self._tick)
+
+    def end(self) -> None:
+        """Send what waits, and nothing more."""
+        with self._lock:
+            self._ended = True
+            self._send_waiting(0.0, keep=True)
+
+    def _tick(self) -> None:
+        with self._lock:
+            self._send_waiting(monotonic())
+
+    def _send_waiting(self, now: float, *, keep: bool = False) -> None:
+        message, self._waiting = self._waiting, None
+        if message is not None:
+            self._sent_until = max(self._sent_until, now) + PROGRESS_INTERVAL_SECONDS
+            self._channel.send(message, keep=keep)

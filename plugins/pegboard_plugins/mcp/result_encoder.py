@@ -1,0 +1,268 @@
+"""Outcomes as JSON-RPC results and errors of one revision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypeAlias
+from weakref import WeakKeyDictionary
+
+from pegboard import Completion, MCPError, NotFoundError, PromptResult, ResourceResult, ToolError, ToolResult
+from pegboard.plugin import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    MISSING_CLIENT_CAPABILITY,
+    RESOURCE_NOT_FOUND,
+    AuthorizationRequiredError,
+    ClientCapabilityError,
+    InsufficientScopeError,
+    MCPContextError,
+    ProtocolError,
+    ToolkitError,
+    decode,
+    encode,
+    jsonrpc_error,
+    jsonrpc_result,
+)
+from pegboard.types import EmbeddedOutcome, Failure, Identity, Listing, MethodResult, Outcome, RequestId
+from pegboard_plugins.mcp.listing_objects import implementation_object, listing_object
+from pegboard_plugins.mcp.revisions import SERVER_INFO, STATELESS_REVISIONS, SUPPORTED_REVISIONS, since
+
+CacheableResult: TypeAlias = Literal["tools", "resources", "templates", "prompts", "discovery"]
+"""What clients may keep by the operator's word."""
+
+PRIVATE_EXTRA_MEMBERS = frozenset(("endpoint",))
+"""Members of an error's `extra` that stay inside: the host and path of a service may be a secret by themselves."""
+
+_UNQUOTED = frozenset((int, float, bool))
+"""What as JSON has nothing that JSON would escape in a text."""
+
+
+class ResultEncoder:
+    """Writes the answers of one revision for one server.
+
+    Args:
+        revision: of which revision.
+        identity: how the server introduces itself.
+        ttl_ms: for how long each kind of list, and the discovery answer, may be kept, in milliseconds.
+    """
+
+    def __init__(self, revision: str, identity: Identity, ttl_ms: Mapping[CacheableResult, int]) -> None:
+        self.revision = revision
+        self._introduction = implementation_object(identity, revision)
+        self._identity = identity._replace(description=None, icons=())  # who gave a result needs no pictures of it
+        self._stateless = revision in STATELESS_REVISIONS
+        self._structured = since(revision, "2025-06-18")
+        self._close = b"}"
+        self._ttl_ms = ttl_ms
+        if self._stateless:
+            # every result of this era says that it is complete, and by whom (2026-07-28, basic)
+            info = encode(implementation_object(self._identity, revision))
+            self._server_info = b'"%b":%b' % (SERVER_INFO.encode(), info)
+            self._close = b',"resultType":"complete","_meta":{%b}}' % self._server_info
+        # a page lives for as long as the host lists it, and what was made of it no longer
+        self._pages: WeakKeyDictionary[Listing, bytes] = WeakKeyDictionary()
+        self._encoders: dict[type[Any], Callable[[Any], bytes]] = {
+            ToolResult: self._tool_result,
+            ResourceResult: self._resource,
+            PromptResult: self._prompt,
+            Completion: self._completion,
+            Listing: self._page,
+            MethodResult: self._added,
+        }
+
+    def handshake(self, request_id: RequestId, capabilities: dict[str, Any]) -> bytes:
+        """The answer to `initialize`."""
+        result: dict[str, Any] = {
+            "protocolVersion": self.revision,
+            "capabilities": capabilities,
+            "serverInfo": self._introduction,
+        }
+        if self._identity.instructions is not None:
+            result["instructions"] = self._identity.instructions
+        return jsonrpc_result(request_id, encode(result))
+
+    def discovery(self, request_id: RequestId, capabilities: dict[str, Any]) -> bytes:
+        """The answer to `server/discover`."""
+        result: dict[str, Any] = {"supportedVersions": list(SUPPORTED_REVISIONS), "capabilities": capabilities}
+        end = b',"resultType":"complete","_meta":%b}' % encode({SERVER_INFO: self._introduction})
+        if self._identity.instructions is not None:
+            result["instructions"] = self._identity.instructions
+        caching = self._caching(self._ttl_ms["discovery"], public=True)
+        return jsonrpc_result(request_id, encode(result)[:-1] + caching + end)
+
+    def answer(self, request_id: RequestId, method: str, outcome: Outcome) -> bytes:
+        """The whole response to a request."""
+        if isinstance(outcome, Failure):
+            return self._failure(request_id, method, outcome)
+        return jsonrpc_result(request_id, self._encoders[type(outcome)](outcome))
+
+    def input_required(self, request_id: RequestId, result: Mapping[str, Any]) -> bytes:
+        """The response to a request that must know more (2026-07-28)."""
+        return jsonrpc_result(request_id, encode(result)[:-1] + b',"_meta":{%b}}' % self._server_info)
+
+    # --- results ---
+
+    def _tool_result(self, outcome: ToolResult) -> bytes:
+        value, structured, content, is_error, meta = outcome
+        if content is not None or is_error or meta is not None:
+            return self._full_tool_result(outcome)
+        if type(value) is str:
+            structured = structured and self._stateless
+            raw = text = encode(value)
+        elif value is None and not structured:
+            return b'{"content":[],"isError":false' + self._close
+        else:
+            structured = structured and self._structured and (self._stateless or isinstance(value, dict))
+            raw = encode(value)
+            text = b'"%b"' % raw if type(value) in _UNQUOTED else encode(raw.decode())
+        if structured:
+            return (
+                b'{"content":[{"type":"text","text":%b}],"structuredContent":%b,"isError":false' % (text, raw)
+                + self._close
+            )
+        return b'{"content":[{"type":"text","text":%b}],"isError":false' % text + self._close
+
+    def _full_tool_result(self, outcome: ToolResult) -> bytes:
+        from pegboard_plugins.mcp.content_objects import tool_result_object
+
+        value = outcome.value
+        structured = outcome.structured and self._structured and (self._stateless or isinstance(value, dict))
+        return encode(tool_result_object(outcome, self.revision, structured=structured))[:-1] + self._end(outcome.meta)
+
+    def _resource(self, outcome: ResourceResult) -> bytes:
+        from pegboard_plugins.mcp.content_objects import resource_contents
+
+        parts = [resource_contents(part, self.revision) for part in outcome.contents]
+        caching = self._caching(outcome.ttl_ms, public=outcome.public)
+        return encode({"contents": parts})[:-1] + caching + self._end(outcome.meta)
+
+    def _prompt(self, outcome: PromptResult) -> bytes:
+        from pegboard_plugins.mcp.content_objects import content_block
+
+        result: dict[str, Any] = {} if outcome.description is None else {"description": outcome.description}
+        result["messages"] = [
+            {"role": message.role, "content": content_block(message.content, self.revision)}
+            for message in outcome.messages
+        ]
+        return encode(result)[:-1] + self._end(outcome.meta)
+
+    def _completion(self, outcome: Completion) -> bytes:
+        found: dict[str, Any] = {"values": list(outcome.values), "hasMore": outcome.has_more}
+        if outcome.total is not None:
+            found["total"] = outcome.total
+        return encode({"completion": found})[:-1] + self._close
+
+    def _caching(self, ttl_ms: int, *, public: bool) -> bytes:
+        """For how long a result may be kept, and for whom (2026-07-28, server/utilities/caching)."""
+        if not self._stateless:
+            return b""
+        return b',"ttlMs":%d,"cacheScope":"%b"' % (ttl_ms, b"public" if public else b"private")
+
+    def _end(self, meta: Mapping[str, Any] | None) -> bytes:
+        """What ends a result that has a `_meta` of its own."""
+        if not meta:
+            return self._close
+        own = encode(dict(meta))[1:-1]
+        if self._stateless:
+            return b',"resultType":"complete","_meta":{%b,%b}}' % (own, self._server_info)
+        return b',"_meta":{%b}}' % own
+
+    def _page(self, listing: Listing) -> bytes:
+        page = self._pages.get(listing)
+        if page is None:
+            caching = self._caching(self._ttl_ms[listing.kind], public=not listing.private)
+            page = encode(listing_object(listing, self.revision))[:-1] + caching + self._close
+            self._pages[listing] = page
+        return page
+
+    def _added(self, outcome: MethodResult) -> bytes:
+        """The result of a method, or of a kind, that a plugin added."""
+        result = self.inlined(outcome.value)
+        if outcome.result_type != "complete":
+            # in sessions too: the extension has it, whatever the revision has
+            result["resultType"] = outcome.result_type
+        if self._stateless:
+            result.setdefault("resultType", "complete")
+            meta = result.get("_meta") or {}
+            result["_meta"] = {**meta, SERVER_INFO: implementation_object(self._identity, self.revision)}
+        return encode(result)
+
+    def inlined(self, members: Mapping[str, Any]) -> dict[str, Any]:
+        """An object with the results or errors of other calls among its members, each as it would have gone out."""
+        return {name: self._inlined(one) if isinstance(one, EmbeddedOutcome) else one for name, one in members.items()}
+
+    def _inlined(self, one: EmbeddedOutcome) -> Any:
+        response = decode(self.answer(0, one.method, one.outcome))
+        return response.get("result", response.get("error"))
+
+    # --- errors ---
+
+    def _failure(self, request_id: RequestId, method: str, failure: Failure) -> bytes:
+        error = failure.error
+        if self._stateless and isinstance(error, ClientCapabilityError):
+            error = ProtocolError(MISSING_CLIENT_CAPABILITY, error.message, {"requiredCapabilities": error.required})
+        if method == "tools/call" and isinstance(error, ToolError):
+            return jsonrpc_result(request_id, self._tool_error(error, failure))
+        code, data = self._code(method, error)
+        if isinstance(error, ToolkitError):
+            data = error_detail(error, failure.error_id)
+        elif failure.error_id is not None:
+            data = {"errorId": failure.error_id}
+        return jsonrpc_error(code, error.message or type(error).__name__, request_id, data)
+
+    def _tool_error(self, error: ToolError, failure: Failure) -> bytes:
+        error_id = failure.error_id
+        text = (
+            "\n\n".join(part for part in (error.message, error.additional_prompt_content) if part)
+            or type(error).__name__
+        )
+        if error_id is not None:
+            text += f"\n\nError id: {error_id}"
+        if failure.debug is not None:
+            text += f"\n\n{failure.debug}"
+        result = {
+            "content": [{"type": "text", "text": text}],
+            "isError": True,
+            "_meta": {"pegboard/error": error_detail(error, error_id)},
+        }
+        if self._stateless:
+            result["resultType"] = "complete"
+            result["_meta"][SERVER_INFO] = implementation_object(self._identity, self.revision)  # type: ignore[index]
+        return encode(result)
+
+    def _code(self, method: str, error: MCPError) -> tuple[int, Any]:
+        if isinstance(error, ProtocolError):
+            return error.code, error.data
+        if isinstance(error, NotFoundError):
+            legacy_resource = method in _OF_RESOURCES and not self._stateless
+            return RESOURCE_NOT_FOUND if legacy_resource else INVALID_PARAMS, error.data
+        if isinstance(error, InsufficientScopeError):
+            return INVALID_PARAMS, {"requiredScopes": list(error.scopes)}
+        if isinstance(error, MCPContextError):
+            return INVALID_PARAMS, None
+        return INTERNAL_ERROR, None
+
+
+_OF_RESOURCES = ("resources/read", "resources/subscribe")
+
+
+def error_detail(error: ToolkitError, error_id: str | None) -> dict[str, Any]:
+    """What programs may know of an error; absent members are left out."""
+    detail: dict[str, Any] = {"kind": error.kind.value, "canRetry": error.can_retry}
+    optional = {
+        "statusCode": error.status_code,
+        "retryAfterMs": error.retry_after_ms,
+        "additionalPromptContent": error.additional_prompt_content,
+        "errorId": error_id,
+        "extra": {name: value for name, value in error.extra.items() if name not in PRIVATE_EXTRA_MEMBERS} or None,
+    }
+    if isinstance(error, AuthorizationRequiredError):
+        detail["authorizationRequired"] = _required(error)
+    return detail | {name: value for name, value in optional.items() if value is not None}
+
+
+def _required(error: AuthorizationRequiredError) -> dict[str, Any]:
+    """What must be authorized, and where."""
+    required = {"provider": error.provider, "scopes": list(error.scopes), "status": error.status}
+    where = {"url": error.url, "authorizationId": error.authorization_id}
+    return required | {name: value for name, value in where.items() if value is not None}

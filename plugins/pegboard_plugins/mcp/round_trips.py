@@ -1,0 +1,87 @@
+"""Multi round-trip requests (2026-07-28, basic/patterns/mrtr): questions as results, and retries with the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pegboard.plugin import INVALID_PARAMS, ProtocolError
+from pegboard.types import FIRST_ROUND, Call, Caller, InputRequired, Round
+
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp.sealing import Sealer
+
+INPUT_REQUIRED_METHODS = frozenset(("tools/call", "prompts/get", "resources/read"))
+"""The methods whose result may be a question."""
+
+MAX_STATE_BYTES = 1024 * 1024
+"""How long a state may become that the client is given to carry."""
+
+
+class RoundTrips:
+    """The questions and answers of one server's calls; it remembers nothing.
+
+    Args:
+        keys: what states are sealed with, as for `Sealer`.
+        seconds: for how long a retry is accepted.
+    """
+
+    def __init__(self, keys: Sequence[str], seconds: float) -> None:
+        self._keys = keys
+        self._seconds = seconds
+        self._made: Sealer | None = None
+
+    @property
+    def _sealer(self) -> Sealer:
+        if self._made is None:
+            from pegboard_plugins.mcp.sealing import Sealer
+
+            self._made = Sealer(self._keys, self._seconds)
+        return self._made
+
+    def begin(self, method: str, params: Mapping[str, Any], caller: Caller) -> Round | None:
+        """The round that a call begins; None when its method cannot ask.
+
+        Raises:
+            ProtocolError: its `requestState` or `inputResponses` are not sound.
+        """
+        if method not in INPUT_REQUIRED_METHODS:
+            return None
+        if "requestState" not in params and "inputResponses" not in params:
+            return FIRST_ROUND
+        return self._resumed(method, params, caller)
+
+    def _resumed(self, method: str, params: Mapping[str, Any], caller: Caller) -> Round:
+        given = params.get("inputResponses", {})
+        if type(given) is not dict or not all(type(answer) is dict for answer in given.values()):
+            raise ProtocolError(INVALID_PARAMS, "params.inputResponses must be an object of objects")
+        if "requestState" not in params:
+            return Round(given=given)
+        state = params["requestState"]
+        if type(state) is not str:
+            raise ProtocolError(INVALID_PARAMS, "params.requestState must be a string")
+        try:
+            number, asked, answers, results = self._sealer.open(state, _bound_to(method, params, caller))
+        except ValueError as error:
+            raise ProtocolError(INVALID_PARAMS, f"params.requestState is refused: {error}") from None
+        return Round(number, asked, answers, results, given)
+
+    def result(self, call: Call, outcome: InputRequired) -> Mapping[str, Any]:
+        """The `InputRequiredResult`, but for what every result has.
+
+        Raises:
+            ProtocolError: the answers so far are too much to carry.
+        """
+        following = outcome.next
+        kept = [following.number, *map(dict, (following.asked, following.answers, following.results))]
+        state = self._sealer.seal(kept, _bound_to(call.method, call.params, call.caller))
+        if len(state) > MAX_STATE_BYTES:
+            raise ProtocolError(INVALID_PARAMS, "The answers are too large to ask for more.")
+        questions = {key: question._asdict() for key, question in outcome.questions.items()}
+        return {"resultType": "input_required", "inputRequests": questions, "requestState": state}
+
+
+def _bound_to(method: str, params: Mapping[str, Any], caller: Caller) -> list[Any]:
+    """What a retry must have in common with the request that it repeats: caller, method, and what was asked for."""
+    whose = [caller.issuer, caller.subject]
+    return [whose, method, params.get("name"), params.get("uri"), params.get("arguments") or {}]

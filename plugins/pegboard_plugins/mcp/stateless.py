@@ -1,0 +1,68 @@
+"""The stateless era (2026-07-28): each request says for itself who asks and in which revision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pegboard.plugin import INVALID_PARAMS, ProtocolError
+from pegboard.types import EMPTY, Client
+from pegboard_plugins.mcp.revisions import (
+    CLIENT_CAPABILITIES,
+    CLIENT_INFO,
+    LOG_LEVEL,
+    LOG_LEVELS,
+    PROTOCOL_VERSION,
+    STATELESS_REVISIONS,
+    SUPPORTED_REVISIONS,
+    UNSUPPORTED_PROTOCOL_VERSION,
+)
+
+
+def is_stateless(params: Mapping[str, Any]) -> bool:
+    """Whether a request belongs to this era: its `_meta` names a protocol version, be it a sound one or not."""
+    meta = params.get("_meta")
+    return type(meta) is dict and PROTOCOL_VERSION in meta
+
+
+def read_client(meta: Mapping[str, Any]) -> Client:
+    """Who asks, from a request's `_meta`. Whether the revision is served is the next question, `require_served`.
+
+    Raises:
+        ProtocolError: a required member is missing or of the wrong type.
+    """
+    if PROTOCOL_VERSION not in meta:
+        raise ProtocolError(
+            INVALID_PARAMS, f"params._meta: {PROTOCOL_VERSION} is missing", {"supported": list(SUPPORTED_REVISIONS)}
+        )
+    revision = meta[PROTOCOL_VERSION]
+    capabilities = meta.get(CLIENT_CAPABILITIES)
+    if type(revision) is not str:
+        raise _bad(PROTOCOL_VERSION, "must be a string")
+    if type(capabilities) is not dict:
+        raise _bad(CLIENT_CAPABILITIES, "must be an object" if CLIENT_CAPABILITIES in meta else "is missing")
+    info = meta.get(CLIENT_INFO, EMPTY)
+    if info is not EMPTY and not _is_implementation(info):
+        raise _bad(CLIENT_INFO, "must be an object with name and version")
+    if LOG_LEVEL in meta and meta[LOG_LEVEL] not in LOG_LEVELS:
+        raise _bad(LOG_LEVEL, "is not a log level")
+    return Client(info.get("name", ""), info.get("version", ""), revision, capabilities)
+
+
+def require_served(client: Client) -> None:
+    """Refuse a revision that this era does not have.
+
+    Raises:
+        ProtocolError: with the revisions that are served.
+    """
+    if client.revision not in STATELESS_REVISIONS:
+        data = {"supported": list(SUPPORTED_REVISIONS), "requested": client.revision}
+        raise ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data)
+
+
+def _is_implementation(info: object) -> bool:
+    return type(info) is dict and type(info.get("name")) is str and type(info.get("version")) is str
+
+
+def _bad(key: str, what: str) -> ProtocolError:
+    return ProtocolError(INVALID_PARAMS, f"params._meta: {key} {what}")

@@ -1,0 +1,186 @@
+"""`subscriptions/listen` (2026-07-28): what a client wants to hear of, and telling it, on a stream of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from pegboard.plugin import INVALID_PARAMS, ProtocolError, encode, jsonrpc_notification, jsonrpc_result
+from pegboard.types import Call, Change, RequestId
+from pegboard_plugins.mcp.change_broadcaster import notification
+from pegboard_plugins.mcp.message_queue import MessageQueue
+from pegboard_plugins.mcp.revisions import SUBSCRIPTION_ID
+from pegboard_plugins.mcp.session_methods import MAX_SUBSCRIBED_URI_CHARACTERS
+from pegboard_plugins.mcp.token_lifetime import seconds_left
+
+if TYPE_CHECKING:
+    from pegboard_plugins.mcp.mcp_service import McpService
+
+MAX_SUBSCRIBED_URIS = 1000
+"""How many resources one subscription may name."""
+
+_FLAGS: Final = {"toolsListChanged": "tools", "promptsListChanged": "prompts", "resourcesListChanged": "resources"}
+_URIS: Final = "resourceSubscriptions"
+
+
+class SubscriptionFilter:
+    """What a client wants to hear of, as far as this server has it.
+
+    Args:
+        wanted: the parameter `notifications` of the request.
+        offers: whether the server lists things of a kind.
+        refused: what there is against hearing of a resource.
+
+    Raises:
+        ProtocolError: it is not of the form that the specification has.
+    """
+
+    def __init__(self, wanted: object, offers: Callable[[Any], bool], refused: Callable[[str], object | None]) -> None:
+        if type(wanted) is not dict:
+            raise ProtocolError(INVALID_PARAMS, "params.notifications must be an object")
+        self.kinds = {kind for flag, kind in _FLAGS.items() if _flag(wanted, flag) and offers(kind)}
+        uris = _uris(wanted)
+        self.uris = frozenset(uri for uri in uris if refused(uri) is None) if offers("resources") else frozenset()
+        self.honoured: dict[str, Any] = {flag: True for flag, kind in _FLAGS.items() if kind in self.kinds}
+        if self.uris:
+            self.honoured[_URIS] = [uri for uri in dict.fromkeys(uris) if uri in self.uris]
+
+    def __contains__(self, change: object) -> bool:
+        return isinstance(change, Change) and (
+            change.uri in self.uris if change.kind == "resource" else change.kind in self.kinds
+        )
+
+
+def _flag(wanted: Mapping[str, Any], name: str) -> bool:
+    value = wanted.get(name, False)
+    if type(value) is not bool:
+        raise ProtocolError(INVALID_PARAMS, f"params.notifications.{name} must be true or false")
+    return value
+
+
+def _uris(wanted: Mapping[str, Any]) -> list[str]:
+    uris = wanted.get(_URIS, [])
+    if type(uris) is not list or not all(type(uri) is str for uri in uris):
+        raise ProtocolError(INVALID_PARAMS, f"params.notifications.{_URIS} must be a list of URIs")
+    if len(uris) > MAX_SUBSCRIBED_URIS:
+        raise ProtocolError(INVALID_PARAMS, f"params.notifications.{_URIS} may name {MAX_SUBSCRIBED_URIS} resources")
+    if any(len(uri) > MAX_SUBSCRIBED_URI_CHARACTERS for uri in uris):
+        raise ProtocolError(
+            INVALID_PARAMS, f"params.notifications.{_URIS}: a URI may have {MAX_SUBSCRIBED_URI_CHARACTERS} characters"
+        )
+    return uris
+
+
+class ClientSubscription:
+    """One subscription. What it has to tell goes to its outbox, of which the binding takes it.
+
+    Nothing waits twice: a change that is told already, and not yet read, is not told again. It ends with the token that
+    it was asked for with.
+
+    Args:
+        call: the request.
+        service: whose changes it hears of.
+
+    Raises:
+        ProtocolError: the request is not sound, or asks for what its client does not declare.
+    """
+
+    def __init__(self, call: Call, service: McpService) -> None:
+        assert call.request_id is not None
+        self.request_id: RequestId = call.request_id
+        self.queue = MessageQueue()
+        self._loop = asyncio.get_running_loop()
+        self._service = service
+        self._meta: dict[str, object] = {SUBSCRIPTION_ID: call.request_id}
+        host = service.host
+        self._filter = SubscriptionFilter(
+            call.params.get("notifications"), host.offers, lambda uri: host.refused(uri, call)
+        )
+        self._close: Callable[[], None] | None = None
+        left = seconds_left(call.caller)
+        self._ending = None if left is None else self._loop.call_later(left, self.stop)
+        self._held: list[tuple[str, dict[str, Any]]] | None = []
+        # whoever listens from here on misses nothing that is told after the acknowledgement
+        service.changes.add(self)
+        try:
+            begun = service.subscribe(call, call.params["notifications"], self._notify)
+        except BaseException:
+            self.end()
+            raise
+        self._close = begun.close
+        acknowledged = {"_meta": self._meta, "notifications": {**self._filter.honoured, **begun.honoured}}
+        self.queue.send(jsonrpc_notification("notifications/subscriptions/acknowledged", acknowledged), keep=True)
+        held, self._held = self._held, None
+        for method, params in held:
+            self._notify(method, params)
+
+    def _notify(self, method: str, params: dict[str, Any]) -> None:
+        """Tell what a plugin has to tell; never before the acknowledgement."""
+        try:
+            inside = asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            inside = False
+        if not inside:
+            self._loop.call_soon_threadsafe(self._notify, method, params)
+            return
+        if self._held is not None:
+            self._held.append((method, params))
+            return
+        if self.queue.full:
+            self.stop()  # better none than one with gaps that nobody can see
+            return
+        meta = {**params.get("_meta", {}), **self._meta}
+        self.queue.send(jsonrpc_notification(method, {**params, "_meta": meta}))
+
+    def changed(self, changes: Iterable[Change]) -> None:
+        """Tell what the client wants to hear of."""
+        for change in changes:
+            if change in self._filter:
+                self.queue.send(notification(change, self._meta), key=change)
+
+    def stop(self) -> None:
+        """The server ends it: with the response, which says so."""
+        if not self.queue.closed:
+            self.queue.send(self.response, keep=True)
+            self.queue.close()
+        self.end()
+
+    @property
+    def response(self) -> bytes:
+        """What the server ends it with."""
+        result = {"resultType": "complete", "_meta": self._meta | self._service.server_info}
+        return jsonrpc_result(self.request_id, encode(result))
+
+    def end(self) -> None:
+        """It has ended, whoever ended it: hear of nothing any more."""
+        if self._ending is not None:
+            self._ending.cancel()
+        self._service.changes.remove(self)
+        close, self._close = self._close, None
+        if close is not None:
+            close()
+
+
+class SubscriptionStream:
+    """One subscription as the events of a stream; it ends with its reader."""
+
+    def __init__(self, subscription: ClientSubscription) -> None:
+        self._subscription = subscription
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        queue = self._subscription.queue
+        while True:
+            if (message := queue.pop()) is not None:
+                return message
+            if queue.closed:
+                raise StopAsyncIteration
+            await queue.wait()
+
+    async def aclose(self) -> None:
+        """The peer is gone, or has all."""
+        self._subscription.queue.close(drop=True)
+        self._subscription.end()

@@ -1,0 +1,224 @@
+"""Reads messages from a descriptor: one a line, without a thread, whatever the descriptor is.
+
+It knows lines, and of JSON-RPC only how to say that one was too long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import stat
+from abc import ABC, abstractmethod
+from collections import deque
+from typing import TYPE_CHECKING, Self
+
+from pegboard.plugin import PARSE_ERROR, decode, jsonrpc_error
+from pegboard_plugins.stdio.hang_up import HangUpWatch
+from pegboard_plugins.stdio.line_splitter import LineSplitter
+from pegboard_plugins.stdio.stdio_connection import StdioConnection
+
+if TYPE_CHECKING:
+    from pegboard_plugins.stdio.oversized_message import OversizedMessage
+
+MAX_READ_BYTES = 64 * 1024
+"""Read at once; also what a pipe holds."""
+TURNS_AFTER_EOF = 8
+"""Turns of the event loop between the end of input and the end of the messages: replies that wait for nothing still go
+out, so that `echo '{...}' | pegboard stdio` shows one."""
+
+_EMPTY = b""
+
+logger = logging.getLogger("pegboard.stdio")
+
+
+def open_reader(descriptor: int, connection: StdioConnection, limit: int) -> MessageReader:
+    """The messages of a descriptor, read in the way that suits it."""
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor):
+        return PolledReader(descriptor, connection, limit)
+    return FileReader(descriptor, connection, limit)
+
+
+class MessageReader(ABC):
+    """The messages of one descriptor, an asynchronous iterator. Nothing is read while the peer takes no replies."""
+
+    def __init__(self, descriptor: int, connection: StdioConnection, limit: int) -> None:
+        self._descriptor = descriptor
+        self._connection = connection
+        self._limit = limit
+        self._splitter = LineSplitter(limit)
+        self._messages: deque[bytes] = deque()
+        self._ended = False
+        self._loop = asyncio.get_running_loop()
+        self._waiter: asyncio.Future[None] | None = None
+        connection.on_room = self._wake
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        while not (self._messages and self._connection.ready):
+            if self._connection.ended or (self._ended and not (self._messages and self._connection.finishes)):
+                self._end_replies()
+                raise StopAsyncIteration
+            await self._wait()
+        return self._messages.popleft()
+
+    @property
+    def left(self) -> int:
+        """The number of messages that were read and never handed out, as the client took no replies."""
+        return len(self._messages)
+
+    @abstractmethod
+    async def _wait(self) -> None:
+        """Wait until something has changed: a message, room for replies, or the end."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Read no more."""
+
+    def _take(self, data: bytes) -> int:
+        """Queue the messages in what was read; how many. No data is the end of input."""
+        found = self._splitter.feed(data) if data else [line for line in self._splitter.end() if _is_whole(line)]
+        found += filter(None, map(self._refuse, self._splitter.take_refused()))
+        self._messages.extend(found)
+        if not data:
+            self._end_after(TURNS_AFTER_EOF)
+        return len(found)
+
+    def _refuse(self, message: OversizedMessage) -> bytes | None:
+        """Answer a message that is too long. Return what the host is given instead of a response, if it was one."""
+        error = jsonrpc_error(
+            PARSE_ERROR,
+            f"The message is longer than {self._limit} bytes. Raise [plugins.stdio] max_message_bytes to accept it.",
+            message.id,
+        )
+        if message.is_response:
+            return error
+        if message.is_notification:
+            logger.warning("ignored a notification that is longer than [plugins.stdio] max_message_bytes")
+        else:
+            self._connection.send(error)
+        return None
+
+    def _end_after(self, turns: int) -> None:
+        if turns:
+            self._loop.call_soon(self._end_after, turns - 1)
+            return
+        self._ended = True
+        if not (self._messages and self._connection.ready):
+            self._end_replies()
+        self._wake()
+
+    def _end_replies(self) -> None:
+        """Write nothing more after the end of input, unless the calls in flight are finished first."""
+        if not self._connection.finishes:
+            self._connection.end()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a last line without a line break is a message, and not the beginning of one that was never finished."""
+    try:
+        decode(line)
+    except ValueError:
+        return False
+    return True
+
+
+class PolledReader(MessageReader):
+    """A pipe, a socket or a terminal. The descriptor stays blocking, as others may share it: one read per readiness."""
+
+    def __init__(self, descriptor: int, connection: StdioConnection, limit: int) -> None:
+        super().__init__(descriptor, connection, limit)
+        self._watching = False
+        self._at_end = False
+        self._hang_up: HangUpWatch | None = None
+        self._hung_up = False
+
+    async def _wait(self) -> None:
+        if self._hung_up and not self._connection.ready:
+            # it takes no replies and will send nothing more: there is nobody to wait for
+            self._connection.end()
+            return
+        if self._idle and not self._at_end:
+            self._resume()
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+
+    def close(self) -> None:
+        """Read no more."""
+        if self._watching:
+            self._loop.remove_reader(self._descriptor)
+            self._watching = False
+        if self._hang_up is not None:
+            self._hang_up.close()
+            self._hang_up = None
+
+    @property
+    def _idle(self) -> bool:
+        """Whether all that was read has been taken, and replies are taken too."""
+        return not self._messages and self._connection.ready
+
+    def _resume(self) -> None:
+        if not self._watching:
+            self.close()
+            self._loop.add_reader(self._descriptor, self._readable)
+            self._watching = True
+
+    def _pause(self) -> None:
+        self.close()
+        self._hang_up = HangUpWatch(self._loop, self._descriptor, self._on_hang_up)
+
+    def _on_hang_up(self) -> None:
+        self._hung_up = True
+        if not self._connection.ready:
+            self._connection.end()
+
+    def _readable(self) -> None:
+        if not self._idle:
+            self._pause()
+            return
+        try:
+            data = os.read(self._descriptor, MAX_READ_BYTES)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            data = _EMPTY  # a connection that was reset, a terminal that is gone
+        self._at_end = not data
+        if self._at_end:
+            self.close()
+        count = self._take(data)
+        if count:
+            self._wake()
+            self._connection.expect(count)
+
+
+class FileReader(MessageReader):
+    """A regular file or a device, which an event loop cannot watch: read straight, with turns for everybody between."""
+
+    def close(self) -> None:
+        """There is nothing to give up."""
+
+    async def _wait(self) -> None:
+        if self._messages:
+            await self._connection.drain()
+            return
+        for _ in range(TURNS_AFTER_EOF):
+            await asyncio.sleep(0)
+        try:
+            data = os.read(self._descriptor, MAX_READ_BYTES)
+        except OSError:
+            data = _EMPTY
+        count = self._take(data)
+        if count:
+            self._connection.expect(count)
+        elif not data:
+            self._ended = True

@@ -1,0 +1,53 @@
+"""The transport itself: takes the descriptors, serves one connection, gives the descriptors back."""
+
+from __future__ import annotations
+
+from pegboard.plugin import TransportContext, TransportError
+from pegboard.types import LOCAL
+from pegboard_plugins.stdio.running_tools import RunningTools
+
+
+class StdioTransport:
+    """Standard input and output as one connection, ended by the end of input.
+
+    While it runs, tools read nothing from standard input, and what they print is logged instead of reaching the client.
+    """
+
+    name = "stdio"
+
+    def __init__(self, running: RunningTools, max_message_bytes: int, *, finishes: bool = False) -> None:
+        self._running = running
+        self._max_message_bytes = max_message_bytes
+        self._finishes = finishes
+
+    async def run(self, host: TransportContext) -> None:
+        """Serve the client until it closes standard input, or its end of standard output.
+
+        Raises:
+            TransportError: a standard stream is closed, or another host of this process uses them, or calls were
+                dropped at the end of input.
+        """
+        from pegboard_plugins.stdio.message_reader import open_reader
+        from pegboard_plugins.stdio.stdio_connection import StdioConnection
+        from pegboard_plugins.stdio.stdio_redirect import redirect_stdio
+
+        with redirect_stdio(self._running, host.standard_output) as (incoming, outgoing):
+            connection = StdioConnection(outgoing, finishes=self._finishes)
+            messages = open_reader(incoming, connection, self._max_message_bytes)
+            try:
+                # the pipe belongs to the program that started this one
+                dropped = await host.serve(connection, messages, caller=LOCAL) + messages.left
+            finally:
+                messages.close()
+                connection.end()
+        if dropped or connection.unread:
+            raise TransportError(_dropped(dropped, connection.unread), final=True)
+
+
+def _dropped(calls: int, unread: int) -> str:
+    """Return the message about calls that were dropped, and how to have them answered."""
+    counted = f"{calls} {'call' if calls == 1 else 'calls'}" if calls else f"{unread} bytes of responses"
+    return (
+        f"the input ended, which dropped {counted} in flight; to finish calls first, run "
+        'pegboard stdio --finish, or set after_eof = "finish" in [plugins.stdio]'
+    )

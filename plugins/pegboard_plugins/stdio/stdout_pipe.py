@@ -1,0 +1,109 @@
+"""The pipe that stands in for descriptor 1, and the thread that empties it.
+
+The thread does nothing else, so that a tool that prints never waits, even where it holds up the event loop meanwhile.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+from threading import Lock, Thread
+
+from pegboard_plugins.stdio import c_library
+from pegboard_plugins.stdio.output_log import OutputLog
+from pegboard_plugins.stdio.running_tools import RunningTools
+
+PIPE_BYTES = 64 * 1024
+"""What a pipe holds."""
+MAX_LAST_CHUNKS = 16
+"""How much is taken at the end, at most: something may go on printing for ever."""
+_FIRST_PRIVATE = 3
+_WAKE = b"\n"
+"""Wakes the thread at the end."""
+
+
+class StdoutPipe:
+    """Takes what arrives and hands it to the journal with the names of the tools that run.
+
+    Attributes:
+        entrance: the descriptor to write to.
+    """
+
+    def __init__(self, running: RunningTools, output_log: OutputLog) -> None:
+        self._running = running
+        self._output_log = output_log
+        self._exit, self.entrance = _private_pipe()
+        os.set_blocking(self._exit, False)
+        self._arrival = _poll(self._exit)
+        # held from reading until the names are taken: a tool must not cease to count as running in between
+        self._reading = Lock()
+        self._closing = False
+        self._thread = Thread(target=self._empty, name="pegboard-stdout", daemon=True)
+        self._thread.start()
+
+    def collect(self) -> None:
+        """Take what the tool that ends just now has printed."""
+        c_library.flush_output()
+        with self._reading:
+            if self._arrival.poll(0):
+                self._read()
+
+    def settle(self) -> None:
+        """Finish the lines of tools that do not run any more."""
+        self._output_log.settle()
+
+    def finish(self) -> None:
+        """Take all that was printed and see it logged; then once more, for what the log's own handlers have printed."""
+        for _ in range(2):
+            for _ in range(MAX_LAST_CHUNKS):
+                self.collect()
+            self._output_log.flush()
+
+    def close(self) -> None:
+        """Take no more. Children that go on printing find nobody at the other end."""
+        self._closing = True
+        os.write(self.entrance, _WAKE)
+        self._thread.join()
+        os.close(self.entrance)
+        os.close(self._exit)
+
+    def _empty(self) -> None:
+        arrival = _poll(self._exit)
+        more = False
+        while more or not self._closing:
+            if not more:
+                arrival.poll()
+            with self._reading:
+                more = self._read()
+
+    def _read(self) -> bool:
+        try:
+            data = os.read(self._exit, PIPE_BYTES)
+        except BlockingIOError:
+            return False
+        if not self._output_log.add(self, self._running.names(), data) and data != _WAKE:
+            write_all(2, data)
+        return True
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all data to a descriptor."""
+    written = 0
+    while written < len(data):
+        written += os.write(descriptor, data[written:])
+
+
+def _poll(descriptor: int) -> select.poll:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return poll
+
+
+def _private_pipe() -> tuple[int, int]:
+    """A pipe whose ends leave the standard descriptors alone, also where one of those is closed."""
+    ends = os.pipe()
+    private = tuple(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _FIRST_PRIVATE) for end in ends)
+    for end in ends:
+        os.close(end)
+    return private[0], private[1]

@@ -1,0 +1,64 @@
+"""What stands in for `sys.stdout`: whatever is printed goes to the journal, under the name of the tool that prints."""
+
+from __future__ import annotations
+
+import os
+from io import BufferedIOBase, TextIOWrapper
+from threading import get_ident
+from typing import TYPE_CHECKING
+
+from pegboard import current_context
+from pegboard_plugins.stdio.output_log import OutputLog
+from pegboard_plugins.stdio.running_tools import RunningTools
+from pegboard_plugins.stdio.stdout_pipe import write_all
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+
+def open_stdout_stream(output_log: OutputLog, running: RunningTools) -> TextIOWrapper:
+    """A `sys.stdout` that takes any text, whatever encoding the environment asks for."""
+    return TextIOWrapper(
+        StdoutBuffer(output_log, running), encoding="utf-8", errors="backslashreplace", newline="\n", write_through=True
+    )
+
+
+class StdoutBuffer(BufferedIOBase):
+    """`sys.stdout.buffer`. A tool that closes it closes it for nobody."""
+
+    name = "<stdout>"
+    mode = "wb"
+
+    def __init__(self, output_log: OutputLog, running: RunningTools) -> None:
+        super().__init__()
+        self._output_log = output_log
+        self._running = running
+        self._process = os.getpid()
+
+    def writable(self) -> bool:
+        """It is for writing."""
+        return True
+
+    def fileno(self) -> int:
+        """Descriptor 1, which leads to the journal too."""
+        return 1
+
+    def close(self) -> None:
+        """It stays open."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """Take what was printed, whole."""
+        printed = bytes(data)
+        context = current_context()
+        if os.getpid() != self._process:
+            write_all(1, printed)  # a forked child has no journal, but the descriptor
+        elif context is None:
+            self._add(get_ident(), self._running.names(), printed)
+        else:
+            self._add(context, (context.tool,), printed)
+        return len(printed)
+
+    def _add(self, source: object, names: tuple[str, ...], data: bytes) -> None:
+        """Hand a piece of output to the journal. Write it to standard error once the journal is closed."""
+        if not self._output_log.add(source, names, data):
+            write_all(2, data)
