@@ -11,11 +11,6 @@ from pegboard.plugin import Contributions, Extension, Method, NotificationHandle
 from pegboard.types import LOCAL, Call, Client, MethodResult, Outcome
 from pegboard_plugins.mcp.notification_dispatcher import MAX_RUNNING_NOTIFICATIONS, NotificationDispatcher
 from pegboard_plugins.mcp.plugin_extensions import contributed_capabilities, require_method
-    MAX_RUNNING_NOTIFICATIONS,
-    NotificationDispatcher,
-    capabilities,
-    require_method,
-)
 from tests.host.hosting import make_host, until
 
 ACME = "com.acme/x"

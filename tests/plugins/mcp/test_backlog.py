@@ -84,7 +84,7 @@ async def test_a_connection_whose_responses_wait_is_full(monkeypatch: pytest.Mon
     from pegboard_plugins.mcp.mcp_service import McpService
     from pegboard_plugins.mcp.round_trips import RoundTrips
 
-    monkeypatch.setattr(protocol, "MAX_REQUESTS_IN_FLIGHT", 2)
+    monkeypatch.setattr(message_stream, "MAX_REQUESTS_IN_FLIGHT", 2)
     line = Line()
     async with Host() as host:
         service = McpService(host, McpConfig(), RoundTrips((), 1))

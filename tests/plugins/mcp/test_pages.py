@@ -37,7 +37,7 @@ def test_a_page_is_encoded_once_and_an_equal_one_by_itself(monkeypatch: pytest.M
         encoded.append(listing)
         return listing_object(listing, revision)
 
-    monkeypatch.setattr("pegboard_plugins.mcp.results.listing_object", counting)
+    monkeypatch.setattr("pegboard_plugins.mcp.result_encoder.listing_object", counting)
     one, twin, encodes = page(), page(), encoder()
     answers = {encodes.answer(1, "tools/list", listing) for listing in (one, one, twin, one, twin)}
     assert len(answers) == 1

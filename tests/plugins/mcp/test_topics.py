@@ -77,9 +77,8 @@ def test_what_does_not_exist_in_a_revision_is_left_aside() -> None:
 )
 def test_what_has_begun_ends_when_something_fails(fails: Exception, message: str) -> None:
     topics = Topics()
+    a, b = topics.topic("a"), topics.topic("b", fails=fails)
     with pytest.raises(Exception, match=message) as caught:
-        subscribe_topics(
-            contributed(topics.topic("a"), topics.topic("b", fails=fails)), CALL, {"a": [1], "b": [1]}, notify
-        )
+        subscribe_topics(contributed(a, b), CALL, {"a": [1], "b": [1]}, notify)
     assert "canary" not in str(caught.value)
     assert topics.open == []
