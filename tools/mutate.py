@@ -38,7 +38,10 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
         "host/pegboard/middleware/chain.py",
         ["host/middleware/test_hooks", "host/middleware/test_misuse", "host/middleware/test_views"],
     ),
-    "views": ("host/pegboard/catalogue/views.py", ["host/middleware/test_views", "host/middleware/test_inventory"]),
+    "views": (
+        "host/pegboard/catalogue/filtered_lists.py",
+        ["host/middleware/test_views", "host/middleware/test_inventory"],
+    ),
     "lists": (
         "host/pegboard/catalogue/lists.py",
         ["host/authorization/test_scoped_lists", "host/middleware/test_views", "host/catalogue/test_catalogue"],

@@ -114,7 +114,7 @@ def options(kind: str) -> list[Option]:
     from pegboard.types import options as contracts
 
     documented, definition = getattr(contracts, kind), getattr(plugins, kind.replace("Options", "Definition"))
-    meanings = attributes(contracts.Options) | attributes(documented)
+    meanings = attributes(contracts.CommonOptions) | attributes(documented)
     order = [name for field in definition._fields for name in (["ui", field] if field == "extensions" else [field])]
     found = []
     for name in sorted(documented.__annotations__, key=order.index):

@@ -17,7 +17,6 @@ import pluggy
 
 if TYPE_CHECKING:
     from pegboard.authoring import ToolFunction
-    from pegboard.plugin.authorization import TokenSource
     from pegboard.plugin.base import Lifespan, PluginContext
     from pegboard.plugin.commands import Command
     from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from pegboard.plugin.routes import Authenticator, Route
     from pegboard.plugin.secrets import SecretStore
     from pegboard.plugin.stores import Store
+    from pegboard.plugin.token_sources import TokenSource
     from pegboard.plugin.transports import StreamProtocol, Transport
     from pegboard.types.authorization import AuthProvider
 

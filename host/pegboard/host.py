@@ -18,7 +18,7 @@ from pegboard.calls.failures import as_failure, is_cancelled
 from pegboard.calls.threads import Threads
 from pegboard.catalogue.assembly import Assembly, assemble, offered
 from pegboard.catalogue.binding import Binder
-from pegboard.catalogue.changes import Changes
+from pegboard.catalogue.change_listeners import ChangeListeners
 from pegboard.catalogue.extensions import check_result
 from pegboard.catalogue.identity import identity_of
 from pegboard.catalogue.lists import Lists
@@ -40,9 +40,9 @@ from pegboard.plugin.routes import DEFAULT_POLICY
 from pegboard.plugin.transports import Connection
 from pegboard.routing.operator_token import OperatorToken
 from pegboard.routing.router import authenticate, check_reach, public_hosts, respond
-from pegboard.runtime.in_flight import InFlight
-from pegboard.runtime.methods import method_table
-from pegboard.runtime.stores import OpenStores
+from pegboard.runtime.call_counter import CallCounter
+from pegboard.runtime.method_table import method_table
+from pegboard.runtime.open_stores import OpenStores
 from pegboard.runtime.streams import serve_stream
 from pegboard.runtime.supervisor import note_opened, run_all
 from pegboard.secrets.redaction import Redactor
@@ -87,13 +87,13 @@ class Host:
         self._runtime = Runtime(threads, Deadlines(), surroundings, token_seconds=host.token_seconds, middleware=time)
         self._entered: list[tuple[str, Lifespan]] = []
         self._methods: Mapping[str, CallNext] = {}
-        self._changes = Changes()
+        self._changes = ChangeListeners()
         self._registry = Registry(self.config, self._publish, self._changes.emit_kinds)
         self._program = Loaded(Origin("plugin", "program", ""), None, self._context_of_program)
         self._lists: Lists | None = None
         self._gates: Sequence[Gate] = ()
         self._offered: frozenset[str] = frozenset(("tools",))
-        self._in_flight = InFlight(self.config.host.blocked_loop_seconds)
+        self._in_flight = CallCounter(self.config.host.blocked_loop_seconds)
         self._stopping = asyncio.Event()
         self._stores = OpenStores()
         self._started = False

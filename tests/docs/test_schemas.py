@@ -47,7 +47,7 @@ async def test_arguments_in_headers() -> None:
 
 @pytest.mark.parametrize("limit", ["256 KiB", "100 levels", "5,000 subschemas", "10,000 of them"])
 def test_limits(limit: str) -> None:
-    from pegboard.catalogue.definitions import MAX_SCHEMA_BYTES
+    from pegboard.catalogue.tool_compiler import MAX_SCHEMA_BYTES
     from pegboard.schemas import json_schema
 
     limits = {

@@ -49,7 +49,12 @@ def test_the_table_has_every_option_and_no_other(kind: str) -> None:
 
 
 def test_what_is_documented_is_there() -> None:
-    for documented in (contracts.Options, contracts.ToolOptions, contracts.ResourceOptions, contracts.PromptOptions):
+    for documented in (
+        contracts.CommonOptions,
+        contracts.ToolOptions,
+        contracts.ResourceOptions,
+        contracts.PromptOptions,
+    ):
         own = documented.__annotations__.keys()
         assert attributes(documented).keys() <= own
     said = ToolDefinition._fields

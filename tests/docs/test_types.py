@@ -21,8 +21,8 @@ from pydantic import AnyUrl, Base64Bytes, BaseModel
 from typing_extensions import TypedDict
 
 from pegboard import Toolkit
-from pegboard.catalogue.option_checks import MAX_DESCRIPTION, MAX_TITLE
-from pegboard.catalogue.shown_texts import MAX_PROPERTY
+from pegboard.catalogue.option_checks import MAX_DESCRIPTION_CHARACTERS, MAX_TITLE_CHARACTERS
+from pegboard.catalogue.shown_texts import MAX_PROPERTY_CHARACTERS
 from pegboard.testing import connect
 from tools.install import ROOT
 
@@ -142,5 +142,9 @@ async def test_the_example_and_what_it_tells() -> None:
 
 
 def test_limits() -> None:
-    for limit, what in ((MAX_DESCRIPTION, "description has at most"), (MAX_TITLE, "title"), (MAX_PROPERTY, "name")):
+    for limit, what in (
+        (MAX_DESCRIPTION_CHARACTERS, "description has at most"),
+        (MAX_TITLE_CHARACTERS, "title"),
+        (MAX_PROPERTY_CHARACTERS, "name"),
+    ):
         assert f"{what} {limit:,}" in PAGE

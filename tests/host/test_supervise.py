@@ -156,7 +156,7 @@ async def test_one_that_ran_for_long_begins_with_the_first_delay_again(
 
     async def long_life() -> None:
         nonlocal ahead
-        ahead += supervise.LONGEST_DELAY_SECONDS + 1
+        ahead += supervise.MAX_DELAY_SECONDS + 1
         raise RuntimeError
 
     die = raising(RuntimeError())

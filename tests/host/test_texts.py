@@ -9,8 +9,8 @@ import pytest
 from pydantic import BaseModel, Field
 
 from pegboard import Toolkit
-from pegboard.catalogue.option_checks import MAX_DESCRIPTION, MAX_TITLE
-from pegboard.catalogue.shown_texts import MAX_PROPERTY
+from pegboard.catalogue.option_checks import MAX_DESCRIPTION_CHARACTERS, MAX_TITLE_CHARACTERS
+from pegboard.catalogue.shown_texts import MAX_PROPERTY_CHARACTERS
 from pegboard.messages.texts import complaint, complaints
 from pegboard.plugin import ToolDefinition
 from tests.host.hosting import make_host
@@ -139,7 +139,7 @@ def giving() -> Inner:
     return Inner(b=1)
 
 
-def long_name(a: Annotated[str, "x" * (MAX_PROPERTY + 1), "long"]) -> None:
+def long_name(a: Annotated[str, "x" * (MAX_PROPERTY_CHARACTERS + 1), "long"]) -> None:
     """Take a text."""
 
 
@@ -149,14 +149,14 @@ DEFINITIONS: dict[str, tuple[ToolDefinition, str]] = {
         "its title has U+200B (ZERO WIDTH SPACE) at position 3",
     ),
     "long title": (
-        ToolDefinition(simple, title="x" * (MAX_TITLE + 1)),
+        ToolDefinition(simple, title="x" * (MAX_TITLE_CHARACTERS + 1)),
         "its title has 257 characters, the limit is 256",
     ),
     "description": (ToolDefinition(simple, description="\u200b"), "its description has U+200B"),
     "deprecated": (ToolDefinition(simple, deprecated="use\u200b x"), "its deprecated has U+200B"),
     "docstring": (ToolDefinition(hidden), "its description has U+202E (RIGHT-TO-LEFT OVERRIDE) at position 9"),
     "long description": (
-        ToolDefinition(simple, description="x" * (MAX_DESCRIPTION + 1)),
+        ToolDefinition(simple, description="x" * (MAX_DESCRIPTION_CHARACTERS + 1)),
         "its description has 16,385 characters, the limit",
     ),
     "parameter": (

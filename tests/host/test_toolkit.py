@@ -134,7 +134,7 @@ async def test_a_tool_can_be_switched_on_by_the_settings() -> None:
 
     async with make_host(kit) as host:
         assert list(host.assembly.tools) == ["x_read"]
-        (withheld,) = host.assembly.withheld
+        (withheld,) = host.assembly.unserved
         assert (withheld.name, withheld.owner) == ("x_write", "x")
         assert withheld.reason == "switched off by the settings of x"
         await failure(host, "x_write")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
-F = TypeVar("F", bound=Callable[..., Any])
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 OPTIONS = frozenset(("ui",))
 """The options of tools and resources that extensions define (`Extension.option`)."""
@@ -75,12 +75,12 @@ class _ToolDecorator:
         def make(function: Callable[..., Any]) -> ToolFunction[..., Any]:
             if not callable(function):
                 raise TypeError(f"{function!r} is no function: write @tool above one")
-            return ToolFunction(definition_of(function)._replace(**fields))
+            return ToolFunction(as_definition(function)._replace(**fields))
 
         return make if function is None else make(function)
 
     @staticmethod
-    def deprecated(message: str) -> Callable[[F], F]:
+    def deprecated(message: str) -> Callable[[Decorated], Decorated]:
         """Say what to use instead of a tool, above or below the decorator that makes it one; `deprecated=` does too.
 
         On a plain function it does what `warnings.deprecated` does (PEP 702), which serves as well, but for the
@@ -92,9 +92,9 @@ class _ToolDecorator:
         if not isinstance(message, str):
             raise TypeError(f'{message!r} is no message: write @tool.deprecated("use add instead")')
 
-        def mark(function: F) -> F:
+        def mark(function: Decorated) -> Decorated:
             if isinstance(function, ToolFunction):
-                return cast("F", ToolFunction(function.definition._replace(deprecated=message)))
+                return cast("Decorated", ToolFunction(function.definition._replace(deprecated=message)))
             try:
                 setattr(function, "__deprecated__", message)  # noqa: B010 - not an attribute that checkers know
             except AttributeError:
@@ -107,14 +107,14 @@ class _ToolDecorator:
 tool = _ToolDecorator()
 
 
-def definition_of(given: Any) -> ToolDefinition:
+def as_definition(given: Any) -> ToolDefinition:
     """The definition that somebody gave, as it is, as an object of `@tool`, or as a plain function."""
     if isinstance(given, ToolFunction):
         return given.definition
     return given if isinstance(given, ToolDefinition) else ToolDefinition(given)
 
 
-def definitions_of(given: tuple[Any, ...]) -> list[ToolDefinition]:
+def as_definitions(given: tuple[Any, ...]) -> list[ToolDefinition]:
     """What `Toolkit.add` is given.
 
     Raises:
@@ -123,13 +123,13 @@ def definitions_of(given: tuple[Any, ...]) -> list[ToolDefinition]:
     if given and isinstance(given[0], str):
         if len(given) != 2 or not _is_tool(given[1]):
             raise TypeError(f"{given[0]!r} is the name of one tool: write kit.add({given[0]!r}, tool)")
-        return [definition_of(given[1])._replace(name=given[0])]
+        return [as_definition(given[1])._replace(name=given[0])]
     found = []
     for one in given:
         for each in (one,) if _is_single(one) else one:
             if not _is_tool(each):
                 raise TypeError(f"{each!r} is no tool: give functions, or what @tool makes of them")
-            found.append(definition_of(each))
+            found.append(as_definition(each))
     return found
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import asynccontextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Unpack, overload
 
-from pegboard.authoring import check_function, definition_of, definitions_of, fields_of, tool_fields
+from pegboard.authoring import as_definition, as_definitions, check_function, fields_of, tool_fields
 from pegboard.hookspecs import HOST_API, hookimpl
 from pegboard.plugin.base import Lifespan, PluginContext
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from pegboard.types.options import PromptOptions, ResourceOptions, ToolOptions
 
-F = TypeVar("F", bound=Callable[..., Any])
-Tool: TypeAlias = "Callable[..., Any] | ToolDefinition"
+ToolSource: TypeAlias = "Callable[..., Any] | ToolDefinition"
 """What can be added to a toolkit as a tool."""
 
 
@@ -65,10 +64,10 @@ class ToolkitBase:
         self._lifespan: Callable[[Any], Lifespan] | None = None
 
     @overload
-    def tool(self, function: F, /) -> F: ...
+    def tool(self, function: Decorated, /) -> Decorated: ...
 
     @overload
-    def tool(self, /, **options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
+    def tool(self, /, **options: Unpack[ToolOptions]) -> Callable[[Decorated], Decorated]: ...
 
     def tool(self, function: Callable[..., Any] | None = None, /, **options: Unpack[ToolOptions]) -> Any:
         """Make a tool of a function, which stays as it is and can still be called.
@@ -88,17 +87,17 @@ class ToolkitBase:
         check_function(function, "@kit.tool(name=...)")
         fields = tool_fields(options)
 
-        def record(function: F) -> F:
-            self._tools.append(definition_of(function)._replace(**fields))
+        def record(function: Decorated) -> Decorated:
+            self._tools.append(as_definition(function)._replace(**fields))
             return function
 
         return record if function is None else record(function)
 
     @overload
-    def add(self, name: str, tool: Tool, /) -> None: ...
+    def add(self, name: str, tool: ToolSource, /) -> None: ...
 
     @overload
-    def add(self, /, *tools: Tool | Iterable[Tool]) -> None: ...
+    def add(self, /, *tools: ToolSource | Iterable[ToolSource]) -> None: ...
 
     def add(self, /, *given: Any) -> None:
         """Take tools that belong to no toolkit: what `@tool` made of functions, or functions as they are.
@@ -109,9 +108,9 @@ class ToolkitBase:
         Raises:
             TypeError: something of it is no tool.
         """
-        self._tools += definitions_of(given)
+        self._tools += as_definitions(given)
 
-    def resource(self, uri: str, **options: Unpack[ResourceOptions]) -> Callable[[F], F]:
+    def resource(self, uri: str, **options: Unpack[ResourceOptions]) -> Callable[[Decorated], Decorated]:
         """Make a resource of a function; with variables in its URI, as many as there are values.
 
         The function takes the variables by their names, checked and converted like a tool's arguments, and the Context
@@ -129,17 +128,17 @@ class ToolkitBase:
             raise TypeError('a resource has a URI: write @kit.resource("docs://readme")')
         fields = fields_of(ResourceDefinition, options)
 
-        def record(function: F) -> F:
+        def record(function: Decorated) -> Decorated:
             self._resources.append(ResourceDefinition(uri, function, **fields))
             return function
 
         return record
 
     @overload
-    def prompt(self, function: F, /) -> F: ...
+    def prompt(self, function: Decorated, /) -> Decorated: ...
 
     @overload
-    def prompt(self, /, **options: Unpack[PromptOptions]) -> Callable[[F], F]: ...
+    def prompt(self, /, **options: Unpack[PromptOptions]) -> Callable[[Decorated], Decorated]: ...
 
     def prompt(self, function: Callable[..., Any] | None = None, /, **options: Unpack[PromptOptions]) -> Any:
         """Make a prompt of a function, whose parameters are the prompt's arguments.
@@ -157,13 +156,13 @@ class ToolkitBase:
         check_function(function, "@kit.prompt(name=...)")
         fields = fields_of(PromptDefinition, options)
 
-        def record(function: F) -> F:
+        def record(function: Decorated) -> Decorated:
             self._prompts.append(PromptDefinition(function, **fields))
             return function
 
         return record if function is None else record(function)
 
-    def completion(self, of: Callable[..., Any], argument: str) -> Callable[[F], F]:
+    def completion(self, of: Callable[..., Any], argument: str) -> Callable[[Decorated], Decorated]:
         """Let a function say what an argument of a prompt, or a variable of a template, may be.
 
         Its first parameter takes what has been typed so far; others take arguments that are chosen already by their
@@ -178,7 +177,7 @@ class ToolkitBase:
             ToolDefinitionError: the function is neither a prompt nor a template of this toolkit.
         """
 
-        def record(function: F) -> F:
+        def record(function: Decorated) -> Decorated:
             found = False
             kinds: list[list[Any]] = [self._prompts, self._resources]
             for given in kinds:
@@ -194,7 +193,7 @@ class ToolkitBase:
 
         return record
 
-    def lifespan(self, function: F) -> F:
+    def lifespan(self, function: Decorated) -> Decorated:
         """Run a function around the life of a host: an async generator that yields once, given `context.config`.
 
         What it yields is the `context.state` of the tools. A function that returns an async context manager does too.

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pegboard.errors import ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.names import nearest
-from pegboard.plugin.authorization import TokenSource
 from pegboard.plugin.origin import Origin
+from pegboard.plugin.token_sources import TokenSource
 from pegboard.secrets.stores import SecretStores, is_reserved
 from pegboard.types.authorization import AuthProvider, ToolAuthorization
 

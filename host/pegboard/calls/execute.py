@@ -23,8 +23,8 @@ from pegboard.context import Bound, Context, Owner, Surroundings, _current
 from pegboard.context.required import Requirements
 from pegboard.context.rounds import Rounds
 from pegboard.errors import RetryableToolError, ToolTimeoutError
-from pegboard.plugin.authorization import TokenSource
 from pegboard.plugin.error_adapters import ErrorAdapter
+from pegboard.plugin.token_sources import TokenSource
 from pegboard.schemas.signature import Signature
 from pegboard.secrets.redaction import remember
 from pegboard.types.calls import Call, InputRequired, ToolResult

@@ -10,25 +10,25 @@ from typing import Literal, NamedTuple, TypeVar
 
 from pegboard.calls.execute import BoundTool
 from pegboard.calls.giving import BoundPrompt, BoundResource
-from pegboard.catalogue.binding import SINGULAR, Binder, Bound, Served, Withheld, described
-from pegboard.catalogue.definitions import place
-from pegboard.catalogue.stores import Stores, offered_stores, select_stores
+from pegboard.catalogue.binding import SINGULAR, Binder, BoundDefinition, UnservedTool, definition_label
+from pegboard.catalogue.store_selection import Stores, offered_stores, select_stores
+from pegboard.catalogue.tool_compiler import location_of
 from pegboard.config import HostConfig, unmatched_patterns
 from pegboard.errors import ToolDefinitionError
 from pegboard.loading.plugins import Loaded, Problem
 from pegboard.middleware.around import Around
 from pegboard.middleware.chain import HEARD, HOOKS, LIST_HOOKS, Link
 from pegboard.names import nearest
-from pegboard.plugin.authorization import TokenSource
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.methods import Contributions
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.routes import Authenticator, Route
+from pegboard.plugin.token_sources import TokenSource
 from pegboard.plugin.transports import StreamProtocol, Transport
 from pegboard.routing.router import Routes, guarded
-from pegboard.types.catalogue import Prompt, Resource, ResourceTemplate
+from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate
 
-NAMED_TOOLS = 3
+MAX_NAMED_TOOLS = 3
 """How many tools a problem names before it counts the rest."""
 
 T = TypeVar("T")
@@ -64,10 +64,10 @@ class Assembly(NamedTuple):
     stores: Stores
     authenticators: tuple[Authenticator, ...]
     contributed: Contributions
-    withheld: tuple[Withheld, ...]
+    unserved: tuple[UnservedTool, ...]
     problems: tuple[Problem, ...]
-    origins: Mapping[Served, Mapping[str, Origin]]
-    contested: Mapping[Served, frozenset[str]]
+    origins: Mapping[ItemKind, Mapping[str, Origin]]
+    contested: Mapping[ItemKind, frozenset[str]]
 
 
 def assemble(
@@ -115,7 +115,7 @@ def assemble(
         stores=stores,
         authenticators=assembler.authenticators(),
         contributed=contributed,
-        withheld=tuple(assembler.withheld),
+        unserved=tuple(assembler.unserved),
         problems=problems,
         origins={field: {name: one.origin for name, one in found.items()} for field, found in served.items()},
         contested={field: _contested(found, served[field]) for field, found in bound.items()},
@@ -136,7 +136,7 @@ class _Assembler:
         self.plugins = plugins
         self.binder = binder
         self.problems = binder.problems
-        self.withheld: list[Withheld] = []
+        self.unserved: list[UnservedTool] = []
         self.resources: dict[str, Resource] = {}
 
     def problem(
@@ -144,31 +144,31 @@ class _Assembler:
     ) -> None:
         self.problems.append(Problem("assemble", message, origin, fatal=fatal, level=level))
 
-    def all_bound(self) -> dict[Served, list[Bound]]:
+    def all_bound(self) -> dict[ItemKind, list[BoundDefinition]]:
         """What can be served. All secrets are known once everything is bound."""
-        given: dict[Served, list[Bound]] = {field: self.bound(field) for field in SINGULAR}
-        return {field: self.without_told_secrets(found) for field, found in given.items()}
+        given: dict[ItemKind, list[BoundDefinition]] = {field: self.bound(field) for field in SINGULAR}
+        return {field: self.without_exposed_secrets(found) for field, found in given.items()}
 
-    def bound(self, field: Served) -> list[Bound]:
+    def bound(self, field: ItemKind) -> list[BoundDefinition]:
         """What of one kind can be served."""
-        found: list[Bound] = []
+        found: list[BoundDefinition] = []
         for plugin in self.plugins:
             for definition in getattr(plugin, field):
                 try:
                     one = self.binder.bind(plugin, definition, self.resources)
                 except ToolDefinitionError as error:
-                    where = f"{described(definition)}{place(definition.function)}"
+                    where = f"{definition_label(definition)}{location_of(definition.function)}"
                     self.problem(plugin.origin, f"{where}: {error}; it is not served")
                     continue
-                if isinstance(one, Withheld):
-                    self.withheld.append(one)
+                if isinstance(one, UnservedTool):
+                    self.unserved.append(one)
                     continue
-                found.append(one._replace(where=place(definition.function)))
+                found.append(one._replace(where=location_of(definition.function)))
                 if field == "resources":
                     self.resources[one.name] = one.item[0]
         return found
 
-    def without_told_secrets(self, found: list[Bound]) -> list[Bound]:
+    def without_exposed_secrets(self, found: list[BoundDefinition]) -> list[BoundDefinition]:
         """Leave out definitions that show a secret."""
         kept = []
         for one in found:
@@ -181,10 +181,10 @@ class _Assembler:
                 kept.append(one)
         return kept
 
-    def served(self, field: Served, found: Iterable[Bound]) -> dict[str, Bound]:
+    def served(self, field: ItemKind, found: Iterable[BoundDefinition]) -> dict[str, BoundDefinition]:
         return self.unique(SINGULAR[field], ((one.name, one.origin, one) for one in found))
 
-    def report_missing(self, tools: Iterable[Bound]) -> None:
+    def report_missing(self, tools: Iterable[BoundDefinition]) -> None:
         """One problem for each secret, and each token, however many tools need it."""
         missing: dict[tuple[str, str], tuple[Origin, list[str]]] = {}
         tokens: dict[tuple[str, str], tuple[Origin, list[str]]] = {}
@@ -229,10 +229,10 @@ class _Assembler:
         ]
         order = {name: place for place, name in enumerate(self.config.host.middleware)}
 
-        def place(link: Link) -> tuple[bool, int, str]:
+        def position(link: Link) -> tuple[bool, int, str]:
             return not link.middleware.outermost, order.get(link.name, len(order)), link.name
 
-        return tuple(sorted(links, key=place))
+        return tuple(sorted(links, key=position))
 
     def transports(self) -> dict[str, Transport]:
         owned = ((item.name, plugin.origin, item) for plugin in self.plugins for item in plugin.transports)
@@ -302,10 +302,10 @@ class _Assembler:
             self.problems.append(Problem("config", str(problem), level="warning"))
 
 
-def _contested(found: Iterable[Bound], served: Mapping[str, Bound]) -> frozenset[str]:
+def _contested(found: Iterable[BoundDefinition], served: Mapping[str, BoundDefinition]) -> frozenset[str]:
     return frozenset(one.name for one in found if one.name not in served)
 
 
 def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED_TOOLS} more" if len(names) > NAMED_TOOLS else ""
-    return ", ".join(map(repr, names[:NAMED_TOOLS])) + more
+    more = f" and {len(names) - MAX_NAMED_TOOLS} more" if len(names) > MAX_NAMED_TOOLS else ""
+    return ", ".join(map(repr, names[:MAX_NAMED_TOOLS])) + more

@@ -6,15 +6,15 @@ It decides nothing about two definitions, nor what is done about a wrong one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.execute import BoundTool
 from pegboard.calls.giving import BoundPrompt, BoundResource
-from pegboard.catalogue.content_definitions import compile_prompt, compile_resource
-from pegboard.catalogue.definitions import compile_tool, own_name
+from pegboard.catalogue.content_compiler import compile_prompt, compile_resource
 from pegboard.catalogue.error_chain import ErrorChain
-from pegboard.catalogue.extensions import default_mime_type, describe, put_together, used_only
+from pegboard.catalogue.extensions import collect_contributions, default_mime_type, describe_item, without_unused
+from pegboard.catalogue.tool_compiler import compile_tool, own_name
 from pegboard.config import HostConfig
 from pegboard.context import Owner
 from pegboard.context.required import Requirements
@@ -31,22 +31,19 @@ from pegboard.secrets.redaction import Redactor
 from pegboard.secrets.stores import SecretStores
 from pegboard.types.authorization import AuthProvider, ToolRequirements
 from pegboard.types.callers import EMPTY
-from pegboard.types.catalogue import Resource, Tool
+from pegboard.types.catalogue import ItemKind, Resource, Tool
 
 if TYPE_CHECKING:
     from pegboard.authorization.providers import Providers
 
 Definition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
-Item = TypeVar("Item", Tool, Resource)
-Giver = TypeVar("Giver", BoundResource, BoundPrompt)
-Served: TypeAlias = Literal["tools", "resources", "prompts"]
-"""The fields of an assembly that definitions go to."""
-
-SINGULAR: dict[Served, str] = {"resources": "resource", "tools": "tool", "prompts": "prompt"}
+Listed = TypeVar("Listed", Tool, Resource)
+BoundContent = TypeVar("BoundContent", BoundResource, BoundPrompt)
+SINGULAR: dict[ItemKind, str] = {"resources": "resource", "tools": "tool", "prompts": "prompt"}
 """In the order in which they are bound: a tool may speak of a resource."""
 
 
-class Withheld(NamedTuple):
+class UnservedTool(NamedTuple):
     """A tool that exists and is not served, and why."""
 
     name: str
@@ -54,7 +51,7 @@ class Withheld(NamedTuple):
     reason: str
 
 
-class Bound(NamedTuple):
+class BoundDefinition(NamedTuple):
     """A definition that can be served.
 
     Attributes:
@@ -68,7 +65,7 @@ class Bound(NamedTuple):
         token_hint: see `Requirements`.
     """
 
-    field: Served
+    field: ItemKind
     name: str
     origin: Origin
     item: Any
@@ -76,6 +73,9 @@ class Bound(NamedTuple):
     missing: tuple[str, ...] = ()
     where: str = ""
     token_hint: str = ""
+
+
+BindResult: TypeAlias = BoundDefinition | UnservedTool
 
 
 class Binder:
@@ -106,7 +106,7 @@ class Binder:
         self._config = config
         settings = [plugin.context.config for plugin in plugins]
         self.secrets = SecretStores(_secret_stores(config, plugins), settings, self._report, redactor or Redactor())
-        self._additions = put_together(plugins, self._report)
+        self._additions = collect_contributions(plugins, self._report)
         self._tool_checks = [
             one.check_tool for plugin in plugins for one in plugin.protocols if hasattr(one, "check_tool")
         ]
@@ -115,7 +115,7 @@ class Binder:
         self._providers: Providers | None = None
         self.errors = ErrorChain(plugins, config.host.error_adapters)
 
-    def bind(self, plugin: Loaded, definition: Definition, resources: Mapping[str, Resource]) -> Bound | Withheld:
+    def bind(self, plugin: Loaded, definition: Definition, resources: Mapping[str, Resource]) -> BindResult:
         """What one definition of a plugin comes to.
 
         Args:
@@ -132,7 +132,7 @@ class Binder:
             return attempt(self._resource, plugin, definition)
         return attempt(self._prompt, plugin, definition)
 
-    def check_secrets(self, bound: Bound) -> None:
+    def check_secrets(self, bound: BoundDefinition) -> None:
         """Refuse a definition in which clients would see a declared secret.
 
         Raises:
@@ -145,34 +145,34 @@ class Binder:
 
     def contributed(self) -> Contributions:
         """What plugins add to the protocol, without the extensions that nothing bound so far makes use of."""
-        return used_only(self._additions, self._users)
+        return without_unused(self._additions, self._users)
 
     def _report(self, origin: Origin, message: str) -> None:
         self.problems.append(Problem("assemble", message, origin))
 
     def _described(
-        self, item: Item, definition: ToolDefinition | ResourceDefinition, resources: Mapping[str, Resource] = EMPTY
-    ) -> Item:
+        self, item: Listed, definition: ToolDefinition | ResourceDefinition, resources: Mapping[str, Resource] = EMPTY
+    ) -> Listed:
         """With what the extensions of the protocol say of it.
 
         Raises:
             ToolDefinitionError: one of them cannot serve it.
         """
-        said = describe(item, definition.extensions, self._additions, resources)
+        said = describe_item(item, definition.extensions, self._additions, resources)
         self._users |= said.extensions
         return item._replace(meta={**(item.meta or {}), **said.meta}) if said.meta else item
 
     def _wire_name(self, plugin: Loaded, own: str) -> str:
         return wire_name(plugin.origin.name, own, self._config.host.tool_names, prefix=is_prefixed(plugin))
 
-    def _tool(self, plugin: Loaded, definition: ToolDefinition, resources: Mapping[str, Resource]) -> Bound | Withheld:
+    def _tool(self, plugin: Loaded, definition: ToolDefinition, resources: Mapping[str, Resource]) -> BindResult:
         own = own_name(definition)
         name = self._wire_name(plugin, own)
         forms = spellings(plugin.origin.name if is_prefixed(plugin) else "", own)
         if self.known_forms is not None:
             self.known_forms |= forms
         if reason := self._why_withheld(plugin, definition, forms):
-            return Withheld(name, plugin.origin.name, reason)
+            return UnservedTool(name, plugin.origin.name, reason)
         tool, signature, function = compile_tool(definition, name, plugin.origin.name, plugin.version)
         tool = self._described(tool, definition, resources)._replace(
             own_name=own, requires=_required(definition), owner_description=plugin.description
@@ -196,7 +196,7 @@ class Binder:
             self.errors.of(definition.adapters, provider),
             Deprecation(name, tool.deprecated) if tool.deprecated else None,
         )
-        return Bound("tools", name, plugin.origin, bound, forms, missing, token_hint=hint)
+        return BoundDefinition("tools", name, plugin.origin, bound, forms, missing, token_hint=hint)
 
     def _metadata(self, definition: ToolDefinition) -> dict[str, str | None]:
         """What the host knows of the metadata that a tool requires, by key in lower case."""
@@ -226,7 +226,7 @@ class Binder:
         sources = [source for plugin in self._plugins for source in plugin.token_sources]
         return tool, self._providers.find(required), token_hint(required, sources, self.secrets)
 
-    def _resource(self, plugin: Loaded, definition: ResourceDefinition) -> Bound:
+    def _resource(self, plugin: Loaded, definition: ResourceDefinition) -> BoundDefinition:
         if definition.mime_type is None:
             mime_type = default_mime_type(str(definition.uri), self._additions)
             definition = definition._replace(mime_type=mime_type)
@@ -235,14 +235,14 @@ class Binder:
         described = self._described(Resource(uri, resource.name, mime_type=resource.mime_type), definition)
         if described.meta:
             resource = resource._replace(meta={**(resource.meta or {}), **described.meta})
-        return Bound("resources", uri, plugin.origin, (resource, self._owned(plugin, bound)))
+        return BoundDefinition("resources", uri, plugin.origin, (resource, self._owned(plugin, bound)))
 
-    def _prompt(self, plugin: Loaded, definition: PromptDefinition) -> Bound:
+    def _prompt(self, plugin: Loaded, definition: PromptDefinition) -> BoundDefinition:
         name = self._wire_name(plugin, own_name(definition))
         prompt, bound = compile_prompt(definition, name, plugin.origin.name)
-        return Bound("prompts", name, plugin.origin, (prompt, self._owned(plugin, bound)))
+        return BoundDefinition("prompts", name, plugin.origin, (prompt, self._owned(plugin, bound)))
 
-    def _owned(self, plugin: Loaded, bound: Giver) -> Giver:
+    def _owned(self, plugin: Loaded, bound: BoundContent) -> BoundContent:
         host = self._config.host
         return bound._replace(
             owner=self._owner(plugin),
@@ -289,7 +289,7 @@ def _each_once(names: Iterable[str]) -> list[str]:
     return list(spelt.values())
 
 
-def described(definition: Definition) -> str:
+def definition_label(definition: Definition) -> str:
     """A definition in a message: what it is, and what its author called it."""
     if isinstance(definition, ResourceDefinition):
         return f"resource {definition.uri!r}"

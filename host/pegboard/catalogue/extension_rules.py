@@ -63,14 +63,14 @@ _REVISION = re.compile(r"(?:\d{4}-\d{2}-\d{2})?")
 _LAST_WITH_TASKS = "2025-11-25"
 
 
-def name_of(one: Any) -> Any:
+def contribution_name(one: Any) -> Any:
     """What it is known by."""
     return one.identifier if isinstance(one, Extension) else one.name
 
 
-def complaint_about(one: Any) -> str | None:
+def contribution_complaint(one: Any) -> str | None:
     """What is wrong with an Extension, Method, NotificationHandler or Topic; None when it is in order."""
-    if not isinstance(name_of(one), str):
+    if not isinstance(contribution_name(one), str):
         return "its name is no text"
     if isinstance(one, Extension):
         complaint = _complaint_of_extension(one)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from pegboard.catalogue.extension_rules import complaint_about, name_of
+from pegboard.catalogue.extension_rules import contribution_complaint, contribution_name
 from pegboard.errors import ProtocolError, ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.loading.plugins import Loaded
@@ -22,7 +22,7 @@ from pegboard.wire.meta_keys import meta_complaint
 
 T = TypeVar("T")
 Contribution: TypeAlias = Extension | Method | NotificationHandler | Topic
-Report: TypeAlias = Callable[[Origin, str], None]
+ReportProblem: TypeAlias = Callable[[Origin, str], None]
 Owned: TypeAlias = tuple[Origin, Any]
 
 _KINDS: Mapping[type[Any], str] = {
@@ -33,25 +33,25 @@ _KINDS: Mapping[type[Any], str] = {
 }
 
 
-def put_together(plugins: Sequence[Loaded], report: Report) -> Contributions:
+def collect_contributions(plugins: Sequence[Loaded], report: ReportProblem) -> Contributions:
     """Everything of the kind that can be served; what cannot is reported, with its owners."""
     return _Contributions(plugins, report).served()
 
 
 class _Contributions:
-    def __init__(self, plugins: Sequence[Loaded], report: Report) -> None:
+    def __init__(self, plugins: Sequence[Loaded], report: ReportProblem) -> None:
         self.report = report
         self.broken: set[str] = set()
         self.claims: dict[type[Any], dict[str, list[Owned]]] = {kind: {} for kind in _KINDS}
         for plugin in plugins:
             for one in plugin.methods:
-                if complaint := complaint_about(one):
+                if complaint := contribution_complaint(one):
                     self.refuse(plugin.origin, one, complaint)
                 else:
-                    self.claims[type(one)].setdefault(name_of(one), []).append((plugin.origin, one))
+                    self.claims[type(one)].setdefault(contribution_name(one), []).append((plugin.origin, one))
 
     def refuse(self, origin: Origin, one: Contribution, complaint: str) -> None:
-        self.report(origin, f"{_KINDS[type(one)]} {name_of(one)!r}: {complaint}; it is not served")
+        self.report(origin, f"{_KINDS[type(one)]} {contribution_name(one)!r}: {complaint}; it is not served")
         self.broken.add(str(one.identifier if isinstance(one, Extension) else one.extension))
 
     def served(self) -> Contributions:
@@ -148,7 +148,7 @@ def require_declared(client: Client, extension: Extension) -> None:
 # --- what tools and resources say for extensions
 
 
-class Described(NamedTuple):
+class ItemMeta(NamedTuple):
     """What clients read about extensions in the `_meta` of one tool or resource.
 
     Attributes:
@@ -160,9 +160,9 @@ class Described(NamedTuple):
     extensions: frozenset[str]
 
 
-def describe(
+def describe_item(
     item: Tool | Resource, said: Mapping[str, Any], contributed: Contributions, resources: Mapping[str, Resource]
-) -> Described:
+) -> ItemMeta:
     """What the extensions make of what an author said for each of them; what none of them knows is left aside.
 
     Raises:
@@ -181,7 +181,7 @@ def describe(
             raise ToolDefinitionError(f"the _meta of the extension {identifier}: {complaint}")
         meta |= entries
         users.add(identifier)
-    return Described(meta, frozenset(users))
+    return ItemMeta(meta, frozenset(users))
 
 
 def default_mime_type(uri: str, contributed: Contributions) -> str | None:
@@ -193,7 +193,7 @@ def default_mime_type(uri: str, contributed: Contributions) -> str | None:
     return None
 
 
-def used_only(contributed: Contributions, used: Iterable[str]) -> Contributions:
+def without_unused(contributed: Contributions, used: Iterable[str]) -> Contributions:
     """Without the extensions that describe tools and resources and have nothing to describe."""
     users = set(used)
     unused = {name for name, one in contributed.extensions.items() if one.describe is not None and name not in users}

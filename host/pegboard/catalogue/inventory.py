@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pegboard.uris.matching import Matcher
 
 
-def tell(assembly: Assembly) -> list[Problem]:
+def notify_middleware(assembly: Assembly) -> list[Problem]:
     """Tell the middleware that asks for it what an assembly holds; what it has to say to that."""
     links = [link for link in assembly.middleware if link.overrides("assembled")]
     if not links:

@@ -8,8 +8,8 @@ from typing import Any
 
 from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.assembly import Assembly
+from pegboard.catalogue.filtered_lists import LIST_METHODS, FilteredList
 from pegboard.catalogue.pages import ListKind, Pages, may_use, scopes_of
-from pegboard.catalogue.views import METHODS, View
 from pegboard.middleware.chain import LIST_HOOKS
 from pegboard.middleware.gate import Gate
 from pegboard.middleware.time_limit import MiddlewareTime
@@ -35,8 +35,8 @@ class Lists:
         self._time = time
         self._assembly = assembly
         self._page_size = page_size
-        self._lists: dict[ListKind, _Plain | View] = {}
-        for kind in METHODS:
+        self._lists: dict[ListKind, _Plain | FilteredList] = {}
+        for kind in LIST_METHODS:
             old = None if before is None else before._lists[kind]
             if before is not None and old is not None and before._given(kind) is self._given(kind):
                 self._lists[kind] = old
@@ -51,22 +51,22 @@ class Lists:
         """Make anew what middleware made of a list that is no longer what it was."""
         for kind in ("resources", "templates") if change.kind == "resources" else (change.kind,):
             found = self._lists.get(kind)
-            if isinstance(found, View):
+            if isinstance(found, FilteredList):
                 found.forget()
 
     def _given(self, kind: ListKind) -> Mapping[str, Any]:
         given: Mapping[str, Any] = getattr(self._assembly, "resources" if kind == "templates" else kind)
         return given
 
-    def _made(self, kind: ListKind, before: _Plain | View | None) -> _Plain | View:
-        middleware, method = self._assembly.middleware, METHODS[kind]
-        whole, old = partial(self._whole, kind), before if isinstance(before, View) else None
+    def _made(self, kind: ListKind, before: _Plain | FilteredList | None) -> _Plain | FilteredList:
+        middleware, method = self._assembly.middleware, LIST_METHODS[kind]
+        whole, old = partial(self._whole, kind), before if isinstance(before, FilteredList) else None
         named = _scopes(self._assembly) if kind == "tools" else frozenset()
         key = partial(_by_scopes, named)
         if any(link.overrides(LIST_HOOKS[method]) for link in middleware):
-            return View(kind, whole, middleware, self._page_size, key, old, self._time)
+            return FilteredList(kind, whole, middleware, self._page_size, key, old, self._time)
         if named:
-            return View(kind, whole, (), self._page_size, key, old)
+            return FilteredList(kind, whole, (), self._page_size, key, old)
         of_all = whole(Call(method, caller=LOCAL))
         return _Plain(kind, of_all, self._page_size, before if isinstance(before, _Plain) else None)
 
@@ -92,7 +92,7 @@ def needed_scopes(assembly: Assembly, bound: BoundTool) -> frozenset[str]:
     return scopes_of(bound).union(*(gate.asks("tools", bound.tool.name) for gate in gates))
 
 
-def for_operator(assembly: Assembly) -> list[str]:
+def operator_only_tools(assembly: Assembly) -> list[str]:
     """Return the tools that only the operator can call, as nobody else authenticates."""
     if any(one.policy == DEFAULT_POLICY for one in assembly.authenticators):
         return []

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pegboard.catalogue.shown_texts import check_text
+from pegboard.catalogue.shown_texts import check_shown_text
 from pegboard.errors import ToolDefinitionError
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.types.callers import EMPTY
 from pegboard.types.catalogue import ToolAnnotations
 from pegboard.wire.meta_keys import meta_complaint
 
-MAX_TITLE = 256
+MAX_TITLE_CHARACTERS = 256
 """Characters of a name or title."""
-MAX_DESCRIPTION = 16 * 1024
+MAX_DESCRIPTION_CHARACTERS = 16 * 1024
 """Characters of a description; most clients show, and most models read, far less."""
-LONGEST_SECONDS = 7 * 24 * 3600
+MAX_TIMEOUT_SECONDS = 7 * 24 * 3600
 """The longest time limit."""
 
 CLIENT_ID = "client_id"
@@ -79,7 +79,7 @@ def _check_texts(definition: ToolDefinition | ResourceDefinition | PromptDefinit
         if value is not None and not isinstance(value, str):
             raise ToolDefinitionError(f"its {name} is {value!r}, not text")
         if value:
-            check_text(name, value, MAX_DESCRIPTION if name == "description" else MAX_TITLE)
+            check_shown_text(name, value, MAX_DESCRIPTION_CHARACTERS if name == "description" else MAX_TITLE_CHARACTERS)
 
 
 def _check_flags(definition: ToolDefinition) -> None:
@@ -109,7 +109,7 @@ def _check_limits(definition: ToolDefinition) -> None:
     timeout: Any = definition.timeout
     size: Any = definition.max_result
     if timeout is not None:
-        if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout <= LONGEST_SECONDS:
+        if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout <= MAX_TIMEOUT_SECONDS:
             raise ToolDefinitionError(f"its timeout is {timeout!r}, not a number of seconds, 0 for no limit")
         if timeout and definition.inline:
             raise ToolDefinitionError(

@@ -8,11 +8,20 @@ from functools import partial
 from threading import RLock
 from typing import Any
 
-from pegboard.authoring import definition_of
+from pegboard.authoring import as_definition
 from pegboard.catalogue.assembly import Assembly
-from pegboard.catalogue.binding import SINGULAR, Binder, Bound, Definition, Served, Withheld, described, is_prefixed
-from pegboard.catalogue.definitions import own_name, place
-from pegboard.catalogue.inventory import tell
+from pegboard.catalogue.binding import (
+    SINGULAR,
+    Binder,
+    BindResult,
+    BoundDefinition,
+    Definition,
+    UnservedTool,
+    definition_label,
+    is_prefixed,
+)
+from pegboard.catalogue.inventory import notify_middleware
+from pegboard.catalogue.tool_compiler import location_of, own_name
 from pegboard.config import HostConfig
 from pegboard.errors import ToolDefinitionError
 from pegboard.errors.attempts import attempt
@@ -77,7 +86,7 @@ class Registry:
         """Serve what `make` assembles of these plugins, and let them change it. Nobody adds anything meanwhile."""
         with self._lock:
             assembly = make()
-            assembly = assembly._replace(problems=(*assembly.problems, *tell(assembly)))
+            assembly = assembly._replace(problems=(*assembly.problems, *notify_middleware(assembly)))
             self._plugins, self._binder, self._assembly = plugins, binder, assembly
             self._publish(assembly)
         return assembly
@@ -133,34 +142,36 @@ class Registry:
                 raise ToolDefinitionError(f"{plugin.origin} does not run in this host, or no longer")
             return self._binder
 
-    def _bound(self, plugin: Loaded, definitions: Sequence[Definition]) -> list[Bound | Withheld]:
+    def _bound(self, plugin: Loaded, definitions: Sequence[Definition]) -> list[BindResult]:
         """What definitions come to; outside of the lock, so that a slow one keeps nobody waiting."""
         binder = self._running(plugin)
-        found: dict[int, Bound | Withheld] = {}
+        found: dict[int, BindResult] = {}
         resources = _Resources(self._assembly.resources if self._assembly else {})
         # resources first: a tool may speak of one
         for number, one in sorted(enumerate(definitions), key=lambda pair: not isinstance(pair[1], ResourceDefinition)):
             found[number] = bound = self._bound_one(binder, plugin, one, resources)
-            if isinstance(bound, Bound) and bound.field == "resources":
+            if isinstance(bound, BoundDefinition) and bound.field == "resources":
                 resources.added[bound.name] = bound.item[0]
         return [found[number] for number in range(len(definitions))]
 
     def _bound_one(
         self, binder: Binder, plugin: Loaded, definition: Definition, resources: Mapping[str, Resource]
-    ) -> Bound | Withheld:
+    ) -> BindResult:
         try:
             found = binder.bind(plugin, definition, resources)
-            if isinstance(found, Bound):
+            if isinstance(found, BoundDefinition):
                 binder.check_secrets(found)
         except ToolDefinitionError as error:
-            raise type(error)(f"{described(definition)}{place(definition.function)}: {error}") from error.__cause__
+            raise type(error)(
+                f"{definition_label(definition)}{location_of(definition.function)}: {error}"
+            ) from error.__cause__
         self._report(binder)
-        if isinstance(found, Bound) and found.missing:
+        if isinstance(found, BoundDefinition) and found.missing:
             message = f"tool {found.name!r}: {'; '.join(map(binder.secrets.missing, found.missing))}"
             if self._config.host.missing_secrets == "fail":
                 raise ToolDefinitionError(message)
             logger.warning("%s", message)
-        if isinstance(found, Bound) and found.token_hint:
+        if isinstance(found, BoundDefinition) and found.token_hint:
             logger.warning("tool %r: %s", found.name, found.token_hint)
         return found
 
@@ -176,8 +187,8 @@ class Registry:
             for one in edits:
                 edit(draft, *one)
             assembly = draft.assembly()._replace(contributed=binder.contributed())
-            if failed := next((problem for problem in tell(assembly) if problem.fatal), None):
-                tell(self._assembly)  # for those who have heard of what does not come
+            if failed := next((problem for problem in notify_middleware(assembly) if problem.fatal), None):
+                notify_middleware(self._assembly)  # for those who have heard of what does not come
                 raise ToolDefinitionError(str(failed))
             self._publish(assembly)
             self._assembly = assembly
@@ -226,17 +237,17 @@ class _Draft:
     """
 
     def __init__(self, assembly: Assembly, plugin: Loaded) -> None:
-        self.changed: set[Served] = set()
+        self.changed: set[ItemKind] = set()
         self._before = assembly
         self._origin = plugin.origin
-        self._items: dict[Served, dict[str, Any]] = {}
-        self._origins: dict[Served, dict[str, Origin]] = {}
+        self._items: dict[ItemKind, dict[str, Any]] = {}
+        self._origins: dict[ItemKind, dict[str, Origin]] = {}
         self._forms: dict[str, frozenset[str]] = {}
-        self._withheld = {(one.name, one.owner): one for one in assembly.withheld}
+        self._unserved = {(one.name, one.owner): one for one in assembly.unserved}
 
-    def add(self, one: Bound | Withheld) -> None:
-        if isinstance(one, Withheld):
-            self._withheld[one.name, one.owner] = one
+    def add(self, one: BindResult) -> None:
+        if isinstance(one, UnservedTool):
+            self._unserved[one.name, one.owner] = one
             return
         what = f"{SINGULAR[one.field]} {one.name!r}"
         if owner := self._owner(one.field, one.name):
@@ -246,18 +257,18 @@ class _Draft:
             raise ToolDefinitionError(f"{what} is claimed by two others and served by neither")
         self._put(one)
 
-    def update(self, one: Bound | Withheld) -> None:
-        field: Served = "tools" if isinstance(one, Withheld) else one.field
+    def update(self, one: BindResult) -> None:
+        field: ItemKind = "tools" if isinstance(one, UnservedTool) else one.field
         self._take(field, (one.name,))
-        if isinstance(one, Withheld):
-            self._withheld[one.name, one.owner] = one
+        if isinstance(one, UnservedTool):
+            self._unserved[one.name, one.owner] = one
         else:
             self._put(one)
 
-    def remove(self, field: Served, names: tuple[str, ...]) -> None:
+    def remove(self, field: ItemKind, names: tuple[str, ...]) -> None:
         self._take(field, names)
 
-    def _take(self, field: Served, names: tuple[str, ...]) -> None:
+    def _take(self, field: ItemKind, names: tuple[str, ...]) -> None:
         """Take away what is the plugin's own under the first of these names that it has.
 
         Raises:
@@ -269,25 +280,25 @@ class _Draft:
                 del self._items[field][name], self._origins[field][name]
                 self._forms.pop(name, None)
                 return
-            if field == "tools" and self._withheld.pop((name, self._origin.name), None) is not None:
+            if field == "tools" and self._unserved.pop((name, self._origin.name), None) is not None:
                 return
         what = f"{SINGULAR[field]} {names[0]!r}"
         if owner := self._owner(field, names[0]):
             raise ToolDefinitionError(f"{what} was brought by {owner}, and is not for others to change")
         raise ToolDefinitionError(f"there is no {what} of {self._origin}")
 
-    def _put(self, one: Bound) -> None:
+    def _put(self, one: BoundDefinition) -> None:
         self._touch(one.field)
         self._items[one.field][one.name] = one.item
         self._origins[one.field][one.name] = one.origin
         if one.field == "tools":
             self._forms[one.name] = one.forms
-        self._withheld.pop((one.name, one.origin.name), None)
+        self._unserved.pop((one.name, one.origin.name), None)
 
-    def _owner(self, field: Served, name: str) -> Origin | None:
+    def _owner(self, field: ItemKind, name: str) -> Origin | None:
         return self._origins.get(field, self._before.origins[field]).get(name)
 
-    def _touch(self, field: Served) -> None:
+    def _touch(self, field: ItemKind) -> None:
         if field not in self.changed:
             self.changed.add(field)
             self._items[field] = dict(getattr(self._before, field))
@@ -301,7 +312,7 @@ class _Draft:
         if "tools" in self.changed:
             fields["forms"] = self._forms
         origins = {**self._before.origins, **self._origins}
-        return self._before._replace(**fields, origins=origins, withheld=tuple(self._withheld.values()))
+        return self._before._replace(**fields, origins=origins, unserved=tuple(self._unserved.values()))
 
 
 def _sorted(items: dict[str, Any]) -> dict[str, Any]:
@@ -313,5 +324,5 @@ def _definition(given: object) -> Definition:
     if isinstance(given, ToolDefinition | ResourceDefinition | PromptDefinition):
         return given
     if callable(given):
-        return definition_of(given)
+        return as_definition(given)
     raise ToolDefinitionError(f"{given!r} is neither a definition nor a function")

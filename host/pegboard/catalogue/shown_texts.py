@@ -7,13 +7,13 @@ from typing import Any
 
 from pegboard.errors import ToolDefinitionError
 
-MAX_PROPERTY = 256
+MAX_PROPERTY_CHARACTERS = 256
 """Characters of a parameter's name."""
 _ESCAPES = (b"\\u", b"\\b", b"\\f", b"\x7f")
 """How JSON writes control characters; regular expressions hold some of these as well."""
 
 
-def check_text(what: str, text: str, most: int) -> None:
+def check_shown_text(what: str, text: str, most: int) -> None:
     """Refuse a text that is too long, or holds what is not seen.
 
     Raises:
@@ -41,9 +41,9 @@ def check_schema_texts(schema: Mapping[str, Any], text: bytes, what: str = "") -
         ToolDefinitionError: it is; the message names the parameter.
     """
     for name in schema.get("properties", ()):
-        if len(name) > MAX_PROPERTY:
+        if len(name) > MAX_PROPERTY_CHARACTERS:
             raise ToolDefinitionError(
-                f"the name {name[:20]!r}... has {len(name)} characters, the limit is {MAX_PROPERTY}"
+                f"the name {name[:20]!r}... has {len(name)} characters, the limit is {MAX_PROPERTY_CHARACTERS}"
             )
         if "\n" in name or "\t" in name or not name.strip():
             raise ToolDefinitionError(f"{name!r} is no name for a parameter")

@@ -20,7 +20,7 @@ from pegboard.wire.meta_keys import MAX_LEVELS, nests_within
 HINTS = ("read_only", "destructive", "idempotent", "open_world")
 """What both `Behavior` and `ToolAnnotations` can say."""
 
-MAX_DOMAIN = 64
+MAX_DOMAIN_CHARACTERS = 64
 """Characters of a service domain's name."""
 
 _DOMAIN = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*", re.ASCII)
@@ -33,7 +33,7 @@ _OWN_ARGUMENTS = {
 }
 """The protocol's names of annotations, and the arguments of `ToolAnnotations` that give them."""
 
-METADATA = "pegboard/metadata"
+METADATA_KEY = "pegboard/metadata"
 """The key of `_meta` under which clients see it."""
 
 
@@ -54,7 +54,7 @@ def with_kind(tool: Tool, metadata: object) -> Tool:
         return tool._replace(annotations=hints)
     checked = _checked_metadata(metadata)
     shown = _metadata_object(checked)
-    meta = {**(tool.meta or {}), METADATA: shown} if shown else tool.meta
+    meta = {**(tool.meta or {}), METADATA_KEY: shown} if shown else tool.meta
     return tool._replace(annotations=_merged_hints(hints, checked), meta=meta, metadata=checked)
 
 
@@ -90,10 +90,12 @@ def _checked_classification(given: object) -> Classification:
         raise _wrong(f"its classification is {given!r}, not Classification")
     domains = tuple(_texts(given.service_domains, "service_domains"))
     for one in domains:
-        if not _DOMAIN.fullmatch(one) or len(one) > MAX_DOMAIN:
+        if not _DOMAIN.fullmatch(one) or len(one) > MAX_DOMAIN_CHARACTERS:
             close = nearest(one, ServiceDomain)
             hint = f"; did you mean {str(close)!r}?" if close else ", such as cloud_storage"
-            raise _wrong(f"the service domain {one!r} is not in snake case of at most {MAX_DOMAIN} characters{hint}")
+            raise _wrong(
+                f"the service domain {one!r} is not in snake case of at most {MAX_DOMAIN_CHARACTERS} characters{hint}"
+            )
     return Classification(domains)
 
 

@@ -42,9 +42,9 @@ def run_list(options: Namespace) -> int:
         return OK
     print_table([(tool.name, first_line(tool.description)) for tool in tools])
     flush()  # what is said comes after what is listed, where both go to the same place
-    if assembly.withheld:
-        names = ", ".join(one.name for one in assembly.withheld)
-        more = "1 more is" if len(assembly.withheld) == 1 else f"{len(assembly.withheld)} more are"
+    if assembly.unserved:
+        names = ", ".join(one.name for one in assembly.unserved)
+        more = "1 more is" if len(assembly.unserved) == 1 else f"{len(assembly.unserved)} more are"
         say(f"{more} not served, and `pegboard why NAME` tells why: {names}")
     if not tools:
         ways = "; install a toolkit, name a file with --file, or see `pegboard plugins` for what is off"

@@ -88,7 +88,7 @@ def _fast_loop() -> LoopFactory | None:
 
 def _announce(host: Host, token_file: str | None, address: str, tools: Sequence[str]) -> None:
     """Where the host is reached, what is on, and what to do next."""
-    from pegboard.catalogue.lists import for_operator
+    from pegboard.catalogue.lists import operator_only_tools
 
     owners = sorted({host.assembly.tools[name].tool.owner for name in tools})
     routes = host.assembly.routes.items()
@@ -97,7 +97,7 @@ def _announce(host: Host, token_file: str | None, address: str, tools: Sequence[
     name = f"{host.identity.name} {host.identity.version}"
     count = "1 tool" if len(tools) == 1 else f"{len(tools)} tools"
     say(f"{name} serves {count} ({', '.join(owners) or 'no toolkit'}) at {url}")
-    if token_file is not None and endpoint and (guarded := for_operator(host.assembly)):
+    if token_file is not None and endpoint and (guarded := operator_only_tools(host.assembly)):
         some = ", ".join(guarded[:3]) + (", ..." if len(guarded) > 3 else "")
         say(f"operator only, as they use secrets or tokens: {len(guarded)} ({some})")
         say(f"to call them: send `Authorization: Bearer $(pegboard operator-token)`; the token is in {token_file}")

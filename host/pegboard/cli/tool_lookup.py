@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pegboard.calls.execute import BoundTool
 from pegboard.catalogue.assembly import Assembly
-from pegboard.catalogue.binding import Withheld
+from pegboard.catalogue.binding import UnservedTool
 from pegboard.errors import NotFoundError
 from pegboard.names import nearest, normalise
 
@@ -23,7 +23,7 @@ def find_tool(assembly: Assembly, name: str) -> BoundTool:
         raise NotFoundError(f"{name!r} may be any of {', '.join(found)}")
     if found:
         return assembly.tools[found[0]]
-    if withheld := find_withheld(assembly, name):
+    if withheld := find_unserved(assembly, name):
         raise NotFoundError(f"the tool {withheld[0].name} is not served: {withheld[0].reason}")
     close = nearest(name, assembly.tools)
     hint = f"; did you mean {close!r}?" if close else "; `pegboard list` shows what there is"
@@ -32,9 +32,9 @@ def find_tool(assembly: Assembly, name: str) -> BoundTool:
     raise NotFoundError(f"there is no tool {name!r}{hint}")
 
 
-def find_withheld(assembly: Assembly, name: str) -> list[Withheld]:
+def find_unserved(assembly: Assembly, name: str) -> list[UnservedTool]:
     """The tools of this name that exist and are not served."""
-    return [one for one in assembly.withheld if same_name(one.name, name)]
+    return [one for one in assembly.unserved if same_name(one.name, name)]
 
 
 def same_name(one: str, other: str) -> bool:

@@ -12,7 +12,7 @@ from pegboard.cli.host_setup import loaded_host
 from pegboard.cli.listing import plugin_detail
 from pegboard.cli.output import print_json, print_text, say
 from pegboard.cli.secret_report import received_secrets
-from pegboard.cli.tool_lookup import find_tool, find_withheld, same_name
+from pegboard.cli.tool_lookup import find_tool, find_unserved, same_name
 from pegboard.errors import NotFoundError
 from pegboard.host import Host
 from pegboard.loading.plugins import Choice
@@ -82,7 +82,7 @@ def _tool_stories(host: Host, name: str) -> Iterator[str]:
         yield f"tool {tool.name}: served; it comes from {tool.owner}"
     except NotFoundError:
         pass
-    for one in find_withheld(host.assembly, name):
+    for one in find_unserved(host.assembly, name):
         yield f"tool {one.name}: not served; {one.reason}; it comes from {one.owner}"
     for problem in host.assembly.problems:
         if any(_names(quoted, name, problem.origin) for quoted in re.findall(r"'([^']*)'", problem.message)):

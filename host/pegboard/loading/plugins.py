@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from pegboard.plugin.authorization import TokenSource
 from pegboard.plugin.base import Lifespan, PluginContext
 from pegboard.plugin.commands import Command
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
@@ -16,6 +15,7 @@ from pegboard.plugin.origin import Origin, PluginKind
 from pegboard.plugin.routes import Authenticator, Route
 from pegboard.plugin.secrets import SecretStore
 from pegboard.plugin.stores import Store
+from pegboard.plugin.token_sources import TokenSource
 from pegboard.plugin.transports import StreamProtocol, Transport
 from pegboard.secrets.redaction import Redactor, redacted
 from pegboard.types.authorization import AuthProvider

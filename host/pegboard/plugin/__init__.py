@@ -10,7 +10,7 @@ _HOMES = {
     "plugin.commands": "Command",
     "plugin.secrets": "SecretStore",
     "plugin.error_adapters": "ErrorAdapter",
-    "plugin.authorization": "TokenSource",
+    "plugin.token_sources": "TokenSource",
     "plugin.routes": "Authenticator Route RouteHandler",
     "plugin.methods": """
         Contributions Describe Extension Method MethodHandler NotificationHandler Subscribe Subscription Topic

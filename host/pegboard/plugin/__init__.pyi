@@ -65,9 +65,6 @@ from pegboard.middleware.around import (
 from pegboard.middleware.gate import (
     Gate,
 )
-from pegboard.plugin.authorization import (
-    TokenSource,
-)
 from pegboard.plugin.base import (
     Catalogue,
     Lifespan,
@@ -116,6 +113,9 @@ from pegboard.plugin.sessions import (
 from pegboard.plugin.stores import (
     Store,
     StoreName,
+)
+from pegboard.plugin.token_sources import (
+    TokenSource,
 )
 from pegboard.plugin.transports import (
     Connection,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pegboard.types.metadata import ToolMetadata
 
 
-Completer: TypeAlias = "Sequence[str] | Callable[..., Any]"
+CompletionSource: TypeAlias = "Sequence[str] | Callable[..., Any]"
 """What an argument may be: values, of which those are offered that begin as what has been typed, or a function."""
 
 
@@ -101,7 +101,7 @@ class ResourceDefinition(NamedTuple):
     annotations: "Annotations | None" = None
     size: int | None = None
     icons: "Sequence[Icon]" = ()
-    completions: Mapping[str, Completer] = EMPTY
+    completions: Mapping[str, CompletionSource] = EMPTY
 
 
 class PromptDefinition(NamedTuple):
@@ -122,4 +122,4 @@ class PromptDefinition(NamedTuple):
     description: str | None = None
     meta: Mapping[str, Any] | None = None
     icons: "Sequence[Icon]" = ()
-    completions: Mapping[str, Completer] = EMPTY
+    completions: Mapping[str, CompletionSource] = EMPTY

@@ -11,8 +11,8 @@ from pegboard.errors import ConfigError, PluginError, TransportError
 from pegboard.messages.error_fields import described
 from pegboard.plugin.transports import Transport, TransportContext
 
-FIRST_DELAY_SECONDS = 0.5
-LONGEST_DELAY_SECONDS = 30.0
+MIN_DELAY_SECONDS = 0.5
+MAX_DELAY_SECONDS = 30.0
 """The delay doubles up to this; a transport that ran for longer than this begins with the first delay again."""
 
 logger = logging.getLogger("pegboard.transports")
@@ -63,10 +63,10 @@ async def _keep_running(transport: Transport, host: TransportContext) -> None:
             cause, what = error, "cannot be opened again"
         except (Exception, SystemExit) as error:  # noqa: BLE001 - it is logged below
             cause, what = error, "died"
-        lasted = clock() - started > LONGEST_DELAY_SECONDS
+        lasted = clock() - started > MAX_DELAY_SECONDS
         if not (opened or lasted or delay):
             logger.error("transport %s failed while it started", transport.name, exc_info=cause)
             raise TransportError(f"transport {transport.name} failed while it started: {described(cause)}") from cause
-        delay = FIRST_DELAY_SECONDS if lasted or not delay else min(delay * 2, LONGEST_DELAY_SECONDS)
+        delay = MIN_DELAY_SECONDS if lasted or not delay else min(delay * 2, MAX_DELAY_SECONDS)
         logger.error("transport %s %s; it is started again in %s s", transport.name, what, delay, exc_info=cause)
         await asyncio.sleep(delay)

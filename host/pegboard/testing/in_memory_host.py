@@ -16,11 +16,11 @@ from pegboard.hookspecs import hookimpl
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, find
 from pegboard.middleware.around import around
-from pegboard.plugin.authorization import TokenSource
 from pegboard.plugin.base import Plugin
 from pegboard.plugin.middleware import Middleware
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.secrets import SecretStore
+from pegboard.plugin.token_sources import TokenSource
 from pegboard.testing.effects import Watch
 from pegboard.types.authorization import TokenRequest
 from pegboard.types.callers import Authorization

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-KEYWORD = "x-inferrable"
+INFERRABLE_KEYWORD = "x-inferrable"
 """In the schema of a parameter, false where a model must not choose the value by itself."""
 
 
@@ -21,4 +21,4 @@ class Inferrable(NamedTuple):
     def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> Any:
         """The type's schema, with the mark."""
         schema = handler(core)
-        return schema if self.value else {**schema, KEYWORD: False}
+        return schema if self.value else {**schema, INFERRABLE_KEYWORD: False}

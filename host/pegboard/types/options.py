@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
-    from pegboard.plugin.definitions import Completer
+    from pegboard.plugin.definitions import CompletionSource
     from pegboard.plugin.error_adapters import ErrorAdapter
     from pegboard.types.authorization import ToolAuthorization
     from pegboard.types.catalogue import ToolAnnotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pegboard.types.ui import ResourceUi, ToolUi
 
 
-class Options(TypedDict, total=False):
+class CommonOptions(TypedDict, total=False):
     """What can be said of all three.
 
     Attributes:
@@ -41,7 +41,7 @@ class Options(TypedDict, total=False):
     icons: Sequence[Icon]
 
 
-class ToolOptions(Options, total=False):
+class ToolOptions(CommonOptions, total=False):
     """The options of `@kit.tool`.
 
     Attributes:
@@ -107,7 +107,7 @@ class ToolOptions(Options, total=False):
     deprecated: str | None
 
 
-class ResourceOptions(Options, total=False):
+class ResourceOptions(CommonOptions, total=False):
     """The options of `@kit.resource`, beside the URI.
 
     Attributes:
@@ -128,12 +128,12 @@ class ResourceOptions(Options, total=False):
     mime_type: str | None
     annotations: Annotations | None
     size: int | None
-    completions: Mapping[str, Completer]
+    completions: Mapping[str, CompletionSource]
     ui: ResourceUi | None
     extensions: Mapping[str, Any]
 
 
-class PromptOptions(Options, total=False):
+class PromptOptions(CommonOptions, total=False):
     """The options of `@kit.prompt`.
 
     Attributes:
@@ -141,4 +141,4 @@ class PromptOptions(Options, total=False):
             `completions={"game": ["chess", "go"]}`
     """
 
-    completions: Mapping[str, Completer]
+    completions: Mapping[str, CompletionSource]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pegboard import Context, Host, Toolkit
-from pegboard.catalogue import views
+from pegboard.catalogue import filtered_lists
 from pegboard.plugin import Middleware, ToolDefinition
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, CallNext, Listing, Outcome, Supplied, Tool
 from tests.host.hosting import failure, make_host, plugin_of, value
@@ -107,13 +107,13 @@ async def test_who_calls_it_nevertheless_is_told_what_it_needs() -> None:
 async def test_thousands_of_callers_share_the_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """A list is made for what tools ask for, and not for each caller, token or request."""
     made: Counter[Any] = Counter()
-    make = views.View._make
+    make = filtered_lists.FilteredList._make
 
-    async def counted(view: views.View, key: Any, asked: Call) -> Any:
+    async def counted(view: filtered_lists.FilteredList, key: Any, asked: Call) -> Any:
         made[key] += 1
         return await make(view, key, asked)
 
-    monkeypatch.setattr(views.View, "_make", counted)
+    monkeypatch.setattr(filtered_lists.FilteredList, "_make", counted)
     async with make_host(kit_of()) as host:
         seen: dict[str, set[int]] = {}
         for number in range(3000):
@@ -163,7 +163,7 @@ async def test_tools_with_scopes_come_and_go() -> None:
 
 
 async def test_how_many_lists_are_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "MOST_VIEWS", 2)
+    monkeypatch.setattr(filtered_lists, "MAX_CACHED_CALLERS", 2)
     async with make_host(kit_of()) as host:
         for _ in range(2):
             for caller, found in WHO:

@@ -408,7 +408,7 @@ SPELLINGS = [
 def test_a_tool_is_disabled_in_every_spelling(spelling: str) -> None:
     host = loaded(kit_of("delete_repo", "list_repos"), disabled_tools=[spelling])
     assert tools(host) == ["github_list_repos"]
-    (withheld,) = host.assembly.withheld
+    (withheld,) = host.assembly.unserved
     assert (withheld.name, withheld.owner) == ("github_delete_repo", "github")
     assert "[host] disabled_tools" in withheld.reason
     assert problems(host) == []
@@ -490,7 +490,7 @@ async def test_missing_secrets_hide_the_tool(empty: str) -> None:
     store = {"store": plugin_of(stores=[Store({"SET": "s", "EMPTY": empty})])}
     async with make_host(secret_kit(), plugins=store, missing_secrets="hide") as host:
         assert tools(host) == ["github_free"]
-        (withheld,) = host.assembly.withheld
+        (withheld,) = host.assembly.unserved
         assert withheld.reason == (
             "the secret UNSET is not set; set it in store; the secret EMPTY is not set; set it in store"
         )

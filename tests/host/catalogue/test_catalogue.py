@@ -350,13 +350,13 @@ async def test_what_the_operator_disabled_is_withheld() -> None:
         host.watch(heard.append)
         assert host.catalogue.add(named("bad_one")) == ("bad_one",)
         assert await listed(host, "tools") == []
-        withheld = host.assembly.withheld[0]
+        withheld = host.assembly.unserved[0]
         assert (withheld.name, withheld.owner) == ("bad_one", "program")
         assert "disabled by 'bad_*'" in withheld.reason
         assert host.catalogue.update(named("bad_one")) == ("bad_one",)
-        assert [one.name for one in host.assembly.withheld] == ["bad_one"]
+        assert [one.name for one in host.assembly.unserved] == ["bad_one"]
         host.catalogue.remove("tools", "bad_one")
-        assert [one.name for one in host.assembly.withheld] == []
+        assert [one.name for one in host.assembly.unserved] == []
     assert heard == []
 
 
@@ -372,10 +372,10 @@ async def test_an_update_may_withhold_a_tool_and_offer_it_again() -> None:
         host.watch(heard.append)
         on[0] = False
         host.catalogue.update(definition())
-        assert (await listed(host, "tools"), len(host.assembly.withheld)) == ([], 1)
+        assert (await listed(host, "tools"), len(host.assembly.unserved)) == ([], 1)
         on[0] = True
         host.catalogue.update(definition())
-        assert (await listed(host, "tools"), len(host.assembly.withheld)) == (["work"], 0)
+        assert (await listed(host, "tools"), len(host.assembly.unserved)) == (["work"], 0)
     assert heard == [Change("tools"), Change("tools")]
 
 

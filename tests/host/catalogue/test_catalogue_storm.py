@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from pegboard import Context, Host, NotFoundError, ToolDefinitionError, ToolResult
 from pegboard.catalogue import binding
-from pegboard.catalogue.definitions import compile_tool
+from pegboard.catalogue.tool_compiler import compile_tool
 from pegboard.plugin import ProtocolError, ToolDefinition
 from pegboard.types import Call, Change, Failure, Listing
 from tests.host.hosting import WAIT, call, make_host, until, value

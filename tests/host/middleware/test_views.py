@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from pegboard import Context, Host, Toolkit
-from pegboard.catalogue import views
+from pegboard.catalogue import filtered_lists
 from pegboard.plugin import Gate, Middleware, ProtocolError
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, CallNext, Change, Failure, ItemKind, Listing, Outcome, Tool
 from tests.host.hosting import call, failure, make_host, plugin_of, value
@@ -238,7 +238,7 @@ async def test_a_typed_error_is_the_answer() -> None:
 
 
 async def test_as_many_lists_are_kept_as_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "MOST_VIEWS", 2)
+    monkeypatch.setattr(filtered_lists, "MAX_CACHED_CALLERS", 2)
     editing = Editing(for_ann_alone)
     async with host_of(editing) as host:
         for caller in (ANN, BEN, LOCAL, BEN, LOCAL, ANN):

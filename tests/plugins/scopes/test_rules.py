@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from pegboard import Host, NotFoundError, Toolkit
-from pegboard.catalogue import views
+from pegboard.catalogue import filtered_lists
 from pegboard.plugin import InsufficientScopeError, Method, Plugin, hookimpl
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, Failure, Listing, MethodResult, Outcome, Supplied
 from pegboard_plugins.scopes import ScopesConfig, ScopesPlugin, _rules
@@ -237,13 +237,13 @@ async def test_this_machines_user_and_the_worker_find_all() -> None:
 
 async def test_thousands_of_callers_share_the_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     made: Counter[Any] = Counter()
-    make = views.View._make
+    make = filtered_lists.FilteredList._make
 
-    async def counted(view: views.View, key: Any, asked: Call) -> Any:
+    async def counted(view: filtered_lists.FilteredList, key: Any, asked: Call) -> Any:
         made[key] += 1
         return await make(view, key, asked)
 
-    monkeypatch.setattr(views.View, "_make", counted)
+    monkeypatch.setattr(filtered_lists.FilteredList, "_make", counted)
     async with host_of() as host:
         for number in range(2000):
             caller = Caller(f"user {number}", scopes=frozenset(["m", f"own-{number}"]), extra={"jti": number})

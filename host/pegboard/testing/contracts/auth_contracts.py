@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 from typing import ClassVar
 
 from pegboard.errors import AuthorizationRequiredError
-from pegboard.plugin.authorization import TokenSource
+from pegboard.plugin.token_sources import TokenSource
 from pegboard.testing.contracts.contract import Contract, captured_output, rule
 from pegboard.types.authorization import AuthProvider, TokenRequest, ToolAuthorization
 from pegboard.types.callers import Authorization, Caller, Supplied

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from pydantic_core import to_json
 
 from pegboard.calls.execute import Function
-from pegboard.catalogue.option_checks import MAX_DESCRIPTION, MAX_TITLE, check_options
-from pegboard.catalogue.shown_texts import check_schema_texts, check_text
+from pegboard.catalogue.option_checks import MAX_DESCRIPTION_CHARACTERS, MAX_TITLE_CHARACTERS, check_options
+from pegboard.catalogue.shown_texts import check_schema_texts, check_shown_text
 from pegboard.errors import ToolDefinitionError
 from pegboard.names import check_wire_name, normal_version
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
@@ -23,7 +23,7 @@ from pegboard.wire.codec import is_finite
 MAX_SCHEMA_BYTES = 256 * 1024
 """The largest input or output schema that is served, as JSON."""
 
-VERSION = "pegboard/version"
+VERSION_KEY = "pegboard/version"
 """The key of `_meta` under which clients see the version of a tool that has one of its own."""
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ def own_name(definition: ToolDefinition | ResourceDefinition | PromptDefinition)
     return name
 
 
-def place(function: object) -> str:
+def location_of(function: object) -> str:
     """Where a function stands, for messages."""
     if isinstance(function, type):
         return _place_of_class(function)
@@ -122,7 +122,7 @@ def _with_version(tool: Tool, version: object) -> Tool:
         own = normal_version(version)
     except ValueError as error:
         raise ToolDefinitionError(f"its version: {error}") from None
-    return tool._replace(version=own, meta={**(tool.meta or {}), VERSION: own})
+    return tool._replace(version=own, meta={**(tool.meta or {}), VERSION_KEY: own})
 
 
 def _deprecation(definition: ToolDefinition) -> str | None:
@@ -135,7 +135,7 @@ def _deprecation(definition: ToolDefinition) -> str | None:
     if not isinstance(message, str) or not message.strip():
         raise ToolDefinitionError(f'its deprecated is {message!r}; say what to use instead, like "use add instead"')
     message = " ".join(message.split())
-    check_text("deprecated", message, MAX_TITLE)
+    check_shown_text("deprecated", message, MAX_TITLE_CHARACTERS)
     return message
 
 
@@ -156,7 +156,7 @@ def description_of(definition: ToolDefinition | ResourceDefinition | PromptDefin
     else:
         text = inspect.getdoc(type(function)) or inspect.getdoc(type(function).__call__)
     if text:
-        check_text("description", text, MAX_DESCRIPTION)
+        check_shown_text("description", text, MAX_DESCRIPTION_CHARACTERS)
     return text
 
 

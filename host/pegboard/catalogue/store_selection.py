@@ -17,14 +17,14 @@ StoreKey = tuple[type[Any], str]
 """A contract, and the name of a store."""
 
 
-class Selected(NamedTuple):
+class SelectedStore(NamedTuple):
     """A store that a setting selects, and the plugin that offers it."""
 
     origin: Origin
     store: Store
 
 
-Stores = Mapping[StoreKey, Selected]
+Stores = Mapping[StoreKey, SelectedStore]
 
 
 class _Setting(NamedTuple):
@@ -36,11 +36,11 @@ class _Setting(NamedTuple):
     default: Any
 
 
-def offered_stores(plugins: Sequence[Loaded]) -> Iterator[tuple[StoreKey, Selected]]:
+def offered_stores(plugins: Sequence[Loaded]) -> Iterator[tuple[StoreKey, SelectedStore]]:
     """Every store that a plugin offers, by its contract and name."""
     for plugin in plugins:
         for store in plugin.stores:
-            yield (store.contract, store.name or plugin.origin.name), Selected(plugin.origin, store)
+            yield (store.contract, store.name or plugin.origin.name), SelectedStore(plugin.origin, store)
 
 
 def select_stores(
@@ -60,7 +60,7 @@ def select_stores(
         absent: the names of plugins that are installed and do not run.
         fall_back: select the default of a setting whose store is not offered.
     """
-    selected: dict[StoreKey, Selected] = {}
+    selected: dict[StoreKey, SelectedStore] = {}
     problems: list[ConfigProblem] = []
     for setting in (one for plugin in plugins for one in _settings(plugin)):
         found = offered.get((setting.contract, setting.name))

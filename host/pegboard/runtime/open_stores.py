@@ -7,7 +7,7 @@ import logging
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from pegboard.catalogue.stores import Selected, StoreKey, Stores
+from pegboard.catalogue.store_selection import SelectedStore, StoreKey, Stores
 from pegboard.errors import PluginError
 from pegboard.messages.error_fields import described
 from pegboard.secrets.redaction import redacted
@@ -48,7 +48,7 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
             keeper.add_done_callback(self._keepers.pop)
         return await asyncio.shield(opened)
 
-    async def _keep(self, selected: Selected, key: StoreKey, opened: asyncio.Future[Any]) -> None:
+    async def _keep(self, selected: SelectedStore, key: StoreKey, opened: asyncio.Future[Any]) -> None:
         """Enter a store and leave it in one task, as many libraries require."""
         closing = self._closing
         contract, name = key

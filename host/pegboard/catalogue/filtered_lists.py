@@ -13,14 +13,14 @@ from pegboard.middleware.time_limit import MiddlewareTime
 from pegboard.types.callers import Supplied
 from pegboard.types.calls import Call, CallNext, Failure, Listing, Outcome
 
-METHODS: dict[ListKind, str] = dict(zip(("tools", "resources", "templates", "prompts"), LIST_HOOKS, strict=True))
+LIST_METHODS: dict[ListKind, str] = dict(zip(("tools", "resources", "templates", "prompts"), LIST_HOOKS, strict=True))
 """The method that lists each kind."""
 
-MOST_VIEWS = 1000
+MAX_CACHED_CALLERS = 1000
 """For how many callers a list is kept; beyond that it is made again for those for whom it was made first."""
 
 
-class View:
+class FilteredList:
     """One list, as each caller sees it.
 
     Callers who see the same share the pages, and with them what protocols make of those. Two who ask at once may each
@@ -42,7 +42,7 @@ class View:
         links: Sequence[Link],
         page_size: int,
         key: Callable[[Call], Hashable],
-        before: View | None = None,
+        before: FilteredList | None = None,
         time: MiddlewareTime | None = None,
     ) -> None:
         self._time = time
@@ -66,7 +66,7 @@ class View:
         self._made = {}
 
     async def _make(self, key: Hashable, asked: Call) -> Pages:
-        made, method = self._made, METHODS[self._kind]
+        made, method = self._made, LIST_METHODS[self._kind]
         supplied = None if asked.supplied is None else Supplied()
         call = Call(method, caller=asked.caller._replace(expires_at=None), supplied=supplied)
         whole = self._whole(call)
@@ -79,7 +79,7 @@ class View:
         listing = await handler(call)
         assert isinstance(listing, Listing)
         pages = self._pages(listing, self._before.get(key))
-        if len(made) >= MOST_VIEWS:
+        if len(made) >= MAX_CACHED_CALLERS:
             del made[next(iter(made))]
         made[key] = pages
         return pages
@@ -97,7 +97,7 @@ class View:
 
 def _key_of(kind: ListKind, links: Sequence[Link], own: Callable[[Call], Hashable]) -> Callable[[Call], Hashable]:
     """What of a call a list depends on: by itself, and what each middleware around it goes by."""
-    around = [link for link in links if link.overrides(LIST_HOOKS[METHODS[kind]])]
+    around = [link for link in links if link.overrides(LIST_HOOKS[LIST_METHODS[kind]])]
     if not all(link.overrides("view") for link in around):
         return _by_caller
     views = (own, *[link.middleware.view for link in around])

@@ -7,7 +7,7 @@ import asyncio
 from pegboard.runtime.watchdog import Watchdog
 
 
-class InFlight:
+class CallCounter:
     """Counts calls. The event loop is watched while there are any.
 
     Args:

@@ -11,12 +11,12 @@ from pegboard.types.catalogue import Change, ItemKind
 
 logger = logging.getLogger("pegboard")
 
-KINDS: tuple[ItemKind, ...] = ("tools", "resources", "prompts")
+ITEM_KINDS: tuple[ItemKind, ...] = ("tools", "resources", "prompts")
 
 Listener: TypeAlias = Callable[[Change], None]
 
 
-class Changes:
+class ChangeListeners:
     """The listeners of one host, called on its event loop, in the order in which they came."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Changes:
 
     def emit_kinds(self, changed: Collection[ItemKind]) -> None:
         """Tell every listener that lists have changed, always in the same order."""
-        for kind in KINDS:
+        for kind in ITEM_KINDS:
             if kind in changed:
                 self.emit(Change(kind))
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.calls.execute import Function
 from pegboard.calls.giving import BoundPrompt, BoundResource, Completer
-from pegboard.catalogue.definitions import description_of, own_name, required_description, schema_json
 from pegboard.catalogue.shown_texts import check_schema_texts
+from pegboard.catalogue.tool_compiler import description_of, own_name, required_description, schema_json
 from pegboard.errors import ToolDefinitionError
 from pegboard.names import check_wire_name
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition
