@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Unpack, overload
 
-from pegboard.authoring import as_definition, as_definitions, check_function, fields_of, tool_fields
+from pegboard.authoring import Decorated, as_definition, as_definitions, check_function, fields_of, tool_fields
 from pegboard.hookspecs import HOST_API, hookimpl
 from pegboard.plugin.base import Lifespan, PluginContext
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
