@@ -23,12 +23,27 @@ from pegboard.testing.contracts.auth_contracts import (
     AuthProviderContract,
     TokenSourceContract,
 )
+from pegboard.testing.contracts.authenticator_contract import (
+    AuthenticatorContract,
+)
+from pegboard.testing.contracts.command_contract import (
+    CommandContract,
+)
 from pegboard.testing.contracts.contract import (
     Contract,
     rule,
 )
 from pegboard.testing.contracts.error_adapter_contract import (
     ErrorAdapterContract,
+)
+from pegboard.testing.contracts.http_requests import (
+    http_request,
+)
+from pegboard.testing.contracts.middleware_contract import (
+    MiddlewareContract,
+)
+from pegboard.testing.contracts.route_contract import (
+    RouteContract,
 )
 from pegboard.testing.contracts.secret_store_contract import (
     SecretStoreContract,
@@ -66,19 +81,23 @@ __all__ = [
     "Answer",
     "Asked",
     "AuthProviderContract",
+    "AuthenticatorContract",
     "CallError",
     "CallResult",
+    "CommandContract",
     "Contract",
     "ErrorAdapterContract",
     "EventStoreContract",
     "FarEnd",
     "Lines",
     "Logged",
+    "MiddlewareContract",
     "PlainClient",
     "PromptGiven",
     "ReadResult",
     "RepeatedEffects",
     "Reported",
+    "RouteContract",
     "SecretStoreContract",
     "SessionStoreContract",
     "SnapshotDiffers",
@@ -92,6 +111,7 @@ __all__ = [
     "connect",
     "decline",
     "effect",
+    "http_request",
     "reply",
     "rule",
     "session_record",

@@ -7,6 +7,7 @@ import sys
 
 from pegboard.plugin import EventStore, SessionStore
 from pegboard.testing import EventStoreContract, SessionStoreContract, session_record
+from pegboard.types import LOCAL
 from pegboard_plugins.mcp.http.memory_store import MemoryEventStore, MemorySessionStore
 
 
@@ -56,7 +57,7 @@ class TestMemorySessions(SessionStoreContract):
         gc.collect()
         before = sys.getallocatedblocks()
         for number in range(1000):
-            await store.put(session_record(f"session-{number}"))
+            await store.put(session_record(f"session-{number}")._replace(caller=LOCAL))
         assert (sys.getallocatedblocks() - before) / 1000 < 16
 
 

@@ -73,6 +73,11 @@ class CountsAll(Sessions):
         return len(self._kept)
 
 
+class DropsTheIssuer(Sessions):
+    async def put(self, record: SessionRecord) -> bool:
+        return await super().put(record._replace(caller=record.caller._replace(issuer=None)))
+
+
 class Forgetful(Sessions):
     def __init__(self) -> None:
         MemorySessionStore.__init__(self, 5, 60)
@@ -81,6 +86,7 @@ class Forgetful(Sessions):
 BAD_SESSIONS: list[tuple[type[Sessions], str]] = [
     (SaysNothing, "test_what_is_put_is_got"),
     (GivesTuples, "test_what_is_put_is_got"),
+    (DropsTheIssuer, "test_every_field_of_a_caller_is_kept"),
     (TrimsNames, "test_nobody_is_who_was_never_put"),
     (KeepsTheFirst, "test_the_last_that_was_put_holds"),
     (RemovesAll, "test_what_is_removed_is_gone"),

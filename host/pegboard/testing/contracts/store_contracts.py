@@ -12,9 +12,25 @@ from pegboard.types.callers import ANONYMOUS, LOCAL, Caller, Client
 
 
 def session_record(session_id: str = "s", level: str = "info") -> SessionRecord:
-    """A session as a handshake leaves it."""
-    client = Client("raw", "1", "2025-11-25", {"sampling": {}, "elicitation": {"form": {}}})
-    return SessionRecord(session_id, client, LOCAL, frozenset({"tools"}), level, frozenset({"x://a"}))
+    """Return a session of an authenticated caller, as the host keeps it."""
+    caller = Caller(
+        subject="ada",
+        scopes=frozenset({"read", "write"}),
+        client_id="contract-app",
+        expires_at=4_102_444_800.5,
+        resource="https://tools.example/mcp",
+        issuer="https://issuer.example",
+    )
+    return SessionRecord(
+        id=session_id,
+        client=Client(
+            name="raw", version="1", revision="2025-11-25", capabilities={"sampling": {}, "elicitation": {"form": {}}}
+        ),
+        caller=caller,
+        offered=frozenset({"tools"}),
+        level=level,
+        subscriptions=frozenset({"x://a"}),
+    )
 
 
 class SessionStoreContract(Contract[SessionStore]):
@@ -32,7 +48,22 @@ class SessionStoreContract(Contract[SessionStore]):
         assert found == session_record(), f"put {session_record()}, got {found}"
         assert isinstance(found, SessionRecord), f"a {type(found).__name__} came back"
         assert isinstance(found.client, Client), f"its client came back as a {type(found.client).__name__}"
-        assert found.caller.trusted is True
+        assert isinstance(found.caller, Caller), f"its caller came back as a {type(found.caller).__name__}"
+
+    @rule
+    async def test_every_field_of_a_caller_is_kept(self, store: SessionStore) -> None:
+        """A caller that lost its issuer or scopes, or became an operator, would have other rights."""
+        full = session_record().caller._replace(extra={"email": "ada@example.com", "groups": ["a", {"b": None}]})
+        callers = (LOCAL, ANONYMOUS, full, full._replace(service=True), Caller(client_id="worker", service=True))
+        for place, caller in enumerate(callers):
+            record = session_record(f"s{place}")._replace(caller=caller)
+            await store.put(record)
+            found = await store.get(record.id)
+            assert found is not None, "the session was not kept"
+            for name, value in caller._asdict().items():
+                kept = getattr(found.caller, name)
+                assert kept == value, f"{name} of the caller was {value!r} and became {kept!r}"
+                assert type(kept) is type(value) or isinstance(value, dict), f"{name} became a {type(kept).__name__}"
 
     @rule
     async def test_nobody_is_who_was_never_put(self, store: SessionStore) -> None:

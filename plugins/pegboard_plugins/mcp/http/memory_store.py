@@ -34,7 +34,7 @@ class MemorySessionStore:
             return False
         if former is None or former[0].caller is not record.caller:
             self._forget(record.id)
-            self._of_callers[record.caller, record.peer] += 1
+            self._of_callers[record.caller.identity, record.peer] += 1
         self._use(record)
         return True
 
@@ -54,12 +54,12 @@ class MemorySessionStore:
     async def count(self, caller: Caller, peer: str = "") -> int:
         """Count the sessions of a caller."""
         self._forget_idle()
-        return self._of_callers[caller, peer]
+        return self._of_callers[caller.identity, peer]
 
     def _forget(self, session_id: str) -> None:
         if (former := self._kept.pop(session_id, None)) is None:
             return
-        whose = former[0].caller, former[0].peer
+        whose = former[0].caller.identity, former[0].peer
         self._of_callers[whose] -= 1
         if not self._of_callers[whose]:
             del self._of_callers[whose]

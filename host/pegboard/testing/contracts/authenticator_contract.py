@@ -1,0 +1,155 @@
+"""The rules of authenticators (`pegboard.plugin.Authenticator`)."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import abstractmethod
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import ClassVar
+from unittest import SkipTest
+
+from pegboard.plugin.routes import Authenticator
+from pegboard.testing.contracts.contract import Contract, captured_output, rule
+from pegboard.testing.contracts.http_requests import http_request
+from pegboard.types.callers import EMPTY, Caller
+from pegboard.types.http import Request, Response
+
+INVALID_AUTHORIZATION = (
+    "", " ", "Bearer", "Bearer ", "Bearer  ", "Bearer a b", "Bearer \u20ac", "Bearer \udcff", "Bearer \0", "Basic Og==",
+    "Basic !", "Bearer invalid", "Bearer a.b.c", "Bearer " + "x" * 20_000, "Negotiate", "=",
+)  # fmt: skip
+"""Values of the header `Authorization` that identify no caller."""
+
+
+class AuthenticatorContract(Contract[Authenticator]):
+    """The rules of an authenticator.
+
+    Attributes:
+        anonymous: requests without credentials are admitted, as an unknown caller.
+        trusted: callers with valid credentials are operators.
+    """
+
+    anonymous: ClassVar[bool] = False
+    trusted: ClassVar[bool] = False
+
+    @abstractmethod
+    def make(self) -> Authenticator | Awaitable[Authenticator]:
+        """Return an authenticator."""
+
+    @abstractmethod
+    def credentials(self) -> Sequence[Mapping[str, str]]:
+        """Return valid credentials: for each caller the header fields of a request, such as `Authorization`."""
+
+    def invalid_credentials(self) -> Sequence[Mapping[str, str]]:
+        """Return header fields that the authenticator must reject, such as those with an expired token."""
+        return ()
+
+    def request(self, headers: Mapping[str, str] = EMPTY) -> Request:
+        """Return a request with these header fields."""
+        return http_request(headers=headers)
+
+    @rule
+    async def test_it_names_its_policy(self, authenticator: Authenticator) -> None:
+        """Routes refer to the policy by this name."""
+        assert isinstance(authenticator.policy, str), f"its policy is {authenticator.policy!r}"
+        assert authenticator.policy.strip(), "its policy is empty"
+        assert authenticator.policy != "public", "routes with the policy 'public' admit every caller"
+
+    @rule
+    async def test_its_attributes_are_valid(self, authenticator: Authenticator) -> None:
+        """`only_local` is a reason, `needs_token` a bool and `public_hosts` lists host names."""
+        only_local = getattr(authenticator, "only_local", None)
+        assert only_local is None or (isinstance(only_local, str) and only_local), f"only_local is {only_local!r}"
+        assert isinstance(getattr(authenticator, "needs_token", True), bool), "needs_token must be a bool"
+        hosts = getattr(authenticator, "public_hosts", ())
+        assert not isinstance(hosts, str), "public_hosts must be a collection of strings"
+        assert all(isinstance(host, str) and host for host in hosts), f"public_hosts is {hosts!r}"
+
+    @rule
+    async def test_valid_credentials_identify_the_caller(self, authenticator: Authenticator) -> None:
+        """The host calls it with each request, so that the result is the same each time."""
+        for headers in self.credentials():
+            found = await authenticator.authenticate(self.request(headers))
+            assert isinstance(found, Caller), f"valid credentials were rejected: {found!r}"
+            assert found.is_known, "the caller has no subject and no client_id"
+            assert found.trusted == self.trusted, f"`trusted` of the caller is {found.trusted}"
+            again = await authenticator.authenticate(self.request(headers))
+            assert _summary(again) == _summary(found), f"the second request identified {again!r}"
+
+    @rule
+    async def test_missing_credentials_are_challenged(self, authenticator: Authenticator) -> None:
+        """A client learns from status 401 and `WWW-Authenticate` how to authenticate (RFC 9110, section 11.6.1)."""
+        found = await authenticator.authenticate(self.request())
+        if self.anonymous:
+            assert isinstance(found, Caller), f"a request without credentials was rejected: {found!r}"
+            assert not found.trusted, "a request without credentials made its caller an operator"
+            return
+        assert isinstance(found, Response), f"a request without credentials was admitted: {found!r}"
+        assert found.status == 401, f"a request without credentials got status {found.status}"
+        challenge = {name.lower(): value for name, value in found.headers.items()}.get("www-authenticate")
+        assert challenge, "status 401 requires the header WWW-Authenticate"
+
+    @rule
+    async def test_invalid_credentials_are_rejected(self, authenticator: Authenticator) -> None:
+        """Malformed and unknown credentials get a response, never an exception and never a caller."""
+        malformed = [{"Authorization": value} for value in INVALID_AUTHORIZATION]
+        for headers in (*malformed, *self.invalid_credentials()):
+            found = await authenticator.authenticate(self.request(headers))
+            if self.anonymous and isinstance(found, Caller):
+                assert not found.is_known, f"{headers!r} identified {found!r}"
+                continue
+            assert isinstance(found, Response), f"{headers!r} was admitted as {found!r}"
+            assert 400 <= found.status < 600, f"{headers!r} got status {found.status}"
+
+    @rule
+    async def test_altered_credentials_are_rejected(self, authenticator: Authenticator) -> None:
+        """Credentials that resemble valid ones are invalid, before and after the valid ones were used."""
+        for headers in self.credentials():
+            for _ in range(2):
+                for altered in _altered(headers):
+                    found = await authenticator.authenticate(self.request(altered))
+                    assert not isinstance(found, Caller) or not found.is_known, f"{altered!r} was admitted"
+                await authenticator.authenticate(self.request(headers))
+
+    @rule
+    async def test_concurrent_requests_are_independent(self, authenticator: Authenticator) -> None:
+        """The result of one request does not depend on the others that run at the same time."""
+        cases = [*self.credentials(), EMPTY] * 10
+        alone = [await authenticator.authenticate(self.request(headers)) for headers in cases]
+        together = await asyncio.gather(*[authenticator.authenticate(self.request(headers)) for headers in cases])
+        for expected, found in zip(alone, together, strict=True):
+            assert _summary(found) == _summary(expected), f"expected {expected!r}, got {found!r}"
+
+    @rule
+    async def test_it_discloses_no_credentials(self, authenticator: Authenticator) -> None:
+        """Neither its logs nor its responses contain credentials."""
+        with captured_output() as output:
+            for headers in (*self.credentials(), {"Authorization": "Bearer canary-51c7"}):
+                found = await authenticator.authenticate(self.request(headers))
+                output.write(f"{found!r}")
+        output.write(f"{authenticator!r}")
+        for headers in (*self.credentials(), {"Authorization": "Bearer canary-51c7"}):
+            for name, value in headers.items():
+                assert value.split(" ")[-1] not in output.getvalue(), f"the value of {name} was disclosed"
+
+    @rule
+    async def test_a_completed_response_keeps_its_status(self, authenticator: Authenticator) -> None:
+        """`complete` adds to the challenge of a rejection."""
+        complete = getattr(authenticator, "complete", None)
+        if complete is None:
+            raise SkipTest("the authenticator has no method `complete`")
+        for status in (401, 403):
+            found = complete(Response(status, b"body"))
+            assert isinstance(found, Response), f"complete returned {found!r}"
+            assert (found.status, found.body) == (status, b"body"), f"complete changed the response: {found!r}"
+
+
+def _altered(headers: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return variants of valid credentials: longer, without the last character, and in another case."""
+    changes = (lambda value: f"{value}x", lambda value: value[:-1], str.swapcase)
+    variants = [{name: change(value) for name, value in headers.items()} for change in changes]
+    return [variant for variant in variants if variant != headers]
+
+
+def _summary(found: Caller | Response) -> object:
+    return found.identity if isinstance(found, Caller) else found.status

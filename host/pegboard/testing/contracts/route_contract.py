@@ -1,0 +1,123 @@
+"""The rules of HTTP routes (`pegboard.plugin.Route`)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from abc import abstractmethod
+from collections.abc import Awaitable, Sequence
+from typing import ClassVar
+
+from pegboard.host import Host
+from pegboard.plugin.routes import Route
+from pegboard.testing.contracts.contract import Contract, rule
+from pegboard.testing.in_memory_host import ConnectOptions, Kit, Observed, in_memory_host
+from pegboard.types.http import EventStream, Request, Response
+
+INVALID_BODIES = (
+    b"", b"\0", b"{", b"[]", b"null", b"1", b'"x"', b"\xff\xfe", b'{"a": 1, "a": 2}', b"[" * 5000, b"x" * 100_000,
+)  # fmt: skip
+"""Bodies that few handlers expect."""
+
+
+class RouteContract(Contract[Route]):
+    """The rules of a route. Its handler gets a host with the `kits`.
+
+    Attributes:
+        kits: toolkits and plugins that the host serves, as for `pegboard.testing.connect`.
+    """
+
+    kits: ClassVar[Sequence[Kit]] = ()
+
+    @abstractmethod
+    def make(self) -> Route | Awaitable[Route]:
+        """Return a route."""
+
+    @abstractmethod
+    def requests(self) -> Sequence[Request]:
+        """Return requests that the route handles successfully. `http_request` makes them."""
+
+    @rule
+    async def test_its_method_and_path_are_valid(self, route: Route) -> None:
+        """The host matches both exactly."""
+        assert re.fullmatch(r"[A-Z]+|\*", route.method), f"its method is {route.method!r}"
+        assert re.fullmatch(r"/[^?#\s]*", route.path), f"its path is {route.path!r}"
+
+    @rule
+    async def test_its_policy_is_named(self, route: Route) -> None:
+        """An authenticator or "public" decides about callers."""
+        assert isinstance(route.auth, str), f"its policy is {route.auth!r}"
+        assert route.auth.strip(), "its policy is empty"
+
+    @rule
+    async def test_its_handler_responds(self, route: Route) -> None:
+        """Each request gets a valid HTTP response with a status below 400."""
+        async with self._host() as host:
+            for request in self.requests():
+                found = await _respond(route, request, host)
+                if isinstance(found, Response):
+                    assert found.status < 400, f"{_name(request)} got status {found.status}: {found.body[:500]!r}"
+
+    @rule
+    async def test_unexpected_requests_are_client_errors(self, route: Route) -> None:
+        """A request with a missing header or an invalid body gets a response with a status below 500."""
+        async with self._host() as host:
+            for request in self.requests():
+                variants = [request._replace(body=body) for body in INVALID_BODIES]
+                variants += [request._replace(query={}), request._replace(query=dict.fromkeys(("", "a", "\0"), "\0"))]
+                for variant in variants:
+                    found = await _respond(route, variant, host)
+                    if isinstance(found, Response):
+                        assert found.status < 500, f"{_name(variant)} {variant.body[:80]!r} got status {found.status}"
+
+    @rule
+    async def test_concurrent_requests_are_independent(self, route: Route) -> None:
+        """The status of a response does not depend on other requests."""
+        async with self._host() as host:
+            requests = [*self.requests()] * 5
+            alone = [await _status(route, request, host) for request in requests]
+            together = await asyncio.gather(*[_status(route, request, host) for request in requests])
+            assert list(together) == alone, f"alone the requests got {alone}, together {together}"
+
+    @rule
+    async def test_an_event_stream_can_be_closed(self, route: Route) -> None:
+        """The server closes a stream when its client is gone."""
+        async with self._host() as host:
+            for request in self.requests():
+                found = await route.handler(request, host)
+                if isinstance(found, EventStream):
+                    await _close(found)
+
+    def _host(self) -> Host:
+        return in_memory_host(ConnectOptions(self.kits), Observed())
+
+
+async def _respond(route: Route, request: Request, host: Host) -> Response | EventStream:
+    """Return the response to a request, checked by the rules of HTTP. A stream is closed."""
+    found = await route.handler(request, host)
+    assert isinstance(found, Response | EventStream), f"{_name(request)} got {found!r}"
+    for name, value in found.headers.items():
+        assert re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name), f"{_name(request)} got the header {name!r}"
+        assert re.fullmatch(r"[^\r\n\0]*", value), f"{_name(request)} got the header {name} with {value!r}"
+    if isinstance(found, EventStream):
+        await _close(found)
+        return found
+    assert type(found.status) is int, f"{_name(request)} got the status {found.status!r}"
+    assert 200 <= found.status < 600, f"{_name(request)} got the status {found.status}"
+    assert isinstance(found.body, bytes), f"{_name(request)} got a body of type {type(found.body).__name__}"
+    return found
+
+
+async def _status(route: Route, request: Request, host: Host) -> int:
+    found = await _respond(route, request, host)
+    return found.status if isinstance(found, Response) else 200
+
+
+async def _close(stream: EventStream) -> None:
+    close = getattr(stream.messages, "aclose", None)
+    if close is not None:
+        await close()
+
+
+def _name(request: Request) -> str:
+    return f"{request.method} {request.path}"

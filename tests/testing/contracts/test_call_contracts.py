@@ -1,0 +1,212 @@
+"""The contracts of middleware and commands: built-in plugins keep them, and a faulty one breaks each rule."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard import NotFoundError, ToolResult
+from pegboard.plugin import Command, Middleware, Plugin, around
+from pegboard.testing import CommandContract, MiddlewareContract
+from pegboard.types import Call, CallNext, Listing, Tool
+from pegboard_plugins.audit import AuditConfig, AuditPlugin
+from pegboard_plugins.logging import LoggingConfig, LoggingPlugin
+from pegboard_plugins.rate_limit import RateLimitConfig, RateLimitPlugin
+from pegboard_plugins.response_size import ResponseSizeConfig, ResponseSizePlugin
+from pegboard_plugins.scopes import ScopesConfig, ScopesPlugin
+from pegboard_plugins.timing import TimingConfig, TimingPlugin
+from pegboard_plugins.worker import WorkerConfig, WorkerPlugin
+
+BUILT_IN: dict[str, tuple[type[Any], type[Any], dict[str, Any]]] = {
+    "logging": (LoggingPlugin, LoggingConfig, {}),
+    "timing": (TimingPlugin, TimingConfig, {}),
+    "rate_limit": (RateLimitPlugin, RateLimitConfig, {"calls_per_minute": 1, "burst": 1, "local": True}),
+    "response_size": (ResponseSizePlugin, ResponseSizeConfig, {"warn_bytes": 1}),
+    "scopes": (ScopesPlugin, ScopesConfig, {"tools": {"contract_*": ["read", "write"]}}),
+    "audit": (AuditPlugin, AuditConfig, {}),
+}
+
+
+def contract_of(make: Callable[[], Any]) -> type[MiddlewareContract]:
+    class Checked(MiddlewareContract):
+        def make(self) -> Middleware:
+            made: Middleware = make()
+            return made
+
+    return Checked
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_built_in_middleware_keeps_the_contract(name: str, tmp_path: Path) -> None:
+    plugin, config, settings = BUILT_IN[name]
+    more = {"file": str(tmp_path / "audit.jsonl")} if name == "audit" else {}
+
+    def make() -> Middleware:
+        made: Plugin = plugin(config.model_validate(settings | more))
+        (middleware,) = made.register_middleware()  # type: ignore[attr-defined]
+        return middleware  # type: ignore[no-any-return]
+
+    assert contract_of(make).broken() == {}
+
+
+class NoName(Middleware):
+    name = " "
+
+
+class Warns(Middleware):
+    def assembled(self, inventory: Any) -> Any:
+        return [None]
+
+
+class Views(Middleware):
+    def view(self, call: Call) -> Any:
+        return object()
+
+
+class ReturnsNothing(Middleware):
+    async def on_call_tool(self, call: Call, call_next: CallNext) -> Any:
+        await call_next(call)
+
+
+class Untyped(Middleware):
+    async def on_request(self, call: Call, call_next: CallNext) -> Any:
+        try:
+            return await call_next(call)
+        except NotFoundError as error:
+            raise KeyError(call.method) from error
+
+
+class Shields(Middleware):
+    async def on_message(self, call: Call, call_next: CallNext) -> Any:
+        try:
+            return await call_next(call)
+        except asyncio.CancelledError:
+            return ToolResult()
+
+
+class Repeats(Middleware):
+    async def on_request(self, call: Call, call_next: CallNext) -> Any:
+        await call_next(call)
+        return await call_next(call)
+
+
+class Changes(Middleware):
+    async def on_get_prompt(self, call: Call, call_next: CallNext) -> Any:
+        call.params["arguments"] = {}  # type: ignore[index]
+        return await call_next(call)
+
+
+class Mixes(Middleware):
+    last: Any = None
+
+    async def on_request(self, call: Call, call_next: CallNext) -> Any:
+        self.last = call
+        await asyncio.sleep(0)
+        return await call_next(self.last)
+
+
+class Adds(Middleware):
+    async def on_list_tools(self, call: Call, call_next: CallNext) -> Any:
+        return Listing("tools", (Tool(name="new", description="New.", input_schema={}),))
+
+
+class RejectsNotifications(Middleware):
+    async def on_notification(self, call: Call, call_next: CallNext) -> Any:
+        raise ValueError(call.method)
+
+
+FAULTS: list[tuple[type[Middleware], str]] = [
+    (NoName, "test_its_name_is_valid"),
+    (Warns, "test_it_accepts_an_inventory"),
+    (Views, "test_wants_and_view_are_valid"),
+    (ReturnsNothing, "test_each_call_ends_with_an_outcome"),
+    (Untyped, "test_an_error_of_the_call_stays_typed"),
+    (Shields, "test_a_cancelled_call_ends"),
+    (Repeats, "test_a_call_that_succeeded_is_not_repeated"),
+    (Changes, "test_the_parameters_of_a_call_are_not_changed"),
+    (Mixes, "test_concurrent_calls_are_independent"),
+    (Adds, "test_lists_keep_their_kind_and_get_no_new_names"),
+    (RejectsNotifications, "test_notifications_are_accepted"),
+]
+
+
+@pytest.mark.parametrize(("kind", "rule"), FAULTS)
+def test_faulty_middleware_breaks_the_rule(kind: type[Middleware], rule: str) -> None:
+    assert rule in contract_of(kind).broken()
+
+
+def test_sound_middleware_breaks_no_rule() -> None:
+    @around("tools/call")
+    async def reject(call: Call, call_next: CallNext) -> Any:
+        raise NotFoundError("no")
+
+    assert contract_of(Middleware).broken() == contract_of(lambda: reject).broken() == {}
+    assert {rule for _, rule in FAULTS} == set(MiddlewareContract.rules())
+
+
+# --- commands
+
+
+class TestWorkerToken(CommandContract):
+    def make(self) -> Command:
+        secret = "0123456789abcdef-a-secret-of-the-tests"
+        (command,) = WorkerPlugin(WorkerConfig.model_validate({"secret": secret})).register_commands()
+        return command
+
+    def lines(self) -> Sequence[str]:
+        return ["", "--seconds 5"]
+
+    def invalid_lines(self) -> Sequence[str]:
+        return ["--seconds x", "--seconds 0", "extra"]
+
+
+def greet(options: Any) -> str:
+    if options.name == "nobody":
+        raise NotFoundError("no such name")
+    return f"hello {options.name}"
+
+
+def printed(options: Any) -> str:
+    print("hello")
+    return ""
+
+
+NAME: Any = [("name", {"help": "a name"})]
+SOUND = Command("greet", "greet a person", greet, NAME, ["pegboard greet Ada --json"])
+
+
+def command_contract(command: Command) -> type[CommandContract]:
+    class Checked(CommandContract):
+        def make(self) -> Command:
+            return command
+
+        def lines(self) -> Sequence[str]:
+            return ["Ada"]
+
+        def invalid_lines(self) -> Sequence[str]:
+            return ["", "nobody"]
+
+    return Checked
+
+
+COMMANDS = [
+    (SOUND._replace(name="Greet!"), "test_its_name_and_summary_are_valid"),
+    (SOUND._replace(arguments=[("name", {})]), "test_its_arguments_have_help"),
+    (SOUND._replace(examples=["pegboard greet"]), "test_its_examples_are_valid"),
+    (SOUND._replace(run=printed), "test_it_returns_a_string"),
+    (SOUND._replace(run=lambda options: "hello"), "test_invalid_arguments_are_rejected"),
+]
+
+
+@pytest.mark.parametrize(("command", "rule"), COMMANDS)
+def test_a_faulty_command_breaks_the_rule(command: Command, rule: str) -> None:
+    assert rule in command_contract(command).broken()
+
+
+def test_a_sound_command_breaks_no_rule() -> None:
+    assert command_contract(SOUND).broken() == {}
+    assert {rule for _, rule in COMMANDS} == set(CommandContract.rules())
