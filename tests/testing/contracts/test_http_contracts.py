@@ -6,8 +6,10 @@ import asyncio
 import itertools
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
+from time import time
 from typing import Any, ClassVar
 
+import jwt
 import pytest
 
 from pegboard.plugin import Authenticator, Route
@@ -36,19 +38,20 @@ class TestStaticTokens(AuthenticatorContract):
         return [{"Authorization": f"Bearer {TOKEN}"}, {"authorization": f"bearer {TOKEN}-eve"}]
 
 
+def mint(secret: str, seconds: int) -> str:
+    claims = {"aud": "worker", "ver": "1", "exp": int(time()) + seconds}
+    return jwt.encode(claims, secret, algorithm="HS256")
+
+
 class TestWorkerTokens(AuthenticatorContract):
     def make(self) -> Authenticator:
         (made,) = worker().register_authenticators()
         return made
 
     def credentials(self) -> Sequence[Mapping[str, str]]:
-        from pegboard_plugins.worker.tokens import mint
-
         return [{"Authorization": f"Bearer {mint(SECRET, 60)}"}]
 
     def invalid_credentials(self) -> Sequence[Mapping[str, str]]:
-        from pegboard_plugins.worker.tokens import mint
-
         return [{"Authorization": f"Bearer {token}"} for token in (mint(SECRET, -3600), mint("other" * 9, 60))]
 
 
