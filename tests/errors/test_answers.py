@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-import pegboard
 from pegboard import MCPError, errors
 from pegboard_plugins.worker.jwt_authenticator import create_token
 from tests.support import errors_plugin
@@ -58,7 +57,7 @@ async def served(site: Path) -> AsyncIterator[Served]:
 
 def text_of(row: Row) -> str:
     """What the error says."""
-    error: BaseException = eval(row.raised, {}, vars(errors_plugin)["_Public"]())
+    error: BaseException = eval(row.raised, dict(errors_plugin.PUBLIC))
     return str(error)
 
 
@@ -149,8 +148,8 @@ async def test_the_worker_answers_what_sessions_are_answered(row: Row, served: S
 
 CLASSES = {
     name: one
-    for name in pegboard.__all__
-    if inspect.isclass(one := getattr(pegboard, name)) and issubclass(one, MCPError) and name == one.__name__
+    for name, one in errors_plugin.PUBLIC.items()
+    if inspect.isclass(one) and issubclass(one, MCPError) and name == one.__name__
 }
 
 

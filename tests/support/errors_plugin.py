@@ -6,10 +6,10 @@ is to be raised is said as Python, in hexadecimal digits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import pegboard
+from pegboard import plugin
 from pegboard.plugin import (
     Method,
     Middleware,
@@ -22,25 +22,12 @@ from pegboard.plugin import (
 )
 from pegboard.types import Call, CallNext, Outcome
 
-
-class _Public(Mapping[str, Any]):
-    """The public names."""
-
-    def __getitem__(self, name: str) -> Any:
-        if name in pegboard.__all__:
-            return getattr(pegboard, name)
-        raise KeyError(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(pegboard.__all__)
-
-    def __len__(self) -> int:
-        return len(pegboard.__all__)
+PUBLIC = {name: getattr(module, name) for module in (pegboard, plugin) for name in module.__all__}
 
 
 def fail(code: str) -> str:
     """Raise it."""
-    error: BaseException = eval(bytes.fromhex(code).decode(), {}, _Public())
+    error: BaseException = eval(bytes.fromhex(code).decode(), dict(PUBLIC))
     raise error
 
 
