@@ -10,8 +10,18 @@ from pathlib import Path
 from uuid import uuid4
 
 from pegboard import PluginConfig
-from pegboard.plugin import EventStore, Plugin, PluginContext, SessionRecord, SessionStore, Store, hookimpl
-from pegboard.types import Caller, Client
+from pegboard.plugin import (
+    EventStore,
+    Plugin,
+    PluginContext,
+    SessionRecord,
+    SessionStore,
+    Store,
+    decode_session,
+    encode_session,
+    hookimpl,
+)
+from pegboard.types import Caller
 
 
 class Files:
@@ -52,17 +62,13 @@ class Sessions:
 
     async def put(self, record: SessionRecord) -> bool:
         """Keep a session."""
-        plain = (record.id, tuple(record.client), tuple(record.caller), *record[3:])
-        await self._files.write(record.id, plain)
+        await self._files.write(record.id, encode_session(record))
         return True
 
     async def get(self, session_id: str) -> SessionRecord | None:
         """Find a session."""
-        plain = await self._files.read(session_id)
-        if not isinstance(plain, tuple):
-            return None
-        name, client, caller, *rest = plain
-        return SessionRecord(name, Client(*client), Caller(*caller), *rest)
+        data = await self._files.read(session_id)
+        return decode_session(data) if isinstance(data, bytes) else None
 
     async def remove(self, session_id: str) -> None:
         """Forget a session."""

@@ -25,6 +25,7 @@ _HOMES = {
     "config": "HostConfig WidensAccess others_can_change",
     "config.state": "create_state",
     "loading.discovery": "Selection",
+    "wire.session_codec": "decode_session encode_session",
     "wire.codec": "REPEATED_MEMBERS decode decode_message encode",
     "wire.jsonrpc": """
         INTERNAL_ERROR INVALID_PARAMS INVALID_REQUEST METHOD_NOT_FOUND MISSING_CLIENT_CAPABILITY PARSE_ERROR

@@ -165,6 +165,10 @@ from pegboard.wire.jsonrpc import (
     jsonrpc_notification,
     jsonrpc_result,
 )
+from pegboard.wire.session_codec import (
+    decode_session,
+    encode_session,
+)
 
 __all__ = [
     "Authenticator",
@@ -251,7 +255,9 @@ __all__ = [
     "create_state",
     "decode",
     "decode_message",
+    "decode_session",
     "encode",
+    "encode_session",
     "error_code",
     "fingerprint",
     "hookimpl",
