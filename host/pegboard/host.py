@@ -25,12 +25,12 @@ from pegboard.catalogue.lists import Lists
 from pegboard.catalogue.pages import may_find
 from pegboard.catalogue.registry import Registry
 from pegboard.config import HostConfig
-from pegboard.context import Surroundings
+from pegboard.context.bound_function import HostAccess
 from pegboard.errors import ConfigError, MCPError, PluginError, ProtocolError, ServerError, TransportError
 from pegboard.loading.discovery import Given, Selection, defaults
 from pegboard.loading.loader import load
 from pegboard.loading.plugins import Loaded, LoadReport, Problem, without_secrets
-from pegboard.messages.error_fields import described
+from pegboard.messages.error_fields import describe_error
 from pegboard.middleware.gate import Gate, hides, refused
 from pegboard.middleware.time_limit import MiddlewareTime
 from pegboard.plugin.base import Catalogue, Lifespan, PluginContext
@@ -82,7 +82,7 @@ class Host:
         self._given = Given(plugins or {}, toolkits or {})
         self._selection = selection or Selection()
         threads = Threads(self.config.host.threads)
-        surroundings = Surroundings(self.dispatch, self.emit, threads.step)
+        surroundings = HostAccess(self.dispatch, self.emit, threads.step)
         host, time = self.config.host, MiddlewareTime(self.config.host.tool_timeout)
         self._runtime = Runtime(threads, Deadlines(), surroundings, token_seconds=host.token_seconds, middleware=time)
         self._entered: list[tuple[str, Lifespan]] = []
@@ -251,7 +251,7 @@ class Host:
             except (Exception, SystemExit, asyncio.CancelledError) as error:
                 if is_cancelled(error, None):
                     raise
-                message = described(error)
+                message = describe_error(error)
                 fatal = self._selection.strict or any(
                     choice.named for choice in self.report.choices if choice.origin is plugin.origin
                 )

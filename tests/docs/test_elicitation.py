@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from pegboard import Toolkit, ToolResult
-from pegboard.context.asking import PATIENCE
+from pegboard.context.client_requests import ANSWER_SECONDS
 from pegboard.context.elicitation import form_of
-from pegboard.context.rounds import MOST_KEPT_BYTES, MOST_ROUNDS
+from pegboard.context.round_trips import MAX_ROUNDS, MAX_STEP_RESULTS_BYTES
 from pegboard.plugin import InteractionError
 from pegboard.types import Call, Client, Failure, InputRequired, Question
 from pegboard_plugins.mcp import McpConfig
@@ -113,8 +113,8 @@ def test_the_titles_and_limits_are_those_of_the_page(trips: ModuleType) -> None:
     fields = form_of(trips.Booking).schema["properties"]
     assert fields["pays"]["oneOf"] == [{"const": "eur", "title": "Euro"}, {"const": "chf", "title": "Swiss franc"}]
     assert "Twenty rounds" in PAGE
-    assert MOST_ROUNDS == 20
-    assert f"{MOST_KEPT_BYTES // 1024} KiB" in PAGE
-    assert f"{PATIENCE:.0f} seconds" in PAGE
+    assert MAX_ROUNDS == 20
+    assert f"{MAX_STEP_RESULTS_BYTES // 1024} KiB" in PAGE
+    assert f"{ANSWER_SECONDS:.0f} seconds" in PAGE
     assert "ten minutes" in PAGE
     assert McpConfig().state_seconds == 600

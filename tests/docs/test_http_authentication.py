@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 from pegboard.plugin import SECRET_BYTES, fingerprint
-from pegboard.routing.refusals import MOST, SECONDS
+from pegboard.routing.refusal_log import MAX_LINES, PERIOD_SECONDS
 from pegboard_plugins.auth_token import AuthTokenConfig
 from pegboard_plugins.resource_server import ResourceServerConfig
 from pegboard_plugins.resource_server.introspection import MAX_CONCURRENT, MAX_CONCURRENT_PER_PEER
@@ -115,8 +115,8 @@ def test_what_is_kept_of_refusals() -> None:
     sources = [path.read_text("utf-8") for folder in ("host", "plugins") for path in (ROOT / folder).rglob("*.py")]
     written = {kind for text in sources for kind in re.findall(r'\.refused\(\s*"([^"]+)"', text)}
     assert sorted(kinds) == sorted(written)
-    assert f"no more than {MOST} lines a minute" in PAGE
-    assert (SECONDS, len(fingerprint("x"))) == (60, 12)
+    assert f"no more than {MAX_LINES} lines a minute" in PAGE
+    assert (PERIOD_SECONDS, len(fingerprint("x"))) == (60, 12)
 
 
 def test_the_numbers_of_the_page() -> None:

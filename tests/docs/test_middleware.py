@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pegboard import Host, Toolkit, ToolResult, UpstreamRateLimitError
-from pegboard.middleware.rules import HOOKS
+from pegboard.middleware.method_signatures import MIDDLEWARE_METHODS
 from pegboard.plugin import Middleware
 from pegboard.types import ANONYMOUS, LOCAL, Call, Caller, CallNext, Listing, Outcome
 from pegboard_plugins.rate_limit import RateLimitConfig
@@ -103,7 +103,7 @@ async def test_a_gate_hides_and_refuses() -> None:
 
 def test_the_table_has_every_method() -> None:
     told = [name for row in rows("What it stands around") for name in re.findall(r"`(on_\w+)`", row[0])]
-    assert sorted(told) == sorted(HOOKS)
+    assert sorted(told) == sorted(MIDDLEWARE_METHODS)
 
 
 def test_the_table_says_what_is_on() -> None:

@@ -14,7 +14,7 @@ import pytest
 from pegboard import Host
 from pegboard.loading.discovery import defaults, find
 from pegboard.plugin import HostConfig
-from pegboard.secrets.stores import RESERVED, RESERVED_PREFIXES
+from pegboard.secrets.secret_lookup import RESERVED, RESERVED_PREFIXES
 from tests.host.hosting import value
 from tools.install import ROOT
 

@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from pegboard.plugin import RefusalLog, fingerprint
-from pegboard.routing.refusals import LONGEST, MOST, SECONDS
+from pegboard.routing.refusal_log import MAX_LINES, MAX_VALUE_CHARACTERS, PERIOD_SECONDS
 from pegboard.types import Caller
 
 
@@ -49,32 +49,32 @@ def test_a_line_is_one_line_of_ascii_and_not_long(told: pytest.LogCaptureFixture
     message = told.messages[0]
     assert message.isascii()
     assert message.isprintable()
-    assert len(message) < LONGEST + 100
+    assert len(message) < MAX_VALUE_CHARACTERS + 100
 
 
 def test_there_are_never_many_of_a_kind(told: pytest.LogCaptureFixture) -> None:
     """How many were left out is told with the next one; other kinds, and other minutes, are not concerned."""
     clock = Clock()
     log = RefusalLog(clock)
-    for _ in range(MOST + 7):
+    for _ in range(MAX_LINES + 7):
         log.refused("a token")
-    assert told.messages == ["refused: a token"] * MOST
+    assert told.messages == ["refused: a token"] * MAX_LINES
     told.clear()
     log.refused("a session")
     assert told.messages == ["refused: a session"]
     told.clear()
-    clock.now += SECONDS - 0.1
+    clock.now += PERIOD_SECONDS - 0.1
     log.refused("a token")
     assert told.messages == []
     clock.now += 0.1
-    for _ in range(MOST + 1):
+    for _ in range(MAX_LINES + 1):
         log.refused("a token")
-    assert told.messages == ["refused: a token (left_out='8')"] + ["refused: a token"] * (MOST - 1)
+    assert told.messages == ["refused: a token (left_out='8')"] + ["refused: a token"] * (MAX_LINES - 1)
 
 
 def test_what_nobody_reads_is_not_counted(told: pytest.LogCaptureFixture) -> None:
     log = RefusalLog(Clock())
-    for _ in range(MOST + 1):
+    for _ in range(MAX_LINES + 1):
         log.refused("a token", level=logging.DEBUG)
     log.refused("a token")
     assert told.messages == ["refused: a token"]

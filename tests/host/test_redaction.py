@@ -21,7 +21,7 @@ from pegboard import Authorization, Context, PluginConfig, RetryableToolError, T
 from pegboard.config.masking import MASK
 from pegboard.errors import FatalToolError, NotFoundError, ServerError, UpstreamError
 from pegboard.plugin import PluginError, ProtocolError, redact_logs, redacted
-from pegboard.secrets.redaction import SHORTEST, Redactor, redacted_error
+from pegboard.secrets.redaction import MIN_SECRET_CHARACTERS, Redactor, redacted_error
 from pegboard.types import Supplied
 from tests.host.context.test_context import Store
 from tests.host.hosting import failure, make_host, plugin_of, value
@@ -76,7 +76,7 @@ def test_other_texts_stay_as_they_are() -> None:
     assert redacted(text) is text
 
 
-@pytest.mark.parametrize(("length", "masked"), [(SHORTEST - 1, False), (SHORTEST, True)])
+@pytest.mark.parametrize(("length", "masked"), [(MIN_SECRET_CHARACTERS - 1, False), (MIN_SECRET_CHARACTERS, True)])
 def test_a_short_secret_is_left_alone(length: int, masked: bool) -> None:
     redactor = Redactor()
     redactor.add("kqxzjw"[:length])

@@ -12,7 +12,7 @@ import pytest
 
 from pegboard.plugin import BearerScheme, ConfigError, ProtocolContext, RefusalLog, Route
 from pegboard.plugin import fingerprint as digits
-from pegboard.routing.router import check_reach, guarded, respond
+from pegboard.routing.router import check_reach, protect, respond
 from pegboard.types import ANONYMOUS, LOCAL, Caller, Request, Response
 
 Answer = Callable[[], Awaitable[Response]]
@@ -97,7 +97,7 @@ class Says:
 
 
 async def through(*doors: Says, headers: dict[str, str] | None = None) -> Response:
-    behind = guarded(route(fine, auth="vault"), doors)
+    behind = protect(route(fine, auth="vault"), doors)
     assert behind is not None
     return await served(behind, asked(**headers or {}))
 
@@ -118,7 +118,7 @@ async def test_what_is_for_this_machine_alone_answers_nobody_else() -> None:
     weak, strong = Says(Caller("ada"), "its word is known"), Says(Caller("ben"))
     stranger = asked()._replace(caller=ANONYMOUS)
     for doors, request, status in (([weak], stranger, 403), ([weak], asked(), 200), ([weak, strong], stranger, 200)):
-        behind = guarded(route(fine, auth="vault"), doors)
+        behind = protect(route(fine, auth="vault"), doors)
         assert behind is not None
         answer = await served(behind, request)
         assert answer.status == status
@@ -141,14 +141,14 @@ async def test_what_is_for_this_machine_alone_answers_nobody_else() -> None:
 )
 def test_a_policy_that_nobody_knows_admits_nobody(policy: str, doors: list[Says], *, is_open: bool) -> None:
     one = route(fine, auth=policy)
-    assert guarded(one, doors) is (one if is_open else None)
+    assert protect(one, doors) is (one if is_open else None)
 
 
 def test_what_is_public_asks_nobody() -> None:
     door = Says(LOCAL)
     door.policy = "public"
     one = route(fine)
-    assert guarded(one, [door]) is one
+    assert protect(one, [door]) is one
 
 
 async def test_what_is_for_this_machine_alone_is_said(caplog: pytest.LogCaptureFixture) -> None:

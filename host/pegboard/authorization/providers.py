@@ -9,10 +9,10 @@ from pegboard.errors.attempts import attempt
 from pegboard.names import nearest
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.token_sources import TokenSource
-from pegboard.secrets.stores import SecretStores, is_reserved
+from pegboard.secrets.secret_lookup import SecretStores, is_reserved
 from pegboard.types.authorization import AuthProvider, ToolAuthorization
 
-Report = Callable[[Origin, str], None]
+ReportProblem = Callable[[Origin, str], None]
 
 
 def token_hint(required: ToolAuthorization, sources: Sequence[TokenSource], secrets: SecretStores) -> str:
@@ -54,7 +54,7 @@ class Providers:
     """
 
     def __init__(
-        self, described: Iterable[tuple[Origin, AuthProvider]], disabled: Sequence[Origin], report: Report
+        self, described: Iterable[tuple[Origin, AuthProvider]], disabled: Sequence[Origin], report: ReportProblem
     ) -> None:
         self._disabled = disabled
         claims: dict[str | None, list[tuple[Origin, AuthProvider]]] = {}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pegboard.context import Context
 
-GRACE_SECONDS = 2.0
+CLEANUP_SECONDS = 2.0
 """How long a function may take to clean up once its time is over; then it is ended where it stands."""
 
 
@@ -26,7 +26,7 @@ class Deadlines:
     def __init__(self) -> None:
         self._queues: dict[float, _Queue] = {}
 
-    def start(self, limit: float, context: Context) -> Clock:
+    def start(self, limit: float, context: Context) -> Deadline:
         """Start the clock of the function that the current task runs.
 
         Args:
@@ -38,7 +38,7 @@ class Deadlines:
             queue = self._queues[limit] = _Queue(limit, asyncio.get_running_loop())
         task = asyncio.current_task()
         assert task is not None
-        return Clock(queue, context, task)
+        return Deadline(queue, context, task)
 
     def close(self) -> None:
         """Forget all clocks."""
@@ -58,10 +58,10 @@ class _Queue:
     def __init__(self, limit: float, loop: asyncio.AbstractEventLoop) -> None:
         self.limit = limit
         self.loop = loop
-        self.clocks: dict[Clock, None] = {}
+        self.clocks: dict[Deadline, None] = {}
         self.handle: asyncio.TimerHandle | None = None
 
-    def add(self, clock: Clock) -> None:
+    def add(self, clock: Deadline) -> None:
         self.clocks[clock] = None
         if self.handle is None:
             self.handle = self.loop.call_at(clock.due, self._end, context=contextvars.Context())
@@ -83,7 +83,7 @@ class _Queue:
             self.handle.cancel()
 
 
-class Clock:
+class Deadline:
     """How long one function may still run. At the end it is cancelled, and a while later given up.
 
     Attributes:
@@ -141,7 +141,7 @@ class Clock:
     def expire(self) -> None:
         """Tell the function that its time is over."""
         self._context.cancelled = True
-        self._handle = self._queue.loop.call_later(GRACE_SECONDS, self._cancel)
+        self._handle = self._queue.loop.call_later(CLEANUP_SECONDS, self._cancel)
         self._cancel()
 
     def fail(self, error: BaseException) -> None:
@@ -163,7 +163,7 @@ class Clock:
 
 
 @coroutine
-def driven(function: Coroutine[Any, Any, Any], waits_for: Any, clock: Clock) -> Generator[Any, Any, Any]:
+def driven(function: Coroutine[Any, Any, Any], waits_for: Any, clock: Deadline) -> Generator[Any, Any, Any]:
     """Go on with a function that waits for something, and not beyond the end of its time to clean up.
 
     It goes on in the task that it began in, so that timeouts and task groups inside it find what they know.

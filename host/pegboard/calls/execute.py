@@ -12,16 +12,17 @@ from collections.abc import Callable, Mapping, Sequence
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from pegboard.authorization.requirements import check_requirements
-from pegboard.calls.deadlines import Clock, Deadlines, driven
+from pegboard.authorization.call_check import check_requirements
+from pegboard.calls.deadlines import Deadline, Deadlines, driven
 from pegboard.calls.deprecation import Deprecation
+from pegboard.calls.exception_mapping import raise_mapped
 from pegboard.calls.failures import is_cancelled
-from pegboard.calls.raised import raise_meant
 from pegboard.calls.result_size import TooLarge, log_too_large, within
 from pegboard.calls.threads import Job, Threads
-from pegboard.context import Bound, Context, Owner, Surroundings, _current
-from pegboard.context.required import Requirements
-from pegboard.context.rounds import Rounds
+from pegboard.context import Context, _current
+from pegboard.context.bound_function import BoundFunction, HostAccess, PluginData
+from pegboard.context.requirements import Requirements
+from pegboard.context.round_trips import Rounds
 from pegboard.errors import RetryableToolError, ToolTimeoutError
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.token_sources import TokenSource
@@ -71,7 +72,7 @@ class BoundTool(NamedTuple):
     tool: Tool
     function: Function
     signature: Signature
-    owner: Owner
+    owner: PluginData
     requirements: Requirements | None
     timeout: float
     max_result_bytes: int
@@ -105,7 +106,7 @@ class Runtime(NamedTuple):
 
     threads: Threads
     deadlines: Deadlines
-    surroundings: Surroundings
+    surroundings: HostAccess
     token_sources: Sequence[tuple[str, TokenSource]] = ()
     token_seconds: float = 10
     middleware: MiddlewareTime | None = None
@@ -119,7 +120,7 @@ class Runtime(NamedTuple):
 
 
 async def invoke(
-    bound: Bound, function: Function, keywords: Mapping[str, Any], runtime: Runtime, rounds: Rounds | None
+    bound: BoundFunction, function: Function, keywords: Mapping[str, Any], runtime: Runtime, rounds: Rounds | None
 ) -> Any:
     """Run a function and return what it returned.
 
@@ -153,11 +154,11 @@ async def invoke(
     except BaseException as error:
         if is_cancelled(error, rounds):
             raise
-        raise_meant(error, bound.adapters)
+        raise_mapped(error, bound.adapters)
 
 
 async def invoke_within(
-    bound: Bound,
+    bound: BoundFunction,
     function: Function,
     keywords: Mapping[str, Any],
     runtime: Runtime,
@@ -173,7 +174,7 @@ async def invoke_within(
         ToolTimeoutError: it took longer.
     """
     job = Job(function.function, keywords, bound.name) if function.mode == "thread" else None
-    clock: Clock | None = None
+    clock: Deadline | None = None
     try:
         if job is None:
             value = function.function(**keywords)
@@ -196,18 +197,18 @@ async def invoke_within(
         if clock is None or not clock.stop():
             if is_cancelled(error, rounds):
                 raise
-            raise_meant(error, bound.adapters)
+            raise_mapped(error, bound.adapters)
     raise _too_long(bound, job, runtime.threads, clock.error if clock else None)
 
 
-def _too_long(bound: Bound, job: Job | None, threads: Threads, error: BaseException | None) -> ToolTimeoutError:
+def _too_long(bound: BoundFunction, job: Job | None, threads: Threads, error: BaseException | None) -> ToolTimeoutError:
     """Return the error for a function that took longer than it may; log it.
 
     Raises:
         ToolRuntimeError, ProtocolError: an exception ended the function early, not its limit.
     """
     if error is not None:
-        raise_meant(error, bound.adapters)
+        raise_mapped(error, bound.adapters)
     seconds = f"{bound.timeout:g} second{'' if bound.timeout == 1 else 's'}"
     if job is not None and job.begun is None:
         logger.warning("%s found no thread within its limit of %s: all are busy", bound.name, seconds)
@@ -246,7 +247,7 @@ async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResul
     if bound.requirements is not None:
         check_requirements(bound.requirements, call)
         if bound.requirements.authorization is not None:
-            from pegboard.authorization.tokens import with_token
+            from pegboard.authorization.token_lookup import with_token
 
             required, hint = bound.requirements.authorization, bound.requirements.token_hint
             call = await with_token(bound, required, call, runtime.token_sources, runtime.token_seconds, hint)
@@ -262,7 +263,7 @@ async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResul
 
 
 async def _run(
-    bound: Bound,
+    bound: BoundFunction,
     function: Function,
     parameter: str | None,
     call: Call,

@@ -15,20 +15,20 @@ from pegboard.errors import (
     ToolkitError,
     UpstreamError,
 )
-from pegboard.messages.error_fields import described, presentable, speaks
+from pegboard.messages.error_fields import describe_error, presentable, speaks
 from pegboard.secrets.redaction import redacted, redacted_error, remember
 from pegboard.types.calls import Call, Failure
 
 if TYPE_CHECKING:
-    from pegboard.context.rounds import Rounds
+    from pegboard.context.round_trips import Rounds
 
 logger = logging.getLogger("pegboard")
 
 
-MAX_LOGGED_NAME = 200
+MAX_LOGGED_NAME_CHARACTERS = 200
 """How many characters of a name that a client chose are logged."""
 
-MOST_CHARACTERS = 16_384
+MAX_ERROR_CHARACTERS = 16_384
 """Of what an error says to its caller; what is more is cut off."""
 
 
@@ -70,7 +70,7 @@ def as_failure(call: Call, error: BaseException) -> Failure:
     elif isinstance(error, MCPError) and not isinstance(error, ToolkitError) and speaks(error):
         return Failure(_shortened(redacted_error(error)))
     error_id = secrets.token_hex(4)
-    detail = redacted(getattr(error, "developer_message", None) or described(error))
+    detail = redacted(getattr(error, "developer_message", None) or describe_error(error))
     name = _name(call)
     facts = {"error_id": error_id, "method": call.method, "name": name}
     about = {"call": call, "data": {**facts, "kind": shown.kind.value if isinstance(shown, ToolkitError) else None}}
@@ -92,7 +92,7 @@ def _log_expected(call: Call, error: UpstreamError | NetworkTransportError, stor
 
 def _name(call: Call) -> str:
     name = str(call.params.get("name") or call.params.get("uri") or "")
-    return name if len(name) <= MAX_LOGGED_NAME else f"{name[:MAX_LOGGED_NAME]}..."
+    return name if len(name) <= MAX_LOGGED_NAME_CHARACTERS else f"{name[:MAX_LOGGED_NAME_CHARACTERS]}..."
 
 
 def _shortened(error: MCPError) -> MCPError:
@@ -104,9 +104,9 @@ def _shortened(error: MCPError) -> MCPError:
 
 
 def _cut(text: Any) -> Any:
-    if not isinstance(text, str) or len(text) <= MOST_CHARACTERS:
+    if not isinstance(text, str) or len(text) <= MAX_ERROR_CHARACTERS:
         return text
-    return f"{text[:MOST_CHARACTERS]} ... ({len(text) - MOST_CHARACTERS} more characters)"
+    return f"{text[:MAX_ERROR_CHARACTERS]} ... ({len(text) - MAX_ERROR_CHARACTERS} more characters)"
 
 
 def _in_authors_code(error: BaseException) -> BaseException | None:

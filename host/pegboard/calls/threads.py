@@ -18,7 +18,7 @@ logger = logging.getLogger("pegboard.threads")
 
 LONG_WAIT_SECONDS = 5.0
 """After how long the log tells that functions wait for a thread."""
-_NAMED = 5
+_MAX_NAMED_JOBS = 5
 """How many of those that hold threads are named."""
 
 
@@ -163,5 +163,5 @@ class Threads:
     def _holders(self, now: float) -> str:
         """The longest running functions."""
         since = sorted((job.begun or now, job.name) for job in tuple(self._running))
-        named = [f"{name} for {now - begun:.0f} s" for begun, name in since[:_NAMED]]
-        return ", ".join(named) + (", ..." if len(since) > _NAMED else "")
+        named = [f"{name} for {now - begun:.0f} s" for begun, name in since[:_MAX_NAMED_JOBS]]
+        return ", ".join(named) + (", ..." if len(since) > _MAX_NAMED_JOBS else "")

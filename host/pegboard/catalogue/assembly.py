@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
 from pegboard.calls.execute import BoundTool
-from pegboard.calls.giving import BoundPrompt, BoundResource
+from pegboard.calls.prompt import BoundPrompt
+from pegboard.calls.resource import BoundResource
 from pegboard.catalogue.binding import SINGULAR, Binder, BoundDefinition, UnservedTool, definition_label
 from pegboard.catalogue.store_selection import Stores, offered_stores, select_stores
 from pegboard.catalogue.tool_compiler import location_of
@@ -17,7 +18,7 @@ from pegboard.config import HostConfig, unmatched_patterns
 from pegboard.errors import ToolDefinitionError
 from pegboard.loading.plugins import Loaded, Problem
 from pegboard.middleware.around import Around
-from pegboard.middleware.chain import HEARD, HOOKS, LIST_HOOKS, Link
+from pegboard.middleware.chain import CLIENT_NOTIFICATIONS, LIST_HOOKS, REQUEST_HOOKS, MiddlewareLink
 from pegboard.names import nearest
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.methods import Contributions
@@ -25,7 +26,7 @@ from pegboard.plugin.origin import Origin
 from pegboard.plugin.routes import Authenticator, Route
 from pegboard.plugin.token_sources import TokenSource
 from pegboard.plugin.transports import StreamProtocol, Transport
-from pegboard.routing.router import Routes, guarded
+from pegboard.routing.router import Routes, protect
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate
 
 MAX_NAMED_TOOLS = 3
@@ -57,7 +58,7 @@ class Assembly(NamedTuple):
     forms: Mapping[str, frozenset[str]]
     adapters: tuple[ErrorAdapter, ...]
     token_sources: tuple[tuple[str, TokenSource], ...]
-    middleware: tuple[Link, ...]
+    middleware: tuple[MiddlewareLink, ...]
     transports: Mapping[str, Transport]
     protocols: tuple[StreamProtocol, ...]
     routes: Routes
@@ -221,15 +222,15 @@ class _Assembler:
         plugins = sorted(self.plugins, key=lambda plugin: order.get(plugin.origin.name, len(order)))
         return tuple((plugin.origin.name, source) for plugin in plugins for source in plugin.token_sources)
 
-    def middleware(self) -> tuple[Link, ...]:
+    def middleware(self) -> tuple[MiddlewareLink, ...]:
         links = [
-            Link(one.name or plugin.origin.name, str(plugin.origin), one)
+            MiddlewareLink(one.name or plugin.origin.name, str(plugin.origin), one)
             for plugin in self.plugins
             for one in plugin.middleware
         ]
         order = {name: place for place, name in enumerate(self.config.host.middleware)}
 
-        def position(link: Link) -> tuple[bool, int, str]:
+        def position(link: MiddlewareLink) -> tuple[bool, int, str]:
             return not link.middleware.outermost, order.get(link.name, len(order)), link.name
 
         return tuple(sorted(links, key=position))
@@ -247,7 +248,7 @@ class _Assembler:
         named = ((f"{route.method} {route.path}", origin, (origin, route)) for origin, route in owned)
         authenticators = self.authenticators()
         for name, (origin, route) in self.unique("route", named).items():
-            if (admitting := guarded(route, authenticators)) is None:
+            if (admitting := protect(route, authenticators)) is None:
                 told = f"route {name!r} is for callers of the policy {route.auth!r}, and no plugin says who they are"
                 self.problem(origin, f"{told}; it is not served")
             else:
@@ -287,7 +288,7 @@ class _Assembler:
 
     def report_misplaced(self, contributed: Contributions) -> None:
         """Middleware around a method that nobody can call stands around nothing."""
-        known = {*HOOKS, *LIST_HOOKS, *HEARD, *contributed.methods, *contributed.notifications}
+        known = {*REQUEST_HOOKS, *LIST_HOOKS, *CLIENT_NOTIFICATIONS, *contributed.methods, *contributed.notifications}
         for plugin in self.plugins:
             named = [name for one in plugin.middleware if isinstance(one, Around) for name in one.methods]
             for method in [name for name in named if name not in known]:

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from pegboard.calls.deprecation import Deprecation
 from pegboard.calls.execute import BoundTool
-from pegboard.calls.giving import BoundPrompt, BoundResource
+from pegboard.calls.prompt import BoundPrompt
+from pegboard.calls.resource import BoundResource
 from pegboard.catalogue.content_compiler import compile_prompt, compile_resource
 from pegboard.catalogue.error_chain import ErrorChain
 from pegboard.catalogue.extensions import collect_contributions, default_mime_type, describe_item, without_unused
 from pegboard.catalogue.tool_compiler import compile_tool, own_name
 from pegboard.config import HostConfig
-from pegboard.context import Owner
-from pegboard.context.required import Requirements
+from pegboard.context.bound_function import PluginData
+from pegboard.context.requirements import Requirements
 from pegboard.errors import ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.loading.plugins import Choice, Loaded, Problem
@@ -26,9 +27,9 @@ from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, To
 from pegboard.plugin.methods import Contributions
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.secrets import SecretStore
-from pegboard.secrets.grants import refusal
+from pegboard.secrets.grants import refusal_reason
 from pegboard.secrets.redaction import Redactor
-from pegboard.secrets.stores import SecretStores
+from pegboard.secrets.secret_lookup import SecretStores
 from pegboard.types.authorization import AuthProvider, ToolRequirements
 from pegboard.types.callers import EMPTY
 from pegboard.types.catalogue import ItemKind, Resource, Tool
@@ -212,8 +213,8 @@ class Binder:
         Raises:
             ToolDefinitionError: no plugin that runs describes the provider.
         """
-        from pegboard.authorization.declared import described_requirements
         from pegboard.authorization.providers import Providers, token_hint
+        from pegboard.authorization.tool_authorization import described_requirements
 
         required = definition.requires_auth
         if self._providers is None:
@@ -251,9 +252,9 @@ class Binder:
             max_result_bytes=host.max_result_bytes,
         )
 
-    def _owner(self, plugin: Loaded) -> Owner:
+    def _owner(self, plugin: Loaded) -> PluginData:
         context = plugin.context
-        return Owner(context.config, plugin.state, self._config.host.user, context.catalogue)
+        return PluginData(context.config, plugin.state, self._config.host.user, context.catalogue)
 
     def _why_withheld(self, plugin: Loaded, definition: ToolDefinition, forms: frozenset[str]) -> str | None:
         if pattern := self._config.disabled_tools.which(forms):
@@ -278,7 +279,7 @@ class Binder:
 
             sources = [source for one in self._plugins for source in one.token_sources]
             names += [name for name in token_secrets(definition.requires_auth, sources) if self.secrets.get(name)]
-        return refusal(self._config, plugin.origin, names)
+        return refusal_reason(self._config, plugin.origin, names)
 
 
 def _each_once(names: Iterable[str]) -> list[str]:

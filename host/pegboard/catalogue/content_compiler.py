@@ -7,8 +7,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pegboard.calls.completion import BoundCompleter
 from pegboard.calls.execute import Function
-from pegboard.calls.giving import BoundPrompt, BoundResource, Completer
+from pegboard.calls.completion import BoundCompleter
+from pegboard.calls.prompt import BoundPrompt
+from pegboard.calls.resource import BoundResource
 from pegboard.catalogue.shown_texts import check_schema_texts
 from pegboard.catalogue.tool_compiler import description_of, own_name, required_description, schema_json
 from pegboard.errors import ToolDefinitionError
@@ -142,23 +145,23 @@ def _choices(about: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[str, 
 # --- completion
 
 
-def _completers(given: Any, names: Sequence[str], signature: Signature) -> dict[str, Completer]:
+def _completers(given: Any, names: Sequence[str], signature: Signature) -> dict[str, BoundCompleter]:
     """What knows the values of each argument: what the author gave, else the argument's own type."""
     if not isinstance(given, Mapping):
         raise ToolDefinitionError(f"its completions are {type(given).__name__}, not a mapping by argument")
     if unknown := [name for name in given if name not in names]:
         raise ToolDefinitionError(f"its completion for {unknown[0]!r} is for no argument; there are: {_list(names)}")
     schema = signature.input_schema
-    found: dict[str, Completer] = {}
+    found: dict[str, BoundCompleter] = {}
     for name in names:
         if name in given:
             found[name] = _completer(given[name], name, names)
         elif choices := _choices(schema["properties"][name], schema):
-            found[name] = Completer(choices)
+            found[name] = BoundCompleter(choices)
     return found
 
 
-def _completer(given: Any, name: str, names: Sequence[str]) -> Completer:
+def _completer(given: Any, name: str, names: Sequence[str]) -> BoundCompleter:
     if callable(given):
         return _of_function(given, name, names)
     if isinstance(given, str) or not isinstance(given, Iterable):
@@ -166,10 +169,10 @@ def _completer(given: Any, name: str, names: Sequence[str]) -> Completer:
     values = tuple(given)
     if not all(isinstance(value, str) for value in values):
         raise ToolDefinitionError(f"its completion for {name!r} holds something that is no text")
-    return Completer(values)
+    return BoundCompleter(values)
 
 
-def _of_function(function: Callable[..., Any], name: str, names: Sequence[str]) -> Completer:
+def _of_function(function: Callable[..., Any], name: str, names: Sequence[str]) -> BoundCompleter:
     context = context_parameter(function)
     parameters = [one for one in inspect.signature(function).parameters.values() if one.name != context]
     if not parameters or any(one.kind not in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) for one in parameters):
@@ -181,7 +184,7 @@ def _of_function(function: Callable[..., Any], name: str, names: Sequence[str]) 
                 f"its completion for {name!r} takes {one.name!r}, which is no argument; there are: {_list(names)}"
             )
     optional = {one.name: one.default is not one.empty for one in others}
-    return Completer(None, Function.of(function), typed.name, optional, context)
+    return BoundCompleter(None, Function.of(function), typed.name, optional, context)
 
 
 def _list(names: Iterable[str]) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from pegboard.catalogue.pages import ListKind, Pages
-from pegboard.middleware.chain import LIST_HOOKS, Fault, Link, guarded
-from pegboard.middleware.gate import name_of
+from pegboard.middleware.chain import LIST_HOOKS, MiddlewareFault, MiddlewareLink, wrap
+from pegboard.middleware.gate import listed_name
 from pegboard.middleware.time_limit import MiddlewareTime
 from pegboard.types.callers import Supplied
 from pegboard.types.calls import Call, CallNext, Failure, Listing, Outcome
@@ -39,7 +39,7 @@ class FilteredList:
         self,
         kind: ListKind,
         whole: Callable[[Call], dict[str, Any]],
-        links: Sequence[Link],
+        links: Sequence[MiddlewareLink],
         page_size: int,
         key: Callable[[Call], Hashable],
         before: FilteredList | None = None,
@@ -74,7 +74,7 @@ class FilteredList:
         for link in reversed(self._links):
             hook = LIST_HOOKS[method]
             if link.overrides(hook):
-                around = guarded(link.blame(hook), getattr(link.middleware, hook), handler, method, None, self._time)
+                around = wrap(link.blame(hook), getattr(link.middleware, hook), handler, method, None, self._time)
                 handler = _checked(link.blame(hook), around, whole)
         listing = await handler(call)
         assert isinstance(listing, Listing)
@@ -85,17 +85,19 @@ class FilteredList:
         return pages
 
     def _pages(self, listing: Listing, before: Pages | None) -> Pages:
-        items = sorted(listing.items, key=name_of)
+        items = sorted(listing.items, key=listed_name)
         key = tuple(map(id, items))
         pages = self._shared.get(key)
         if pages is None:
-            names = [name_of(item) for item in items]
+            names = [listed_name(item) for item in items]
             pages = Pages(self._kind, names, items, self._page_size, private=True, before=before)
             self._shared[key] = pages
         return pages
 
 
-def _key_of(kind: ListKind, links: Sequence[Link], own: Callable[[Call], Hashable]) -> Callable[[Call], Hashable]:
+def _key_of(
+    kind: ListKind, links: Sequence[MiddlewareLink], own: Callable[[Call], Hashable]
+) -> Callable[[Call], Hashable]:
     """What of a call a list depends on: by itself, and what each middleware around it goes by."""
     around = [link for link in links if link.overrides(LIST_HOOKS[LIST_METHODS[kind]])]
     if not all(link.overrides("view") for link in around):
@@ -127,14 +129,16 @@ def _checked(blame: str, around: CallNext, whole: dict[str, Any]) -> CallNext:
         if isinstance(listing, Failure):
             raise listing.error
         if not isinstance(listing, Listing):
-            raise Fault(f"{blame} gave {type(listing).__name__}, not a Listing")
+            raise MiddlewareFault(f"{blame} gave {type(listing).__name__}, not a Listing")
         seen: set[str] = set()
         for item in listing.items:
             if type(item) not in types:
-                raise Fault(f"{blame} lists {type(item).__name__}, which does not belong there")
-            name = name_of(item)
+                raise MiddlewareFault(f"{blame} lists {type(item).__name__}, which does not belong there")
+            name = listed_name(item)
             if name not in whole or name in seen:
-                raise Fault(f"{blame} lists {name!r}, which is {'there twice' if name in seen else 'not there'}")
+                raise MiddlewareFault(
+                    f"{blame} lists {name!r}, which is {'there twice' if name in seen else 'not there'}"
+                )
             seen.add(name)
         return listing
 

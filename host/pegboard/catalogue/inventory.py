@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from pegboard.catalogue.assembly import Assembly
 from pegboard.loading.plugins import Problem
-from pegboard.messages.error_fields import described
-from pegboard.middleware.chain import HOOKS
+from pegboard.messages.error_fields import describe_error
+from pegboard.middleware.chain import REQUEST_HOOKS
 from pegboard.types.catalogue import Inventory
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def notify_middleware(assembly: Assembly) -> list[Problem]:
             said = [str(one) for one in link.middleware.assembled(inventory)]
         except Exception as error:  # noqa: BLE001 - of a plugin's
             # it may be one that guards: better no host than one whose guard knows nothing
-            message = f"{link.blame('assembled')} raised {described(error)}"
+            message = f"{link.blame('assembled')} raised {describe_error(error)}"
             problems.append(Problem("assemble", message, fatal=True))
             continue
         problems += [Problem("assemble", f"{link.owner}: {one}", level="warning") for one in said]
@@ -40,7 +40,7 @@ def inventory_of(assembly: Assembly) -> Inventory:
         tools={name: bound.tool for name, bound in assembly.tools.items()},
         resources={uri: one for uri, (one, _) in assembly.resources.items()},
         prompts={name: one for name, (one, _) in assembly.prompts.items()},
-        methods=frozenset((*HOOKS, *assembly.contributed.methods)),
+        methods=frozenset((*REQUEST_HOOKS, *assembly.contributed.methods)),
         answering=_answering(assembly),
     )
 

@@ -90,7 +90,7 @@ def _check_flags(definition: ToolDefinition) -> None:
 
 def _check_authorization(definition: ToolDefinition) -> None:
     # most hosts have no such tool, and do not pay for the import
-    from pegboard.authorization.declared import check_authorization
+    from pegboard.authorization.tool_authorization import check_authorization
 
     check_authorization(definition)
 

@@ -31,7 +31,7 @@ from pegboard.plugin.base import PluginContext
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.origin import Origin
 from pegboard.secrets.grants import is_granted
-from pegboard.secrets.stores import is_reserved
+from pegboard.secrets.secret_lookup import is_reserved
 from pegboard.types.catalogue import ItemKind, Resource
 
 logger = logging.getLogger("pegboard")

@@ -84,7 +84,7 @@ def run_to_end(loop: asyncio.AbstractEventLoop, main: Coroutine[Any, Any, T]) ->
 
 def _contain(error: BaseException) -> None:
     """Log an exit that was raised on the event loop, and fail the call that raised it outside of any task."""
-    from pegboard.calls.escaped import fail_call
+    from pegboard.calls.callback_errors import fail_call
 
     name = fail_call(error)
     logger.error(

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pegboard.cli.output import printable, say
-from pegboard.context.elicitation import choices, misfit
+from pegboard.context.elicitation import choices, form_problem
 from pegboard.errors import ClientError, ClientTimeoutError
 from pegboard.types.calls import OnProgress
 
@@ -89,7 +89,7 @@ async def _filled(name: str, field: Mapping[str, Any], *, required: bool) -> Any
         if not text and not required:
             return _LEFT_OUT
         value = _value(field, text)
-        wrong = misfit({"properties": {name: field}}, {name: value})
+        wrong = form_problem({"properties": {name: field}}, {name: value})
         if wrong is None:
             return value
         say(wrong)

@@ -9,8 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pegboard.context.progress import SENT, Progress
-from pegboard.context.required import authorization_of, metadata_of, secret_of, secrets_of, user_of
-from pegboard.context.surroundings import NOBODY, Bound, Owner, Surroundings
+from pegboard.context.requirements import authorization_of, metadata_of, secret_of, secrets_of, user_of
 from pegboard.errors import InteractionError
 from pegboard.types.callers import Authorization, Caller, Client
 from pegboard.types.calls import FIRST_ROUND, Call, OnProgress, RequestId
@@ -20,15 +19,15 @@ from pegboard.types.http import Headers
 if TYPE_CHECKING:
     import asyncio
 
-    from pegboard.context.asking import UI, Asking, Sampling
-    from pegboard.context.clock import Clock
+    from pegboard.context.bound_function import BoundFunction, HostAccess, TimeLimit
+    from pegboard.context.client_requests import UI, ClientRequests, Sampling
+    from pegboard.context.host_calls import HostCalls, Notifications, Prompts, Resources, Tools
+    from pegboard.context.input_requests import InputRequest
     from pegboard.context.log import Log
-    from pegboard.context.questions import Request
-    from pegboard.context.rounds import Rounds
-    from pegboard.context.serving import Inside, Notifications, Prompts, Resources, Tools
+    from pegboard.context.round_trips import Rounds
     from pegboard.plugin.base import Catalogue
 
-__all__ = ["NOBODY", "Bound", "Context", "Owner", "Progress", "Surroundings", "current_context"]
+__all__ = ["Context", "Progress", "current_context"]
 
 _current: ContextVar[Context] = ContextVar("pegboard.context")
 
@@ -52,9 +51,9 @@ class Context:
     def __init__(
         self,
         call: Call,
-        bound: Bound,
+        bound: BoundFunction,
         arguments: Mapping[str, Any],
-        surroundings: Surroundings | None = None,
+        surroundings: HostAccess | None = None,
         task: asyncio.Task[Any] | None = None,
         refusal: str | None = None,
     ) -> None:
@@ -67,7 +66,7 @@ class Context:
         self._steps: Rounds | None = None
         self._done = False
         self.asked: Rounds | None = None
-        self.clock: Clock | None = None
+        self.clock: TimeLimit | None = None
         self.waits_for_client = 0
         self.arguments = arguments
         self.cancelled = False
@@ -151,9 +150,9 @@ class Context:
     @property
     def headers(self) -> Headers | None:
         """The fields of the HTTP request that the call came by, but `Authorization`; None where there was none."""
-        from pegboard.context.fields import Fields
+        from pegboard.context.request_headers import RequestHeaders
 
-        return None if self._call.headers is None else Fields(self._call.headers)
+        return None if self._call.headers is None else RequestHeaders(self._call.headers)
 
     @property
     def secrets(self) -> Mapping[str, str]:
@@ -211,13 +210,13 @@ class Context:
     # --- asking the client ---
 
     @property
-    def _asking(self) -> Asking:
-        from pegboard.context.asking import Asking, patient
+    def _asking(self) -> ClientRequests:
+        from pegboard.context.client_requests import ClientRequests, pausing
 
         ask = self._call.ask
         # those that this one calls ask by the same way, so that its time stands still for their questions, too
-        call = self._call if ask is None else self._call._replace(ask=patient(ask, self))
-        return Asking(call, self._rounds, self._refusal)
+        call = self._call if ask is None else self._call._replace(ask=pausing(ask, self))
+        return ClientRequests(call, self._rounds, self._refusal)
 
     @property
     def _rounds(self) -> Rounds | None:
@@ -225,7 +224,7 @@ class Context:
         if self._call.rounds is not None or self._call.round is None or self._refusal is not None:
             return self._call.rounds
         if self.asked is None:
-            from pegboard.context.rounds import Rounds
+            from pegboard.context.round_trips import Rounds
 
             self.asked = Rounds(self._call.round, self._task)
         return self.asked
@@ -233,18 +232,18 @@ class Context:
     @property
     def ui(self) -> UI:
         """The person in front of the client."""
-        from pegboard.context.asking import UI
+        from pegboard.context.client_requests import UI
 
         return UI(self._asking)
 
     @property
     def sampling(self) -> Sampling:
         """The client's model."""
-        from pegboard.context.asking import Sampling
+        from pegboard.context.client_requests import Sampling
 
         return Sampling(self._asking)
 
-    async def ask(self, /, **questions: Request) -> dict[str, Any]:
+    async def ask(self, /, **questions: InputRequest) -> dict[str, Any]:
         """Ask several questions at once: `await context.ask(who=Elicit("Who?", str), roots=ListRoots())`.
 
         Args:
@@ -284,9 +283,9 @@ class Context:
             raise InteractionError(
                 "This tool needs input that it cannot be given here.", self._refusal or "there is no session"
             )
-        from pegboard.context.asking import patient
+        from pegboard.context.client_requests import pausing
 
-        return await patient(self._call.ask, self)(
+        return await pausing(self._call.ask, self)(
             method,
             dict(params or {}),
             timeout=timeout,
@@ -314,7 +313,7 @@ class Context:
         """
         step = partial(self._step, partial(function, *arguments, **keywords))
         if self._steps is None:
-            from pegboard.context.rounds import Rounds
+            from pegboard.context.round_trips import Rounds
 
             self._steps = self._rounds or Rounds(FIRST_ROUND)
         return await self._steps.once(key, step, self._call.path)
@@ -330,29 +329,29 @@ class Context:
     # --- using the host ---
 
     @property
-    def _inside(self) -> Inside:
-        from pegboard.context.serving import Inside, nowhere
+    def _inside(self) -> HostCalls:
+        from pegboard.context.host_calls import HostCalls, no_host
 
-        return Inside(self._asking, nowhere if self._surroundings is None else self._surroundings.dispatch)
+        return HostCalls(self._asking, no_host if self._surroundings is None else self._surroundings.dispatch)
 
     @property
     def tools(self) -> Tools:
         """The host's tools."""
-        from pegboard.context.serving import Tools
+        from pegboard.context.host_calls import Tools
 
         return Tools(self._inside)
 
     @property
     def resources(self) -> Resources:
         """The host's resources, and the places that the client lets servers work in."""
-        from pegboard.context.serving import Resources
+        from pegboard.context.host_calls import Resources
 
         return Resources(self._inside, self._asking)
 
     @property
     def prompts(self) -> Prompts:
         """The host's prompts."""
-        from pegboard.context.serving import Prompts
+        from pegboard.context.host_calls import Prompts
 
         return Prompts(self._inside)
 
@@ -370,7 +369,7 @@ class Context:
     @property
     def notifications(self) -> Notifications:
         """Tells clients that something is no longer what it was."""
-        from pegboard.context.serving import Notifications
+        from pegboard.context.host_calls import Notifications
 
         return Notifications(_nobody if self._surroundings is None else self._surroundings.emit)
 

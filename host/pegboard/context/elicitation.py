@@ -36,8 +36,8 @@ _ALLOWED = {
     "boolean": {"type", "title", "description", "default"},
     "array": {"type", "title", "description", "default", "minItems", "maxItems", "items"},
 }
-_WHOLE = ("minLength", "maxLength", "minItems", "maxItems")
-_UNSAID = {"examples", "deprecated", "readOnly", "writeOnly", "uniqueItems"}
+_INTEGERS = ("minLength", "maxLength", "minItems", "maxItems")
+_DROPPED = {"examples", "deprecated", "readOnly", "writeOnly", "uniqueItems"}
 """What pydantic may say of a field and a form cannot, and need not."""
 
 
@@ -104,7 +104,7 @@ def _typed_form(kind: Any) -> Form:
             schema = adapter.json_schema()
     except (PydanticUserError, SchemaError, TypeError) as error:
         why = str(error).partition("\n")[0]
-        raise _no_form(f"{kind!r} is no type that JSON Schema can describe: {why}") from None
+        raise _invalid_form(f"{kind!r} is no type that JSON Schema can describe: {why}") from None
     flat, nullable = _flattened(schema)
     _check_form(flat)
 
@@ -129,7 +129,7 @@ def _flattened(schema: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     definitions = schema.get("$defs", {})
     root = _resolved(schema, definitions)
     if "properties" not in root or root.get("patternProperties") or isinstance(root.get("additionalProperties"), dict):
-        raise _no_form("it has fields without names")
+        raise _invalid_form("it has fields without names")
     required = root.get("required", [])
     nullable = [name for name in required if _NULL in _resolved(root["properties"][name], definitions).get("anyOf", ())]
     flat: dict[str, Any] = {
@@ -153,10 +153,10 @@ def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict
 
 
 def _field(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    flat = {key: value for key, value in _resolved(field, definitions).items() if key not in _UNSAID}
+    flat = {key: value for key, value in _resolved(field, definitions).items() if key not in _DROPPED}
     branches = [_resolved(branch, definitions) for branch in flat.pop("anyOf", ()) if branch != _NULL]
     if len(branches) == 1:
-        flat = {**{key: value for key, value in branches[0].items() if key not in _UNSAID}, **flat}
+        flat = {**{key: value for key, value in branches[0].items() if key not in _DROPPED}, **flat}
     elif titled := _titled(branches):
         flat |= {"type": "string", "oneOf": titled}
     if "const" in flat:
@@ -194,13 +194,13 @@ def _items(items: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str
 def _check_form(schema: Mapping[str, Any]) -> None:
     properties = schema.get("properties")
     if schema.get("type") != "object" or not isinstance(properties, Mapping):
-        raise _no_form('its schema is not an object with "properties"')
+        raise _invalid_form('its schema is not an object with "properties"')
     required = schema.get("required", [])
     if not isinstance(required, list) or not all(isinstance(name, str) and name in properties for name in required):
-        raise _no_form('"required" names fields that it does not have')
+        raise _invalid_form('"required" names fields that it does not have')
     for name, field in properties.items():
         if complaint := _complaint(field):
-            raise _no_form(f"field {name!r}: {complaint}; a form holds text, numbers, yes or no, and choices")
+            raise _invalid_form(f"field {name!r}: {complaint}; a form holds text, numbers, yes or no, and choices")
 
 
 def _complaint(field: Any) -> str | None:
@@ -213,7 +213,7 @@ def _complaint(field: Any) -> str | None:
         return f"{extra[0]!r} is not possible for a field of type {kind}"
     if complaint := _wrong_value(field) or _wrong_choices(field):
         return complaint
-    if "default" in field and (wrong := _misfit(field, field["default"])):
+    if "default" in field and (wrong := _value_problem(field, field["default"])):
         return f"its default {wrong}"
     return None
 
@@ -223,7 +223,7 @@ def _wrong_value(field: Mapping[str, Any]) -> str | None:
     for key in ("title", "description"):
         if not isinstance(field.get(key, ""), str):
             return f"its {key} is no text"
-    if wrong := [key for key in _WHOLE if type(field.get(key, 0)) is not int]:
+    if wrong := [key for key in _INTEGERS if type(field.get(key, 0)) is not int]:
         return f"its {wrong[0]} is no whole number"
     if wrong := [key for key in ("minimum", "maximum") if not _is_number(field.get(key, 0))]:
         return f"its {wrong[0]} is no number"
@@ -265,14 +265,14 @@ def _are_texts(values: Any) -> TypeGuard[list[str]]:
     return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
-def _no_form(why: str) -> InteractionError:
+def _invalid_form(why: str) -> InteractionError:
     return InteractionError("This tool asks for input in a way that cannot work.", f"this cannot be a form: {why}")
 
 
 # --- answers ---
 
 
-def misfit(schema: Mapping[str, Any], content: Any) -> str | None:
+def form_problem(schema: Mapping[str, Any], content: Any) -> str | None:
     """Why content does not fit a form, None when it does. What the form does not ask for is let be."""
     if not isinstance(content, Mapping):
         return "the content is no object"
@@ -281,19 +281,19 @@ def misfit(schema: Mapping[str, Any], content: Any) -> str | None:
         if name not in content:
             return f"{name} is missing"
     for name, field in properties.items():
-        if name in content and (wrong := _misfit(field, content[name])):
+        if name in content and (wrong := _value_problem(field, content[name])):
             return f"{name} {wrong}"
     return None
 
 
-def _misfit(field: Mapping[str, Any], value: Any) -> str | None:
+def _value_problem(field: Mapping[str, Any], value: Any) -> str | None:
     kind = field["type"]
     if kind == "boolean":
         return None if type(value) is bool else "must be true or false"
     if kind in ("integer", "number"):
-        return _number_misfit(field, value)
+        return _number_problem(field, value)
     if kind == "array":
-        return _array_misfit(field, value)
+        return _array_problem(field, value)
     if type(value) is not str:
         return "must be text"
     allowed = choices(field)
@@ -304,7 +304,7 @@ def _misfit(field: Mapping[str, Any], value: Any) -> str | None:
     return None if has_format(field.get("format"), value) else f"must be a {field['format']}"
 
 
-def _number_misfit(field: Mapping[str, Any], value: Any) -> str | None:
+def _number_problem(field: Mapping[str, Any], value: Any) -> str | None:
     if not _is_number(value):
         return "must be a number"
     if field["type"] == "integer" and value != int(value):
@@ -318,7 +318,7 @@ def _is_number(value: Any) -> bool:
     return type(value) is int or (type(value) is float and isfinite(value))
 
 
-def _array_misfit(field: Mapping[str, Any], value: Any) -> str | None:
+def _array_problem(field: Mapping[str, Any], value: Any) -> str | None:
     allowed = choices(field) or []
     if type(value) is not list or any(type(one) is not str or one not in allowed for one in value):
         return f"must be a list of {', '.join(allowed)}"

@@ -28,7 +28,7 @@ _LEVELS = {
 class Log:
     """Messages to the client, for those who run it, and to the host's own log.
 
-    A client gets what is as serious as it asked for. Secrets that the host knows are masked.
+    A client gets what is as serious as it asked for. DeclaredSecrets that the host knows are masked.
     """
 
     __slots__ = ("_name", "_notify")

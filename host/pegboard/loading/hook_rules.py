@@ -13,7 +13,7 @@ from pegboard import hookspecs
 from pegboard.authoring import ToolFunction
 from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.errors import PluginError
-from pegboard.middleware.rules import as_middleware, misfit
+from pegboard.middleware.method_signatures import as_middleware, middleware_problem
 from pegboard.names import nearest
 from pegboard.plugin.base import PluginContext
 from pegboard.plugin.commands import Command
@@ -183,7 +183,7 @@ def _misfit(item: object, contribution: type | UnionType | tuple[str, ...]) -> s
         if not isinstance(item, contribution):
             wanted = contribution.__args__ if isinstance(contribution, UnionType) else (contribution,)
             return f"{kind}, not {' or '.join(one.__name__ for one in wanted)}"
-        return misfit(item) if isinstance(item, Middleware) else None
+        return middleware_problem(item) if isinstance(item, Middleware) else None
     if lacking := [name for name in contribution if not hasattr(item, name)]:
         return f"{kind}, which lacks {', '.join(lacking)}"
     if "name" in contribution and not isinstance(getattr(item, "name"), str):  # noqa: B009 - of any type

@@ -14,7 +14,7 @@ MOST_EXTRA_BYTES = 8 * 1024
 """How much JSON the `extra` of an error may hold; what is larger is left out."""
 
 
-def described(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """An exception in a line of the log."""
     return f"{type(error).__name__}: {error}" if speaks(error) else type(error).__name__
 

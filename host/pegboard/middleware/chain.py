@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from pegboard.calls.failures import is_cancelled
 from pegboard.errors import MCPError
-from pegboard.messages.error_fields import described
+from pegboard.messages.error_fields import describe_error
 from pegboard.middleware.around import Around
 from pegboard.middleware.time_limit import MiddlewareTime, took_too_long
 from pegboard.plugin.middleware import Middleware, MiddlewareFunction
@@ -32,7 +32,7 @@ from pegboard.types.calls import (
 
 logger = logging.getLogger("pegboard")
 
-HOOKS: Mapping[str, str] = {
+REQUEST_HOOKS: Mapping[str, str] = {
     "tools/call": "on_call_tool",
     "resources/read": "on_read_resource",
     "prompts/get": "on_get_prompt",
@@ -48,7 +48,9 @@ LIST_HOOKS: Mapping[str, str] = {
 }
 """That which stands around making a list."""
 
-HEARD = tuple(f"notifications/{name}" for name in ("initialized", "cancelled", "progress", "roots/list_changed"))
+CLIENT_NOTIFICATIONS = tuple(
+    f"notifications/{name}" for name in ("initialized", "cancelled", "progress", "roots/list_changed")
+)
 """The notifications of clients that the specification has."""
 
 _ANY = frozenset({MethodResult, InputRequired, Failure})
@@ -61,11 +63,11 @@ _OUTCOMES: Mapping[str, frozenset[type[Any]]] = {
 }
 _EVERY = _ANY.union(*_OUTCOMES.values())
 
-Promises: TypeAlias = Callable[[Call, Outcome], str | None]
+OutcomeCheck: TypeAlias = Callable[[Call, Outcome], str | None]
 """What is wrong with an outcome that a middleware made, by what clients are promised; None for nothing."""
 
 
-class Link(NamedTuple):
+class MiddlewareLink(NamedTuple):
     """One middleware in its place.
 
     Attributes:
@@ -96,12 +98,12 @@ class Link(NamedTuple):
                 yield "on_message", self.middleware.on_message
             return
         kind = "on_notification" if method.startswith("notifications/") else "on_request"
-        for hook in ("on_message", kind, HOOKS.get(method)):
+        for hook in ("on_message", kind, REQUEST_HOOKS.get(method)):
             if hook is not None and self.overrides(hook):
                 yield hook, getattr(self.middleware, hook)
 
 
-class Fault(Exception):
+class MiddlewareFault(Exception):
     """A middleware did what it must not, or raised what nobody expected; masked like any accident.
 
     Args:
@@ -116,8 +118,8 @@ class Fault(Exception):
 def chain(
     method: str,
     handler: CallNext,
-    links: Sequence[Link],
-    promises: Promises | None = None,
+    links: Sequence[MiddlewareLink],
+    promises: OutcomeCheck | None = None,
     time: MiddlewareTime | None = None,
 ) -> CallNext:
     """A method's handler with all that stands around it, outermost first; the handler itself where nothing does.
@@ -133,13 +135,13 @@ def chain(
         found = list(link.around(method))
         inner = handler
         for hook, handle in reversed(found):
-            handler = guarded(link.blame(hook), handle, handler, method, promises, time)
+            handler = wrap(link.blame(hook), handle, handler, method, promises, time)
         if found and link.overrides("wants"):
             handler = _where_wanted(link, handler, inner)
     return handler
 
 
-def _where_wanted(link: Link, around: CallNext, inner: CallNext) -> CallNext:
+def _where_wanted(link: MiddlewareLink, around: CallNext, inner: CallNext) -> CallNext:
     wants = link.middleware.wants
 
     def choose(call: Call) -> Any:
@@ -152,12 +154,12 @@ def _where_wanted(link: Link, around: CallNext, inner: CallNext) -> CallNext:
     return choose
 
 
-def guarded(
+def wrap(
     blame: str,
     handle: MiddlewareFunction,
     call_next: CallNext,
     method: str,
-    promises: Promises | None = None,
+    promises: OutcomeCheck | None = None,
     time: MiddlewareTime | None = None,
 ) -> CallNext:
     """One link, whose misuse is found: it costs its call, and the log says whose it was."""
@@ -182,9 +184,11 @@ def guarded(
                 time.settle(following)
         if kinds is not None and type(outcome) not in kinds:
             given = type(outcome).__name__
-            raise Fault(f"{blame} gave {given} for {method}; it gives what call_next gave, or an outcome of its own")
+            raise MiddlewareFault(
+                f"{blame} gave {given} for {method}; it gives what call_next gave, or an outcome of its own"
+            )
         if promises is not None and outcome is not following.given and (wrong := promises(call, outcome)):
-            raise Fault(f"{blame} gave {wrong}")
+            raise MiddlewareFault(f"{blame} gave {wrong}")
         if (following.raised is not None or following.given is None) and _cancelled():
             logger.error(
                 "%s answered a cancelled call; CancelledError is for it to pass on", blame, extra={"call": call}
@@ -223,7 +227,7 @@ class _Following:
         if self.given is not None:
             self._refuse_again()
         if type(call) is not Call:
-            raise Fault(f"{self._blame} called call_next with {type(call).__name__}, not with a Call")
+            raise MiddlewareFault(f"{self._blame} called call_next with {type(call).__name__}, not with a Call")
         self.inside = True
         try:
             outcome = await self._call_next(call)
@@ -239,12 +243,14 @@ class _Following:
 
     def _refuse_again(self) -> None:
         if not _failed(self.given):
-            raise Fault(f"{self._blame} called call_next again, after it went well; only what failed may be repeated")
+            raise MiddlewareFault(
+                f"{self._blame} called call_next again, after it went well; only what failed may be repeated"
+            )
 
 
 def _pass_on(blame: str, following: _Following, error: BaseException, call: Call) -> NoReturn:
     """Raise what the caller of a link gets to see of an exception. Call it where the exception is handled."""
-    if error is following.raised or isinstance(error, Fault) or is_cancelled(error, call.rounds):
+    if error is following.raised or isinstance(error, MiddlewareFault) or is_cancelled(error, call.rounds):
         raise error
     _raise_fault(blame, error)
 
@@ -259,4 +265,4 @@ def _cancelled() -> bool:
 
 
 def _raise_fault(blame: str, error: BaseException) -> NoReturn:
-    raise Fault(f"{blame} raised {described(error)}") from error
+    raise MiddlewareFault(f"{blame} raised {describe_error(error)}") from error

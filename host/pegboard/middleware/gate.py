@@ -98,7 +98,7 @@ class Gate(Middleware):
 
     def _left(self, kind: ItemKind, call: Call, listing: Outcome) -> Outcome:
         assert isinstance(listing, Listing)
-        items = [item for item in listing.items if self.allows(kind, name_of(item), call.caller)]
+        items = [item for item in listing.items if self.allows(kind, listed_name(item), call.caller)]
         return Listing(listing.kind, tuple(items))
 
 
@@ -121,7 +121,7 @@ def refused(gates: Iterable[Gate], uri: str, call: Call) -> MCPError | None:
     return None
 
 
-def name_of(item: Tool | Resource | ResourceTemplate | Prompt) -> str:
+def listed_name(item: Tool | Resource | ResourceTemplate | Prompt) -> str:
     """What a list knows something by: its name, or its URI."""
     if isinstance(item, Resource):
         return item.uri

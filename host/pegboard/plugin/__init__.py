@@ -33,13 +33,13 @@ _HOMES = {
     """,
     "schemas.subschemas": "subschemas",
     "routing.bearer": "BearerScheme SECRET_BYTES checked_scopes is_bearer_token is_scope is_weak_secret",
-    "routing.refusals": "RefusalLog fingerprint",
+    "routing.refusal_log": "RefusalLog fingerprint",
     "secrets.redaction": "redact_logs redacted redacted_data",
     "runtime.line_file": "LineFile",
     "adapters.upstream": "Upstream error_code instance_of",
     "adapters.retry_after": "retry_after_ms",
     "calls.failures": "as_failure",
-    "context.rounds": "Rounds",
+    "context.round_trips": "Rounds",
     "errors": """
         AuthorizationRequiredError ClientCapabilityError ClientError ClientTimeoutError ConfigError
         InsufficientScopeError InteractionError MCPContextError MCPRuntimeError McpError PluginError

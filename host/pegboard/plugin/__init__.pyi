@@ -24,7 +24,7 @@ from pegboard.config import (
 from pegboard.config.state import (
     create_state,
 )
-from pegboard.context.rounds import (
+from pegboard.context.round_trips import (
     Rounds,
 )
 from pegboard.errors import (
@@ -132,7 +132,7 @@ from pegboard.routing.bearer import (
     is_scope,
     is_weak_secret,
 )
-from pegboard.routing.refusals import (
+from pegboard.routing.refusal_log import (
     RefusalLog,
     fingerprint,
 )

@@ -17,7 +17,7 @@ from pegboard.routing.bearer import SECRET_BYTES, is_bearer_token, is_weak_secre
 from pegboard.types.callers import LOCAL
 from pegboard.types.http import Request
 
-FILE = "operator-token"
+STATE_FILE = "operator-token"
 
 
 class OperatorToken:
@@ -53,7 +53,11 @@ def operator_token(environ: Mapping[str, str]) -> str:
         OSError: the file can neither be read nor created.
         ConfigError: the file does not hold a token that is fit for use.
     """
-    token = create_state(FILE, f"{token_urlsafe(SECRET_BYTES)}\n".encode(), environ).decode("ascii", "replace").strip()
+    token = (
+        create_state(STATE_FILE, f"{token_urlsafe(SECRET_BYTES)}\n".encode(), environ)
+        .decode("ascii", "replace")
+        .strip()
+    )
     path = token_file(environ)
     if not is_bearer_token(token) or is_weak_secret(token):
         raise ConfigError([f"{path} does not hold an operator token: remove it, and start again"])
@@ -64,4 +68,4 @@ def operator_token(environ: Mapping[str, str]) -> str:
 
 def token_file(environ: Mapping[str, str]) -> str:
     """Return the path of the operator token, for messages."""
-    return os.path.join(state_directory(environ) or "", FILE)
+    return os.path.join(state_directory(environ) or "", STATE_FILE)

@@ -13,7 +13,7 @@ from pegboard.plugin.routes import DEFAULT_POLICY, Authenticator, Route
 from pegboard.plugin.transports import ProtocolContext
 from pegboard.routing.bearer import PROOF, PROOF_WITHOUT_HEADER
 from pegboard.routing.operator_token import OperatorToken
-from pegboard.routing.refusals import RefusalLog, fingerprint
+from pegboard.routing.refusal_log import RefusalLog, fingerprint
 from pegboard.types.callers import Caller
 from pegboard.types.http import EventStream, Request, Response
 
@@ -64,7 +64,7 @@ async def _head(answer: EventStream) -> Response:
     return Response(headers={**answer.headers, "Content-Type": "text/event-stream"})
 
 
-def guarded(route: Route, authenticators: Iterable[Authenticator]) -> Route | None:
+def protect(route: Route, authenticators: Iterable[Authenticator]) -> Route | None:
     """A route that admits those whom its policy admits; None where nobody says whom that is.
 
     Args:

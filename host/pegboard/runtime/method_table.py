@@ -6,13 +6,14 @@ from collections.abc import Awaitable, Mapping
 from typing import Any
 
 from pegboard.calls.execute import Runtime, call_tool
-from pegboard.calls.giving import BoundPrompt, BoundResource, complete, get_prompt, not_found, read_resource
-from pegboard.calls.promised import Promised
+from pegboard.calls.output_schemas import OutputSchemas
+from pegboard.calls.prompt import BoundPrompt, get_prompt
+from pegboard.calls.resource import BoundResource, not_found, read_resource
 from pegboard.catalogue.assembly import Assembly
 from pegboard.catalogue.lists import Lists
 from pegboard.catalogue.pages import may_use
 from pegboard.errors import NotFoundError, ProtocolError, ToolInputError
-from pegboard.middleware.chain import HEARD, chain
+from pegboard.middleware.chain import CLIENT_NOTIFICATIONS, chain
 from pegboard.plugin.methods import NotificationHandler
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Call, CallNext, Completion, MethodResult, Outcome
@@ -36,9 +37,9 @@ def method_table(assembly: Assembly, lists: Lists, runtime: Runtime) -> dict[str
         table[method.name] = method.handler
     for listener in assembly.contributed.notifications.values():
         table[listener.name] = _heard(listener)
-    for name in HEARD:
+    for name in CLIENT_NOTIFICATIONS:
         table[name] = _nobody
-    promises = {"tools/call": Promised(assembly.tools).unkept}
+    promises = {"tools/call": OutputSchemas(assembly.tools).problem}
     time = runtime.middleware
     if time is not None:
         time.tools = assembly.tools
@@ -135,6 +136,8 @@ class _Methods:
         completer = bound.completers.get(name)
         if completer is None:
             return Completion(())
+        from pegboard.calls.completion import complete
+
         return await complete(completer, bound, typed, chosen, call, self._runtime)
 
     def _referred(self, reference: Mapping[str, Any]) -> BoundPrompt | BoundResource:

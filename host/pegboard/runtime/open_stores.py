@@ -9,7 +9,7 @@ from typing import Any
 
 from pegboard.catalogue.store_selection import SelectedStore, StoreKey, Stores
 from pegboard.errors import PluginError
-from pegboard.messages.error_fields import described
+from pegboard.messages.error_fields import describe_error
 from pegboard.secrets.redaction import redacted
 
 logger = logging.getLogger("pegboard")
@@ -64,7 +64,7 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
                 logger.exception("%s failed to close", title)
                 return
             self._opened.pop(key, None)
-            opened.set_exception(PluginError(f"{title} cannot be opened: {redacted(described(error))}"))
+            opened.set_exception(PluginError(f"{title} cannot be opened: {redacted(describe_error(error))}"))
             opened.exception()  # whoever waits may be cancelled at the same time
             logger.debug("%s cannot be opened", title, exc_info=True)
 

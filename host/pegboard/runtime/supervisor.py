@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 
 from pegboard.errors import ConfigError, PluginError, TransportError
-from pegboard.messages.error_fields import described
+from pegboard.messages.error_fields import describe_error
 from pegboard.plugin.transports import Transport, TransportContext
 
 MIN_DELAY_SECONDS = 0.5
@@ -66,7 +66,7 @@ async def _keep_running(transport: Transport, host: TransportContext) -> None:
         lasted = clock() - started > MAX_DELAY_SECONDS
         if not (opened or lasted or delay):
             logger.error("transport %s failed while it started", transport.name, exc_info=cause)
-            raise TransportError(f"transport {transport.name} failed while it started: {described(cause)}") from cause
+            raise TransportError(f"transport {transport.name} failed while it started: {describe_error(cause)}") from cause
         delay = MIN_DELAY_SECONDS if lasted or not delay else min(delay * 2, MAX_DELAY_SECONDS)
         logger.error("transport %s %s; it is started again in %s s", transport.name, what, delay, exc_info=cause)
         await asyncio.sleep(delay)

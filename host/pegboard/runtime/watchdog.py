@@ -21,9 +21,9 @@ logger = logging.getLogger("pegboard.runtime.watchdog")
 
 _BEATS = 4
 """How often the loop is listened to, in the time that it may be blocked."""
-_PLACES = 8
+_MAX_PLACES = 8
 """How many frames of the way to what blocks are told."""
-_LONGEST = 200
+_MAX_NAME_CHARACTERS = 200
 """How much of a name that a client chose is told."""
 _RUNNING = ("pegboard.calls.execute", "_run")
 _LINK = ("pegboard.middleware.chain", "run")
@@ -146,7 +146,7 @@ def _who(frame: FrameType | None) -> str | None:
             return str(frame.f_locals["blame"])
         if place == _SERVING:
             call = frame.f_locals["call"]
-            name = str(call.params.get("name") or call.params.get("uri") or "")[:_LONGEST]
+            name = str(call.params.get("name") or call.params.get("uri") or "")[:_MAX_NAME_CHARACTERS]
             return f"what is around {call.method} {name!r}".removesuffix(" ''")
         frame = frame.f_back
     return None
@@ -159,7 +159,7 @@ def _where(frame: FrameType) -> str:
 
 def _places(frame: FrameType | None) -> Iterator[str]:
     told = 0
-    while frame is not None and told < _PLACES:
+    while frame is not None and told < _MAX_PLACES:
         module = str(frame.f_globals.get("__name__"))
         if told and module.partition(".")[0] in ("pegboard", *_IDLE):
             return

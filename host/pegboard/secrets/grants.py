@@ -17,7 +17,7 @@ def is_granted(config: HostConfig, origin: Origin, name: str) -> bool:
     return any(fnmatchcase(name.casefold(), pattern.casefold()) for pattern in rights.secrets)
 
 
-def refusal(config: HostConfig, origin: Origin, names: Iterable[str]) -> str:
+def refusal_reason(config: HostConfig, origin: Origin, names: Iterable[str]) -> str:
     """Return the reason why a tool is not served that requires these secrets, "" if all of them are granted."""
     refused = [name for name in names if not is_granted(config, origin, name)]
     if not refused:

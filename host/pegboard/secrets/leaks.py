@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pegboard.errors import ToolDefinitionError
-from pegboard.secrets.redaction import SHORTEST
+from pegboard.secrets.redaction import MIN_SECRET_CHARACTERS
 
 _WORDS = frozenset(
     ("type", "format", "required", "name", "own_name", "owner", "version", "requires", "mirrors", "gives")
 )
 """Members whose texts are words of a schema or names, in which a short secret would be found by chance."""
 
-LONG = 16
+MIN_SUBSTRING_CHARACTERS = 16
 """From how many characters on a secret of letters alone is looked for inside of texts."""
 
 
@@ -29,10 +29,10 @@ def check_secrets(shown: Any, secrets: Mapping[str, str]) -> None:
         ToolDefinitionError: one of its texts holds one. The message names the secret, not the value.
     """
     for name, value in secrets.items():
-        if len(value) < SHORTEST or not _may_hold(repr(shown), value):
+        if len(value) < MIN_SECRET_CHARACTERS or not _may_hold(repr(shown), value):
             continue
         # a password that is a common word stands in descriptions by chance
-        whole = value.isalpha() and len(value) < LONG
+        whole = value.isalpha() and len(value) < MIN_SUBSTRING_CHARACTERS
         word = re.compile(rf"\s*{re.escape(value)}\s*\Z" if whole else rf"(?<!\w){re.escape(value)}(?!\w)")
         for path, text in _texts(shown, ()):
             if word.match(text) if whole else word.search(text):

@@ -2,7 +2,7 @@
 
 What is known as a secret: what stores gave to tools, what configuration refers to or holds under a key that says so,
 and what a request brought or was admitted with, while its call runs and in its task after it failed. A value of fewer
-than `SHORTEST` characters is left alone: it would be found in the middle of words.
+than `MIN_SECRET_CHARACTERS` characters is left alone: it would be found in the middle of words.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from pegboard.context import current_context
 from pegboard.errors import FatalToolError, MCPError, ServerError, ToolkitError
 from pegboard.types.calls import Call
 
-SHORTEST = 6
+MIN_SECRET_CHARACTERS = 6
 """How many characters a secret has that is looked for in texts."""
-LONGEST_LINE = 16
+MIN_LINE_CHARACTERS = 16
 """From how many characters on a single line of a secret is looked for by itself."""
-MOST_OF_FAILED = 64
+MAX_REMEMBERED_SECRETS = 64
 """How many secrets of failed calls a task remembers."""
 
 
-Source: TypeAlias = Callable[[], Iterable[str]]
+SecretSource: TypeAlias = Callable[[], Iterable[str]]
 
 
 class Redactor:
@@ -38,14 +38,14 @@ class Redactor:
         sources: give more of them, asked when a text is looked through for the first time.
     """
 
-    def __init__(self, *sources: Source) -> None:
+    def __init__(self, *sources: SecretSource) -> None:
         self._values: dict[str, None] = {}
         self._names: set[str] = set()
-        self._sources: list[Source] = []
+        self._sources: list[SecretSource] = []
         self._forms: list[Forms] | None = None
         self.learn(*sources)
 
-    def learn(self, *sources: Source) -> None:
+    def learn(self, *sources: SecretSource) -> None:
         """More sources; a redactor that was closed is open again."""
         self._sources += sources
         _living.add(self)
@@ -124,7 +124,7 @@ def remember(call: Call) -> None:
     """Keep what a request brought out of what its task tells of its failure after its end."""
     if values := _values(call):
         known = dict.fromkeys((*_of_failed.get(), *values))
-        _of_failed.set(tuple(known)[-MOST_OF_FAILED:])
+        _of_failed.set(tuple(known)[-MAX_REMEMBERED_SECRETS:])
 
 
 def _values(call: Call) -> list[str]:
@@ -240,12 +240,12 @@ def forms_of(value: str) -> Forms:
 
     There is no form of one that is too short.
     """
-    if len(value.strip()) < SHORTEST:
+    if len(value.strip()) < MIN_SECRET_CHARACTERS:
         return Forms()
     texts = {value.strip(), *_in_base64(value)}
-    texts |= {line for line in value.splitlines() if len(line) >= LONGEST_LINE and not line.startswith("-----")}
+    texts |= {line for line in value.splitlines() if len(line) >= MIN_LINE_CHARACTERS and not line.startswith("-----")}
     pattern = None if re.fullmatch(_PLAIN, value) else re.compile("".join(map(_written, value.strip())))
-    return Forms(tuple(text for text in texts if len(text) >= SHORTEST), pattern)
+    return Forms(tuple(text for text in texts if len(text) >= MIN_SECRET_CHARACTERS), pattern)
 
 
 _PLAIN = r"[A-Za-z0-9_.~-]*"

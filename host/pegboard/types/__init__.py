@@ -19,7 +19,7 @@ _HOMES = {
     "types.http": "EventStream Headers Request Response ServerSentEvent",
     "types.authorization": "AuthProvider TokenRequest ToolAuthorization ToolRequirements",
     "types.content": "Role",
-    "context.questions": "Elicit ElicitUrl ListRoots Root Sample Sampled",
+    "context.input_requests": "Elicit ElicitUrl ListRoots Root Sample Sampled",
 }
 """The public names, by the module that defines them."""
 

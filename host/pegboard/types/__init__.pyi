@@ -1,5 +1,5 @@
 # Written by `python -m tools.stubs` from the names in `__init__.py`.
-from pegboard.context.questions import (
+from pegboard.context.input_requests import (
     Elicit,
     ElicitUrl,
     ListRoots,

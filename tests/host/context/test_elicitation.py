@@ -15,7 +15,7 @@ import pytest
 from pydantic import AnyUrl, BaseModel, ConfigDict, Field, JsonValue, RootModel, field_validator
 from typing_extensions import NotRequired, TypedDict
 
-from pegboard.context.elicitation import form_of, misfit
+from pegboard.context.elicitation import form_of, form_problem
 from pegboard.errors import InteractionError
 from tests.support.schemas import MODERN, check
 
@@ -23,7 +23,7 @@ from tests.support.schemas import MODERN, check
 def answered(kind: Any, content: dict[str, Any]) -> Any:
     """What the author gets for a content, which must fit."""
     form = form_of(kind)
-    assert misfit(form.schema, content) is None
+    assert form_problem(form.schema, content) is None
     return form.convert(content)
 
 
@@ -355,7 +355,7 @@ def test_a_field_of_a_schema_that_is_none_of_a_form(one: Any, reason: str) -> No
 
 
 def wrong(one: dict[str, Any], value: Any) -> str | None:
-    return misfit({"type": "object", "properties": {"one": one}}, {"one": value})
+    return form_problem({"type": "object", "properties": {"one": one}}, {"one": value})
 
 
 @pytest.mark.requirement("ASK-08")
@@ -399,9 +399,9 @@ def test_which_values_fit_a_field(one: dict[str, Any], good: list[Any], bad: lis
 @pytest.mark.requirement("ASK-08")
 @pytest.mark.parametrize("content", [None, [], "x", 5])
 def test_content_that_is_no_object_fits_nothing(content: Any) -> None:
-    assert misfit({"type": "object", "properties": {}}, content) == "the content is no object"
+    assert form_problem({"type": "object", "properties": {}}, content) == "the content is no object"
 
 
 @pytest.mark.requirement("ASK-08")
 def test_what_is_required_must_be_there() -> None:
-    assert misfit(form_of(Trip).schema, {"stops": []}) == "to is missing"
+    assert form_problem(form_of(Trip).schema, {"stops": []}) == "to is missing"

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import AnyUrl, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 
-from pegboard.context.elicitation import form_of, misfit
+from pegboard.context.elicitation import form_of, form_problem
 from pegboard.errors import InteractionError
 from tests.support.schemas import MODERN, check
 
@@ -91,7 +91,7 @@ def test_a_form_of_any_flat_model_takes_what_the_model_takes(made: tuple[type[Ba
     check(MODERN[-1], "ElicitRequestFormParams", {"message": "x", "requestedSchema": dict(form.schema)})
     content = {name: TypeAdapter(type(value)).dump_python(value, mode="json") for name, value in values.items()}
     content = json.loads(json.dumps(content))
-    assert misfit(form.schema, content) is None
+    assert form_problem(form.schema, content) is None
     got = form.convert(content)
     assert isinstance(got, model)
     for name, field in model.model_fields.items():
@@ -113,7 +113,7 @@ def test_what_a_model_refuses_no_form_lets_through_and_no_answer_is_a_crash(
     model, _ = made
     form = form_of(model)
     content = data.draw(st.fixed_dictionaries({}, optional=dict.fromkeys(model.model_fields, JSON)))
-    if misfit(form.schema, content) is None:
+    if form_problem(form.schema, content) is None:
         try:
             form.convert(content)
         except ValueError:
@@ -156,7 +156,7 @@ def test_any_schema_is_a_form_that_mcp_has_or_is_refused(properties: Any, requir
     except InteractionError:
         return
     check(MODERN[-1], "ElicitRequestFormParams", {"message": "x", "requestedSchema": dict(form.schema)})
-    assert misfit(form.schema, content) is None or isinstance(misfit(form.schema, content), str)
+    assert form_problem(form.schema, content) is None or isinstance(form_problem(form.schema, content), str)
 
 
 @given(SCHEMAS)

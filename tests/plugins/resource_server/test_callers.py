@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from pegboard.routing.refusals import MOST
+from pegboard.routing.refusal_log import MAX_LINES
 from tests.plugins.auth_token import door_kit
 from tests.plugins.resource_server.conftest import listed, serve, storm
 from tests.support.distributions import make_distribution
@@ -282,4 +282,4 @@ async def test_a_storm_of_bad_tokens_does_not_fill_the_log(two: Two) -> None:
     session = await two.session("ann")
     assert (await session.post(message("ping"), two.field("ben"))).status == 404
     await two.served.said("refused: a session of another caller")
-    assert two.served.stderr.count("refused: a token (") <= 2 * MOST  # a minute may begin meanwhile
+    assert two.served.stderr.count("refused: a token (") <= 2 * MAX_LINES  # a minute may begin meanwhile

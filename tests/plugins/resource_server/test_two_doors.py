@@ -10,7 +10,7 @@ import pytest_asyncio
 from aiohttp import web
 
 from pegboard.plugin import Route
-from pegboard.routing.router import guarded
+from pegboard.routing.router import protect
 from pegboard.types import ANONYMOUS, Caller, EventStream, Request, Response
 from tests.plugins.auth_token.conftest import ADA, BEN, CALLERS, ENV
 from tests.plugins.resource_server.conftest import METADATA, listed, serve
@@ -119,7 +119,7 @@ SAYS: Mapping[str, tuple[list[Refuses], str, str | None]] = {
 async def test_the_refusal_that_says_most_goes_out_completed_by_the_others(
     authenticators: list[Refuses], whose: str, marks: str | None
 ) -> None:
-    route = guarded(Route("GET", "/x", nothing), authenticators)
+    route = protect(Route("GET", "/x", nothing), authenticators)
     assert route is not None
     none: dict[str, str] = {}
     answer = await route.handler(Request("GET", "/x", none, none, caller=ANONYMOUS), None)  # type: ignore[arg-type]

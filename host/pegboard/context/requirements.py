@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from pegboard.context.surroundings import Owner
+from pegboard.context.bound_function import PluginData
 from pegboard.errors import ToolDefinitionError
 from pegboard.types.authorization import ToolAuthorization
 from pegboard.types.callers import EMPTY, Authorization, Supplied
@@ -40,7 +40,7 @@ class Requirements(NamedTuple):
         return bool(self.secrets or self.metadata or self.authorization is not None or self.scopes)
 
 
-class Secrets(Mapping[str, str]):
+class DeclaredSecrets(Mapping[str, str]):
     """The declared secrets that are set, by name in any case. It never shows a value by itself."""
 
     __slots__ = ("_values",)
@@ -64,11 +64,11 @@ class Secrets(Mapping[str, str]):
         return f"Secrets({', '.join(self._values)})"
 
 
-def secrets_of(required: Requirements | None, supplied: Supplied | None) -> Secrets:
+def secrets_of(required: Requirements | None, supplied: Supplied | None) -> DeclaredSecrets:
     """The declared secrets that a call has."""
     declared = EMPTY if required is None else required.secrets
     values = {name: _first(name, kept, _given(supplied)) for name, kept in declared.items()}
-    return Secrets({name: value for name, value in values.items() if value})
+    return DeclaredSecrets({name: value for name, value in values.items() if value})
 
 
 def missing_secrets(required: Requirements, supplied: Supplied | None) -> list[str]:
@@ -156,7 +156,7 @@ def authorization_of(required: Requirements | None, supplied: Supplied | None) -
     return supplied.authorization
 
 
-def user_of(owner: Owner, call: Call) -> str | None:
+def user_of(owner: PluginData, call: Call) -> str | None:
     """For whom a call is: whom the request names, where it may, else who is authenticated, else the operator's user."""
     named = None if call.supplied is None else call.supplied.user_id
     return named or call.caller.subject or owner.user

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from pegboard.context.questions import ListRoots, Root
+from pegboard.context.input_requests import ListRoots, Root
 from pegboard.errors import FatalToolError, InteractionError, NotFoundError
 from pegboard.types.calls import Call, Failure, Listing, Outcome, PromptResult, ResourceResult, ToolResult
 from pegboard.types.catalogue import Change, ItemKind, Prompt, Resource, Tool
 
 if TYPE_CHECKING:
-    from pegboard.context.asking import Asking
+    from pegboard.context.client_requests import ClientRequests
 
-MOST_NESTED = 10
+MAX_NESTED_CALLS = 10
 """How deep tools may call tools."""
 
 Dispatch = Callable[[Call], Awaitable[Outcome]]
 Emit = Callable[[Change], None]
 
 
-class Inside:
+class HostCalls:
     """Calls that a call makes of its own host, for the same caller.
 
     Args:
@@ -30,7 +30,7 @@ class Inside:
 
     __slots__ = ("_asking", "_dispatch")
 
-    def __init__(self, asking: Asking, dispatch: Dispatch) -> None:
+    def __init__(self, asking: ClientRequests, dispatch: Dispatch) -> None:
         self._asking = asking
         self._dispatch = dispatch
 
@@ -38,8 +38,8 @@ class Inside:
         """What a nested call comes to; its errors as `Failure`."""
         asking = self._asking
         call = asking.call
-        if len(call.path) >= MOST_NESTED:
-            raise FatalToolError("This tool calls too many others.", f"calls are nested deeper than {MOST_NESTED}")
+        if len(call.path) >= MAX_NESTED_CALLS:
+            raise FatalToolError("This tool calls too many others.", f"calls are nested deeper than {MAX_NESTED_CALLS}")
         path = asking.rounds.nested(call.path, name) if asking.rounds else (*call.path, name)
         supplied = call.supplied and call.supplied._replace(authorization=None)  # that token is for this tool alone
         nested = call._replace(
@@ -75,7 +75,7 @@ class Tools:
 
     __slots__ = ("_inside",)
 
-    def __init__(self, inside: Inside) -> None:
+    def __init__(self, inside: HostCalls) -> None:
         self._inside = inside
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> Any:
@@ -101,7 +101,7 @@ class Resources:
 
     __slots__ = ("_asking", "_inside")
 
-    def __init__(self, inside: Inside, asking: Asking) -> None:
+    def __init__(self, inside: HostCalls, asking: ClientRequests) -> None:
         self._inside = inside
         self._asking = asking
 
@@ -148,7 +148,7 @@ class Prompts:
 
     __slots__ = ("_inside",)
 
-    def __init__(self, inside: Inside) -> None:
+    def __init__(self, inside: HostCalls) -> None:
         self._inside = inside
 
     async def get(self, name: str, arguments: Mapping[str, str] | None = None) -> PromptResult:
@@ -201,6 +201,6 @@ class Notifications:
         self.prompts = ListNotifications(emit, "prompts")
 
 
-def nowhere(call: Call) -> Awaitable[Outcome]:
+def no_host(call: Call) -> Awaitable[Outcome]:
     """The dispatch of a function that runs without a host."""
     raise InteractionError("This tool uses its host, and there is none.")

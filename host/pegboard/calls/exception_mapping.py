@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from pegboard.errors import FatalToolError, MCPContextError, ProtocolError, ToolExecutionError, ToolRuntimeError
-from pegboard.messages.error_fields import described, presentable, speaks
+from pegboard.messages.error_fields import describe_error, presentable, speaks
 from pegboard.plugin.error_adapters import ErrorAdapter
 
 logger = logging.getLogger("pegboard")
 
 Adapters: TypeAlias = Sequence[ErrorAdapter]
-Meant: TypeAlias = ToolRuntimeError | ProtocolError
+Mapped: TypeAlias = ToolRuntimeError | ProtocolError
 
-_MOST_IN_GROUP = 1000
+_MAX_GROUP_ERRORS = 1000
 
 
-def raise_meant(error: BaseException, adapters: Adapters) -> None:
+def raise_mapped(error: BaseException, adapters: Adapters) -> None:
     """Raise what the caller is meant to see of an exception.
 
     Call it where the exception is handled.
@@ -29,7 +29,7 @@ def raise_meant(error: BaseException, adapters: Adapters) -> None:
         FatalToolError: an accident; masked, with the exception as its cause.
     """
     leaves = list(_leaves(error)) if isinstance(error, BaseExceptionGroup) else [error]
-    found = [(leaf, _meant(leaf, adapters)) for leaf in leaves]
+    found = [(leaf, _mapped(leaf, adapters)) for leaf in leaves]
     known = [(leaf, meant) for leaf, meant in found if meant is not None]
     if len(known) < len(found) or not known:
         raise _unexpected(error) from error
@@ -46,23 +46,23 @@ def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]
     found: list[BaseException] = [group]
     for one in found:
         if isinstance(one, BaseExceptionGroup):
-            found += one.exceptions[: _MOST_IN_GROUP - len(found)]
+            found += one.exceptions[: _MAX_GROUP_ERRORS - len(found)]
         else:
             yield one
 
 
-def _urgency(error: Meant) -> tuple[bool, int]:
+def _urgency(error: Mapped) -> tuple[bool, int]:
     """Of several errors the first of the least tells what to do: what no retry mends, then the longest wait."""
     if isinstance(error, ProtocolError):
         return (False, 0)
     return (error.can_retry, -(error.retry_after_ms or 0))
 
 
-def _meant(error: BaseException, adapters: Adapters) -> Meant | None:
+def _mapped(error: BaseException, adapters: Adapters) -> Mapped | None:
     return _on_purpose(error) or _adapted(error, adapters)
 
 
-def _on_purpose(error: BaseException) -> Meant | None:
+def _on_purpose(error: BaseException) -> Mapped | None:
     """What the author meant the caller to see; None when it is an accident."""
     if isinstance(error, ProtocolError) or (isinstance(error, ToolRuntimeError) and presentable(error)):
         return error
@@ -87,4 +87,4 @@ def _adapted(error: BaseException, adapters: Adapters) -> ToolRuntimeError | Non
 
 
 def _unexpected(error: BaseException) -> FatalToolError:
-    return FatalToolError("It failed unexpectedly.", described(error))
+    return FatalToolError("It failed unexpectedly.", describe_error(error))

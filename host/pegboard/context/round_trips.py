@@ -18,16 +18,16 @@ from pegboard.types.calls import InputRequired, Question, Round
 from pegboard.wire.codec import decode, encode
 from pegboard.wire.jsonrpc import INVALID_PARAMS
 
-MOST_ROUNDS = 20
+MAX_ROUNDS = 20
 """How many times one call may end with questions."""
 
-MOST_KEPT_BYTES = 64 * 1024
+MAX_STEP_RESULTS_BYTES = 64 * 1024
 """How much JSON the steps of one call may leave for its next round."""
 
 T = TypeVar("T")
 in_step: ContextVar[bool] = ContextVar("pegboard.in_step", default=False)
 """Whether this is a step of `once`, or was begun by one: no round ends while it runs, so it would wait for ever."""
-Path = tuple[str, ...]
+CallPath = tuple[str, ...]
 
 
 class Rounds:
@@ -50,7 +50,7 @@ class Rounds:
         self._results = dict(before.results)
         self._kept = len(encode(self._results)) if self._results else 0
         self._seen: set[str] = set()
-        self._counts: Counter[Path] = Counter()
+        self._counts: Counter[CallPath] = Counter()
         self._open: dict[str, Question] = {}
         self._waiting: list[asyncio.Future[Any]] = []
         self._steps = 0
@@ -67,11 +67,11 @@ class Rounds:
 
     # --- what functions do ---
 
-    def nested(self, path: Path, name: str) -> Path:
+    def nested(self, path: CallPath, name: str) -> CallPath:
         """The path of a call that the call at `path` makes: the same on every replay."""
         return (*path, self._count((*path, name), name))
 
-    async def ask(self, question: Question, parse: Callable[[Any], T], path: Path, name: str | None) -> T:
+    async def ask(self, question: Question, parse: Callable[[Any], T], path: CallPath, name: str | None) -> T:
         """The client's answer; without one, the round ends here.
 
         Args:
@@ -96,15 +96,15 @@ class Rounds:
             except ValueError as error:
                 self._fault = ProtocolError(INVALID_PARAMS, f"params.inputResponses: {key}: {error}")
                 raise self._fault from None
-        if self._number >= MOST_ROUNDS:
-            raise self._wrong(f"it asked in more than {MOST_ROUNDS} rounds")
+        if self._number >= MAX_ROUNDS:
+            raise self._wrong(f"it asked in more than {MAX_ROUNDS} rounds")
         self._open[key] = question
         waiting: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiting)
         self._end_soon()
         return await waiting
 
-    async def once(self, key: str, step: Callable[[], Awaitable[Any]], path: Path) -> Any:
+    async def once(self, key: str, step: Callable[[], Awaitable[Any]], path: CallPath) -> Any:
         """What a step gave in an earlier round, else what it gives now, as JSON.
 
         No round ends while a step runs.
@@ -132,8 +132,8 @@ class Rounds:
         except TypeError as error:
             raise self._wrong(f"the step {key!r} gave what JSON cannot hold: {error}") from error
         self._kept += len(encoded)
-        if self._kept > MOST_KEPT_BYTES:
-            raise self._wrong(f"its steps leave more than {MOST_KEPT_BYTES} bytes for the next round")
+        if self._kept > MAX_STEP_RESULTS_BYTES:
+            raise self._wrong(f"its steps leave more than {MAX_STEP_RESULTS_BYTES} bytes for the next round")
         self._results[place] = decode(encoded)
         return self._results[place]
 
@@ -142,7 +142,7 @@ class Rounds:
             await asyncio.sleep(0)  # a loop that catches this and asks again must not stop all others
             raise asyncio.CancelledError
 
-    def _key(self, question: Question, path: Path, name: str | None) -> str:
+    def _key(self, question: Question, path: CallPath, name: str | None) -> str:
         key = "/".join((*path, name or self._count(path, "question")))
         self._claim(key, f"two questions have the name {name!r}")
         digest = sha256(encode([question.method, question.params])).hexdigest()[:16]
@@ -159,7 +159,7 @@ class Rounds:
             raise self._wrong(complaint)
         self._seen.add(key)
 
-    def _count(self, path: Path, name: str) -> str:
+    def _count(self, path: CallPath, name: str) -> str:
         self._counts[path] += 1
         return f"{name}-{self._counts[path]}"
 

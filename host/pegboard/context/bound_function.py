@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from pegboard.context.required import Requirements
-    from pegboard.context.serving import Dispatch
+    from pegboard.context.host_calls import Dispatch
+    from pegboard.context.requirements import Requirements
     from pegboard.plugin.base import Catalogue
     from pegboard.plugin.error_adapters import ErrorAdapter
     from pegboard.types.catalogue import Change
 
 
-class Owner(NamedTuple):
+class PluginData(NamedTuple):
     """What the functions of one plugin have in common.
 
     Attributes:
@@ -29,11 +29,11 @@ class Owner(NamedTuple):
     catalogue: Catalogue | None = None
 
 
-NOBODY = Owner()
+NO_PLUGIN = PluginData()
 """Of functions that no plugin brought."""
 
 
-class Bound(Protocol):
+class BoundFunction(Protocol):
     """What one host knows about a function."""
 
     @property
@@ -42,7 +42,7 @@ class Bound(Protocol):
         ...
 
     @property
-    def owner(self) -> Owner:
+    def owner(self) -> PluginData:
         """What it shares with the others of its plugin."""
         ...
 
@@ -67,7 +67,23 @@ class Bound(Protocol):
         ...
 
 
-class Surroundings(NamedTuple):
+class TimeLimit(Protocol):
+    """The time limit of a running function."""
+
+    def fail(self, error: BaseException) -> None:
+        """End the function with an exception."""
+        ...
+
+    def pause(self) -> None:
+        """Stop the clock."""
+        ...
+
+    def resume(self) -> None:
+        """Start the clock again."""
+        ...
+
+
+class HostAccess(NamedTuple):
     """What a context reaches of its host.
 
     Attributes:

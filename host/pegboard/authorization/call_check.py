@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pegboard.context.required import Requirements, missing_metadata, missing_secrets
+from pegboard.context.requirements import Requirements, missing_metadata, missing_secrets
 from pegboard.errors import ContextRequiredToolError, FatalToolError, InsufficientScopeError
 from pegboard.routing.bearer import PROOF
 from pegboard.types.calls import Call

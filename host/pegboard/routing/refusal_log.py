@@ -13,11 +13,11 @@ from pegboard.types.callers import EMPTY, Caller
 
 logger = logging.getLogger("pegboard.audit")
 
-MOST = 20
+MAX_LINES = 20
 """How many refusals of one kind are told in a period."""
-SECONDS = 60.0
+PERIOD_SECONDS = 60.0
 """How long a period is."""
-LONGEST = 200
+MAX_VALUE_CHARACTERS = 200
 """How many characters of a value are told."""
 
 
@@ -76,9 +76,9 @@ class _Period:
         self._told = 0
 
     def admits(self, now: float) -> bool:
-        if self._began is None or now - self._began >= SECONDS:
+        if self._began is None or now - self._began >= PERIOD_SECONDS:
             self._began, self._told = now, 0
-        if self._told >= MOST:
+        if self._told >= MAX_LINES:
             self.left_out += 1
             return False
         self._told += 1
@@ -98,4 +98,4 @@ def _of(caller: Caller) -> dict[str, object]:
 
 def _shown(value: object) -> str:
     text = str(value)
-    return ascii(text if len(text) <= LONGEST else f"{text[:LONGEST]}...")
+    return ascii(text if len(text) <= MAX_VALUE_CHARACTERS else f"{text[:MAX_VALUE_CHARACTERS]}...")

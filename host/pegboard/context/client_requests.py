@@ -7,27 +7,27 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pegboard.context.elicitation import Elicited
-from pegboard.context.questions import Elicit, ElicitUrl, Messages, Request, Sample, Sampled, declares
-from pegboard.context.rounds import in_step
+from pegboard.context.input_requests import Elicit, ElicitUrl, InputRequest, Messages, Sample, Sampled, declares
+from pegboard.context.round_trips import in_step
 from pegboard.errors import ClientCapabilityError, ClientError, InteractionError
 
 if TYPE_CHECKING:
-    from pegboard.context.clock import Clock
-    from pegboard.context.rounds import Rounds
+    from pegboard.context.bound_function import TimeLimit
+    from pegboard.context.round_trips import Rounds
     from pegboard.types.calls import Ask, Call, Question
 
-PATIENCE = 300.0
+ANSWER_SECONDS = 300.0
 """For how many seconds a session's client may take to answer, unless the author says otherwise."""
 
 
-class Waits(Protocol):
+class Timed(Protocol):
     """A context, as far as the time of its function goes."""
 
-    clock: Clock | None
+    clock: TimeLimit | None
     waits_for_client: int
 
 
-def patient(ask: Ask, context: Waits) -> Ask:
+def pausing(ask: Ask, context: Timed) -> Ask:
     """The same way to the client, on which the time of a function stands still until there is an answer."""
 
     async def asked(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def patient(ask: Ask, context: Waits) -> Ask:
     return asked
 
 
-class Asking:
+class ClientRequests:
     """The way of one call to its client.
 
     Args:
@@ -60,7 +60,9 @@ class Asking:
         self.rounds = rounds
         self.refusal = refusal
 
-    def ask(self, request: Request, name: str | None = None, wait: float | None = PATIENCE) -> Awaitable[Any]:
+    def ask(
+        self, request: InputRequest, name: str | None = None, wait: float | None = ANSWER_SECONDS
+    ) -> Awaitable[Any]:
         """Ask, and give the answer.
 
         Raises:
@@ -70,14 +72,14 @@ class Asking:
         """
         return self._asked(request, self._question(request), name, wait)
 
-    async def ask_all(self, requests: Mapping[str, Request]) -> dict[str, Any]:
+    async def ask_all(self, requests: Mapping[str, InputRequest]) -> dict[str, Any]:
         """Ask several questions at once, each by a name; the answers by the same names.
 
         When one fails, the others are taken back.
         """
         questions = {name: self._question(request) for name, request in requests.items()}
         asked = [
-            asyncio.ensure_future(self._asked(requests[name], question, name, PATIENCE))
+            asyncio.ensure_future(self._asked(requests[name], question, name, ANSWER_SECONDS))
             for name, question in questions.items()
         ]
         try:
@@ -86,7 +88,7 @@ class Asking:
             for one in asked:
                 one.cancel()
 
-    def _question(self, request: Request) -> Question:
+    def _question(self, request: InputRequest) -> Question:
         if self.refusal is not None:
             raise InteractionError("This tool asks for input in a way that cannot work.", self.refusal)
         if in_step.get():
@@ -99,7 +101,7 @@ class Asking:
             raise ClientCapabilityError(request.needs())
         return request.question()
 
-    async def _asked(self, request: Request, question: Question, name: str | None, wait: float | None) -> Any:
+    async def _asked(self, request: InputRequest, question: Question, name: str | None, wait: float | None) -> Any:
         if self.rounds is not None:
             return await self.rounds.ask(question, request.parse, self.call.path, name)
         assert self.call.ask is not None
@@ -117,11 +119,11 @@ class UI:
 
     __slots__ = ("_asking",)
 
-    def __init__(self, asking: Asking) -> None:
+    def __init__(self, asking: ClientRequests) -> None:
         self._asking = asking
 
     def elicit(
-        self, message: str, schema: Any = None, *, name: str | None = None, timeout: float | None = PATIENCE
+        self, message: str, schema: Any = None, *, name: str | None = None, timeout: float | None = ANSWER_SECONDS
     ) -> Awaitable[Elicited[Any]]:
         """Ask the person to fill in a form.
 
@@ -140,7 +142,7 @@ class UI:
         return self._asking.ask(Elicit(message, schema), name, timeout)
 
     def elicit_url(
-        self, message: str, url: str, *, name: str | None = None, timeout: float | None = PATIENCE
+        self, message: str, url: str, *, name: str | None = None, timeout: float | None = ANSWER_SECONDS
     ) -> Awaitable[Elicited[None]]:
         """Ask the person to open a page, for what no client may see: secrets, payments, consent of a third party.
 
@@ -164,7 +166,7 @@ class Sampling:
 
     __slots__ = ("_asking",)
 
-    def __init__(self, asking: Asking) -> None:
+    def __init__(self, asking: ClientRequests) -> None:
         self._asking = asking
 
     def create_message(
@@ -180,7 +182,7 @@ class Sampling:
         tool_choice: Mapping[str, Any] | None = None,
         metadata: Mapping[str, Any] | None = None,
         name: str | None = None,
-        timeout: float | None = PATIENCE,
+        timeout: float | None = ANSWER_SECONDS,
     ) -> Awaitable[Sampled]:
         """Ask the client's model; the person may see and change what is asked and answered.
 

@@ -24,7 +24,7 @@ A token for this host must go no further (MCP, "Token Passthrough").
 CREDENTIAL_PREFIXES = ("x-amzn-oidc-", "x-amzn-mtls-", "x-ms-token-", "x-ms-client-principal")
 
 
-class Fields:
+class RequestHeaders:
     """Header fields without credentials."""
 
     __slots__ = ("_headers",)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
-from pegboard.context.elicitation import Elicited, form_of, has_format, misfit
+from pegboard.context.elicitation import Elicited, form_of, form_problem, has_format
 from pegboard.errors import InteractionError
 from pegboard.types.callers import Client
 from pegboard.types.calls import Question
 
 
-class Request(Protocol):
+class InputRequest(Protocol):
     """A kind of question."""
 
     def needs(self) -> str:
@@ -60,7 +60,7 @@ class Elicit(NamedTuple):
         form = self._form()
         content = answer.get("content")
         content = {} if content is None else content
-        if wrong := misfit(form.schema, content):
+        if wrong := form_problem(form.schema, content):
             raise ValueError(wrong)
         return Elicited("accept", form.convert(content))
 

@@ -7,8 +7,8 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from pegboard.context import Bound
-from pegboard.context.required import user_of
+from pegboard.context.bound_function import BoundFunction
+from pegboard.context.requirements import user_of
 from pegboard.errors import AuthorizationRequiredError
 from pegboard.messages.error_fields import presentable
 from pegboard.plugin.token_sources import TokenSource
@@ -19,12 +19,12 @@ from pegboard.types.calls import Call
 logger = logging.getLogger("pegboard")
 
 
-Sources = Sequence[tuple[str, TokenSource]]
+TokenSources = Sequence[tuple[str, TokenSource]]
 """With the names of their plugins, in the order in which they are asked."""
 
 
 async def with_token(
-    bound: Bound, required: ToolAuthorization, call: Call, sources: Sources, seconds: float, hint: str = ""
+    bound: BoundFunction, required: ToolAuthorization, call: Call, sources: TokenSources, seconds: float, hint: str = ""
 ) -> Call:
     """The call, with the token that its tool needs: the request's own, else that of the first source that has one.
 
@@ -64,7 +64,7 @@ def _is_of_this_machine(call: Call) -> bool:
     return call.caller.trusted and named is None
 
 
-async def _find(request: TokenRequest, sources: Sources, seconds: float, hint: str) -> Authorization:
+async def _find(request: TokenRequest, sources: TokenSources, seconds: float, hint: str) -> Authorization:
     wanted: AuthorizationRequiredError | None = None
     failed = False
     for name, source in sources:

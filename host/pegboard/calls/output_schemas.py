@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pegboard.schemas.json_schema import JsonSchema
 
 
-class Promised:
+class OutputSchemas:
     """The output schemas of tools, each compiled when it is first needed.
 
     Args:
@@ -28,7 +28,7 @@ class Promised:
         self._tools = tools
         self._compiled: dict[str, JsonSchema | None] = {}
 
-    def unkept(self, call: Call, outcome: Outcome) -> str | None:
+    def problem(self, call: Call, outcome: Outcome) -> str | None:
         """What is wrong with an outcome of the call, None for nothing."""
         bound = self._tools.get(str(call.params.get("name")))
         if not isinstance(outcome, ToolResult) or outcome.is_error or bound is None or bound.tool.output_schema is None:

@@ -1,0 +1,90 @@
+"""Completion of arguments of prompts and resource templates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, NamedTuple
+
+from pegboard.calls.content_results import awaited, unsendable
+from pegboard.calls.execute import Function, Runtime, _run
+from pegboard.context.bound_function import BoundFunction
+from pegboard.types.callers import EMPTY
+from pegboard.types.calls import Call, Completion
+
+MAX_COMPLETION_VALUES = 100
+"""How many values a completion may hold (completion/complete)."""
+
+
+class BoundCompleter(NamedTuple):
+    """What knows the values of one argument.
+
+    Attributes:
+        values: all of them, None where a function gives them.
+        function: takes what has been typed, and may take other arguments by their names.
+        typed: the parameter that takes what has been typed.
+        others: the parameters that take other arguments, and which of them may be left out.
+        context: the parameter that takes the Context, None when none does.
+    """
+
+    values: tuple[str, ...] | None = None
+    function: Function | None = None
+    typed: str = ""
+    others: Mapping[str, bool] = EMPTY
+    context: str | None = None
+
+
+async def complete(
+    completer: BoundCompleter,
+    bound: BoundFunction,
+    typed: str,
+    chosen: Mapping[str, str],
+    call: Call,
+    runtime: Runtime,
+) -> Completion:
+    """What an argument may be.
+
+    Args:
+        completer: what knows.
+        bound: the prompt or template that the argument belongs to.
+        typed: what has been typed.
+        chosen: other arguments, as far as they are known.
+        call: the call.
+        runtime: what the host lends.
+
+    Raises:
+        ToolRuntimeError, MCPContextError: the function failed, or gave no values.
+    """
+    if completer.function is None:
+        return _cut(_beginning(completer.values or (), typed))
+    keywords: dict[str, Any] = {completer.typed: typed}
+    for name, optional in completer.others.items():
+        if name in chosen or not optional:
+            keywords[name] = chosen.get(name)
+    given = await awaited(_run(bound, completer.function, completer.context, call, runtime, chosen, keywords))
+    found = given if isinstance(given, Completion) else Completion(() if given is None else _texts(given))
+    if isinstance(given, Iterator) and len(found.values) > MAX_COMPLETION_VALUES:
+        found = found._replace(has_more=True)
+    if not all(isinstance(value, str) for value in found.values):
+        raise unsendable("a completion", TypeError("its values are not all texts"))
+    return _cut(found)
+
+
+def _texts(given: Any) -> tuple[str, ...]:
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise unsendable("a completion", TypeError(f"{type(given).__name__} is no list of texts"))
+    # an iterator may have no end
+    return tuple(islice(given, MAX_COMPLETION_VALUES + 1)) if isinstance(given, Iterator) else tuple(given)
+
+
+def _beginning(values: Iterable[str], typed: str) -> Completion:
+    """Those that begin as what has been typed, whatever the case of letters."""
+    wanted = typed.casefold()
+    return Completion(tuple(value for value in values if value.casefold().startswith(wanted)))
+
+
+def _cut(found: Completion) -> Completion:
+    count = len(found.values)
+    total = found.total if found.total is not None or found.has_more else count
+    has_more = found.has_more or count > MAX_COMPLETION_VALUES or (total is not None and total > count)
+    return Completion(tuple(found.values[:MAX_COMPLETION_VALUES]), total, has_more)

@@ -1,0 +1,59 @@
+"""Results of resources, prompts and completions: errors of their functions, and the size of their content."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any
+
+from pegboard.calls.result_size import TooLarge, log_too_large, within
+from pegboard.errors import FatalToolError, MCPContextError, NotFoundError, ToolExecutionError
+
+if TYPE_CHECKING:
+    from pegboard.types.calls import PromptResult, ResourceResult
+
+
+async def awaited(running: Awaitable[Any], uri: str | None = None) -> Any:
+    """Return the value of a running function. Errors that its author raised for clients keep their type.
+
+    Args:
+        running: the function.
+        uri: of the resource that is read; None for prompts and completions.
+
+    Raises:
+        ToolRuntimeError, MCPContextError: the function failed.
+    """
+    try:
+        return await running
+    except ToolExecutionError as error:
+        meant = error.__cause__
+        if isinstance(meant, NotFoundError) and uri is not None and not meant.data:
+            raise NotFoundError(meant.message, data={"uri": uri}) from None
+        if isinstance(meant, MCPContextError):
+            raise meant from None
+        raise
+
+
+def unsendable(what: str, error: Exception) -> FatalToolError:
+    """Return the error for a value that cannot be sent; `what` names its origin for the log."""
+    return FatalToolError("It failed unexpectedly.", f"{what} gave what cannot be sent: {error}")
+
+
+def check_size(name: str, limit: int, result: ResourceResult | PromptResult, kind: str) -> None:
+    """Check the size of a result.
+
+    Args:
+        name: of the resource or prompt, for the log.
+        limit: the most bytes that the result may have; 0 for no limit.
+        result: the result.
+        kind: "resource" or "prompt".
+
+    Raises:
+        FatalToolError: the result is larger.
+    """
+    if not limit:
+        return
+    try:
+        within(limit, result, lambda same: same)
+    except TooLarge as error:
+        log_too_large(name, error, limit)
+        raise FatalToolError(f"The {kind} is too large: it has more than {limit:,} bytes.") from None

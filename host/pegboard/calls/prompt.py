@@ -1,0 +1,87 @@
+"""Prompts rendered for the arguments of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic_core import from_json
+
+from pegboard.calls.content_results import awaited, check_size, unsendable
+from pegboard.calls.execute import Function, Runtime, _run
+from pegboard.context.bound_function import NO_PLUGIN, PluginData
+from pegboard.context.requirements import Requirements
+from pegboard.errors import PromptError, ToolInputError
+from pegboard.plugin.error_adapters import ErrorAdapter
+from pegboard.schemas.signature import Signature
+from pegboard.types.callers import EMPTY
+from pegboard.types.calls import Call, InputRequired, PromptResult
+
+if TYPE_CHECKING:
+    from pegboard.calls.completion import BoundCompleter
+
+
+class BoundPrompt(NamedTuple):
+    """A prompt's function with everything one host knows about it; the fields are those of a `BoundResource`.
+
+    Attributes:
+        parsed: the arguments whose text is read as JSON, as their types are no single values.
+    """
+
+    name: str
+    function: Function
+    signature: Signature
+    description: str | None = None
+    parsed: frozenset[str] = frozenset()
+    owner: PluginData = NO_PLUGIN
+    completers: Mapping[str, BoundCompleter] = EMPTY
+    requirements: Requirements | None = None
+    adapters: tuple[ErrorAdapter, ...] = ()
+    timeout: float = 0
+    max_result_bytes: int = 0
+
+    @property
+    def repeatable(self) -> bool:
+        """Reading changes nothing."""
+        return True
+
+
+async def get_prompt(bound: BoundPrompt, call: Call, runtime: Runtime) -> PromptResult | InputRequired:
+    """Run a prompt's function for the arguments of a call.
+
+    Raises:
+        PromptError: an argument is unknown, missing, or not what the function declares.
+        ToolRuntimeError, MCPContextError: it failed, or gave what cannot be sent.
+    """
+    arguments: Mapping[str, Any] = call.params.get("arguments") or EMPTY
+    try:
+        keywords = bound.signature.bind(_read(arguments, bound.parsed))
+    except ToolInputError as error:
+        raise PromptError(error.message.replace("of this tool", "of this prompt")) from error.__cause__
+    running = _run(bound, bound.function, bound.signature.context_parameter, call, runtime, arguments, keywords)
+    given = await awaited(running)
+    if type(given) is InputRequired:
+        return given
+    from pegboard.content.returned import prompt_result
+    from pegboard.content.rules import ContentError
+
+    try:
+        result = prompt_result(given, bound.description)
+    except ContentError as error:
+        raise unsendable("a prompt", error) from error
+    check_size(bound.name, bound.max_result_bytes, result, "prompt")
+    return result
+
+
+def _read(arguments: Mapping[str, Any], parsed: frozenset[str]) -> dict[str, Any]:
+    """The arguments, those read as JSON that are no single values by their types."""
+    read = dict(arguments)
+    for name, text in arguments.items():
+        if not isinstance(text, str):
+            raise ToolInputError(f"Invalid arguments:\n{name}: it must be a string")
+        if name in parsed:
+            try:
+                read[name] = from_json(text)
+            except ValueError:
+                raise ToolInputError(f"Invalid arguments:\n{name}: it must be JSON, as a string") from None
+    return read
