@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from pegboard import Toolkit, ToolResult
-from pegboard.context.client_requests import ANSWER_SECONDS
 from pegboard.context.elicitation import form_of
-from pegboard.context.round_trips import MAX_ROUNDS, MAX_STEP_RESULTS_BYTES
+from pegboard.context.interaction import ANSWER_SECONDS
+from pegboard.context.rounds import MAX_ROUNDS, MAX_STEP_RESULTS_BYTES
 from pegboard.plugin import InteractionError
 from pegboard.types import Call, Client, Failure, InputRequired, Question
 from pegboard_plugins.mcp import McpConfig

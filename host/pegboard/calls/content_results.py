@@ -38,7 +38,7 @@ def unsendable(what: str, error: Exception) -> FatalToolError:
     return FatalToolError("It failed unexpectedly.", f"{what} gave what cannot be sent: {error}")
 
 
-def check_size(name: str, limit: int, result: ResourceResult | PromptResult, kind: str) -> None:
+def check_result_size(name: str, limit: int, result: ResourceResult | PromptResult, kind: str) -> None:
     """Check the size of a result.
 
     Args:

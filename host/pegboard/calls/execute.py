@@ -22,7 +22,7 @@ from pegboard.calls.threads import Job, Threads
 from pegboard.context import Context, _current
 from pegboard.context.bound_function import BoundFunction, HostAccess, PluginData
 from pegboard.context.requirements import Requirements
-from pegboard.context.round_trips import Rounds
+from pegboard.context.rounds import Rounds
 from pegboard.errors import RetryableToolError, ToolTimeoutError
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.token_sources import TokenSource

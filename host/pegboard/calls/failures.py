@@ -20,7 +20,7 @@ from pegboard.secrets.redaction import redacted, redacted_error, remember
 from pegboard.types.calls import Call, Failure
 
 if TYPE_CHECKING:
-    from pegboard.context.round_trips import Rounds
+    from pegboard.context.rounds import Rounds
 
 logger = logging.getLogger("pegboard")
 
@@ -28,7 +28,7 @@ logger = logging.getLogger("pegboard")
 MAX_LOGGED_NAME_CHARACTERS = 200
 """How many characters of a name that a client chose are logged."""
 
-MAX_ERROR_CHARACTERS = 16_384
+MAX_ERROR_TEXT_CHARACTERS = 16_384
 """Of what an error says to its caller; what is more is cut off."""
 
 
@@ -104,9 +104,9 @@ def _shortened(error: MCPError) -> MCPError:
 
 
 def _cut(text: Any) -> Any:
-    if not isinstance(text, str) or len(text) <= MAX_ERROR_CHARACTERS:
+    if not isinstance(text, str) or len(text) <= MAX_ERROR_TEXT_CHARACTERS:
         return text
-    return f"{text[:MAX_ERROR_CHARACTERS]} ... ({len(text) - MAX_ERROR_CHARACTERS} more characters)"
+    return f"{text[:MAX_ERROR_TEXT_CHARACTERS]} ... ({len(text) - MAX_ERROR_TEXT_CHARACTERS} more characters)"
 
 
 def _in_authors_code(error: BaseException) -> BaseException | None:

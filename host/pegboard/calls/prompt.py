@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic_core import from_json
 
-from pegboard.calls.content_results import awaited, check_size, unsendable
+from pegboard.calls.content_results import awaited, check_result_size, unsendable
 from pegboard.calls.execute import Function, Runtime, _run
 from pegboard.context.bound_function import NO_PLUGIN, PluginData
 from pegboard.context.requirements import Requirements
@@ -69,7 +69,7 @@ async def get_prompt(bound: BoundPrompt, call: Call, runtime: Runtime) -> Prompt
         result = prompt_result(given, bound.description)
     except ContentError as error:
         raise unsendable("a prompt", error) from error
-    check_size(bound.name, bound.max_result_bytes, result, "prompt")
+    check_result_size(bound.name, bound.max_result_bytes, result, "prompt")
     return result
 
 

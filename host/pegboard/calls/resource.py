@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pegboard.calls.content_results import awaited, check_size, unsendable
+from pegboard.calls.content_results import awaited, check_result_size, unsendable
 from pegboard.calls.execute import Function, Runtime, _run
 from pegboard.context.bound_function import NO_PLUGIN, PluginData
 from pegboard.context.requirements import Requirements
@@ -84,7 +84,7 @@ async def read_resource(
         result = resource_result(given, uri, bound.mime_type, lambda value: encode(value).decode())
     except (ContentError, TypeError) as error:
         raise unsendable("a resource", error) from error
-    check_size(bound.name, bound.max_result_bytes, result, "resource")
+    check_result_size(bound.name, bound.max_result_bytes, result, "resource")
     return result
 
 

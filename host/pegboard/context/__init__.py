@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     import asyncio
 
     from pegboard.context.bound_function import BoundFunction, HostAccess, TimeLimit
-    from pegboard.context.client_requests import UI, ClientRequests, Sampling
     from pegboard.context.host_calls import HostCalls, Notifications, Prompts, Resources, Tools
     from pegboard.context.input_requests import InputRequest
+    from pegboard.context.interaction import UI, ClientRequests, Sampling
     from pegboard.context.log import Log
-    from pegboard.context.round_trips import Rounds
+    from pegboard.context.rounds import Rounds
     from pegboard.plugin.base import Catalogue
 
 __all__ = ["Context", "Progress", "current_context"]
@@ -211,7 +211,7 @@ class Context:
 
     @property
     def _asking(self) -> ClientRequests:
-        from pegboard.context.client_requests import ClientRequests, pausing
+        from pegboard.context.interaction import ClientRequests, pausing
 
         ask = self._call.ask
         # those that this one calls ask by the same way, so that its time stands still for their questions, too
@@ -224,7 +224,7 @@ class Context:
         if self._call.rounds is not None or self._call.round is None or self._refusal is not None:
             return self._call.rounds
         if self.asked is None:
-            from pegboard.context.round_trips import Rounds
+            from pegboard.context.rounds import Rounds
 
             self.asked = Rounds(self._call.round, self._task)
         return self.asked
@@ -232,14 +232,14 @@ class Context:
     @property
     def ui(self) -> UI:
         """The person in front of the client."""
-        from pegboard.context.client_requests import UI
+        from pegboard.context.interaction import UI
 
         return UI(self._asking)
 
     @property
     def sampling(self) -> Sampling:
         """The client's model."""
-        from pegboard.context.client_requests import Sampling
+        from pegboard.context.interaction import Sampling
 
         return Sampling(self._asking)
 
@@ -283,7 +283,7 @@ class Context:
             raise InteractionError(
                 "This tool needs input that it cannot be given here.", self._refusal or "there is no session"
             )
-        from pegboard.context.client_requests import pausing
+        from pegboard.context.interaction import pausing
 
         return await pausing(self._call.ask, self)(
             method,
@@ -313,7 +313,7 @@ class Context:
         """
         step = partial(self._step, partial(function, *arguments, **keywords))
         if self._steps is None:
-            from pegboard.context.round_trips import Rounds
+            from pegboard.context.rounds import Rounds
 
             self._steps = self._rounds or Rounds(FIRST_ROUND)
         return await self._steps.once(key, step, self._call.path)

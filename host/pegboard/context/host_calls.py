@@ -11,7 +11,7 @@ from pegboard.types.calls import Call, Failure, Listing, Outcome, PromptResult, 
 from pegboard.types.catalogue import Change, ItemKind, Prompt, Resource, Tool
 
 if TYPE_CHECKING:
-    from pegboard.context.client_requests import ClientRequests
+    from pegboard.context.interaction import ClientRequests
 
 MAX_NESTED_CALLS = 10
 """How deep tools may call tools."""

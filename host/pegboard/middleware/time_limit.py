@@ -9,11 +9,11 @@ from contextvars import Context as Variables
 from types import CodeType
 from typing import Any, NamedTuple, Protocol
 
-from pegboard.calls.deadlines import CLEANUP_SECONDS
+from pegboard.calls.deadlines import FUNCTION_CLEANUP_SECONDS
 from pegboard.errors import ToolTimeoutError
 from pegboard.types.calls import Call
 
-LOOK_SECONDS = 0.5
+MIDDLEWARE_CHECK_SECONDS = 0.5
 """How often the middleware that runs is looked at."""
 MANY_TASKS = 500
 """With more tasks than this, looking takes longer and happens a tenth as often."""
@@ -72,7 +72,7 @@ class MiddlewareTime:
         """Look at the middleware from time to time, for as long as any runs."""
         loop = asyncio.get_running_loop()
         self._looked = loop.time()
-        self.timer = loop.call_later(LOOK_SECONDS, self._look, loop, context=Variables())
+        self.timer = loop.call_later(MIDDLEWARE_CHECK_SECONDS, self._look, loop, context=Variables())
 
     def close(self) -> None:
         """Look no more."""
@@ -100,10 +100,13 @@ class MiddlewareTime:
         }
         for stage in found:
             limit = self._limit_of(stage.call)
-            if limit and self._spent.get(stage.key, 0.0) > limit + self.cuts.get(stage.key, 0) * CLEANUP_SECONDS:
+            if (
+                limit
+                and self._spent.get(stage.key, 0.0) > limit + self.cuts.get(stage.key, 0) * FUNCTION_CLEANUP_SECONDS
+            ):
                 self._cut(stage, limit)
         if found:
-            seconds = LOOK_SECONDS * (10 if len(tasks) > MANY_TASKS else 1)
+            seconds = MIDDLEWARE_CHECK_SECONDS * (10 if len(tasks) > MANY_TASKS else 1)
             self.timer = loop.call_later(seconds, self._look, loop, context=Variables())
 
     def _stages(self, task: asyncio.Task[Any]) -> Iterator[Stage]:

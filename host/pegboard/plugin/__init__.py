@@ -39,7 +39,7 @@ _HOMES = {
     "adapters.upstream": "Upstream error_code instance_of",
     "adapters.retry_after": "retry_after_ms",
     "calls.failures": "as_failure",
-    "context.round_trips": "Rounds",
+    "context.rounds": "Rounds",
     "errors": """
         AuthorizationRequiredError ClientCapabilityError ClientError ClientTimeoutError ConfigError
         InsufficientScopeError InteractionError MCPContextError MCPRuntimeError McpError PluginError

@@ -24,7 +24,7 @@ from pegboard.config import (
 from pegboard.config.state import (
     create_state,
 )
-from pegboard.context.round_trips import (
+from pegboard.context.rounds import (
     Rounds,
 )
 from pegboard.errors import (

@@ -19,7 +19,7 @@ from threading import get_ident
 from types import FrameType, GeneratorType
 from typing import Any, NamedTuple
 
-from pegboard.context.round_trips import in_step
+from pegboard.context.rounds import in_step
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 

@@ -7,7 +7,7 @@ from pegboard.types.callers import EMPTY, LOCAL, UNKNOWN_CLIENT, Caller, Client,
 from pegboard.types.catalogue import Prompt, Resource, ResourceTemplate, Tool
 
 if TYPE_CHECKING:
-    from pegboard.context.round_trips import Rounds
+    from pegboard.context.rounds import Rounds
     from pegboard.errors import MCPError
     from pegboard.types.content import Content
     from pegboard.types.http import Headers

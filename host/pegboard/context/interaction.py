@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pegboard.context.elicitation import Elicited
 from pegboard.context.input_requests import Elicit, ElicitUrl, InputRequest, Messages, Sample, Sampled, declares
-from pegboard.context.round_trips import in_step
+from pegboard.context.rounds import in_step
 from pegboard.errors import ClientCapabilityError, ClientError, InteractionError
 
 if TYPE_CHECKING:
     from pegboard.context.bound_function import TimeLimit
-    from pegboard.context.round_trips import Rounds
+    from pegboard.context.rounds import Rounds
     from pegboard.types.calls import Ask, Call, Question
 
 ANSWER_SECONDS = 300.0
