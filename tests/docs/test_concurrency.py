@@ -37,6 +37,6 @@ def test_the_numbers_of_the_page() -> None:
     assert f"threads, {defaults['threads']} unless set" in PAGE
     assert f"{defaults['max_result_bytes'] // 1024 // 1024} MiB unless set" in PAGE
     assert f"`[host] blocked_loop_seconds`, {defaults['blocked_loop_seconds']}\nunless set" in PAGE
-    assert (deadlines.CLEANUP_SECONDS, threads.LONG_WAIT_SECONDS) == (2, 5)
+    assert (deadlines.MAX_CLEANUP_SECONDS, threads.LONG_WAIT_SECONDS) == (2, 5)
     assert "two\n  seconds to clean up" in PAGE
     assert "more than five seconds" in PAGE

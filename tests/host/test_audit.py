@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from pegboard.plugin import RefusalLog, fingerprint
-from pegboard.routing.refusal_log import MAX_LINES, MAX_VALUE_CHARACTERS, PERIOD_SECONDS
+from pegboard.routing.refusal_log import MAX_FACT_CHARACTERS, MAX_LINES, PERIOD_SECONDS
 from pegboard.types import Caller
 
 
@@ -49,7 +49,7 @@ def test_a_line_is_one_line_of_ascii_and_not_long(told: pytest.LogCaptureFixture
     message = told.messages[0]
     assert message.isascii()
     assert message.isprintable()
-    assert len(message) < MAX_VALUE_CHARACTERS + 100
+    assert len(message) < MAX_FACT_CHARACTERS + 100
 
 
 def test_there_are_never_many_of_a_kind(told: pytest.LogCaptureFixture) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pegboard.context import Context
 
-FUNCTION_CLEANUP_SECONDS = 2.0
+MAX_CLEANUP_SECONDS = 2.0
 """How long a function may take to clean up once its time is over; then it is ended where it stands."""
 
 
@@ -141,7 +141,7 @@ class Deadline:
     def expire(self) -> None:
         """Tell the function that its time is over."""
         self._context.cancelled = True
-        self._handle = self._queue.loop.call_later(FUNCTION_CLEANUP_SECONDS, self._cancel)
+        self._handle = self._queue.loop.call_later(MAX_CLEANUP_SECONDS, self._cancel)
         self._cancel()
 
     def fail(self, error: BaseException) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.calls.completion import BoundCompleter
 from pegboard.calls.execute import Function
-from pegboard.calls.completion import BoundCompleter
 from pegboard.calls.prompt import BoundPrompt
 from pegboard.calls.resource import BoundResource
 from pegboard.catalogue.shown_texts import check_schema_texts

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pegboard.context.bound_function import BoundFunction, HostAccess, TimeLimit
     from pegboard.context.host_calls import HostCalls, Notifications, Prompts, Resources, Tools
     from pegboard.context.input_requests import InputRequest
-    from pegboard.context.interaction import UI, ClientRequests, Sampling
+    from pegboard.context.interaction import UI, Interaction, Sampling
     from pegboard.context.log import Log
     from pegboard.context.rounds import Rounds
     from pegboard.plugin.base import Catalogue
@@ -210,13 +210,13 @@ class Context:
     # --- asking the client ---
 
     @property
-    def _asking(self) -> ClientRequests:
-        from pegboard.context.interaction import ClientRequests, pausing
+    def _asking(self) -> Interaction:
+        from pegboard.context.interaction import Interaction, pausing
 
         ask = self._call.ask
         # those that this one calls ask by the same way, so that its time stands still for their questions, too
         call = self._call if ask is None else self._call._replace(ask=pausing(ask, self))
-        return ClientRequests(call, self._rounds, self._refusal)
+        return Interaction(call, self._rounds, self._refusal)
 
     @property
     def _rounds(self) -> Rounds | None:

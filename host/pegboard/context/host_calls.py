@@ -11,7 +11,7 @@ from pegboard.types.calls import Call, Failure, Listing, Outcome, PromptResult, 
 from pegboard.types.catalogue import Change, ItemKind, Prompt, Resource, Tool
 
 if TYPE_CHECKING:
-    from pegboard.context.interaction import ClientRequests
+    from pegboard.context.interaction import Interaction
 
 MAX_NESTED_CALLS = 10
 """How deep tools may call tools."""
@@ -30,7 +30,7 @@ class HostCalls:
 
     __slots__ = ("_asking", "_dispatch")
 
-    def __init__(self, asking: ClientRequests, dispatch: Dispatch) -> None:
+    def __init__(self, asking: Interaction, dispatch: Dispatch) -> None:
         self._asking = asking
         self._dispatch = dispatch
 
@@ -101,7 +101,7 @@ class Resources:
 
     __slots__ = ("_asking", "_inside")
 
-    def __init__(self, inside: HostCalls, asking: ClientRequests) -> None:
+    def __init__(self, inside: HostCalls, asking: Interaction) -> None:
         self._inside = inside
         self._asking = asking
 

@@ -20,14 +20,14 @@ ANSWER_SECONDS = 300.0
 """For how many seconds a session's client may take to answer, unless the author says otherwise."""
 
 
-class Timed(Protocol):
+class _TimedContext(Protocol):
     """A context, as far as the time of its function goes."""
 
     clock: TimeLimit | None
     waits_for_client: int
 
 
-def pausing(ask: Ask, context: Timed) -> Ask:
+def pausing(ask: Ask, context: _TimedContext) -> Ask:
     """The same way to the client, on which the time of a function stands still until there is an answer."""
 
     async def asked(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def pausing(ask: Ask, context: Timed) -> Ask:
     return asked
 
 
-class ClientRequests:
+class Interaction:
     """The way of one call to its client.
 
     Args:
@@ -119,7 +119,7 @@ class UI:
 
     __slots__ = ("_asking",)
 
-    def __init__(self, asking: ClientRequests) -> None:
+    def __init__(self, asking: Interaction) -> None:
         self._asking = asking
 
     def elicit(
@@ -166,7 +166,7 @@ class Sampling:
 
     __slots__ = ("_asking",)
 
-    def __init__(self, asking: ClientRequests) -> None:
+    def __init__(self, asking: Interaction) -> None:
         self._asking = asking
 
     def create_message(

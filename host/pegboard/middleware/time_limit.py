@@ -9,7 +9,7 @@ from contextvars import Context as Variables
 from types import CodeType
 from typing import Any, NamedTuple, Protocol
 
-from pegboard.calls.deadlines import FUNCTION_CLEANUP_SECONDS
+from pegboard.calls.deadlines import MAX_CLEANUP_SECONDS
 from pegboard.errors import ToolTimeoutError
 from pegboard.types.calls import Call
 
@@ -100,10 +100,7 @@ class MiddlewareTime:
         }
         for stage in found:
             limit = self._limit_of(stage.call)
-            if (
-                limit
-                and self._spent.get(stage.key, 0.0) > limit + self.cuts.get(stage.key, 0) * FUNCTION_CLEANUP_SECONDS
-            ):
+            if limit and self._spent.get(stage.key, 0.0) > limit + self.cuts.get(stage.key, 0) * MAX_CLEANUP_SECONDS:
                 self._cut(stage, limit)
         if found:
             seconds = MIDDLEWARE_CHECK_SECONDS * (10 if len(tasks) > MANY_TASKS else 1)

@@ -17,7 +17,7 @@ MAX_LINES = 20
 """How many refusals of one kind are told in a period."""
 PERIOD_SECONDS = 60.0
 """How long a period is."""
-MAX_VALUE_CHARACTERS = 200
+MAX_FACT_CHARACTERS = 200
 """How many characters of a value are told."""
 
 
@@ -98,4 +98,4 @@ def _of(caller: Caller) -> dict[str, object]:
 
 def _shown(value: object) -> str:
     text = str(value)
-    return ascii(text if len(text) <= MAX_VALUE_CHARACTERS else f"{text[:MAX_VALUE_CHARACTERS]}...")
+    return ascii(text if len(text) <= MAX_FACT_CHARACTERS else f"{text[:MAX_FACT_CHARACTERS]}...")

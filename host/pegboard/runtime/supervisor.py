@@ -66,7 +66,9 @@ async def _keep_running(transport: Transport, host: TransportContext) -> None:
         lasted = clock() - started > MAX_DELAY_SECONDS
         if not (opened or lasted or delay):
             logger.error("transport %s failed while it started", transport.name, exc_info=cause)
-            raise TransportError(f"transport {transport.name} failed while it started: {describe_error(cause)}") from cause
+            raise TransportError(
+                f"transport {transport.name} failed while it started: {describe_error(cause)}"
+            ) from cause
         delay = MIN_DELAY_SECONDS if lasted or not delay else min(delay * 2, MAX_DELAY_SECONDS)
         logger.error("transport %s %s; it is started again in %s s", transport.name, what, delay, exc_info=cause)
         await asyncio.sleep(delay)

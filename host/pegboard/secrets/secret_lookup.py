@@ -15,14 +15,14 @@ from pegboard.plugin.origin import Origin
 from pegboard.plugin.secrets import SecretStore
 from pegboard.secrets.redaction import Redactor
 
-RESERVED = frozenset(("ARCADE_API_KEY", "ARCADE_WORKER_SECRET"))
+RESERVED_NAMES = frozenset(("ARCADE_API_KEY", "ARCADE_WORKER_SECRET"))
 """Secrets of the host itself, which no tool may have; nor may it have what begins with one of `RESERVED_PREFIXES`."""
 RESERVED_PREFIXES = ("MCP_", "PEGBOARD_", "_")
 
 
 def is_reserved(name: str) -> bool:
     """Whether a name, in any case, is that of a secret of the host's own."""
-    return name.upper() in RESERVED or name.upper().startswith(RESERVED_PREFIXES)
+    return name.upper() in RESERVED_NAMES or name.upper().startswith(RESERVED_PREFIXES)
 
 
 class SecretStores:

@@ -125,7 +125,7 @@ async def stubborn_return() -> str:
     "function", [stubborn_cancelled, stubborn_whatever, stubborn_cleanup, stubborn_accident, stubborn_return]
 )
 async def test_no_function_can_hold_its_call(function: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deadlines, "FUNCTION_CLEANUP_SECONDS", SHORT)
+    monkeypatch.setattr(deadlines, "MAX_CLEANUP_SECONDS", SHORT)
     kit = Toolkit("x")
     kit.tool(name="go", timeout=SHORT)(function)
 

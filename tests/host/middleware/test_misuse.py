@@ -446,7 +446,7 @@ async def test_middleware_that_hangs_is_ended_with_the_limit_of_its_call(
     hanging: Misuse, method: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(middleware_time, "MIDDLEWARE_CHECK_SECONDS", 0.01)
-    monkeypatch.setattr(middleware_time, "FUNCTION_CLEANUP_SECONDS", 0.01)
+    monkeypatch.setattr(middleware_time, "MAX_CLEANUP_SECONDS", 0.01)
 
     class Hanging(Middleware):
         async def on_call_tool(self, call: Call, call_next: CallNext) -> Any:
