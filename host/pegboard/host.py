@@ -26,7 +26,15 @@ from pegboard.catalogue.pages import may_find
 from pegboard.catalogue.registry import Registry
 from pegboard.config import HostConfig
 from pegboard.context.bound_function import HostAccess
-from pegboard.errors import ConfigError, MCPError, PluginError, ProtocolError, ServerError, TransportError
+from pegboard.errors import (
+    ConfigError,
+    LifespanError,
+    MCPError,
+    PluginError,
+    ProtocolError,
+    ServerError,
+    TransportError,
+)
 from pegboard.loading.discovery import Given, Selection, defaults
 from pegboard.loading.loader import load
 from pegboard.loading.plugins import Loaded, LoadReport, Problem, without_secrets
@@ -241,7 +249,8 @@ class Host:
             return
         if all(problem.stage == "config" for problem in fatal):
             raise ConfigError(fatal)
-        raise PluginError("\n".join(str(problem) for problem in fatal))
+        kind = LifespanError if all(problem.stage == "lifespan" for problem in fatal) else PluginError
+        raise kind("\n".join(str(problem) for problem in fatal))
 
     async def _enter(self, plugin: Loaded) -> bool:
         """Enter a plugin's lifespan; False, with the reason reported, when it fails."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from pydantic import Field
 
 from pegboard import PluginConfig, RetryableToolError
-from pegboard.plugin import Middleware, Plugin, ProtocolError, hookimpl
+from pegboard.plugin import INTERNAL_ERROR, Middleware, Plugin, ProtocolError, hookimpl
 from pegboard.types import Call, CallNext, Outcome
 
 MAX_BUCKETS = 10_000
@@ -25,7 +25,6 @@ _MAX_EXAMINED_BUCKETS = 8
 _MAX_NAME_CHARACTERS = 64
 _LOOPBACK = frozenset(("127.0.0.1", "::1"))
 """Names on the wire have no more characters; longer ones, which name nothing, share a bucket."""
-_INTERNAL_ERROR = -32603
 
 
 class ToolLimit(PluginConfig):
@@ -133,9 +132,7 @@ class RateLimit(Middleware):
         """Count it, or refuse it."""
         wait = self._take(call, None, self._completions)
         if wait:
-            raise ProtocolError(
-                _INTERNAL_ERROR, "Too many requests for completion", {"retryAfterMs": ceil(wait * 1000)}
-            )
+            raise ProtocolError(INTERNAL_ERROR, "Too many requests for completion", {"retryAfterMs": ceil(wait * 1000)})
         return await call_next(call)
 
     def _take(self, call: Call, name: str | None, rate: Rate) -> float:

@@ -1,10 +1,11 @@
-"""The taxonomy of errors: what the docstring draws is what there is."""
+"""The taxonomy of errors."""
 
 from __future__ import annotations
 
 import inspect
 import json
 import re
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -12,32 +13,38 @@ import pytest
 import pegboard
 from pegboard import errors, plugin
 from pegboard.errors import (
+    ClientCapabilityError,
+    ClientError,
     ConfigError,
     ContextRequiredToolError,
     ErrorKind,
     FatalToolError,
+    LifespanError,
     MCPError,
     NetworkTransportError,
     NotFoundError,
     ProtocolError,
     RetryableToolError,
+    ServerRequestError,
+    SessionError,
     ToolExecutionError,
     ToolInputError,
     ToolkitError,
     ToolkitLoadError,
     ToolOutputError,
-    ToolRuntimeError,
     ToolTimeoutError,
     UpstreamError,
     UpstreamRateLimitError,
 )
+from pegboard.toolkit import Toolkit
+from tests.host.hosting import make_host
 
 CLASSES = {name: one for name, one in vars(errors).items() if inspect.isclass(one) and issubclass(one, BaseException)}
 """By every name they have, aliases included."""
 
 
 def drawn_tree(text: str) -> dict[str, str | None]:
-    """Each class in the drawing, and the class that it hangs on."""
+    """Return each class in the drawing with its base class."""
     parents: dict[str, str | None] = {}
     path: list[tuple[int, str]] = []
     for line in text.splitlines():
@@ -52,25 +59,14 @@ def drawn_tree(text: str) -> dict[str, str | None]:
     return parents
 
 
-def test_the_tree_as_drawn_is_the_tree_of_classes() -> None:
-    there = {
+def test_the_drawn_tree_is_the_tree_of_classes_and_every_class_is_public() -> None:
+    bases = {
         one.__name__: next((base.__name__ for base in one.__bases__ if issubclass(base, MCPError)), None)
         for one in CLASSES.values()
     }
-    assert drawn_tree(errors.__doc__ or "") == there
-    assert len(there) > 25
-
-
-def test_every_error_is_public() -> None:
+    assert drawn_tree(errors.__doc__ or "") == bases
     assert set(CLASSES) <= {*pegboard.__all__, *plugin.__all__}
-
-
-def test_the_second_name_is_the_same_class() -> None:
     assert errors.McpError is ProtocolError
-
-
-def test_errors_of_a_running_tool_are_runtime_errors() -> None:
-    assert issubclass(ToolRuntimeError, RuntimeError)
 
 
 MADE: list[tuple[ToolkitError, dict[str, Any]]] = [
@@ -78,7 +74,6 @@ MADE: list[tuple[ToolkitError, dict[str, Any]]] = [
     (errors.ToolDefinitionError("m"), {"kind": "TOOL_DEFINITION_BAD_DEFINITION"}),
     (errors.ToolInputSchemaError("m"), {"kind": "TOOL_DEFINITION_BAD_INPUT_SCHEMA"}),
     (errors.ToolOutputSchemaError("m"), {"kind": "TOOL_DEFINITION_BAD_OUTPUT_SCHEMA"}),
-    (ToolExecutionError("m"), {"kind": "TOOL_RUNTIME_FATAL"}),
     (
         ToolExecutionError("m", "d", extra={"a": 1}),
         {"kind": "TOOL_RUNTIME_FATAL", "developer_message": "d", "extra": {"a": 1}},
@@ -124,42 +119,29 @@ PLAIN: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("error", "more"), MADE, ids=[f"{place} {type(one[0]).__name__}" for place, one in enumerate(MADE)]
 )
-def test_an_errors_payload_says_what_it_is(error: ToolkitError, more: dict[str, Any]) -> None:
+def test_the_payload_of_an_error(error: ToolkitError, more: dict[str, Any]) -> None:
     payload = error.to_payload()
     assert payload == PLAIN | more
     assert json.loads(json.dumps(payload)) == payload
     assert error.message == str(error) == "m"
 
 
-@pytest.mark.parametrize(
-    ("status", "kind", "can_retry"),
-    [
-        (400, "UPSTREAM_RUNTIME_BAD_REQUEST", False),
-        (401, "UPSTREAM_RUNTIME_AUTH_ERROR", False),
-        (403, "UPSTREAM_RUNTIME_AUTH_ERROR", False),
-        (404, "UPSTREAM_RUNTIME_NOT_FOUND", False),
-        (422, "UPSTREAM_RUNTIME_BAD_REQUEST", False),
-        (429, "UPSTREAM_RUNTIME_RATE_LIMIT", True),
-        (500, "UPSTREAM_RUNTIME_SERVER_ERROR", True),
-        (503, "UPSTREAM_RUNTIME_SERVER_ERROR", True),
-        (302, "UPSTREAM_RUNTIME_UNMAPPED", False),
-    ],
-)
-def test_the_kind_of_an_upstream_error_follows_from_its_status(status: int, kind: str, can_retry: bool) -> None:
-    error = UpstreamError("m", status_code=status)
-    assert (error.kind.value, error.can_retry, error.status_code) == (kind, can_retry, status)
-
-
-def test_a_network_error_takes_no_other_kind() -> None:
+def test_the_kind_of_an_upstream_error_follows_from_its_status() -> None:
+    kinds = {
+        400: "BAD_REQUEST", 401: "AUTH_ERROR", 403: "AUTH_ERROR", 404: "NOT_FOUND", 422: "BAD_REQUEST",
+        429: "RATE_LIMIT", 500: "SERVER_ERROR", 503: "SERVER_ERROR", 302: "UNMAPPED",
+    }  # fmt: skip
+    made = [UpstreamError("m", status_code=status) for status in kinds]
+    assert {one.status_code: one.kind.value for one in made} == {
+        status: f"UPSTREAM_RUNTIME_{kind}" for status, kind in kinds.items()
+    }
+    assert [one.status_code for one in made if one.can_retry] == [429, 500, 503]
     with pytest.raises(ValueError, match="NETWORK_TRANSPORT"):
         NetworkTransportError("m", kind=ErrorKind.UNKNOWN)
-
-
-def test_the_values_of_kinds_are_their_names() -> None:
     assert {kind.name: kind.value for kind in ErrorKind} == {kind.name: kind.name for kind in ErrorKind}
 
 
-def test_a_stack_trace_is_given_on_demand_and_is_that_of_the_cause() -> None:
+def test_the_stack_trace_of_the_cause_is_included_on_request() -> None:
     error = FatalToolError("m")
     assert error.to_payload(stacktrace=True)["stacktrace"] is None
     try:
@@ -170,19 +152,16 @@ def test_a_stack_trace_is_given_on_demand_and_is_that_of_the_cause() -> None:
     assert error.to_payload()["stacktrace"] is None
 
 
-OF_ERRORS = [name for name, one in CLASSES.items() if issubclass(one, ToolkitError)]
+def test_a_subclass_need_not_call_the_constructor() -> None:
+    for base in {one for one in CLASSES.values() if issubclass(one, ToolkitError)}:
+        forgetful: Any = type("Forgetful", (base,), {"__init__": lambda error, issue: None})
+        payload = forgetful(7).to_payload()
+        assert json.loads(json.dumps(payload)) == payload
+        assert (payload["kind"], payload["status_code"]) == (forgetful.default_kind, forgetful.default_status)
+        assert payload["extra"] is None
 
 
-@pytest.mark.parametrize("name", OF_ERRORS)
-def test_a_subclass_may_forget_the_constructor_that_it_replaces(name: str) -> None:
-    forgetful: Any = type("Forgetful", (CLASSES[name],), {"__init__": lambda error, issue: None})
-    payload = forgetful(7).to_payload()
-    assert json.loads(json.dumps(payload)) == payload
-    assert (payload["kind"], payload["status_code"]) == (forgetful.default_kind, forgetful.default_status)
-    assert payload["extra"] is None
-
-
-def test_a_subclass_says_its_kind_in_its_class() -> None:
+def test_a_subclass_sets_its_kind_and_status() -> None:
     class Odd(ToolExecutionError):
         default_kind = ErrorKind.UNKNOWN
         default_status = 418
@@ -190,23 +169,34 @@ def test_a_subclass_says_its_kind_in_its_class() -> None:
     class Odder(Odd):
         pass
 
-    for error in (Odd("m"), Odder("m")):
-        assert (error.kind, error.status_code) == (ErrorKind.UNKNOWN, 418)
+    assert {(one.kind, one.status_code) for one in (Odd("m"), Odder("m"))} == {(ErrorKind.UNKNOWN, 418)}
 
 
-def test_extra_is_the_errors_own() -> None:
+def test_errors_carry_their_data() -> None:
     given = {"a": 1}
     error = ToolExecutionError("m", extra=given)
     given["a"] = 2
     assert error.extra == {"a": 1}
-
-
-def test_a_config_error_tells_all_problems_one_a_line() -> None:
-    error = ConfigError(["first", "second"])
-    assert (error.message, error.problems) == ("first\nsecond", ("first", "second"))
-
-
-def test_protocol_and_not_found_errors_carry_their_data() -> None:
-    assert (ProtocolError(-1, "m", {"a": 1}).code, ProtocolError(-1, "m", {"a": 1}).data) == (-1, {"a": 1})
+    config = ConfigError(["first", "second"])
+    assert (config.message, config.problems) == ("first\nsecond", ("first", "second"))
+    protocol = ProtocolError(-1, "m", {"a": 1})
+    assert (protocol.code, protocol.data) == (-1, {"a": 1})
     assert NotFoundError("m", data={"uri": "x:y"}).data == {"uri": "x:y"}
     assert NotFoundError("m").data is None
+
+
+async def test_code_that_catches_errors_of_other_frameworks_catches_ours() -> None:
+    assert issubclass(errors.ToolRuntimeError, RuntimeError)
+    assert isinstance(ClientError("m"), (ServerRequestError, errors.ResponseError, errors.RequestError))
+    assert isinstance(ClientCapabilityError("sampling"), SessionError)
+    assert issubclass(LifespanError, errors.PluginError)
+
+    kit = Toolkit("broken")
+
+    @kit.lifespan
+    async def broken(config: object) -> AsyncIterator[None]:
+        raise ConnectionError("no database")
+        yield
+
+    with pytest.raises(LifespanError, match="no database"):
+        await make_host(kit).start()

@@ -12,7 +12,12 @@
     │   ├── TransportError          a transport cannot open or keep its channel
     │   └── ServerError
     │       ├── ConfigError         hostconfig.toml, an environment variable or an option is wrong
-    │       └── PluginError         a plugin cannot be loaded, or broke a rule of the hooks
+    │       ├── PluginError         a plugin cannot be loaded, or broke a rule of the hooks
+    │       │   └── LifespanError   the lifespan of a plugin failed to start
+    │       ├── SessionError        the client's session does not allow this (also a base of ClientCapabilityError)
+    │       ├── RequestError        a request failed
+    │       │   └── ServerRequestError  a request to the client failed (also a base of ClientError)
+    │       └── ResponseError       a response is missing or invalid (also a base of ClientError)
     └── ToolkitError
         ├── ToolkitLoadError        a toolkit cannot be loaded
         └── ToolError
@@ -73,6 +78,7 @@ from pegboard.errors.protocol import (
     AuthorizationError,
     ConfigError,
     InsufficientScopeError,
+    LifespanError,
     MCPContextError,
     MCPError,
     McpError,
@@ -81,8 +87,12 @@ from pegboard.errors.protocol import (
     PluginError,
     PromptError,
     ProtocolError,
+    RequestError,
     ResourceError,
+    ResponseError,
     ServerError,
+    ServerRequestError,
+    SessionError,
     TransportError,
 )
 
@@ -98,6 +108,7 @@ __all__ = [
     "FatalToolError",
     "InsufficientScopeError",
     "InteractionError",
+    "LifespanError",
     "MCPContextError",
     "MCPError",
     "MCPRuntimeError",
@@ -107,9 +118,13 @@ __all__ = [
     "PluginError",
     "PromptError",
     "ProtocolError",
+    "RequestError",
     "ResourceError",
+    "ResponseError",
     "RetryableToolError",
     "ServerError",
+    "ServerRequestError",
+    "SessionError",
     "ToolDefinitionError",
     "ToolError",
     "ToolExecutionError",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pegboard.errors.definition import ErrorKind, ToolRuntimeError
+from pegboard.errors.protocol import ResponseError, ServerRequestError, SessionError
 
 _LOCAL = ("http://localhost", "http://127.0.0.1", "http://[::1]")
 
@@ -210,7 +211,7 @@ class NetworkTransportError(ToolExecutionError):
         self.can_retry = can_retry
 
 
-class ClientError(ToolExecutionError):
+class ClientError(ToolExecutionError, ServerRequestError, ResponseError):
     """The client answered a question of the tool with an error, or with something that is no answer to it.
 
     Args:
@@ -235,7 +236,7 @@ class ClientTimeoutError(ClientError, TimeoutError):
     """The client did not answer a question of the tool in time."""
 
 
-class ClientCapabilityError(ClientError):
+class ClientCapabilityError(ClientError, SessionError):
     """The client does not declare what a question of the tool needs.
 
     Args:

@@ -104,6 +104,25 @@ class ServerError(MCPRuntimeError):
     """The host itself cannot do what it was started for."""
 
 
+class SessionError(ServerError):
+    """The client's session does not allow this, for example because the client lacks a capability.
+
+    The host raises the subclass `ClientCapabilityError`.
+    """
+
+
+class RequestError(ServerError):
+    """A request failed."""
+
+
+class ServerRequestError(RequestError):
+    """A request of the server to the client failed. The host raises the subclass `ClientError`."""
+
+
+class ResponseError(ServerError):
+    """A response is missing or invalid. The host raises the subclass `ClientError`."""
+
+
 class ConfigError(ServerError):
     """The configuration is wrong. All problems found are told at once, one a line.
 
@@ -120,3 +139,7 @@ class ConfigError(ServerError):
 
 class PluginError(ServerError):
     """A plugin cannot be loaded, or it broke a rule of the hooks."""
+
+
+class LifespanError(PluginError):
+    """The lifespan of a plugin failed to start."""

@@ -42,9 +42,10 @@ _HOMES = {
     "context.rounds": "Rounds",
     "errors": """
         AuthorizationRequiredError ClientCapabilityError ClientError ClientTimeoutError ConfigError
-        InsufficientScopeError InteractionError MCPContextError MCPRuntimeError McpError PluginError
-        ProtocolError ServerError ToolInputError ToolInputSchemaError ToolOutputError ToolOutputSchemaError
-        ToolRuntimeError ToolSerializationError ToolTimeoutError ToolkitError ToolkitLoadError TransportError
+        InsufficientScopeError InteractionError LifespanError MCPContextError MCPRuntimeError McpError PluginError
+        ProtocolError RequestError ResponseError ServerError ServerRequestError SessionError ToolInputError
+        ToolInputSchemaError ToolOutputError ToolOutputSchemaError ToolRuntimeError ToolSerializationError
+        ToolTimeoutError ToolkitError ToolkitLoadError TransportError
     """,
 }
 """The public names, by the module that defines them."""

@@ -6,7 +6,7 @@ import time
 from typing import Any, NamedTuple
 
 from pegboard import NotFoundError, ResourceResult
-from pegboard.plugin import ProtocolContext, RouteHandler, encode
+from pegboard.plugin import INTERNAL_ERROR, INVALID_PARAMS, ProtocolContext, RouteHandler, encode
 from pegboard.types import Call, Change, Client, Failure, Listing, Outcome, Request, Response, Supplied, Tool
 from pegboard_plugins.worker import WorkerConfig
 from pegboard_plugins.worker.call_log import CallLog
@@ -22,7 +22,6 @@ from pegboard_plugins.worker.request_bodies import (
 )
 from pegboard_plugins.worker.tool_definitions import tool_definition
 
-_INVALID_PARAMS = -32602
 _RESOURCE_NOT_FOUND = -32002
 _CLIENT = Client("worker")
 
@@ -67,7 +66,7 @@ class WorkerHandlers:
         try:
             asked = read_body(request, ToolCallRequest)
         except InvalidRequestError as error:
-            return _error(400, _INVALID_PARAMS, str(error))
+            return _error(400, INVALID_PARAMS, str(error))
         tool = await self._find(asked, host)
         if tool is None:
             return await self._unknown(asked, request, host)
@@ -94,11 +93,11 @@ class WorkerHandlers:
         try:
             asked = read_body(request, ListRequest)
         except InvalidRequestError as error:
-            return _error(400, _INVALID_PARAMS, str(error))
+            return _error(400, INVALID_PARAMS, str(error))
         params = {} if asked.cursor is None else {"cursor": asked.cursor}
         outcome = await host.dispatch(_call("resources/list", params, request))
         if not isinstance(outcome, Listing):
-            return _error(400, _INVALID_PARAMS, "Invalid cursor")
+            return _error(400, INVALID_PARAMS, "Invalid cursor")
         page: dict[str, Any] = {"resources": [listed_resource(one) for one in outcome.items]}
         if outcome.next_cursor is not None:
             page["nextCursor"] = outcome.next_cursor
@@ -109,7 +108,7 @@ class WorkerHandlers:
         try:
             asked = read_body(request, ReadRequest)
         except InvalidRequestError as error:
-            return _error(400, _INVALID_PARAMS, str(error))
+            return _error(400, INVALID_PARAMS, str(error))
         outcome = await host.dispatch(_call("resources/read", {"uri": asked.uri}, request))
         if isinstance(outcome, ResourceResult):
             return _json({"contents": [resource_contents(one) for one in outcome.contents]})
@@ -132,7 +131,7 @@ class WorkerHandlers:
         if self._config.unknown_tool == "internal_error":
             return Response(500, b"Internal Server Error", "text/plain; charset=utf-8")
         version = f" in version {asked.tool.version}" if asked.tool.version is not None else ""
-        return _error(404, _INVALID_PARAMS, f"Unknown tool: {asked.tool.toolkit}.{asked.tool.name}{version}")
+        return _error(404, INVALID_PARAMS, f"Unknown tool: {asked.tool.toolkit}.{asked.tool.name}{version}")
 
     async def _known(self, host: ProtocolContext) -> ToolIndex:
         """What there is to call, kept until it changes."""
@@ -204,7 +203,7 @@ def _unreadable(outcome: Outcome, uri: str) -> Response:
     if isinstance(outcome, Failure) and isinstance(outcome.error, NotFoundError):
         return _error(404, _RESOURCE_NOT_FOUND, f"Resource not found: {uri}")
     message = outcome.error.message if isinstance(outcome, Failure) else "Internal error"
-    return _error(500, -32603, message)
+    return _error(500, INTERNAL_ERROR, message)
 
 
 def _json(value: Any) -> Response:

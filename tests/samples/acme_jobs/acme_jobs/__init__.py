@@ -12,6 +12,7 @@ from typing import Any
 
 from pegboard import PluginConfig, ToolError
 from pegboard.plugin import (
+    INVALID_PARAMS,
     Extension,
     Lifespan,
     Method,
@@ -28,7 +29,6 @@ from pegboard.plugin import (
 from pegboard.types import Call, Caller, CallNext, EmbeddedOutcome, Failure, MethodResult, Notify, Outcome
 
 JOBS = "com.acme/jobs"
-INVALID_PARAMS = -32602
 
 
 class JobsConfig(PluginConfig):
