@@ -187,15 +187,16 @@ def test_errors_carry_their_data() -> None:
 
 async def test_code_that_catches_errors_of_other_frameworks_catches_ours() -> None:
     assert issubclass(errors.ToolRuntimeError, RuntimeError)
-    assert isinstance(ClientError("m"), (ServerRequestError, errors.ResponseError, errors.RequestError))
-    assert isinstance(ClientCapabilityError("sampling"), SessionError)
+    assert issubclass(ClientError, ServerRequestError)
+    assert issubclass(ClientError, errors.ResponseError)
+    assert issubclass(ClientCapabilityError, SessionError)
     assert issubclass(LifespanError, errors.PluginError)
 
     kit = Toolkit("broken")
 
     @kit.lifespan
     async def broken(config: object) -> AsyncIterator[None]:
-        raise ConnectionError("no database")
+        int("no database")
         yield
 
     with pytest.raises(LifespanError, match="no database"):
