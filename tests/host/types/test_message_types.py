@@ -1,0 +1,85 @@
+"""Typed messages: generated from the official schemas, and examples written with them are valid messages."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from pegboard.types import v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28
+from tests.support.schemas import REVISIONS, SchemaMismatch, check, definitions
+from tools.message_types import module_of, path_of
+
+CALL_2024: v2024_11_05.CallToolRequest = {"method": "tools/call", "params": {"name": "add", "arguments": {"a": 1}}}
+SOUND: v2025_03_26.CallToolResult = {"content": [{"type": "audio", "data": "", "mimeType": "audio/wav"}]}
+ANSWER: v2025_06_18.ElicitResult = {"action": "accept", "content": {"amount": 0.5}}
+INITIALIZE: v2025_11_25.InitializeRequestParams = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {"elicitation": {"url": {}}},
+    "clientInfo": {"name": "client", "version": "1"},
+    "_meta": {"com.example/trace": "1"},
+}
+TASK: v2025_11_25.GetTaskResult = {
+    "taskId": "t",
+    "status": "working",
+    "createdAt": "2026-01-01T00:00:00Z",
+    "lastUpdatedAt": "2026-01-01T00:00:00Z",
+    "ttl": None,
+}
+META: v2026_07_28.RequestMetaObject = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+LIST: v2026_07_28.ListToolsRequest = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
+TOOL: v2026_07_28.Tool = {"name": "add", "inputSchema": {"type": "object", "additionalProperties": False}}
+TOOLS: v2026_07_28.ListToolsResult = {
+    "tools": [TOOL],
+    "resultType": "complete",
+    "ttlMs": 0,
+    "cacheScope": "private",
+}
+PROGRESS: v2026_07_28.ProgressNotification = {
+    "jsonrpc": "2.0",
+    "method": "notifications/progress",
+    "params": {"progressToken": 0, "progress": 0.5},
+}
+VALUE: v2026_07_28.JSONValue = [None, 1.5, {"deep": [True]}]
+
+
+@pytest.mark.parametrize(
+    ("revision", "definition", "message"),
+    [
+        ("2024-11-05", "CallToolRequest", CALL_2024),
+        ("2025-03-26", "CallToolResult", SOUND),
+        ("2025-06-18", "ElicitResult", ANSWER),
+        ("2025-11-25", "InitializeRequestParams", INITIALIZE),
+        ("2025-11-25", "GetTaskResult", TASK),
+        ("2026-07-28", "ListToolsRequest", LIST),
+        ("2026-07-28", "ListToolsResult", TOOLS),
+        ("2026-07-28", "ProgressNotification", PROGRESS),
+        ("2026-07-28", "JSONValue", VALUE),
+    ],
+)
+def test_a_typed_example_is_valid(revision: str, definition: str, message: Any) -> None:
+    check(revision, definition, message)
+
+
+def test_type_checkers_and_schemas_reject_the_same_mistakes() -> None:
+    level: v2025_11_25.SetLevelRequestParams = {"level": "loud"}  # type: ignore[typeddict-item]
+    root: v2025_11_25.Root = {"name": "a"}  # type: ignore[typeddict-item]
+    block: v2024_11_05.PromptMessage = {"role": "user", "content": {"type": "audio"}}  # type: ignore[typeddict-item]
+    for revision, definition, message in [
+        ("2025-11-25", "SetLevelRequestParams", level),
+        ("2025-11-25", "Root", root),
+        ("2024-11-05", "PromptMessage", block),
+    ]:
+        with pytest.raises(SchemaMismatch):
+            check(revision, definition, message)
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_modules_are_generated_from_the_schemas(revision: str) -> None:
+    assert path_of(revision).read_text("utf-8") == module_of(revision), "run `python -m tools.message_types`"
+    module = import_module(f"pegboard.types.{path_of(revision).stem}")
+    assert definitions(revision).keys() <= vars(module).keys()
