@@ -131,5 +131,5 @@ def test_the_numbers_of_the_page() -> None:
     ):
         assert f"`{name}` ({default[name]})" in PAGE
     assert (default["max_age_seconds"], default["leeway_seconds"]) == (24 * 3600, 30)
-    assert "known keys serve until they are `max_age_seconds` (a day) old" in PAGE
+    assert "known keys serve until they are `max_age_seconds` (a day) old" in " ".join(PAGE.split())
     assert "more than the 30 seconds of" in PAGE
