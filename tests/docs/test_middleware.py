@@ -102,7 +102,7 @@ async def test_a_gate_hides_and_refuses() -> None:
 
 
 def test_the_table_has_every_method() -> None:
-    told = [name for row in rows("What it stands around") for name in re.findall(r"`(on_\w+)`", row[0])]
+    told = [name for row in rows("Methods") for name in re.findall(r"`(on_\w+)`", row[0])]
     assert sorted(told) == sorted(MIDDLEWARE_METHODS)
 
 
@@ -110,7 +110,7 @@ def test_the_table_says_what_is_on() -> None:
     host = Host({"host": {"autoload": False}})
     host.load()
     on = {choice.origin.name: choice.on for choice in host.report.choices if choice.origin.distribution == "pegboard"}
-    told = {row[0].strip("`"): row[1] == "on" for row in rows("The built-in ones")}
+    told = {row[0].strip("`"): row[1] == "on" for row in rows("Built-in middleware")}
     assert told == {name: on[name] for name in told}
     assert len(told) == 6
 
@@ -119,7 +119,7 @@ def test_the_settings_are_settings() -> None:
     (text,) = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.M | re.S)
     config = RateLimitConfig.model_validate(tomllib.loads(text)["plugins"]["rate_limit"])
     assert config.tools["github_*"].burst == 10
-    assert "6,000 calls a minute and 600 at once" in " ".join(PAGE.split())
+    assert "6,000 calls a minute and bursts of 600" in " ".join(PAGE.split())
     assert (RateLimitConfig().calls_per_minute, RateLimitConfig().burst) == (6000, 600)
 
 
