@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from itertools import product
 from typing import Literal
 
-MAX_WIRE_NAME = 64
+MAX_WIRE_NAME_CHARACTERS = 64
 
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SEPARATORS = re.compile(r"[\s._:-]+")
@@ -42,8 +42,8 @@ def check_wire_name(name: str) -> str | None:
         return "it is empty"
     if wrong := _FORBIDDEN.search(name):
         return f"it contains {wrong.group()!r}; allowed are letters, digits, '_' and '-' of ASCII"
-    if len(name) > MAX_WIRE_NAME:
-        return f"it has {len(name)} characters, the limit is {MAX_WIRE_NAME}"
+    if len(name) > MAX_WIRE_NAME_CHARACTERS:
+        return f"it has {len(name)} characters, the limit is {MAX_WIRE_NAME_CHARACTERS}"
     return None
 
 

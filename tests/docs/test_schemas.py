@@ -52,9 +52,9 @@ def test_limits(limit: str) -> None:
 
     limits = {
         f"{MAX_SCHEMA_BYTES // 1024} KiB",
-        f"{json_schema.MAX_DEPTH} levels",
+        f"{json_schema.MAX_SCHEMA_DEPTH} levels",
         f"{json_schema.MAX_SUBSCHEMAS:,} subschemas",
-        f"{json_schema.MAX_VISITS:,} of them",
+        f"{json_schema.MAX_SUBSCHEMA_VISITS:,} of them",
     }
     assert limit in limits
     assert limit in DOCUMENT

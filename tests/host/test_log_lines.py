@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pegboard import Toolkit
-from pegboard.messages.texts import visible
+from pegboard.messages.texts import escape_invisible
 from pegboard.plugin import redact_logs
 from pegboard.runtime.log_lines import JsonFormatter, TextFormatter
 from pegboard.secrets.redaction import Redactor, escaped
@@ -49,7 +49,7 @@ def test_nothing_that_a_terminal_obeys_or_that_is_not_seen_is_written(written: i
     lines = written.getvalue().split("\n")[:-1]
     assert len(lines) == len(OBEYED)
     assert [ascii(char) for char, line in zip(OBEYED, lines, strict=True) if any(one in line for one in OBEYED)] == []
-    assert [ascii(char) for char, line in zip(OBEYED, lines, strict=True) if visible(char) not in line] == []
+    assert [ascii(char) for char, line in zip(OBEYED, lines, strict=True) if escape_invisible(char) not in line] == []
 
 
 def test_half_a_character_is_escaped() -> None:

@@ -108,9 +108,9 @@ words = ["a", 5]
     assert sorted(refused(pegboard(samples(), "stdio", config=config))) == sorted(
         [
             'hostconfig.toml:10: plugins.shuot: no plugin of this name is installed; did you mean "shout"?',
-            f"{redact}:9: plugins.redact.words[1]: expected text, found the number 5; put it in quotes",
+            f"{redact}:9: plugins.redact.words[1]: expected a string, found the number 5; put it in quotes",
             f"{weather}:5: toolkits.weather.station: is required and missing",
-            f"{weather}:6: toolkits.weather.days: expected 14 or less, found the number 99",
+            f"{weather}:6: toolkits.weather.days: expected at most 14, found the number 99",
             f'{weather}:7: toolkits.weather.untis: unknown key; did you mean "units"?',
         ]
     )

@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 _EPOCH = 1_000_000_000
 """Numbers from here on are points in time, in seconds since 1970; as a duration it would be 31 years."""
 _EPOCH_MS = _EPOCH * 1000
-_LONGEST = 366 * 24 * 3600.0
+_MAX_SECONDS = 366 * 24 * 3600.0
 """Seconds; what asks for more is no sound header."""
 
 _SECONDS = (
@@ -83,7 +83,7 @@ def _seconds(value: str | None, unit: float, headers: Mapping[str, str]) -> floa
         seconds = number - _now(headers)
     else:
         seconds = number * unit
-    return None if seconds is None or seconds > _LONGEST else max(seconds, 0.0)
+    return None if seconds is None or seconds > _MAX_SECONDS else max(seconds, 0.0)
 
 
 def _number(value: str | None) -> float | None:

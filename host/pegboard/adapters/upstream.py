@@ -19,7 +19,7 @@ DEFAULT_WAIT_MS = 1000
 """How long to wait when a service limits its callers and does not say for how long."""
 
 _CODE = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)*")
-_LONGEST_CODE = 64
+_MAX_CODE_CHARACTERS = 64
 _BROKEN_OFF = ("SSLEOFError", "SSLZeroReturnError", "SSLSyscallError")
 _LINKS = 16
 _NOTHING: Mapping[str, Any] = {}
@@ -157,7 +157,7 @@ def error_code(value: object) -> str | None:
     A word like "channel_not_found" or "RESOURCE_EXHAUSTED": letters, in parts, at most 64 characters. It comes out of
     the answer's body, so what looks otherwise - text, identifiers, tokens - does not pass.
     """
-    if isinstance(value, str) and len(value) <= _LONGEST_CODE and _CODE.fullmatch(value):
+    if isinstance(value, str) and len(value) <= _MAX_CODE_CHARACTERS and _CODE.fullmatch(value):
         return value
     return None
 

@@ -56,6 +56,6 @@ class OutputSchemas:
 
 
 def _told(found: list[tuple[tuple[str | int, ...], str]]) -> str:
-    from pegboard.messages.schema_errors import line
+    from pegboard.messages.field_lines import line
 
     return "; ".join(line(path, text) for path, text in found[:3])

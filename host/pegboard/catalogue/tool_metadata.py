@@ -15,7 +15,7 @@ from pegboard.errors import ToolDefinitionError
 from pegboard.names import nearest
 from pegboard.types.catalogue import Tool, ToolAnnotations
 from pegboard.types.metadata import Behavior, Classification, Operation, ServiceDomain, ToolMetadata
-from pegboard.wire.meta_keys import MAX_LEVELS, nests_within
+from pegboard.wire.meta_keys import MAX_META_LEVELS, nests_within
 
 HINTS = ("read_only", "destructive", "idempotent", "open_world")
 """What both `Behavior` and `ToolAnnotations` can say."""
@@ -194,8 +194,8 @@ def _own_json(value: Mapping[str, Any], where: str) -> dict[str, Any]:
     Raises:
         ToolDefinitionError: something of it is not JSON, or it is nested too deeply.
     """
-    if not nests_within(value, MAX_LEVELS):
-        raise ToolDefinitionError(f"{where} is nested more than {MAX_LEVELS} levels deep")
+    if not nests_within(value, MAX_META_LEVELS):
+        raise ToolDefinitionError(f"{where} is nested more than {MAX_META_LEVELS} levels deep")
     found: dict[str, Any] = _plain_json(value, where)
     return found
 

@@ -102,7 +102,7 @@ def printable(text: str) -> str:
     """Escape every character that controls a terminal or is not seen. Line breaks and tabs stay."""
     if text.isascii() and text.isprintable():
         return text
-    from pegboard.messages.texts import visible as escaped
+    from pegboard.messages.texts import escape_invisible as escaped
 
     return escaped(text, kept="\n\t")
 

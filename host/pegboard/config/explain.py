@@ -17,42 +17,12 @@ from pegboard.config.masking import MASK, is_secret, without_user_info
 from pegboard.config.problems import ABSENT, ConfigProblem, KeyPath, step
 from pegboard.config.sources import Sources
 from pegboard.config.validation import locate
+from pegboard.messages.error_words import AUTHORS_TYPES, words
 from pegboard.names import nearest
 
-_EXPECTED = {
-    "string": "text",
-    "int": "a whole number",
-    "float": "a number",
-    "decimal": "a number",
-    "bool": "true or false",
-    "bytes": "text",
-    "path": "a path",
-    "url": "an address such as https://example.com",
-    "date": "a date",
-    "datetime": "a date and time",
-    "time": "a time of day",
-    "timedelta": "a span of time",
-    "list": "a list",
-    "tuple": "a list",
-    "set": "a list",
-    "frozen_set": "a list",
-    "iterable": "a list",
-    "dict": "a table",
-    "mapping": "a table",
-    "model": "a table",
-    "dataclass": "a table",
-    "none_required": "nothing",
-}
 _WRONG_KIND = re.compile(
     r"(.+?)_(type|parsing|parsing_size|from_float|from_datetime_inexact|from_date_parsing|attributes_type)"
 )
-_BOUNDS = {
-    "greater_than_equal": ("ge", "{} or more"),
-    "greater_than": ("gt", "more than {}"),
-    "less_than_equal": ("le", "{} or less"),
-    "less_than": ("lt", "less than {}"),
-    "multiple_of": ("multiple_of", "a multiple of {}"),
-}
 MOVED: Mapping[KeyPath, str] = {
     ("host", "debug_developer_message"): "[plugins.debug_errors] developer_message",
     ("host", "debug_stacktrace"): "[plugins.debug_errors] stacktrace",
@@ -112,32 +82,24 @@ class _Explainer:
             return locate(self.sources, "unknown key", path, nearest(str(way[-1]), _keys(_types(self.model, way[:-1]))))
         if first["type"] == "missing":
             return locate(self.sources, "is required and missing", path)
-        words = list(dict.fromkeys(map(self.words, details)))
-        expected = [word.removeprefix("expected ") for word in words if word.startswith("expected ")]
-        if len(expected) < len(words):
-            return locate(self.sources, "; ".join(words), path)
+        found = list(dict.fromkeys(map(self.words, details)))
+        expected = [word.removeprefix("expected ") for word in found if word.startswith("expected ")]
+        if len(expected) < len(found):
+            return locate(self.sources, "; ".join(found), path)
         value = first["input"]
         message = f"expected {' or '.join(expected)}, found {_found(value, secret=self.is_secret(way))}"
-        if expected == ["text"] and isinstance(value, int | float):
+        if expected == ["a string"] and isinstance(value, int | float):
             message += "; put it in quotes"
         return locate(self.sources, message, path, _nearest_choice(details, value))
 
     def words(self, detail: ErrorDetails) -> str:
         kind, context = detail["type"], detail.get("ctx", {})
-        if kind in ("value_error", "assertion_error"):
-            return self.masked(str(context["error"])) or "is not accepted"
-        if kind in ("literal_error", "enum"):
-            return "expected " + str(context["expected"]).replace("'", '"')
-        if kind in _BOUNDS:
-            bound, words = _BOUNDS[kind]
-            return "expected " + words.format(context[bound])
+        if kind in AUTHORS_TYPES:
+            return self.masked(str(context["error"])) or "is not valid"
         if kind.endswith("too_short") and context.get("min_length") == 1:
             return "must not be empty"
-        if kind == "string_pattern_mismatch":
-            return f"expected text of the form {context['pattern']}"
-        if (match := _WRONG_KIND.fullmatch(kind)) and match[1] in _EXPECTED:
-            return f"expected {_EXPECTED[match[1]]}"
-        return re.sub(r"^Input should be ", "expected ", self.masked(detail["msg"]))
+        text = self.masked(words(detail)).replace("an object", "a table").replace("'", '"')  # as in TOML
+        return re.sub(r"^must be ", "expected ", text)
 
     def masked(self, message: str) -> str:
         """What somebody else's code says, in one line and without secrets."""

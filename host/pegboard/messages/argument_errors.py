@@ -1,39 +1,34 @@
-"""What is wrong with a call's arguments, in words that a model can act on: one short line for each field.
+"""Invalid arguments and results as messages for a model: one short line for each field.
 
-Values are never repeated: they may be secret, and they may be long.
+Messages never repeat values, which may be secret or long.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic_core import ValidationError
 
 from pegboard.errors import ToolInputError
-from pegboard.messages.schema_errors import NOT_ALLOWED, UNKNOWN, line
+from pegboard.messages.field_lines import NOT_ALLOWED, UNKNOWN, FieldPath, alternatives, line
 
-if TYPE_CHECKING:
-    from pegboard.schemas.subschemas import Path
-
-MOST_LINES = 10
-MOST_CHARACTERS = 80
-"""Of the name of a field."""
-MOST_TEXT = 300
-"""Of what is wrong with one field."""
-MOST_LOOKED_AT = 1_000
-"""How many of the things that are wrong are looked at; there may be as many as there are values."""
-MOST_FORMS = 5
-"""How many forms of a union are told."""
+MAX_FIELDS = 10
+MAX_NAME_CHARACTERS = 80
+"""The length above which the name of a field is cut off."""
+MAX_LINE_CHARACTERS = 300
+"""The length above which the problem of a field is cut off."""
+MAX_ERRORS = 1_000
+"""The number of errors that are examined. There may be as many as there are values."""
 
 
-class _Found(NamedTuple):
-    """One thing that is wrong.
+class _Problem(NamedTuple):
+    """An error of pydantic.
 
     Attributes:
-        path: where.
-        form: which form of a union it is about, None outside of unions.
-        depth: how much of the path leads to that union.
+        path: the path of the field.
+        form: the form of a union that the error belongs to, None outside of unions.
+        depth: the length of the path to that union.
         kind: pydantic's type of the error.
         text: what is wrong.
     """
@@ -48,27 +43,27 @@ class _Found(NamedTuple):
 def input_error(
     error: ValidationError, arguments: Mapping[str, Any], schema: Mapping[str, Any] | None = None
 ) -> ToolInputError:
-    """The error for the model, from pydantic's.
+    """Return the error of invalid arguments.
 
     Args:
-        error: pydantic's.
-        arguments: what was validated.
-        schema: theirs, to name what may have been meant by a name that is unknown.
+        error: the error of pydantic.
+        arguments: the arguments.
+        schema: their JSON Schema. Unknown names are compared with its names.
     """
     return ToolInputError("Invalid arguments:\n" + "\n".join(_problems(error, arguments, schema or {})))
 
 
 def output_problems(error: ValidationError, value: Any) -> str:
-    """The same of what a tool returned, for its author."""
+    """Return what is wrong with the result of a tool, for its author."""
     kind = "None" if value is None else type(value).__name__
     return f"it returned {kind}: {'; '.join(_problems(error, value, {}))}"
 
 
 def _problems(error: ValidationError, value: Any, schema: Mapping[str, Any]) -> list[str]:
     lines: dict[str, list[str]] = {}
-    unions: dict[tuple[str, ...], dict[str, list[_Found]]] = {}
+    unions: dict[tuple[str, ...], dict[str, list[_Problem]]] = {}
     details = error.errors(include_url=False)
-    for one in _found(details[:MOST_LOOKED_AT], value, schema):
+    for one in _found(details[:MAX_ERRORS], value, schema):
         if one.form is None:
             _add(lines, one.path, one.text)
         else:
@@ -82,24 +77,24 @@ def _problems(error: ValidationError, value: Any, schema: Mapping[str, Any]) -> 
                 _add(lines, one.path, one.text)
         else:
             _add(lines, union, _forms(meant))
-    unseen = max(0, len(details) - MOST_LOOKED_AT)
+    unseen = max(0, len(details) - MAX_ERRORS)
     return _lines({where: "; ".join(texts) for where, texts in lines.items() if texts}, unseen)
 
 
-def schema_error(problems: Iterable[tuple[Path, str]], schema: Mapping[str, Any] | None = None) -> ToolInputError:
-    """The error for the model, from what a JSON Schema found wrong.
+def schema_error(problems: Iterable[tuple[FieldPath, str]], schema: Mapping[str, Any] | None = None) -> ToolInputError:
+    """Return the error of arguments that do not fit a JSON Schema.
 
     Args:
-        problems: where, and what.
-        schema: as of `input_error`.
+        problems: the path and the problem of each field.
+        schema: the JSON Schema. Unknown names are compared with its names.
     """
     lines: dict[str, list[str]] = {}
     for path, text in problems:
         if text in (UNKNOWN, NOT_ALLOWED):
             text += _suggestion(path, schema or {})
         _add(lines, tuple(map(_shown, path)), text)
-    told = _lines({where: "; ".join(texts) for where, texts in lines.items()})
-    return ToolInputError("Invalid arguments:\n" + "\n".join(told))
+    shown = _lines({where: "; ".join(texts) for where, texts in lines.items()})
+    return ToolInputError("Invalid arguments:\n" + "\n".join(shown))
 
 
 def _add(lines: dict[str, list[str]], path: tuple[str, ...], text: str) -> None:
@@ -109,7 +104,7 @@ def _add(lines: dict[str, list[str]], path: tuple[str, ...], text: str) -> None:
 
 
 def _lines(fields: Mapping[str, str], unseen: int = 0) -> list[str]:
-    lines = [line((where,), text[:MOST_TEXT]) for where, text in list(fields.items())[:MOST_LINES]]
+    lines = [line((where,), text[:MAX_LINE_CHARACTERS]) for where, text in list(fields.items())[:MAX_FIELDS]]
     if more := len(fields) - len(lines) + unseen:
         lines.append(f"and {more} more")
     return lines
@@ -118,8 +113,8 @@ def _lines(fields: Mapping[str, str], unseen: int = 0) -> list[str]:
 # --- pydantic's errors
 
 
-def _found(details: Iterable[Any], arguments: Any, schema: Mapping[str, Any]) -> Iterable[_Found]:
-    from pegboard.messages.argument_words import words  # most calls fit
+def _found(details: Iterable[Any], arguments: Any, schema: Mapping[str, Any]) -> Iterable[_Problem]:
+    from pegboard.messages.error_words import words  # most calls fit
 
     for detail in details:
         kind, text = detail["type"], words(detail)
@@ -135,7 +130,7 @@ def _found(details: Iterable[Any], arguments: Any, schema: Mapping[str, Any]) ->
                 form, depth = str(part), len(path)
         if kind == "extra_forbidden":
             text = (UNKNOWN if len(path) == 1 else NOT_ALLOWED) + _suggestion(tuple(path), schema)
-        yield _Found(tuple(map(_shown, path)), form, depth, kind, text)
+        yield _Problem(tuple(map(_shown, path)), form, depth, kind, text)
 
 
 def _step(value: Any, part: int | str) -> tuple[bool, Any]:
@@ -146,44 +141,38 @@ def _step(value: Any, part: int | str) -> tuple[bool, Any]:
     return False, value
 
 
-def _meant(forms: Iterable[list[_Found]]) -> list[list[_Found]]:
-    """Of the forms of a union, those that a value may have been meant to have."""
+def _meant(forms: Iterable[list[_Problem]]) -> list[list[_Problem]]:
+    """Return the forms of a union that the caller may have intended."""
     left = list(forms)
-    # not one whose constant field is another; rather one that is wrong inside than one of another kind
+    # drop forms with another constant field; prefer forms with a wrong member to forms of another type
     left = [form for form in left if not any(map(_is_other_tag, form))] or left
     return [form for form in left if any(len(one.path) > one.depth for one in form)] or left
 
 
-def _is_other_tag(one: _Found) -> bool:
+def _is_other_tag(one: _Problem) -> bool:
     return one.kind == "literal_error" and len(one.path) > one.depth
 
 
-def _forms(forms: list[list[_Found]]) -> str:
-    texts: list[str] = []
-    for form in forms:
-        text = " and ".join(line(one.path[one.depth :], one.text) for one in form[:3])
-        if text not in texts:
-            texts.append(text)
-    more = f", or {len(texts) - MOST_FORMS} other forms" if len(texts) > MOST_FORMS else ""
-    return ", or: ".join(texts[:MOST_FORMS]) + more
+def _forms(forms: list[list[_Problem]]) -> str:
+    return alternatives(" and ".join(line(one.path[one.depth :], one.text) for one in form[:3]) for form in forms)
 
 
 # --- names
 
 
-def _suggestion(path: Path, schema: Mapping[str, Any]) -> str:
-    """What may have been meant by a name that is unknown."""
+def _suggestion(path: FieldPath, schema: Mapping[str, Any]) -> str:
+    """Return the known name that is nearest to an unknown name, as a question."""
     known = _members(schema, path[:-1], schema.get("$defs", {}))
     if not known:
         return ""
     from pegboard.names import nearest
 
-    close = nearest(str(path[-1])[:MOST_CHARACTERS].replace("*", "").replace("?", "").replace("[", ""), known)
+    close = nearest(str(path[-1])[:MAX_NAME_CHARACTERS].replace("*", "").replace("?", "").replace("[", ""), known)
     return "" if close in (None, path[-1]) else f"; did you mean {_shown(close)!r}?"
 
 
-def _members(schema: Any, path: Path, definitions: Mapping[str, Any], seen: tuple[str, ...] = ()) -> list[str]:
-    """The names that an object may have for its members, somewhere in what a schema describes."""
+def _members(schema: Any, path: FieldPath, definitions: Mapping[str, Any], seen: tuple[str, ...] = ()) -> list[str]:
+    """Return the names of members that a schema allows at a path."""
     if not isinstance(schema, Mapping):
         return []
     if reference := schema.get("$ref"):
@@ -200,9 +189,9 @@ def _members(schema: Any, path: Path, definitions: Mapping[str, Any], seen: tupl
 
 def _shown(part: int | str) -> str:
     text = str(part)
-    text = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:MOST_CHARACTERS])
-    return text + "..." if len(str(part)) > MOST_CHARACTERS else text
+    text = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:MAX_NAME_CHARACTERS])
+    return text + "..." if len(str(part)) > MAX_NAME_CHARACTERS else text
 
 
 def _brief(message: str) -> str:
-    return " ".join(message.split())[:MOST_TEXT]
+    return " ".join(message.split())[:MAX_LINE_CHARACTERS]

@@ -10,7 +10,7 @@ from pegboard.wire.codec import decode, encode
 
 logger = logging.getLogger("pegboard")
 
-MOST_EXTRA_BYTES = 8 * 1024
+MAX_EXTRA_BYTES = 8 * 1024
 """How much JSON the `extra` of an error may hold; what is larger is left out."""
 
 
@@ -51,11 +51,11 @@ def _json(error: ToolkitError) -> dict[str, Any]:
     """The `extra` of an error as JSON has it; nothing where JSON has no form for it, or it is too much."""
     try:
         text = encode(error.extra)
-        extra = decode(text) if len(text) <= MOST_EXTRA_BYTES else None
+        extra = decode(text) if len(text) <= MAX_EXTRA_BYTES else None
     except (TypeError, ValueError, RecursionError):
         extra = None
     if isinstance(extra, dict):
         return extra
     name = type(error).__name__
-    logger.error("the extra of a %s is left out: it is no JSON object of at most %d bytes", name, MOST_EXTRA_BYTES)
+    logger.error("the extra of a %s is left out: it is no JSON object of at most %d bytes", name, MAX_EXTRA_BYTES)
     return {}

@@ -1,86 +1,68 @@
-"""What a JSON Schema finds wrong with a value, in words that a model can act on.
+"""The errors of jsonschema-rs as lines for a model.
 
-It takes the errors of jsonschema-rs apart and does not import it. Nothing of the value is repeated but the names of its
-members; what the schema says may be, it is no secret.
+This module does not import jsonschema-rs. Of the value, messages repeat only the names of its members. What the schema
+allows is not secret.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic_core import to_json
 
-if TYPE_CHECKING:
-    from pegboard.schemas.subschemas import Path
+from pegboard.messages.error_words import TYPES, words
+from pegboard.messages.field_lines import NOT_ALLOWED, REQUIRED, UNKNOWN, FieldPath, alternatives, line
 
-REQUIRED = "is required"
-UNKNOWN = "is not a parameter of this tool"
-NOT_ALLOWED = "is not allowed"
-MOST_FORMS = 5
-"""How many of several allowed forms are described."""
-MOST_CHARACTERS = 100
-"""Of a value that the schema names."""
-
-_TYPES = {
-    "string": "a string",
-    "integer": "an integer",
-    "number": "a number",
-    "boolean": "true or false",
-    "object": "an object",
-    "array": "a list",
-    "null": "null",
-}
+MAX_NAMED_VALUE_CHARACTERS = 100
+"""The length above which a value of the schema is cut off."""
+MAX_OPTIONS = 20
+"""The number of options of an enum that a message lists."""
 
 
 def _json(value: Any) -> str:
     text = to_json(value).decode()
-    return text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS] + "..."
+    return text if len(text) <= MAX_NAMED_VALUE_CHARACTERS else text[:MAX_NAMED_VALUE_CHARACTERS] + "..."
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number != 1 else f"1 {what.removesuffix('s')}"
+def _options(kind: Any) -> str:
+    more = f" and {len(kind.options) - MAX_OPTIONS} more" if len(kind.options) > MAX_OPTIONS else ""
+    return ", ".join(map(_json, kind.options[:MAX_OPTIONS])) + more
 
 
-_WORDS: Mapping[str, Callable[[Any], str]] = {
-    "AdditionalItems": lambda kind: f"must have at most {_count(kind.limit, 'items')}",
-    "BacktrackLimitExceeded": lambda kind: "cannot be checked against its pattern",
-    "Constant": lambda kind: f"must be {_json(kind.expected_value)}",
-    "Contains": lambda kind: "lacks an item that it must hold",
-    "Enum": lambda kind: "must be one of " + _some([_json(option) for option in kind.options]),
-    "ExclusiveMaximum": lambda kind: f"must be less than {kind.limit}",
-    "ExclusiveMinimum": lambda kind: f"must be greater than {kind.limit}",
-    "FalseSchema": lambda kind: NOT_ALLOWED,
-    "MaxItems": lambda kind: f"must have at most {_count(kind.limit, 'items')}",
-    "MaxLength": lambda kind: f"must have at most {_count(kind.limit, 'characters')}",
-    "MaxProperties": lambda kind: f"must have at most {_count(kind.limit, 'members')}",
-    "Maximum": lambda kind: f"must be at most {kind.limit}",
-    "MinItems": lambda kind: f"must have at least {_count(kind.limit, 'items')}",
-    "MinLength": lambda kind: f"must have at least {_count(kind.limit, 'characters')}",
-    "MinProperties": lambda kind: f"must have at least {_count(kind.limit, 'members')}",
-    "Minimum": lambda kind: f"must be at least {kind.limit}",
-    "MultipleOf": lambda kind: f"must be a multiple of {kind.multiple_of}",
-    "Not": lambda kind: "is of a form that is excluded",
-    "OneOfMultipleValid": lambda kind: "fits more than one of the forms of which it must fit one",
-    "Pattern": lambda kind: f"must match the regular expression {kind.pattern[:MOST_CHARACTERS]}",
-    "Type": lambda kind: "must be " + " or ".join(_TYPES.get(name, name) for name in kind.types),
-    "UnevaluatedItems": lambda kind: "has items that are not allowed",
-    "UniqueItems": lambda kind: "must not hold the same item twice",
+_TYPES: Mapping[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {
+    "AdditionalItems": ("too_long", lambda kind: {"max_length": kind.limit}),
+    "Constant": ("const", lambda kind: {"expected": _json(kind.expected_value)}),
+    "Enum": ("one_of", lambda kind: {"options": _options(kind)}),
+    "ExclusiveMaximum": ("less_than", lambda kind: {"lt": kind.limit}),
+    "ExclusiveMinimum": ("greater_than", lambda kind: {"gt": kind.limit}),
+    "FalseSchema": ("extra_forbidden", lambda kind: {}),
+    "MaxItems": ("too_long", lambda kind: {"max_length": kind.limit}),
+    "MaxLength": ("string_too_long", lambda kind: {"max_length": kind.limit}),
+    "MaxProperties": ("too_many_members", lambda kind: {"max_length": kind.limit}),
+    "Maximum": ("less_than_equal", lambda kind: {"le": kind.limit}),
+    "MinItems": ("too_short", lambda kind: {"min_length": kind.limit}),
+    "MinLength": ("string_too_short", lambda kind: {"min_length": kind.limit}),
+    "MinProperties": ("too_few_members", lambda kind: {"min_length": kind.limit}),
+    "Minimum": ("greater_than_equal", lambda kind: {"ge": kind.limit}),
+    "MultipleOf": ("multiple_of", lambda kind: {"multiple_of": kind.multiple_of}),
+    "Pattern": ("string_pattern_mismatch", lambda kind: {"pattern": kind.pattern[:MAX_NAMED_VALUE_CHARACTERS]}),
+    "BacktrackLimitExceeded": ("pattern_too_slow", lambda kind: {}),
+    "Contains": ("item_missing", lambda kind: {}),
+    "Not": ("form_excluded", lambda kind: {}),
+    "OneOfMultipleValid": ("several_forms", lambda kind: {}),
+    "UnevaluatedItems": ("items_not_allowed", lambda kind: {}),
+    "UniqueItems": ("items_not_unique", lambda kind: {}),
 }
-"""By the kind of the error."""
+"""The type of `words` and its context, by the kind of jsonschema-rs."""
 
 
-def _some(options: list[str]) -> str:
-    more = f" and {len(options) - 20} more" if len(options) > 20 else ""
-    return ", ".join(options[:20]) + more
-
-
-def problems(error: Any, value: Any) -> Iterator[tuple[Path, str]]:
-    """What one error says: where, and what is wrong there.
+def problems(error: Any, value: Any) -> Iterator[tuple[FieldPath, str]]:
+    """Yield the problems of one error: where, and what is wrong there.
 
     Args:
         error: a `jsonschema_rs.ValidationError`.
-        value: what does not fit.
+        value: the value that does not fit the schema.
     """
     path, kind = tuple(error.instance_path), error.kind
     name = type(kind).__name__
@@ -99,33 +81,28 @@ def problems(error: Any, value: Any) -> Iterator[tuple[Path, str]]:
     elif name in ("AnyOf", "OneOfNotValid"):
         yield path, _forms(kind.context, len(path), value)
     else:
-        words = _WORDS.get(name)
-        yield path, words(kind) if words else f"does not fit {kind.name}"
+        yield path, _words(name, kind)
 
 
-def _at(value: Any, path: Path) -> Any:
+def _words(name: str, kind: Any) -> str:
+    if name == "Type":
+        return "must be " + " or ".join(words({"type": TYPES[one]}).removeprefix("must be ") for one in kind.types)
+    if name not in _TYPES:
+        return f"does not fit {kind.name}"
+    error_type, context = _TYPES[name]
+    return words({"type": error_type, "ctx": context(kind)})
+
+
+def _at(value: Any, path: FieldPath) -> Any:
     for part in path:
         value = value[part]
     return value
 
 
 def _forms(branches: list[list[Any]], depth: int, value: Any) -> str:
-    """What each of the forms that are allowed finds wrong."""
+    """Return what is wrong with each form of a union."""
     texts: list[str] = []
     for branch in branches:
         found = [line(path[depth:], text) for error in branch for path, text in problems(error, value)]
-        text = " and ".join(sorted(found)[:3])
-        if text and text not in texts:
-            texts.append(text)
-    if not texts:
-        return "fits none of the forms that are allowed"
-    more = f", or {len(texts) - MOST_FORMS} other forms" if len(texts) > MOST_FORMS else ""
-    return ", or: ".join(texts[:MOST_FORMS]) + more
-
-
-def line(path: Path, text: str) -> str:
-    """A problem as one piece of text."""
-    where = ".".join(map(str, path))
-    if not where:
-        return text
-    return f"{where} {text}" if text.startswith((REQUIRED, UNKNOWN, NOT_ALLOWED)) else f"{where}: {text}"
+        texts += filter(None, [" and ".join(sorted(found)[:3])])
+    return alternatives(texts) or words({"type": "no_form"})

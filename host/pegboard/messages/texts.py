@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-Path = tuple[str | int, ...]
+from pegboard.messages.field_lines import FieldPath
 
 _SUSPECTS = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
@@ -35,7 +35,7 @@ def is_plain(text: str) -> bool:
     return text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
 
 
-def visible(text: str, kept: str = "") -> str:
+def escape_invisible(text: str, kept: str = "") -> str:
     """Escape every character that controls a terminal, breaks a line, is not seen, or reorders what is seen.
 
     Args:
@@ -63,7 +63,7 @@ def complaint(text: str) -> str | None:
     return None
 
 
-def complaints(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+def complaints(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str]]:
     """What is hidden in the texts of a JSON value, the names of its members included, and where."""
     if isinstance(value, str):
         if not is_plain(value) and (found := complaint(value)):

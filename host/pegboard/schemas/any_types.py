@@ -24,11 +24,11 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from typing_extensions import TypedDict
 
 from pegboard.errors import ToolInputSchemaError, ToolOutputSchemaError
-from pegboard.schemas.plain_types import Parameter, is_told
-from pegboard.schemas.subschemas import Path, subschemas
+from pegboard.messages.field_lines import FieldPath
+from pegboard.schemas.plain_types import JsonObject, Parameter, is_shown_default
+from pegboard.schemas.subschemas import subschemas
 from pegboard.wire.codec import is_finite
 
-Json = dict[str, Any]
 _MEND = "say it with plain data, a TypedDict, a dataclass or a pydantic model"
 _BUILDING = re.compile(r'^Error building "\S+" validator:\s+(?:\w+Error: )?')
 """How pydantic begins to say what is wrong with a limit."""
@@ -58,20 +58,20 @@ class _Schemas(GenerateJsonSchema):
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
-    def generator_schema(self, schema: Any) -> Json:
+    def generator_schema(self, schema: Any) -> JsonObject:
         raise _RefusedError(
             "what is iterated over comes unchecked; write list[...], or Sequence[...] where a list must not change"
         )
 
-    def is_subclass_schema(self, schema: Any) -> Json:
+    def is_subclass_schema(self, schema: Any) -> JsonObject:
         raise _RefusedError("JSON has no form for classes")
 
-    def literal_schema(self, schema: Any) -> Json:
+    def literal_schema(self, schema: Any) -> JsonObject:
         for value in schema["expected"]:
             self._check_choice(value, isinstance(value, _PLAIN))
         return super().literal_schema(schema)
 
-    def enum_schema(self, schema: Any) -> Json:
+    def enum_schema(self, schema: Any) -> JsonObject:
         found = super().enum_schema(schema)
         if not issubclass(schema["cls"], enum.Flag):
             for one in schema["members"]:
@@ -84,7 +84,7 @@ class _Schemas(GenerateJsonSchema):
         total = reduce(or_, (one.value for one in schema["members"]), 0)
         return {**found, "maximum": total, "minimum": 0}
 
-    def dict_schema(self, schema: Any) -> Json:
+    def dict_schema(self, schema: Any) -> JsonObject:
         found = super().dict_schema(schema)
         names = self.resolve_ref_schema(found.get("propertyNames", {}))
         choices = names.get("enum", [names["const"]] if "const" in names else [])
@@ -97,7 +97,7 @@ class _Schemas(GenerateJsonSchema):
             raise _RefusedError(f"no JSON value becomes {value!r}; name choices by texts or numbers")
 
 
-def arguments(given: Mapping[str, Parameter]) -> tuple[Any, Json]:
+def pydantic_arguments(given: Mapping[str, Parameter]) -> tuple[Any, JsonObject]:
     """What checks a function's arguments, and their schema.
 
     Raises:
@@ -118,12 +118,12 @@ def arguments(given: Mapping[str, Parameter]) -> tuple[Any, Json]:
     _check_unions(schema)
     schema.pop("title", None)
     for one in schema.setdefault("properties", {}).values():
-        if not is_told(one.get("default", ...), one):
+        if not is_shown_default(one.get("default", ...), one):
             del one["default"]
     return adapter.validator, schema
 
 
-def result(annotation: Any) -> tuple[Any, Any, Json]:
+def pydantic_result(annotation: Any) -> tuple[Any, Any, JsonObject]:
     """What checks a result, what makes JSON of it, and its schema.
 
     Raises:
@@ -173,12 +173,12 @@ def _field(given: Parameter) -> Any:
     return annotation if required else NotRequired[annotation]
 
 
-def _check_unions(schema: Json) -> None:
+def _check_unions(schema: JsonObject) -> None:
     """Refuse unions of which two forms are the same to a model: which of them its value becomes would be chance."""
     definitions = schema.get("$defs", {})
     for one in subschemas(schema):
         forms = one.schema.get("anyOf", ())
-        known: list[tuple[str, Json]] = []
+        known: list[tuple[str, JsonObject]] = []
         for form in forms:
             name = form.get("$ref", "").rpartition("/")[2]
             members = _members(definitions.get(name, form))
@@ -190,11 +190,11 @@ def _check_unions(schema: Json) -> None:
             known.append((name, members))
 
 
-def _owner(path: Path) -> str:
+def _owner(path: FieldPath) -> str:
     return f"parameter {path[1]!r}" if path[0] == "properties" else f"the type {path[1]}"
 
 
-def _members(form: Json) -> Json:
+def _members(form: JsonObject) -> JsonObject:
     """What an object must be, without what is said about it."""
     if not form.get("properties"):
         return {}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.schemas.subschemas import Path
+from pegboard.messages.field_lines import FieldPath
 
 _NUMBERS = ("integer", "number")
 
 
-def misplaced(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[tuple[Path, str]]:
+def misplaced(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[tuple[FieldPath, str]]:
     """Where arguments that a validator took hold a boolean for a number, and what is wrong there.
 
     Args:
@@ -24,7 +24,7 @@ class _Search:
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._definitions = root.get("$defs", {})
 
-    def of(self, value: Any, schema: Any, path: Path) -> list[tuple[Path, str]]:
+    def of(self, value: Any, schema: Any, path: FieldPath) -> list[tuple[FieldPath, str]]:
         if not isinstance(schema, Mapping):
             return []
         if reference := schema.get("$ref"):

@@ -13,7 +13,7 @@ from pegboard.context import Context
 from pegboard.errors import ToolDefinitionError, ToolInputSchemaError
 from pegboard.schemas.plain_types import Parameter
 
-EMPTY = inspect.Signature.empty
+MISSING = inspect.Signature.empty
 
 
 class Parts(NamedTuple):

@@ -14,8 +14,9 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from pegboard.errors import ToolDefinitionError
-from pegboard.messages.schema_errors import line, problems
-from pegboard.schemas.subschemas import Effort, Path, Subschema, effort, subschemas
+from pegboard.messages.field_lines import FieldPath, line
+from pegboard.messages.schema_errors import problems
+from pegboard.schemas.subschemas import Effort, Subschema, effort, subschemas
 
 if TYPE_CHECKING:
     from jsonschema_rs import RegexOptions, ValidationError, Validator
@@ -25,17 +26,17 @@ DIALECTS = {
     "http://json-schema.org/draft-07/schema": "Draft7Validator",
 }
 DEFAULT_DIALECT = "https://json-schema.org/draft/2020-12/schema"
-MAX_DEPTH = 100
+MAX_SCHEMA_DEPTH = 100
 """How deep a schema's objects and lists may be nested."""
 MAX_VALUES = 50_000
 """How many values a schema may hold."""
 MAX_SUBSCHEMAS = 5_000
-MAX_VISITS = 10_000
+MAX_SUBSCHEMA_VISITS = 10_000
 """With how many subschemas one part of a value may be compared: forms of forms of forms multiply."""
 MAX_REGEX_BYTES = 1_000_000
 """Of a compiled regular expression."""
 _LOOKS = re.compile(r"\(\?<?[=!]|\\(?:[1-9]|k<)")
-MAX_EXPLAINED = 100_000
+MAX_EXPLAINED_VISITS = 100_000
 """How much work it may be to say what is wrong with a value; whether anything is, is always little."""
 
 
@@ -53,7 +54,7 @@ class JsonSchema:
         self._validator = validator
         self._effort = effort
 
-    def problems(self, value: Any) -> list[tuple[Path, str]]:
+    def problems(self, value: Any) -> list[tuple[FieldPath, str]]:
         """What is wrong with a JSON value, where and what; empty when it fits.
 
         Raises:
@@ -61,7 +62,7 @@ class JsonSchema:
         """
         if self._validator.is_valid(value):
             return []
-        if self._work(value) > MAX_EXPLAINED:
+        if self._work(value) > MAX_EXPLAINED_VISITS:
             return [((), "does not fit the schema, and is too large to say where")]
         found = [problem for error in self._validator.iter_errors(value) for problem in problems(error, value)]
         return sorted(found, key=lambda problem: tuple(map(str, problem[0])))
@@ -111,9 +112,9 @@ def _compiled(schema: Any) -> JsonSchema:
         raise _RefusedError(_why(error, schema)) from None
     except ValueError as error:
         raise _RefusedError(str(error)) from None
-    if work.visits > MAX_VISITS:
+    if work.visits > MAX_SUBSCHEMA_VISITS:
         raise _RefusedError(
-            f"it compares one part of a value with up to {work.visits} subschemas, the limit is {MAX_VISITS}"
+            f"it compares one part of a value with up to {work.visits} subschemas, the limit is {MAX_SUBSCHEMA_VISITS}"
         )
     return JsonSchema(schema, validator, work)
 
@@ -128,8 +129,8 @@ def _dialect(schema: Mapping[str, Any]) -> str:
 def _plain(value: Any, depth: int, count: list[int]) -> Any:
     """A copy of a JSON value, so that nobody changes it any more."""
     count[0] += 1
-    if depth > MAX_DEPTH:
-        raise _RefusedError(f"it is nested deeper than {MAX_DEPTH} levels")
+    if depth > MAX_SCHEMA_DEPTH:
+        raise _RefusedError(f"it is nested deeper than {MAX_SCHEMA_DEPTH} levels")
     if count[0] > MAX_VALUES:
         raise _RefusedError(f"it holds more than {MAX_VALUES} values")
     if isinstance(value, Mapping):

@@ -19,7 +19,7 @@ from pydantic import Field
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, core_schema
 
-Json = dict[str, Any]
+JsonObject = dict[str, Any]
 
 _ATOMS: Mapping[Any, tuple[CoreSchema, str]] = {
     str: (core_schema.str_schema(), "string"),
@@ -60,7 +60,7 @@ class Plain(NamedTuple):
     """A type as pydantic's core and JSON Schema have it."""
 
     core: CoreSchema
-    json: Json
+    json: JsonObject
 
 
 class Parameter(NamedTuple):
@@ -81,14 +81,14 @@ class Parameter(NamedTuple):
     default: Any
 
 
-def arguments(parameters: Iterable[Parameter], title: str) -> Plain:
+def plain_arguments(parameters: Iterable[Parameter], title: str) -> Plain:
     """The object of a function's arguments, which takes no others.
 
     Raises:
         NotPlainError: one of them is not plain.
     """
     fields: dict[str, core_schema.TypedDictField] = {}
-    properties: dict[str, Json] = {}
+    properties: dict[str, JsonObject] = {}
     for one in parameters:
         core, json = _described(_plain(one.type, _no_class), one.extras, one.description)
         required = one.default is inspect.Parameter.empty
@@ -97,7 +97,7 @@ def arguments(parameters: Iterable[Parameter], title: str) -> Plain:
             if one.default is not None and type(one.default) not in (bool, int, float, str) and not is_empty:
                 raise NotPlainError
             core = core_schema.with_default_schema(core, default=one.default)
-            if is_told(one.default, json) and (type(one.default) is not float or isfinite(one.default)):
+            if is_shown_default(one.default, json) and (type(one.default) is not float or isfinite(one.default)):
                 json = _sorted(json, default=one.default)
         fields[one.name] = core_schema.typed_dict_field(core, required=required)
         properties[one.name] = json
@@ -106,12 +106,12 @@ def arguments(parameters: Iterable[Parameter], title: str) -> Plain:
     return Plain(core, {"additionalProperties": False, **_object(fields, properties)})
 
 
-def is_told(default: object, json: Json) -> bool:
+def is_shown_default(default: object, json: JsonObject) -> bool:
     """Whether clients are told a default: not None where it stands for "nothing given" and is no value of the type."""
     return default is not None or "null" in json.get("type", "null")
 
 
-def result(annotation: Any) -> Plain:
+def plain_result(annotation: Any) -> Plain:
     """What a function returns.
 
     Raises:
@@ -135,7 +135,7 @@ def _plain(annotation: Any, of_class: Callable[[Any], Plain]) -> Plain:
         return Plain(atom[0], {"type": atom[1]})
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Literal and all(type(part) is str for part in parts):
-        choices: Json = {"const": parts[0]} if len(parts) == 1 else {"enum": list(parts)}
+        choices: JsonObject = {"const": parts[0]} if len(parts) == 1 else {"enum": list(parts)}
         return Plain(core_schema.literal_schema(list(parts)), {**choices, "type": "string"})
     if origin in (Union, types.UnionType) and len(parts) == 2 and types.NoneType in parts:
         return _nullable(_plain(parts[0] if parts[1] is types.NoneType else parts[1], of_class))
@@ -195,7 +195,7 @@ class _Classes:
 
     def __init__(self, root: Any) -> None:
         self._root = root
-        self.schemas: dict[str, Json] = {}
+        self.schemas: dict[str, JsonObject] = {}
         self._known: dict[str, tuple[Any, Plain | None]] = {}
 
     def plain(self, annotation: Any) -> Plain:
@@ -217,7 +217,7 @@ class _Classes:
             raise NotPlainError  # pydantic makes up names for generic classes below the root
         bound = dict(zip(getattr(cls, "__parameters__", ()), get_args(annotation), strict=False))
         fields: dict[str, core_schema.TypedDictField] = {}
-        properties: dict[str, Json] = {}
+        properties: dict[str, JsonObject] = {}
         for name, hint in _hints(cls).items():
             required = name in cls.__required_keys__
             if get_origin(hint) in (Required, NotRequired):
@@ -270,10 +270,10 @@ def _substituted(hint: Any, bound: Mapping[Any, Any]) -> Any:
         raise NotPlainError from None
 
 
-def _object(fields: Mapping[str, core_schema.TypedDictField], properties: Json) -> Json:
+def _object(fields: Mapping[str, core_schema.TypedDictField], properties: JsonObject) -> JsonObject:
     required = [name for name, field in fields.items() if field.get("required")]
     return {"properties": properties, **({"required": required} if required else {}), "type": "object"}
 
 
-def _sorted(json: Json, **more: Any) -> Json:
+def _sorted(json: JsonObject, **more: Any) -> JsonObject:
     return dict(sorted((json | more).items()))

@@ -18,7 +18,7 @@ from pydantic_core import SchemaError, SchemaSerializer, SchemaValidator, Valida
 from pegboard.errors import ToolInputError, ToolOutputError
 from pegboard.messages.argument_errors import input_error, output_problems, schema_error
 from pegboard.schemas import plain_types
-from pegboard.schemas.functions import EMPTY, hints_of, parameters_of, parts
+from pegboard.schemas.functions import MISSING, hints_of, parameters_of, parts
 from pegboard.schemas.plain_types import NotPlainError, Parameter
 from pegboard.types.calls import CONTENT_TYPES, ToolResult
 from pegboard.types.catalogue import Gives
@@ -29,7 +29,7 @@ _CONTENT = "pegboard.types.content"
 _MISFIT = "The tool returned a result that does not fit its own declaration."
 _AT_HAND = frozenset((dict, list, tuple, str, int, float, bool, type(None)))
 """Results of these very types are no iterators."""
-_TEXT = (str, type(None), Any, object, bytes, typing.Never, typing.NoReturn, EMPTY)
+_TEXT = (str, type(None), Any, object, bytes, typing.Never, typing.NoReturn, MISSING)
 """Results of these types carry no schema: they are sent as text, or as whatever they turn out to be."""
 _AWAITED = (Awaitable, Coroutine)
 
@@ -153,9 +153,9 @@ def compile_signature(
     hints = hints_of(function)
     given, renamed, context = parts(parameters, hints, declared=input_schema is not None)
     schema, validate = _input(given, strict=strict)
-    output, promised = _output(hints.get("return", EMPTY) if output_schema is None and with_result else EMPTY)
+    output, promised = _output(hints.get("return", MISSING) if output_schema is None and with_result else MISSING)
     is_open = promised is None or not (promised.get("properties") or promised.get("items") or "$ref" in promised)
-    gives = _gives(hints.get("return", EMPTY))
+    gives = _gives(hints.get("return", MISSING))
     signature = Signature(schema, promised, context, validate, renamed, output, None, is_open, gives)
     if input_schema is None and output_schema is None:
         return signature
@@ -185,12 +185,12 @@ def _declared(
 
 def _input(given: Mapping[str, Parameter], *, strict: bool) -> tuple[dict[str, Any], Callable[[Any], dict[str, Any]]]:
     try:
-        core, schema = plain_types.arguments(given.values(), "arguments")
+        core, schema = plain_types.plain_arguments(given.values(), "arguments")
         validator = SchemaValidator(core)
     except (NotPlainError, SchemaError):  # what is wrong, pydantic says
         from pegboard.schemas import any_types
 
-        validator, schema = any_types.arguments(given)
+        validator, schema = any_types.pydantic_arguments(given)
         return schema, _reader(validator, schema, strict=strict)
     return schema, _reader(validator, schema, strict=True) if strict else _checker(validator, schema)
 
@@ -243,13 +243,13 @@ def _output(annotation: Any) -> tuple[_Output | None, dict[str, Any] | None]:
     if any(annotation is text for text in _TEXT) or _is_content(annotation):
         return None, None
     try:
-        core, schema = plain_types.result(annotation)
+        core, schema = plain_types.plain_result(annotation)
         sound = annotation if annotation is int or annotation is bool else None
         return _Output(SchemaValidator(core), SchemaSerializer(core), sound), schema
     except (NotPlainError, SchemaError):
         from pegboard.schemas import any_types
 
-        validator, serializer, schema = any_types.result(annotation)
+        validator, serializer, schema = any_types.pydantic_result(annotation)
         return _Output(validator, serializer), schema
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urldefrag, urljoin
 
-Path = tuple[str | int, ...]
+from pegboard.messages.field_lines import FieldPath
 
 _NAMED = frozenset(("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"))
 """Keywords whose members have names of the author's choice, and schemas as values."""
@@ -18,7 +18,7 @@ _EACH = ("contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties
 """Keywords that apply to a member or item beside whatever else does."""
 _EITHER = (("additionalProperties", "properties"), ("additionalItems", "items", "prefixItems"))
 """Of these, one applies to each member or item."""
-_DEEPEST = 200
+_MAX_REFERENCE_DEPTH = 200
 
 
 class Subschema(NamedTuple):
@@ -30,7 +30,7 @@ class Subschema(NamedTuple):
         base: the URI that its references are relative to.
     """
 
-    path: Path
+    path: FieldPath
     schema: dict[str, Any]
     base: str = ""
 
@@ -63,7 +63,7 @@ def subschemas(schema: dict[str, Any]) -> Iterator[Subschema]:
                 )
 
 
-def _inside(keyword: str, value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _inside(keyword: str, value: Any) -> Iterator[tuple[FieldPath, dict[str, Any]]]:
     if isinstance(value, dict):
         if keyword not in _NAMED:
             yield (), value
@@ -109,7 +109,7 @@ class _Measure:
         if key in self._entered:
             return Effort(0, 1)
         if key not in self._known:
-            if depth > _DEEPEST:
+            if depth > _MAX_REFERENCE_DEPTH:
                 raise ValueError("its references go too deep")
             self._entered.add(key)
             self._known[key] = self._measured(schema, depth + 1)

@@ -207,9 +207,9 @@ def escaped(text: str, kept: str = "") -> str:
     """
     if text.isascii() and text.isprintable():
         return text  # as most are, and importing `texts` takes its time
-    from pegboard.messages.texts import visible
+    from pegboard.messages.texts import escape_invisible
 
-    return visible(redacted(text), kept)
+    return escape_invisible(redacted(text), kept)
 
 
 def redact_logs(handlers: Iterable[logging.Handler]) -> None:

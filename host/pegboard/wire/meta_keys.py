@@ -8,7 +8,7 @@ from typing import Any
 
 from pegboard.wire.codec import encode, is_finite
 
-MAX_LEVELS = 100
+MAX_META_LEVELS = 100
 """How deeply what authors and plugins say may be nested: beyond 200 nobody reads the list that it stands in."""
 
 _LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
@@ -89,8 +89,8 @@ def meta_complaint(meta: object, extension: str | None = None) -> str | None:
     for key in meta:
         if complaint := key_complaint(key, extension):
             return complaint
-        if not nests_within(meta[key], MAX_LEVELS):
-            return f"the value of {key!r} is nested more than {MAX_LEVELS} levels deep"
+        if not nests_within(meta[key], MAX_META_LEVELS):
+            return f"the value of {key!r} is nested more than {MAX_META_LEVELS} levels deep"
         try:
             encode(meta[key])
         except TypeError as error:

@@ -78,7 +78,7 @@ def test_text_that_is_taken_back_and_still_wrong_is_told(tmp_path: Path) -> None
 
 def test_a_number_that_is_out_of_bounds_stays_a_number(tmp_path: Path) -> None:
     assert problem(tmp_path, {"PEGBOARD__HOST__THREADS": "5000"}).endswith(
-        "expected 1000 or less, found the number 5000"
+        "expected at most 1000, found the number 5000"
     )
 
 

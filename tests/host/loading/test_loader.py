@@ -236,7 +236,7 @@ class Faulty(PluginConfig):
         (dict, "its `Config` is no model; it must be a subclass of pegboard.PluginConfig"),
         (Open, "its `Config` lets unknown keys pass; it must be a subclass of pegboard.PluginConfig"),
         (Faulty, "LookupError: for 2"),
-        (Settings, 'given by the program: plugins.sample.size: expected a whole number, found text "x"'),
+        (Settings, 'given by the program: plugins.sample.size: expected an integer, found text "x"'),
         (None, "given by the program: plugins.sample.size: takes no settings"),
     ],
 )

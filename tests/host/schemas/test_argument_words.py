@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError, PydanticKnownError, Url, core_schema
 from typing_extensions import TypedDict
 
-from pegboard.messages.argument_words import words
+from pegboard.messages.error_words import words
 from pegboard.plugin import ToolInputError
 from pegboard.schemas.signature import compile_signature
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
 
 from pegboard.errors import ToolInputSchemaError
-from pegboard.schemas.json_schema import MAX_VISITS, JsonSchema, compile_schema
+from pegboard.schemas.json_schema import MAX_SUBSCHEMA_VISITS, JsonSchema, compile_schema
 from pegboard.schemas.subschemas import effort
 
 NEW = "https://json-schema.org/draft/2020-12/schema"
@@ -229,7 +229,7 @@ def test_the_number_of_subschemas_is_bounded() -> None:
 def test_forms_that_multiply_are_bounded() -> None:
     assert compiled(doubled(10)).problems({}) == []
     for levels in (14, 40, 90):
-        with pytest.raises(ToolInputSchemaError, match=rf"subschemas, the limit is {MAX_VISITS}"):
+        with pytest.raises(ToolInputSchemaError, match=rf"subschemas, the limit is {MAX_SUBSCHEMA_VISITS}"):
             compiled(doubled(levels))
 
 
@@ -367,8 +367,8 @@ def test_names_of_properties_by_expression() -> None:
         ({"maxItems": 1}, [1, 2], ["must have at most 1 item"]),
         ({"minProperties": 1}, {}, ["must have at least 1 member"]),
         ({"maxProperties": 0}, {"a": 1}, ["must have at most 0 members"]),
-        ({"uniqueItems": True}, [1, 1], ["must not hold the same item twice"]),
-        ({"contains": {"const": 1}}, [2], ["lacks an item that it must hold"]),
+        ({"uniqueItems": True}, [1, 1], ["must not contain the same item twice"]),
+        ({"contains": {"const": 1}}, [2], ["must contain an item of the required form"]),
         ({"pattern": "^a$"}, "b", ["must match the regular expression ^a$"]),
         ({"not": {"type": "string"}}, "b", ["is of a form that is excluded"]),
         (
@@ -392,7 +392,7 @@ def test_names_of_properties_by_expression() -> None:
         (
             {"oneOf": [{"type": "integer"}, {"minimum": 1}]},
             5,
-            ["fits more than one of the forms of which it must fit one"],
+            ["must fit only one of the forms that are allowed"],
         ),
         (
             {"anyOf": [{"const": at} for at in range(9)]},

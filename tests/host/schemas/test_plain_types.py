@@ -104,16 +104,16 @@ def one(annotation: Any, default: Any = MISSING, result: Any = None) -> Callable
 def plainly() -> Iterator[None]:
     """Let nothing but plain types be compiled."""
     with (
-        patch("pegboard.schemas.any_types.arguments", side_effect=AssertionError("not plain")),
-        patch("pegboard.schemas.any_types.result", side_effect=AssertionError("not plain")),
+        patch("pegboard.schemas.any_types.pydantic_arguments", side_effect=AssertionError("not plain")),
+        patch("pegboard.schemas.any_types.pydantic_result", side_effect=AssertionError("not plain")),
     ):
         yield
 
 
 def by_pydantic(function: Callable[..., Any]) -> Signature:
     with (
-        patch.object(plain_types, "arguments", side_effect=plain_types.NotPlainError),
-        patch.object(plain_types, "result", side_effect=plain_types.NotPlainError),
+        patch.object(plain_types, "plain_arguments", side_effect=plain_types.NotPlainError),
+        patch.object(plain_types, "plain_result", side_effect=plain_types.NotPlainError),
     ):
         return compile_signature(function)
 
@@ -212,7 +212,7 @@ class Nested(TypedDict):
 )
 def test_what_only_pydantic_knows_is_left_to_it(annotation: Any) -> None:
     with pytest.raises(plain_types.NotPlainError):
-        plain_types.result(annotation)
+        plain_types.plain_result(annotation)
     compile_signature(one(int, result=annotation))
 
 

@@ -1,6 +1,7 @@
-"""What pydantic finds wrong with a value, in words that a model can act on: what it must be, never what it was.
+"""The words for each type of validation error: what a value must be, never what it was.
 
-One text for each type of error that pydantic has; errors of authors' own validators are told in their authors' words.
+The table has every error type of pydantic, and a few more for JSON Schema. Arguments, results and settings use the same
+words. The errors of an author's own validators keep the author's words.
 """
 
 from __future__ import annotations
@@ -10,12 +11,26 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from pegboard.messages.schema_errors import REQUIRED
+from pegboard.messages.field_lines import NOT_ALLOWED, REQUIRED
 
-MOST_CHOICES = 20
-MOST_PARTS = 100
-SHORTEST_SECRET = 3
-"""Characters of a value that are recognised, and taken out, where an author's message repeats it."""
+MAX_CHOICES = 20
+"""The number of choices that a message lists."""
+MAX_PARTS = 100
+"""The number of parts of a value that are removed from an author's message."""
+MIN_REMOVED_CHARACTERS = 3
+"""The length of a value below which it is not removed from an author's message."""
+AUTHORS_TYPES = ("assertion_error", "value_error")
+"""The error types whose message is the author's."""
+TYPES = {
+    "string": "string_type",
+    "integer": "int_type",
+    "number": "float_type",
+    "boolean": "bool_type",
+    "object": "dict_type",
+    "array": "list_type",
+    "null": "none_required",
+}
+"""The error type, by the JSON Schema type that a value must have."""
 
 _LIST = "must be a list"
 _OBJECT = "must be an object"
@@ -29,9 +44,8 @@ _FRACTION = "must be a fraction such as 3/4"
 _URL = "must be a URL such as https://example.com/path"
 _UUID = "must be a UUID such as 01234567-89ab-4def-8123-456789abcdef"
 _PATTERN = "must be a regular expression"
-_NO_JSON = "must be something that JSON has no form for"
+_NO_JSON = "must be a value that JSON cannot express"
 _FROZEN = "cannot be changed"
-_UNEXPECTED = "is not allowed"
 
 _WORDS: Mapping[str, str] = {
     "arguments_type": "must be a list or an object of arguments",
@@ -65,12 +79,12 @@ _WORDS: Mapping[str, str] = {
     "decimal_parsing": _DECIMAL,
     "decimal_type": _DECIMAL,
     "decimal_whole_digits": "must have at most {whole_digits} {whole_digits:digits} before the point",
-    "default_factory_not_called": "depends on others that are not valid",
+    "default_factory_not_called": "depends on fields that are not valid",
     "deque_type": _LIST,
     "dict_type": _OBJECT,
     "ellipsis_error": _NO_JSON,
     "enum": "must be {expected}",
-    "extra_forbidden": _UNEXPECTED,
+    "extra_forbidden": NOT_ALLOWED,
     "finite_number": "must be a finite number",
     "float_parsing": "must be a number",
     "float_type": "must be a number",
@@ -80,14 +94,14 @@ _WORDS: Mapping[str, str] = {
     "frozen_field": _FROZEN,
     "frozen_instance": _FROZEN,
     "frozen_set_type": _LIST,
-    "get_attribute_error": "is not of the form that is expected",
+    "get_attribute_error": "is not of the expected form",
     "greater_than": "must be greater than {gt}",
     "greater_than_equal": "must be at least {ge}",
     "int_from_float": "must be an integer without a fraction",
     "int_parsing": "must be an integer",
     "int_parsing_size": "must be an integer, and has too many digits",
     "int_type": "must be an integer",
-    "invalid_key": "has a member whose name is not text",
+    "invalid_key": "has a member whose name is not a string",
     "is_instance_of": _NO_JSON,
     "is_subclass_of": _NO_JSON,
     "iterable_type": _LIST,
@@ -114,8 +128,8 @@ _WORDS: Mapping[str, str] = {
     "none_required": "must be null",
     "ordered_dict_type": _OBJECT,
     "recursion_depth_exceeded": "is nested too deeply",
-    "recursion_loop": "holds itself",
-    "set_item_not_hashable": "must hold no lists and objects",
+    "recursion_loop": "must not contain itself",
+    "set_item_not_hashable": "must not contain lists or objects",
     "set_type": _LIST,
     "string_not_ascii": "must have only ASCII characters",
     "string_pattern_mismatch": "must match the regular expression {pattern}",
@@ -133,8 +147,8 @@ _WORDS: Mapping[str, str] = {
     "too_long": "must have at most {max_length} {max_length:items}",
     "too_short": "must have at least {min_length} {min_length:items}",
     "tuple_type": _LIST,
-    "unexpected_keyword_argument": _UNEXPECTED,
-    "unexpected_positional_argument": _UNEXPECTED,
+    "unexpected_keyword_argument": NOT_ALLOWED,
+    "unexpected_positional_argument": NOT_ALLOWED,
     "union_tag_invalid": "must have {discriminator} as one of {expected_tags}",
     "union_tag_not_found": "must have {discriminator}, which says what it is",
     "url_parsing": _URL,
@@ -146,7 +160,7 @@ _WORDS: Mapping[str, str] = {
     "uuid_type": _UUID,
     "uuid_version": "must be a UUID of version {expected_version}",
     "value_error": "is not valid",
-    # those that pydantic raises in Python, as far as they repeat values or speak of Python
+    # raised by pydantic in Python; only messages that repeat values or mention Python
     "base64_decode": "must be Base64",
     "byte_size": "must be a size such as 10MB",
     "byte_size_unit": "must be a size such as 10MB",
@@ -170,36 +184,47 @@ _WORDS: Mapping[str, str] = {
     "sequence_str": _LIST,
     "zoneinfo_str": "must be the name of a time zone such as Europe/Lisbon",
     "zoneinfo_type": "must be the name of a time zone such as Europe/Lisbon",
+    # JSON Schema
+    "const": "must be {expected}",
+    "form_excluded": "is of a form that is excluded",
+    "item_missing": "must contain an item of the required form",
+    "items_not_allowed": "has items that are not allowed",
+    "items_not_unique": "must not contain the same item twice",
+    "no_form": "fits none of the forms that are allowed",
+    "one_of": "must be one of {options}",
+    "pattern_too_slow": "cannot be checked against its pattern",
+    "several_forms": "must fit only one of the forms that are allowed",
+    "too_few_members": "must have at least {min_length} {min_length:members}",
+    "too_many_members": "must have at most {max_length} {max_length:members}",
 }
 """By the type of the error."""
 
 _CONSTANTS = re.compile(r"(?:(?<=^)|(?<=, )|(?<= or ))(True|False|None)(?=$|, | or )")
-"""As pydantic writes them among choices."""
+"""Constants as pydantic writes them among choices."""
 _MEMBERS = re.compile(r"<[\w.]+: (('[^']*')|[^>]*)>")
 """The members of an enum, as pydantic writes them among choices: `<Unit.FOOT: 'ft'>`."""
-_OF_AUTHORS = ("assertion_error", "value_error")
 
 
 def words(detail: Mapping[str, Any]) -> str:
-    """What is wrong.
+    """Return what is wrong, in words that a model can act on.
 
     Args:
-        detail: one of `ValidationError.errors()`, with its input and its context.
+        detail: an error of `ValidationError.errors()`, or its type and context (`ctx`).
     """
     kind, context = detail["type"], detail.get("ctx", {})
-    if kind in _OF_AUTHORS and (said := str(context.get("error", ""))):
-        return _without(said, detail.get("input"))
+    if kind in AUTHORS_TYPES and (message := str(context.get("error", ""))):
+        return _without(message, detail.get("input"))
     known = _WORDS.get(kind)
     if known is None:
         return _without(detail["msg"], detail.get("input"))
     try:
-        return known.format_map({name: _Counted(_legible(name, value)) for name, value in context.items()})
-    except KeyError:  # an author may raise pydantic's errors, without what belongs to them
+        return known.format_map({name: _Counted(_legible(kind, name, value)) for name, value in context.items()})
+    except KeyError:  # an author may raise pydantic's errors without their context
         return "is not valid"
 
 
 class _Counted(str):
-    """What belongs to an error; `{limit:items}` gives the noun that goes with the number."""
+    """A value of a context. `{limit:items}` formats as the noun that goes with the number."""
 
     __slots__ = ()
 
@@ -207,31 +232,31 @@ class _Counted(str):
         return noun.removesuffix("s") if noun and self == "1" else noun or str(self)
 
 
-def _legible(name: str, value: Any) -> str:
+def _legible(kind: str, name: str, value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     text = str(value)
-    if name != "expected":
+    if name != "expected" or kind == "const":
         return text
     text = _CONSTANTS.sub(lambda found: {"True": "true", "False": "false", "None": "null"}[found[1]], text)
     text = _MEMBERS.sub(r"\1", text)
     choices = text.split(", ")
-    if len(choices) <= MOST_CHOICES:
+    if len(choices) <= MAX_CHOICES:
         return text
-    return ", ".join(choices[:MOST_CHOICES]) + f" or one of {len(choices) + 1 - MOST_CHOICES} more"
+    return ", ".join(choices[:MAX_CHOICES]) + f" or one of {len(choices) + 1 - MAX_CHOICES} more"
 
 
 def _without(message: str, value: Any) -> str:
-    """A message of an author without the value, or what it holds, which may be secret."""
-    shown = {text for part in islice(_parts(value), MOST_PARTS) for text in (str(part), repr(part))}
+    """Return an author's message without the value and its parts, which may be secret."""
+    shown = {text for part in islice(_parts(value), MAX_PARTS) for text in (str(part), repr(part))}
     for text in sorted(shown, key=len, reverse=True):
-        if len(text) >= SHORTEST_SECRET:
+        if len(text) >= MIN_REMOVED_CHARACTERS:
             message = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", "the value", message)
     return message
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    """A JSON value, and all that it holds; of the names of its members, nothing."""
+    """Yield a JSON value and all values inside it, without the names of members."""
     if isinstance(value, Mapping | list):
         yield value
         for inner in value.values() if isinstance(value, Mapping) else value:

@@ -1,0 +1,30 @@
+"""Problems of fields as lines: where, and what is wrong there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+FieldPath: TypeAlias = tuple[str | int, ...]
+"""The members and indexes from the root of a JSON value to a field."""
+
+REQUIRED = "is required"
+UNKNOWN = "is not a parameter of this tool"
+NOT_ALLOWED = "is not allowed"
+MAX_FORMS = 5
+"""The number of forms of a union that a message describes."""
+
+
+def line(path: Sequence[str | int], text: str) -> str:
+    """Return a problem as one line."""
+    where = ".".join(map(str, path))
+    if not where:
+        return text
+    return f"{where} {text}" if text.startswith((REQUIRED, UNKNOWN, NOT_ALLOWED)) else f"{where}: {text}"
+
+
+def alternatives(forms: Iterable[str]) -> str:
+    """Return what is wrong with each form of a union as one string. Equal forms are described once."""
+    texts = list(dict.fromkeys(forms))
+    more = f", or {len(texts) - MAX_FORMS} other forms" if len(texts) > MAX_FORMS else ""
+    return ", or: ".join(texts[:MAX_FORMS]) + more
