@@ -10,12 +10,15 @@ import asyncio
 import logging
 import re
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from aiohttp import web
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
 from aiohttp.web_protocol import RequestHandler
+
+from pegboard_plugins.http.aiohttp_internals import is_idle, is_reading_paused, queued_requests, request_count
 
 logger = logging.getLogger("pegboard.plugins.http")
 
@@ -69,12 +72,15 @@ class HttpConnection(RequestHandler):
 
     def data_received(self, data: bytes) -> None:
         """Stop the clock when a request is whole, and start it when another begins."""
-        before = self._request_count
+        before = request_count(self)
         between = self._last_body is None or self._last_body.is_eof()
         super().data_received(data)
-        if self._request_count != before:
+        after = request_count(self)
+        if before is None or after is None:
             self._stop_clock()
-            self._break_bodies(self._request_count - before)
+        elif after != before:
+            self._stop_clock()
+            self._break_bodies(after - before)
         elif data and between:
             self._begun = True
             self._head_bytes += len(data)
@@ -85,7 +91,7 @@ class HttpConnection(RequestHandler):
 
     def resume_reading(self, *arguments: Any, **keywords: Any) -> None:
         """Read on; aiohttp asks for it after every body, and then parses nothing unless something was held back."""
-        if self._reading_paused:
+        if is_reading_paused(self):
             super().resume_reading(*arguments, **keywords)
 
     def connection_lost(self, exc: BaseException | None) -> None:
@@ -121,20 +127,16 @@ class HttpConnection(RequestHandler):
 
         aiohttp keeps the error for the next request, and whoever reads this one's body would wait for the rest.
         """
-        last = self._last_body
-        for _, body in islice(self._messages, len(self._messages) - arrived, None):
+        last, messages = self._last_body, queued_requests(self)
+        for _, body in islice(messages, len(messages) - arrived, None):
             if last is not None and not last.is_eof():
                 last.set_exception(web.RequestPayloadError("the body is not framed as HTTP has it"))
                 last.feed_eof()
             last = body
         self._last_body = last
 
-    def _is_waiting(self) -> bool:
-        """Whether all requests so far are answered or being answered, and none is there that is whole."""
-        return self._waiter is not None and not self._waiter.done() and not self._messages
-
     def _start_clock(self) -> None:
-        self._header_timer = self._loop.call_later(self._header_seconds, self._too_slow)
+        self._header_timer = asyncio.get_running_loop().call_later(self._header_seconds, self._too_slow)
 
     def _stop_clock(self) -> None:
         self._begun = False
@@ -145,7 +147,7 @@ class HttpConnection(RequestHandler):
 
     def _too_slow(self) -> None:
         self._header_timer = None
-        if not self._is_waiting():
+        if not is_idle(self):
             if self._begun:
                 self._start_clock()  # they may take their time for as long as an answer is due before
             return
@@ -153,7 +155,7 @@ class HttpConnection(RequestHandler):
 
     def _end(self, answer: bytes) -> None:
         """Close the connection, with an answer if none is due before it."""
-        if answer and self.transport is not None and self._is_waiting():
+        if answer and self.transport is not None and is_idle(self):
             self.transport.write(answer)
         self.force_close()
 
@@ -161,12 +163,18 @@ class HttpConnection(RequestHandler):
 class HttpServer(web.Server):
     """aiohttp's low-level server, making connections of the kind above."""
 
-    def __init__(self, *arguments: Any, header_seconds: float, proves: IsOperator, **keywords: Any) -> None:
-        super().__init__(*arguments, **keywords)
-        self._header_seconds = header_seconds
-        self._proves = proves
+    def __init__(self, handler: Any, *, header_seconds: float, proves: IsOperator, **options: Any) -> None:
+        factory, cancellation = options.pop("request_factory"), options.pop("handler_cancellation")
+        super().__init__(handler, request_factory=factory, handler_cancellation=cancellation, **options)
+        self._make_connection = partial(
+            HttpConnection,
+            self,
+            loop=asyncio.get_running_loop(),
+            header_seconds=header_seconds,
+            proves=proves,
+            **options,
+        )
 
     def __call__(self) -> HttpConnection:
         """A connection that has just been accepted."""
-        seconds, proves = self._header_seconds, self._proves
-        return HttpConnection(self, loop=self._loop, header_seconds=seconds, proves=proves, **self._kwargs)
+        return self._make_connection()
