@@ -112,7 +112,7 @@ def test_the_table_says_what_is_on() -> None:
     on = {choice.origin.name: choice.on for choice in host.report.choices if choice.origin.distribution == "pegboard"}
     told = {row[0].strip("`"): row[1] == "on" for row in rows("Built-in middleware")}
     assert told == {name: on[name] for name in told}
-    assert len(told) == 6
+    assert len(told) == 7
 
 
 def test_the_settings_are_settings() -> None:
