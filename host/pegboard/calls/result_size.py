@@ -1,12 +1,10 @@
-"""How large a tool's result is as JSON, found out before it is copied; and iterators in it, which may have no end.
-
-It encodes only what comes near the limit, and knows nothing of tools.
-"""
+"""The size of a result as JSON, limited before the result is copied or encoded. Iterators are rejected."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from pegboard.errors import ToolOutputError
@@ -14,15 +12,15 @@ from pegboard.wire.codec import encode
 
 logger = logging.getLogger("pegboard")
 
-_SMALL = frozenset((int, float, bool, type(None)))
-_TEXT = (str, bytes, bytearray, memoryview)
+_SCALARS = frozenset((int, float, bool, type(None)))
+_BUFFERS = (str, bytes, bytearray, memoryview)
 
-_ITEM, _MEMBER = 2, 5
-"""The fewest bytes that an item of an array (`1,`) and a member of an object (`"":1,`) take."""
-_EXPANSION = 16
-"""How many times its weight a result may take: escapes make texts longer, and numbers have many digits."""
-_DEEPEST = 256
-"""What is nested more deeply is never encoded; what contains itself ends here too."""
+_MIN_ITEM_BYTES, _MIN_MEMBER_BYTES = 2, 5
+"""The fewest bytes of an item of an array (`1,`) and of a member of an object (`"":1,`)."""
+_MAX_EXPANSION = 16
+"""How many times its lower bound JSON-ready data may take: characters are escaped, and numbers have many digits."""
+_MAX_DEPTH = 256
+"""The deepest level that is examined. JSON is never nested that deeply; a list that contains itself ends here."""
 
 
 class TooLarge(Exception):
@@ -46,66 +44,81 @@ def log_too_large(name: str, error: TooLarge, limit: int) -> None:
 
 
 def within(limit: int, value: Any, convert: Callable[[Any], Any]) -> Any:
-    """What `convert` makes of a value, a JSON-ready one, if it takes no more than `limit` bytes.
+    """Return the JSON-ready form of a value that takes at most `limit` bytes.
+
+    A value that is certainly too large is rejected before it is converted or encoded.
+
+    Args:
+        limit: the most bytes.
+        value: the value that a function returned.
+        convert: makes the value JSON-ready.
 
     Raises:
-        TooLarge: it takes more.
-        ToolOutputError: the value holds an iterator; or what `convert` raises.
+        TooLarge: the value takes more bytes.
+        ToolOutputError: the value holds an iterator; or an error of `convert`.
     """
     kind = type(value)
-    if kind in _SMALL or (kind is str and len(value) * _EXPANSION <= limit):
+    if kind in _SCALARS or (kind is str and len(value) * _MAX_EXPANSION <= limit):
         return convert(value)
-    weight, known = _weigh(value, limit)
+    bound, is_json = _lower_bound(value, limit)
     result = convert(value)
-    if not known:
-        weight, _ = _weigh(result, limit)
-    if weight * _EXPANSION > limit and (size := len(encode(result))) > limit:
+    if (not is_json or bound * _MAX_EXPANSION > limit) and (size := len(encode(result))) > limit:
         raise TooLarge(size)
     return result
 
 
-def _weigh(value: Any, limit: int) -> tuple[int, bool]:
-    """The fewest bytes that a value takes, and whether it is JSON-ready; other objects may turn into anything."""
-    weight, known = 0, True
-    level: list[Iterable[Any]] = [(value,)]
-    for _ in range(_DEEPEST):
+def _lower_bound(value: Any, limit: int) -> tuple[int, bool]:
+    """Return the fewest bytes that a value takes, and True if it is JSON-ready; other objects may become anything."""
+    bound, is_json = 0, True
+    level: list[Collection[Any]] = [(value,)]
+    for _ in range(_MAX_DEPTH):
         following: list[Collection[Any]] = []
+        objects: list[dict[Any, Any]] = []
         for values in level:
             for one in values:
                 kind = type(one)
                 if kind is str:
-                    weight += len(one)
+                    bound += len(one)
                 elif kind is dict:
-                    weight += _MEMBER * len(one)
+                    bound += _MIN_MEMBER_BYTES * len(one)
                     following.append(one.values())
+                    objects.append(one)
                 elif kind is list:
-                    weight += _ITEM * len(one)
+                    bound += _MIN_ITEM_BYTES * len(one)
                     following.append(one)
-                elif kind not in _SMALL:
-                    known = False
-                    weight += _unpacked(one, following)
-            if weight > limit:
-                raise TooLarge(weight)
+                elif kind not in _SCALARS:
+                    is_json = False
+                    bound += _unpack(one, following)
+            if bound > limit:
+                raise TooLarge(bound)
         if not following:
             break
-        level = list(following)
-    return weight, known
+        bound += _name_bytes(objects)
+        level = following
+    return bound, is_json
 
 
-def _unpacked(one: Any, following: list[Collection[Any]]) -> int:
-    """What an object weighs by itself; what it holds is appended."""
-    if isinstance(one, _TEXT):
+def _name_bytes(objects: Iterable[Iterable[Any]]) -> int:
+    names = chain.from_iterable(objects)
+    try:
+        return sum(map(len, names))
+    except TypeError:  # a name that is not a string
+        return sum(len(name) for one in objects for name in one if isinstance(name, str))
+
+
+def _unpack(one: Any, following: list[Collection[Any]]) -> int:
+    """Append the content of an object to `following`. Return the fewest bytes of the object itself."""
+    if isinstance(one, _BUFFERS):
         return len(one)
     if isinstance(one, Iterator | AsyncIterator):
-        # taking it to its end could take for ever
-        raise ToolOutputError("The tool returned an iterator.", "return a list")
+        raise ToolOutputError("The tool returned an iterator.", "return a list")  # an iterator may never end
     kind = type(one)
-    inside: Collection[Any] = ()
+    content: Collection[Any] = ()
     if isinstance(one, Collection):
-        inside = one.values() if isinstance(one, Mapping) else one
+        content = one.values() if isinstance(one, Mapping) else one
     elif hasattr(kind, "__dataclass_fields__"):
-        inside = [getattr(one, name, None) for name in kind.__dataclass_fields__]
+        content = [getattr(one, name, None) for name in kind.__dataclass_fields__]
     elif hasattr(kind, "__pydantic_fields__"):
-        inside = [*vars(one).values(), getattr(one, "__pydantic_extra__", None)]
-    following.append(inside)
-    return _ITEM * len(inside)
+        content = [*vars(one).values(), getattr(one, "__pydantic_extra__", None)]
+    following.append(content)
+    return _MIN_ITEM_BYTES * len(content)
