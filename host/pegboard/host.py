@@ -101,7 +101,7 @@ class Host:
         self._lists: Lists | None = None
         self._gates: Sequence[Gate] = ()
         self._offered: frozenset[str] = frozenset(("tools",))
-        self._in_flight = CallCounter(self.config.host.blocked_loop_seconds)
+        self._in_flight = CallCounter(self.config.host.blocked_loop_seconds, Host.dispatch.__code__)
         self._stopping = asyncio.Event()
         self._stores = OpenStores()
         self._started = False

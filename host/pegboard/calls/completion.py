@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from pegboard.calls.content_results import awaited, unsendable
-from pegboard.calls.execute import Function, Runtime, _run
+from pegboard.calls.execute import Function, Runtime, run_function
 from pegboard.context.bound_function import BoundFunction
 from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Call, Completion
@@ -61,7 +61,7 @@ async def complete(
     for name, optional in completer.others.items():
         if name in chosen or not optional:
             keywords[name] = chosen.get(name)
-    given = await awaited(_run(bound, completer.function, completer.context, call, runtime, chosen, keywords))
+    given = await awaited(run_function(bound, completer.function, completer.context, call, runtime, chosen, keywords))
     found = given if isinstance(given, Completion) else Completion(() if given is None else _texts(given))
     if isinstance(given, Iterator) and len(found.values) > MAX_COMPLETION_VALUES:
         found = found._replace(has_more=True)

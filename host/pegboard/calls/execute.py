@@ -253,7 +253,9 @@ async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResul
             call = await with_token(bound, required, call, runtime.token_sources, runtime.token_seconds, hint)
     arguments = call.params.get("arguments") or {}
     keywords = bound.signature.bind(arguments)
-    value = await _run(bound, bound.function, bound.signature.context_parameter, call, runtime, arguments, keywords)
+    value = await run_function(
+        bound, bound.function, bound.signature.context_parameter, call, runtime, arguments, keywords
+    )
     if type(value) is InputRequired:
         return value
     result = _result(bound, value)
@@ -262,7 +264,7 @@ async def call_tool(bound: BoundTool, call: Call, runtime: Runtime) -> ToolResul
     return ToolResult(result, structured=bound.signature.output_schema is not None)
 
 
-async def _run(
+async def run_function(
     bound: BoundFunction,
     function: Function,
     parameter: str | None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic_core import from_json
 
 from pegboard.calls.content_results import awaited, check_result_size, unsendable
-from pegboard.calls.execute import Function, Runtime, _run
+from pegboard.calls.execute import Function, Runtime, run_function
 from pegboard.context.bound_function import NO_PLUGIN, PluginData
 from pegboard.context.requirements import Requirements
 from pegboard.errors import PromptError, ToolInputError
@@ -58,7 +58,7 @@ async def get_prompt(bound: BoundPrompt, call: Call, runtime: Runtime) -> Prompt
         keywords = bound.signature.bind(_read(arguments, bound.parsed))
     except ToolInputError as error:
         raise PromptError(error.message.replace("of this tool", "of this prompt")) from error.__cause__
-    running = _run(bound, bound.function, bound.signature.context_parameter, call, runtime, arguments, keywords)
+    running = run_function(bound, bound.function, bound.signature.context_parameter, call, runtime, arguments, keywords)
     given = await awaited(running)
     if type(given) is InputRequired:
         return given

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pegboard.calls.content_results import awaited, check_result_size, unsendable
-from pegboard.calls.execute import Function, Runtime, _run
+from pegboard.calls.execute import Function, Runtime, run_function
 from pegboard.context.bound_function import NO_PLUGIN, PluginData
 from pegboard.context.requirements import Requirements
 from pegboard.errors import NotFoundError
@@ -71,7 +71,7 @@ async def read_resource(
         NotFoundError: the function says that there is nothing.
         ToolRuntimeError, MCPContextError: it failed, or gave what cannot be sent.
     """
-    running = _run(bound, bound.function, bound.signature.context_parameter, call, runtime, values, keywords)
+    running = run_function(bound, bound.function, bound.signature.context_parameter, call, runtime, values, keywords)
     given = await awaited(running, uri)
     if type(given) is InputRequired:
         return given

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from asyncio import CancelledError, current_task
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import CodeType
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from pegboard.calls.failures import is_cancelled
@@ -266,3 +267,9 @@ def _cancelled() -> bool:
 
 def _raise_fault(blame: str, error: BaseException) -> NoReturn:
     raise MiddlewareFault(f"{blame} raised {describe_error(error)}") from error
+
+
+LINK_CODE = next(one for one in wrap.__code__.co_consts if isinstance(one, CodeType))
+"""The code that runs a middleware; its variable `blame` names the middleware."""
+CALL_NEXT_CODE = _Following.__call__.__code__
+"""The code by which a middleware passes a call on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import CodeType
 
 from pegboard.runtime.watchdog import Watchdog
 
@@ -12,13 +13,14 @@ class CallCounter:
 
     Args:
         blocked_loop_seconds: for how long the loop may be blocked before the log names what blocks it; 0 for any time.
+        dispatch: the code of the entry of all calls.
     """
 
-    def __init__(self, blocked_loop_seconds: float) -> None:
+    def __init__(self, blocked_loop_seconds: float, dispatch: CodeType) -> None:
         self._count = 0
         self._idle = asyncio.Event()
         self._idle.set()
-        self.watchdog = Watchdog(blocked_loop_seconds, lambda: self._count > 0)
+        self.watchdog = Watchdog(blocked_loop_seconds, lambda: self._count > 0, dispatch)
 
     def begin(self) -> None:
         """One more."""

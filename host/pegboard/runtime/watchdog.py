@@ -12,10 +12,12 @@ from _thread import allocate_lock, get_ident, start_new_thread
 from collections.abc import Callable, Iterator
 from contextvars import Context
 from time import monotonic
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
+from pegboard.calls.execute import run_function
 from pegboard.context import _current
+from pegboard.middleware.chain import CALL_NEXT_CODE, LINK_CODE
 
 logger = logging.getLogger("pegboard.runtime.watchdog")
 
@@ -25,11 +27,6 @@ _MAX_PLACES = 8
 """How many frames of the way to what blocks are told."""
 _MAX_NAME_CHARACTERS = 200
 """How much of a name that a client chose is told."""
-_RUNNING = ("pegboard.calls.execute", "_run")
-_LINK = ("pegboard.middleware.chain", "run")
-_WITHIN = ("pegboard.middleware.chain", "__call__")
-"""What a link of middleware runs, and what it stands around."""
-_SERVING = ("pegboard.host", "dispatch")
 _IDLE = ("asyncio", "selectors", "uvloop")
 """Modules in which a loop waits: it is not blocked there, but late for other reasons, such as a process that slept."""
 
@@ -54,12 +51,14 @@ class Watchdog:
     Args:
         seconds: for how long the loop may be blocked; 0 for no watching.
         is_busy: whether calls are in flight.
+        dispatch: the code of the entry of all calls; its variable `call` is the call.
     """
 
-    def __init__(self, seconds: float, is_busy: Callable[[], bool]) -> None:
+    def __init__(self, seconds: float, is_busy: Callable[[], bool], dispatch: CodeType) -> None:
         self._seconds = seconds
         self._interval = seconds / _BEATS
         self._is_busy = is_busy
+        self._dispatch = dispatch
         self._beat: asyncio.TimerHandle | None = None
         self._lock = allocate_lock()
         self._alarm = allocate_lock()  # held, so that waiting for it is sleeping
@@ -122,9 +121,26 @@ class Watchdog:
         frame = sys._current_frames().get(self._thread)
         if frame is None or str(frame.f_globals.get("__name__")).partition(".")[0] in _IDLE:
             return
-        by = _who(frame) or self._task_of() or "something outside of all calls"
+        by = self._who(frame) or self._task_of() or "something outside of all calls"
         self._stall = Stall(self._heard, by)
         logger.warning("%s has blocked the event loop for %.1f s, and all else waits: %s", by, late, _where(frame))
+
+    def _who(self, frame: FrameType | None) -> str | None:
+        """Return the function that runs in a stack of frames, or the middleware, or the call around it."""
+        passed_on = False
+        while frame is not None:
+            code = frame.f_code
+            if code is run_function.__code__:
+                return str(frame.f_locals["bound"].name)
+            passed_on = passed_on or code is CALL_NEXT_CODE
+            if code is LINK_CODE and not passed_on:
+                return str(frame.f_locals["blame"])
+            if code is self._dispatch:
+                call = frame.f_locals["call"]
+                name = str(call.params.get("name") or call.params.get("uri") or "")[:_MAX_NAME_CHARACTERS]
+                return f"what is around {call.method} {name!r}".removesuffix(" ''")
+            frame = frame.f_back
+        return None
 
     def _task_of(self) -> str | None:
         """Whose task it is: one that a function has started; None where Python does not tell (before 3.12)."""
@@ -132,24 +148,6 @@ class Watchdog:
         told: Any = getattr(task, "get_context", dict)()
         context = told.get(_current)
         return None if context is None else f"a task of {context.name}"
-
-
-def _who(frame: FrameType | None) -> str | None:
-    """The function that runs in a stack of frames, or the middleware, or what is around it."""
-    passed_on = False
-    while frame is not None:
-        place = (frame.f_globals.get("__name__"), frame.f_code.co_name)
-        if place == _RUNNING:
-            return str(frame.f_locals["bound"].name)
-        passed_on = passed_on or place == _WITHIN
-        if place == _LINK and not passed_on:
-            return str(frame.f_locals["blame"])
-        if place == _SERVING:
-            call = frame.f_locals["call"]
-            name = str(call.params.get("name") or call.params.get("uri") or "")[:_MAX_NAME_CHARACTERS]
-            return f"what is around {call.method} {name!r}".removesuffix(" ''")
-        frame = frame.f_back
-    return None
 
 
 def _where(frame: FrameType) -> str:

@@ -1,4 +1,4 @@
-"""What blocks the event loop is found while it blocks: a tool lets go only once the log has named it."""
+"""Code that blocks the event loop is named while it blocks: here it goes on only after the log has named it."""
 
 from __future__ import annotations
 
@@ -20,15 +20,9 @@ from pegboard.plugin import Method, Plugin, hookimpl
 from pegboard.types import Call, CallNext, MethodResult, Outcome
 from tests.host.hosting import WAIT, call, make_host, plugin_of, until, value
 
-SHORT = 0.02
-
 
 class Named(logging.Handler):
-    """Keeps what the watchdog says; whoever blocks waits here, with the loop in its hands, until it has spoken.
-
-    Attributes:
-        said: what it said while somebody blocked.
-    """
+    """Keeps the watchdog's messages. `block` blocks the loop until one has named the blocker."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,26 +30,23 @@ class Named(logging.Handler):
         self.said: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Let go."""
         self.said.append(record.getMessage())
         if "has blocked" in record.getMessage():
             self.spoke.set()
 
     def block(self) -> str:
-        """Block until it is named."""
         return "named" if self.spoke.wait(WAIT) else "not named"
 
 
 @pytest.fixture
 def named() -> Iterator[Named]:
-    """Listens to the watchdog."""
     handler, logger = Named(), logging.getLogger("pegboard.runtime.watchdog")
     logger.addHandler(handler)
     yield handler
     logger.removeHandler(handler)
 
 
-def blocking_kit(named: Named) -> Toolkit:
+def host_of(named: Named, **more: Any) -> Host:
     kit = Toolkit("x")
 
     def deep() -> str:
@@ -74,16 +65,16 @@ def blocking_kit(named: Named) -> Toolkit:
 
     @kit.tool
     async def in_a_task() -> str:
-        """Block the loop in a task of its own."""
+        """Block the loop in another task."""
 
-        async def task_of_its_own() -> str:
+        async def other_task() -> str:
             return deep()  # the line that blocks
 
-        return await asyncio.create_task(task_of_its_own())
+        return await asyncio.create_task(other_task())
 
     @kit.resource("x://blocking")
     async def resource() -> str:
-        return deep()  # the line that blocks
+        return deep()
 
     @kit.tool
     async def waits() -> str:
@@ -96,15 +87,11 @@ def blocking_kit(named: Named) -> Toolkit:
         """Be fine."""
         return "fine"
 
-    return kit
-
-
-def host_of(named: Named, **more: Any) -> Host:
-    return make_host(blocking_kit(named), **{"blocked_loop_seconds": SHORT, **more})
+    return make_host(kit, **{"blocked_loop_seconds": 0.02, **more})
 
 
 def line_of(said: str, function: str) -> str:
-    """What stands in the line that the log names for a function."""
+    """Return the line of source that the log names for a function."""
     place = re.search(rf"(\S+\.py):(\d+) in {function}\b", said)
     assert place is not None, said
     with open(place[1], encoding="utf-8") as file:
@@ -112,11 +99,14 @@ def line_of(said: str, function: str) -> str:
 
 
 @pytest.mark.parametrize("tool", ["on_the_loop", "inline"])
-async def test_a_tool_that_blocks_is_named_with_file_and_line_while_it_blocks(tool: str, named: Named) -> None:
+async def test_a_tool_that_blocks_is_named_with_its_place_each_time_once(tool: str, named: Named) -> None:
     async with host_of(named) as host:
-        assert await value(host, f"x_{tool}") == "named"
-        await until(lambda: len(named.said) == 2)
-    first, last = named.said
+        for number in (2, 4):
+            named.spoke.clear()
+            assert await value(host, f"x_{tool}") == "named"
+            await until(lambda expected=number: len(named.said) == expected)  # type: ignore[misc]
+    assert ["has blocked" in said for said in named.said] == [True, False, True, False]
+    first, last = named.said[:2]
     assert first.startswith(f"x_{tool} has blocked the event loop for 0.0 s, and all else waits: ")
     assert "the line that blocks" in line_of(first, tool)
     assert "return named.block()" in line_of(first, "deep")
@@ -125,41 +115,38 @@ async def test_a_tool_that_blocks_is_named_with_file_and_line_while_it_blocks(to
     assert re.fullmatch(rf"the event loop goes on; x_{tool} had blocked it for \d\.\d s", last)
 
 
-async def test_a_task_that_a_tool_began_is_named_where_python_tells_whose_it_is(named: Named) -> None:
+async def test_tasks_of_tools_and_resources_are_named(named: Named) -> None:
     async with host_of(named) as host:
         assert await value(host, "x_in_a_task") == "named"
+        await until(lambda: len(named.said) == 2)
+        named.spoke.clear()
+        await host.dispatch(Call("resources/read", {"uri": "x://blocking"}))
     whose = "a task of x_in_a_task" if sys.version_info >= (3, 12) else "something outside of all calls"
     assert named.said[0].startswith(f"{whose} has blocked")
-    assert "the line that blocks" in line_of(named.said[0], "task_of_its_own")
+    assert "the line that blocks" in line_of(named.said[0], "other_task")
+    assert named.said[2].startswith("x://blocking has blocked")
 
 
-async def test_a_resource_that_blocks_is_named(named: Named) -> None:
-    async with host_of(named) as host:
-        await host.dispatch(Call("resources/read", {"uri": "x://blocking"}))
-    assert named.said[0].startswith("x://blocking has blocked")
+async def passing(call: Call, call_next: CallNext) -> Outcome:
+    """Middleware that every call passes."""
+    return await call_next(call)
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
 async def test_middleware_that_blocks_is_named(named: Named, late: bool) -> None:
-    async def outer(call: Call, call_next: CallNext) -> Outcome:
-        return await call_next(call)
-
     async def slow(call: Call, call_next: CallNext) -> Outcome:
         outcome = await call_next(call) if late else None
         named.block()  # the line that blocks
         return outcome or await call_next(call)
 
-    plugins = {"a": plugin_of(middleware=[outer]), "m": plugin_of(middleware=[slow])}
-    async with make_host(blocking_kit(named), plugins=plugins, blocked_loop_seconds=SHORT) as host:
+    plugins = {"a": plugin_of(middleware=[passing]), "m": plugin_of(middleware=[slow])}
+    async with host_of(named, plugins=plugins) as host:
         assert await value(host, "x_fine") == "fine"
     assert named.said[0].startswith("the middleware 'm' of plugin 'm' (slow) has blocked")
     assert "the line that blocks" in line_of(named.said[0], "slow")
 
 
-async def test_no_middleware_is_named_for_what_it_stands_around(named: Named) -> None:
-    async def passing(call: Call, call_next: CallNext) -> Outcome:
-        return await call_next(call)
-
+async def test_a_method_that_blocks_is_not_blamed_on_the_middleware_around_it(named: Named) -> None:
     class Blocking(Plugin):
         @hookimpl
         def register_methods(self) -> Iterable[Method]:
@@ -170,22 +157,12 @@ async def test_no_middleware_is_named_for_what_it_stands_around(named: Named) ->
             return MethodResult()
 
     plugins = {"a": plugin_of(middleware=[passing]), "b": Blocking}
-    async with make_host(plugins=plugins, blocked_loop_seconds=SHORT) as host:
+    async with host_of(named, plugins=plugins) as host:
         await host.dispatch(Call("acme/block"))
     assert named.said[0].startswith("what is around acme/block has blocked")
 
 
-async def test_each_time_is_told_once(named: Named) -> None:
-    async with host_of(named) as host:
-        for number in (1, 2):
-            named.spoke.clear()
-            await value(host, "x_inline")
-            await until(lambda expected=2 * number: len(named.said) == expected)  # type: ignore[misc]
-    assert ["has blocked" in said for said in named.said] == [True, False, True, False]
-
-
-async def test_the_thread_is_there_while_calls_are() -> None:
-    named = Named()
+async def test_the_thread_runs_only_during_calls(named: Named) -> None:
     async with host_of(named) as host:
         watchdog = host._in_flight.watchdog
         assert not watchdog._listening
@@ -198,11 +175,14 @@ async def test_the_thread_is_there_while_calls_are() -> None:
         assert await value(host, "x_fine") == "fine"
         await until(lambda: watchdog._listening)
     await until(lambda: not watchdog._listening)
+    async with host_of(named, blocked_loop_seconds=0) as host:
+        assert await value(host, "x_inline") == "named"
+        assert (host._in_flight.watchdog._listening, host._in_flight.watchdog._beat) == (False, None)
 
 
 async def test_it_keeps_nothing_of_the_call_that_woke_it(named: Named) -> None:
     class Something:
-        """What a transport may keep in a variable of a call."""
+        """An object in a context variable of a call."""
 
     variable: ContextVar[Something] = ContextVar("variable")
     kept: list[weakref.ref[Something]] = []
@@ -221,31 +201,18 @@ async def test_it_keeps_nothing_of_the_call_that_woke_it(named: Named) -> None:
         assert kept[0]() is None
 
 
-async def test_it_can_be_switched_off() -> None:
-    named = Named()
-    async with host_of(named, blocked_loop_seconds=0) as host:
-        named.spoke.set()
-        assert await value(host, "x_inline") == "named"
-        assert not host._in_flight.watchdog._listening
-        assert host._in_flight.watchdog._beat is None
-
-
-async def test_a_loop_that_waits_is_not_blocked(named: Named, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As after a sleep of the machine: no beat for long, and yet the loop is where it waits."""
+async def test_a_loop_that_waits_after_the_machine_slept_is_not_blocked(named: Named) -> None:
     async with host_of(named, blocked_loop_seconds=0) as host:
         watchdog = host._in_flight.watchdog
-        release = threading.Event()
         looked: list[str] = []
 
         def look() -> None:
             watchdog._thread = threading.main_thread().ident or 0
-            # the loop waits for what `to_thread` gives, in its selector
-            while not looked:
+            while not looked:  # the loop waits for `to_thread` in its selector
                 frame = sys._current_frames()[watchdog._thread]
                 if str(frame.f_globals.get("__name__")) == "selectors":
                     watchdog._look(9.0)
                     looked.append("in the selector")
-            release.set()
 
         await asyncio.to_thread(look)
         assert looked
