@@ -149,7 +149,8 @@ def test_a_list_that_contains_itself_comes_to_an_end() -> None:
 
 def test_a_result_far_from_the_limit_is_not_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pegboard.calls.result_size.encode", never)
-    for small in (None, 5, True, "", [], {"a": ["x" * 1000, 5]}):
+    values: list[Any] = [None, 5, True, "", [], {"a": ["x" * 1000, 5]}]
+    for small in values:
         assert within(1_000_000, small, plain) == small
 
 
