@@ -26,9 +26,9 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
     "pages": (
         "host/pegboard/catalogue/pages.py",
         [
-            "host/test_methods",
-            "host/catalogue/test_catalogue",
-            "host/catalogue/test_catalogue_storm",
+            "host/runtime/test_method_table",
+            "host/catalogue/test_registry",
+            "host/catalogue/test_registry_threads",
             "wire/test_lists",
             "wire/test_growth",
             "http/test_edge",
@@ -44,7 +44,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
     ),
     "lists": (
         "host/pegboard/catalogue/lists.py",
-        ["host/authorization/test_scoped_lists", "host/middleware/test_views", "host/catalogue/test_catalogue"],
+        ["host/authorization/test_scoped_lists", "host/middleware/test_views", "host/catalogue/test_registry"],
     ),
     "inventory": ("host/pegboard/catalogue/inventory.py", ["host/middleware/test_inventory"]),
     "middleware": ("host/pegboard/middleware/gate.py", ["host/middleware/test_views", "host/middleware/test_hooks"]),

@@ -1,13 +1,12 @@
-"""What plugins add to the protocol: what is refused, what is left when two claim one thing, what a result may say."""
+"""Methods, notifications, topics and extensions of plugins: which are served, and which results are valid."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
-from pegboard import Context, Host, ToolDefinitionError, Toolkit, ToolResult
+from pegboard import Context, Host, ToolDefinitionError, Toolkit
 from pegboard.plugin import (
     Extension,
     Method,
@@ -25,6 +24,7 @@ from tests.host.hosting import make_host
 
 ACME = "com.acme/x"
 DECLARES = Client("c", "1", "2026-07-28", {"extensions": {ACME: {}}})
+JOB = Extension(ACME, result_types=frozenset({"job"}))
 
 
 async def answer(call: Call) -> Outcome:
@@ -39,7 +39,7 @@ def subscribe(call: Call, wanted: Any, notify: Any) -> Subscription | None:
     return None
 
 
-def adding(*contributions: Any, middleware: Iterable[MiddlewareFunction] = ()) -> type[Plugin]:
+def adding(*contributions: Any, middleware: MiddlewareFunction | None = None) -> type[Plugin]:
     class Adding(Plugin):
         @hookimpl
         def register_methods(self) -> list[Any]:
@@ -47,37 +47,33 @@ def adding(*contributions: Any, middleware: Iterable[MiddlewareFunction] = ()) -
 
         @hookimpl
         def register_middleware(self) -> list[MiddlewareFunction]:
-            return list(middleware)
+            return [] if middleware is None else [middleware]
 
     return Adding
 
 
-def looked_at(**plugins: type[Plugin]) -> Host:
+def loaded(**plugins: type[Plugin]) -> Host:
     host = make_host(plugins=plugins)
     host.load()
     return host
 
 
-def told(host: Host) -> list[str]:
+def messages(host: Host) -> list[str]:
     return [str(problem) for problem in host.problems]
 
 
-# --- what is refused
+# --- invalid contributions
+
+OWN = "the specification's own"
 
 
 @pytest.mark.requirement("EXT-01")
 @pytest.mark.parametrize(
     ("one", "why"),
     [
-        (Method("tools/call", answer), "the specification's own"),
-        (Method("ping", answer), "the specification's own"),
-        (Method("logging/setLevel", answer), "the specification's own"),
-        (Method("subscriptions/listen", answer), "the specification's own"),
-        (Method("rpc.discover", answer), "no methods to call"),
-        (Method("notifications/jobs", answer), "no methods to call"),
-        (Method("a b", answer), "words of ASCII"),
-        (Method("", answer), "words of ASCII"),
-        (Method("a//b", answer), "words of ASCII"),
+        *((Method(name, answer), OWN) for name in ("tools/call", "ping", "logging/setLevel", "subscriptions/listen")),
+        *((Method(name, answer), "no methods to call") for name in ("rpc.discover", "notifications/jobs")),
+        *((Method(name, answer), "words of ASCII") for name in ("a b", "", "a//b")),
         (Method(3, answer), "no text"),  # type: ignore[arg-type]
         (Method("a/b", None), "no function"),  # type: ignore[arg-type]
         (Method("a/b", answer, name_parameter=1), "no text"),  # type: ignore[arg-type]
@@ -88,7 +84,7 @@ def told(host: Host) -> list[str]:
         (Method("tasks/get", answer, capability=("tasks",)), "ends with revision 2025-11-25"),
         (Method("tasks/get", answer, capability=("tasks",), until="2026-07-28"), "ends with revision 2025-11-25"),
         (Method("a/b", answer, since="yesterday"), "revisions of the protocol"),
-        (NotificationHandler("notifications/cancelled", note), "the specification's own"),
+        (NotificationHandler("notifications/cancelled", note), OWN),
         (NotificationHandler("jobs/seen", note), "begins with 'notifications/'"),
         (NotificationHandler("notifications/seen", "x"), "no function"),  # type: ignore[arg-type]
         (Extension("jobs"), "lacks its prefix"),
@@ -99,21 +95,23 @@ def told(host: Host) -> list[str]:
         (Extension(ACME, {"x": object()}), "no JSON object"),
         (Extension(ACME, {"x": float("nan")}), "no JSON object"),
         (Extension(ACME, []), "no JSON object"),  # type: ignore[arg-type]
-        (Extension(ACME, result_types=frozenset({"complete"})), "the specification's own"),
-        (Extension(ACME, result_types=frozenset({"input_required"})), "the specification's own"),
+        (Extension(ACME, result_types=frozenset({"complete"})), OWN),
+        (Extension(ACME, result_types=frozenset({"input_required"})), OWN),
         (Extension(ACME, result_types="job"), "no set of names"),  # type: ignore[arg-type]
         (Extension(ACME, describe="x"), "no function"),  # type: ignore[arg-type]
         (Extension(ACME, until="2026"), "revisions of the protocol"),
-        (Topic("toolsListChanged", ACME, subscribe), "the specification's own"),
+        (Extension(ACME, option="face"), "there is no option 'face'; there are: ui"),
+        (Extension(ACME, mime_types={"ui://": 5}), "its mime_types must map"),  # type: ignore[dict-item]
+        (Topic("toolsListChanged", ACME, subscribe), OWN),
         (Topic("jobIds", ACME, None), "a function `subscribe`"),  # type: ignore[arg-type]
+        (Method("x/get", answer, ACME), "method 'x/get' belongs to 'com.acme/x', which no plugin brings"),
     ],
 )
-def test_what_cannot_be_is_refused_by_name(one: Any, why: str) -> None:
-    host = looked_at(p=adding(one))
-    (problem,) = told(host)
-    assert why in problem
-    assert "plugin 'p'" in problem
-    assert "it is not served" in problem
+def test_an_invalid_contribution_is_reported_and_not_served(one: Any, why: str) -> None:
+    host = loaded(p=adding(one))
+    (message,) = messages(host)
+    assert why in message
+    assert "plugin 'p'" in message
     assert not any(host.contributed)
 
 
@@ -129,114 +127,85 @@ def test_what_cannot_be_is_refused_by_name(one: Any, why: str) -> None:
         Extension("anything", experimental=True),
     ],
 )
-def test_what_can_be_is_served(one: Any) -> None:
-    host = looked_at(p=adding(one))
-    assert told(host) == []
+def test_a_valid_contribution_is_served(one: Any) -> None:
+    host = loaded(p=adding(one))
+    assert messages(host) == []
     assert sum(map(len, host.contributed)) == 1
 
 
-# --- two that claim one thing, and extensions that break
-
-
-def test_of_two_methods_with_one_name_neither_is_served_nor_their_extensions() -> None:
-    host = looked_at(
-        a=adding(Extension(ACME), Method("x/get", answer, ACME), Method("x/put", answer, ACME)),
-        b=adding(Method("x/get", answer), Method("y/get", answer)),
-    )
-    assert any("method 'x/get' is claimed by plugin 'a' and plugin 'b'; neither is served" in one for one in told(host))
-    assert any(f"extension '{ACME}' is not served, as not all of it can be" in one for one in told(host))
+@pytest.mark.parametrize(
+    ("first", "second", "claimed"),
+    [
+        ([Extension(ACME), Method("x/get", answer, ACME)], [Method("x/get", answer)], "method 'x/get'"),
+        ([Extension(ACME), Method("x/get", answer, ACME)], [Extension(ACME)], f"extension '{ACME}'"),
+        ([JOB], [JOB._replace(identifier="org.b/y")], "result type 'job'"),
+        ([Extension(ACME, option="ui")], [Extension("org.b/y", option="ui")], "option 'ui'"),
+        (
+            [Extension(ACME, mime_types={"ui://": "text/html"})],
+            [Extension("org.b/y", mime_types={"ui://": "text/plain"})],
+            "MIME type of ui://",
+        ),
+    ],
+)
+def test_neither_of_two_claimants_is_served_nor_their_extensions(first: Any, second: Any, claimed: str) -> None:
+    host = loaded(a=adding(*first, Method("x/put", answer, ACME)), b=adding(*second, Method("y/get", answer)))
+    assert any(f"{claimed} is claimed by plugin 'a' and plugin 'b'; neither is served" in one for one in messages(host))
+    assert not any("no plugin brings" in one for one in messages(host))
     assert list(host.contributed.methods) == ["y/get"]
     assert host.contributed.extensions == {}
 
 
-def test_of_two_extensions_with_one_identifier_neither_is_served() -> None:
-    host = looked_at(
-        a=adding(Extension(ACME), Method("x/get", answer, ACME)), b=adding(Extension(ACME), Method("y/get", answer))
-    )
-    assert any(f"extension '{ACME}' is claimed by plugin 'a' and plugin 'b'" in one for one in told(host))
-    assert list(host.contributed.methods) == ["y/get"]
-    assert not any("no plugin brings" in one for one in told(host))
-
-
-def test_of_two_extensions_with_one_result_type_neither_is_served() -> None:
-    host = looked_at(
-        a=adding(Extension(ACME, result_types=frozenset({"job"}))),
-        b=adding(Extension("org.b/y", result_types=frozenset({"job"}))),
-    )
-    assert any("result type 'job' is claimed by plugin 'a' and plugin 'b'" in one for one in told(host))
-    assert host.contributed.extensions == {}
-
-
-def test_an_extension_with_a_wrong_method_is_not_served_at_all() -> None:
-    host = looked_at(a=adding(Extension(ACME), Method("rpc.x", answer, ACME), Method("x/get", answer, ACME)))
+def test_an_extension_with_an_invalid_method_is_not_served_at_all() -> None:
+    host = loaded(a=adding(Extension(ACME), Method("rpc.x", answer, ACME), Method("x/get", answer, ACME)))
+    assert any(f"extension '{ACME}' is not served, as not all of it can be" in one for one in messages(host))
     assert not any(host.contributed)
 
 
-def test_what_belongs_to_an_extension_that_nobody_brings_is_reported() -> None:
-    host = looked_at(a=adding(Method("x/get", answer, ACME)))
-    (problem,) = told(host)
-    assert "plugin 'a'" in problem
-    assert "method 'x/get' belongs to 'com.acme/x', which no plugin brings" in problem
-    assert not any(host.contributed)
+# --- calls
 
 
-# --- running
+async def test_middleware_runs_around_methods_and_notifications_of_plugins() -> None:
+    received: list[Any] = []
 
+    async def receive(call: Call) -> None:
+        received.append(call.params)
 
-async def test_a_method_runs_with_middleware_around_it() -> None:
-    async def louder(call: Call, call_next: CallNext) -> Outcome:
+    async def around(call: Call, call_next: CallNext) -> Outcome:
         outcome = await call_next(call._replace(params={"say": str(call.params["say"]).upper()}))
         assert isinstance(outcome, MethodResult)
         return outcome._replace(value={**outcome.value, "around": call.method})
 
-    plugin = adding(Method("x/say", answer), middleware=[louder])
+    plugin = adding(Method("x/say", answer), NotificationHandler("notifications/x", receive), middleware=around)
     async with make_host(plugins={"p": plugin}) as host:
         outcome = await host.dispatch(Call("x/say", {"say": "a"}))
         assert outcome == MethodResult({"said": "A", "around": "x/say"})
+        await host.dispatch(Call("notifications/x", {"say": "b"}))
+    assert received == [{"say": "B"}]
 
 
-async def test_a_notification_reaches_its_handler_and_says_nothing() -> None:
-    heard: list[Any] = []
-
-    async def hear(call: Call) -> None:
-        heard.append(call.params)
-
-    async with make_host(plugins={"p": adding(NotificationHandler("notifications/x", hear))}) as host:
-        assert await host.dispatch(Call("notifications/x", {"a": 1})) == MethodResult()
-    assert heard == [{"a": 1}]
-
-
-async def give(result: MethodResult, client: Client, *contributions: Any) -> Outcome:
-    """What a call of a tool comes to where middleware ends it with a result."""
+async def give(result: MethodResult, client: Client = DECLARES) -> Outcome:
+    """Return the outcome of a call that middleware ends with a result."""
 
     async def around(call: Call, call_next: CallNext) -> Outcome:
         return result
 
-    plugin = adding(*contributions, middleware=[around])
-    async with make_host(plugins={"p": plugin}) as host:
+    async with make_host(plugins={"p": adding(JOB, middleware=around)}) as host:
         return await host.dispatch(Call("tools/call", {"name": "x"}, client=client))
-
-
-JOB = Extension(ACME, result_types=frozenset({"job"}))
-
-
-@pytest.mark.requirement("EXT-05")
-async def test_a_kind_of_result_goes_to_clients_that_declare_its_extension() -> None:
-    result = MethodResult({"jobId": "1"}, "job")
-    assert await give(result, DECLARES, JOB) is result
 
 
 @pytest.mark.requirement("EXT-05", "MSG-14")
 @pytest.mark.parametrize("capabilities", [{}, {"extensions": {}}, {"extensions": {ACME: None}}, {"extensions": []}])
-async def test_a_kind_of_result_goes_to_nobody_else(capabilities: dict[str, Any]) -> None:
-    outcome = await give(MethodResult({"jobId": "1"}, "job"), DECLARES._replace(capabilities=capabilities), JOB)
+async def test_a_result_type_is_for_clients_that_declare_its_extension(capabilities: dict[str, Any]) -> None:
+    result = MethodResult({"jobId": "1"}, "job")
+    assert await give(result) is result
+    outcome = await give(result, DECLARES._replace(capabilities=capabilities))
     assert isinstance(outcome, Failure)
     assert isinstance(outcome.error, ProtocolError)
     assert outcome.error.code == -32021
     assert outcome.error.data == {"requiredCapabilities": {"extensions": {ACME: {}}}}
 
 
-async def test_a_kind_of_result_does_not_go_to_a_tool_that_calls_another(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_result_type_is_not_for_a_tool_that_calls_another(caplog: pytest.LogCaptureFixture) -> None:
     async def around(call: Call, call_next: CallNext) -> Outcome:
         return MethodResult({}, "job") if call.params["name"] == "inner" else await call_next(call)
 
@@ -247,11 +216,16 @@ async def test_a_kind_of_result_does_not_go_to_a_tool_that_calls_another(caplog:
         """Call the other."""
         return str(await context.tools.call("inner"))
 
-    plugin = adding(JOB, middleware=[around])
-    async with make_host(kit, plugins={"p": plugin}) as host:
+    async with make_host(kit, plugins={"p": adding(JOB, middleware=around)}) as host:
         outcome = await host.dispatch(Call("tools/call", {"name": "outer", "arguments": {}}, client=DECLARES))
     assert isinstance(outcome, Failure)
     assert "is for clients, not for a tool that calls another" in caplog.text
+
+
+RESERVED = (
+    "io.modelcontextprotocol/serverInfo", "com.mcp/x", "dev.mcp.tools/x", "io.modelcontextprotocol/related-task",
+    "progressToken", "traceparent", "ui", "ui/resourceUri",
+)  # fmt: skip
 
 
 @pytest.mark.requirement("MSG-18")
@@ -261,52 +235,44 @@ async def test_a_kind_of_result_does_not_go_to_a_tool_that_calls_another(caplog:
         (MethodResult({}, "task"), "no extension that is on defines the result type 'task'"),
         (MethodResult({}, "input_required"), "no extension that is on defines"),
         (MethodResult({"resultType": "job"}), "not by a member resultType"),
-        (MethodResult({"_meta": {"io.modelcontextprotocol/serverInfo": {}}}), "is reserved"),
-        (MethodResult({"_meta": {"com.mcp/x": 1}}), "is reserved"),
-        (MethodResult({"_meta": {"dev.mcp.tools/x": 1}}), "is reserved"),
-        (MethodResult({"_meta": {"io.modelcontextprotocol/related-task": {}}}), "is reserved"),
-        (MethodResult({"_meta": {"progressToken": 1}}), "is reserved"),
-        (MethodResult({"_meta": {"traceparent": "00"}}), "is reserved"),
-        (MethodResult({"_meta": {"ui": {}}}), "is reserved"),
-        (MethodResult({"_meta": {"ui/resourceUri": "ui://x"}}), "is reserved"),
+        *((MethodResult({"_meta": {key: 1}}), "is reserved") for key in RESERVED),
         (MethodResult({"_meta": {"com..x/y": 1}}), "labels of letters"),
         (MethodResult({"_meta": {"com.x/y ": 1}}), "letters and digits"),
         (MethodResult({"_meta": {"com.x/y": object()}}), "Unable to serialize"),
         (MethodResult({"_meta": []}), "not a dict"),
     ],
 )
-async def test_what_a_plugin_must_not_say_is_masked_and_told_to_the_log(
+async def test_an_invalid_result_is_masked_and_logged(
     result: MethodResult, why: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    outcome = await give(result, DECLARES, JOB)
+    outcome = await give(result)
     assert isinstance(outcome, Failure)
     assert outcome.error.message == "Internal error"
     assert why in caplog.text
+    valid = MethodResult({"_meta": {"com.example.mcp/x": 1, "plain": 2, "com.x/": 3}})
+    assert await give(valid) is valid
 
 
 @pytest.mark.requirement("MSG-18")
-async def test_a_plugin_may_say_what_is_its_own() -> None:
-    result = MethodResult({"_meta": {"com.example.mcp/x": 1, "plain": 2, "com.x/": 3}})
-    assert await give(result, DECLARES, JOB) is result
-
-
-async def test_an_official_extension_writes_the_keys_that_are_its_own() -> None:
-    official = Extension("io.modelcontextprotocol/x")
-
+@pytest.mark.parametrize(
+    ("key", "valid"),
+    [
+        ("io.modelcontextprotocol/x-state", True),
+        ("x", True),
+        ("ui", False),
+        ("io.modelcontextprotocol/serverInfo", False),
+    ],
+)
+async def test_an_official_extension_writes_only_its_own_keys(key: str, valid: bool) -> None:
     async def say(call: Call) -> Outcome:
-        return MethodResult({"_meta": {call.params["key"]: 1}})
+        return MethodResult({"_meta": {key: 1}})
 
-    plugin = adding(official, Method("x/say", say, official.identifier))
-    async with make_host(plugins={"p": plugin}) as host:
-        fine = await host.dispatch(Call("x/say", {"key": "io.modelcontextprotocol/x-state"}))
-        assert isinstance(fine, MethodResult)
-        assert isinstance(await host.dispatch(Call("x/say", {"key": "x"})), MethodResult)
-        assert isinstance(await host.dispatch(Call("x/say", {"key": "ui"})), Failure)
-        core = await host.dispatch(Call("x/say", {"key": "io.modelcontextprotocol/serverInfo"}))
-        assert isinstance(core, Failure)
+    official = "io.modelcontextprotocol/x"
+    async with make_host(plugins={"p": adding(Extension(official), Method("x/say", say, official))}) as host:
+        assert isinstance(await host.dispatch(Call("x/say")), MethodResult if valid else Failure)
 
 
-async def test_who_runs_a_call_masks_what_it_raises(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_plugin_can_mask_what_it_catches(caplog: pytest.LogCaptureFixture) -> None:
     failure = as_failure(Call("tools/call", {"name": "x"}), ValueError("canary-7f3a91"))
     assert (failure.error.message, bool(failure.error_id)) == ("Internal error", True)
     assert "canary-7f3a91" in caplog.text
@@ -314,7 +280,7 @@ async def test_who_runs_a_call_masks_what_it_raises(caplog: pytest.LogCaptureFix
     assert as_failure(Call("x"), typed) == Failure(typed)
 
 
-# --- what tools and resources say for an extension
+# --- `_meta` of tools and resources
 
 
 def describe(item: Tool | Resource, said: Any, resources: Any) -> dict[str, Any] | None:
@@ -324,13 +290,20 @@ def describe(item: Tool | Resource, said: Any, resources: Any) -> dict[str, Any]
         raise KeyError("fell")
     if said == "foreign":
         return {"org.other.mcp/x": 1, "io.modelcontextprotocol/serverInfo": 1}
-    return None if said is None else {"com.acme/note": said, "x": {"about": getattr(item, "name", "")}}
+    return None if said is None else {"com.acme/note": said, "x": {"about": item.name}}
 
 
-def kit_saying(said: Any) -> Toolkit:
+DESCRIBING = adding(
+    Extension(ACME, describe=describe, option="ui", mime_types={"face://": "text/face"}), Method("x/get", answer, ACME)
+)
+PLAIN = {"com.example/team": "red"}
+
+
+def kit_saying(said: Any, option: str = "") -> Toolkit:
     kit = Toolkit("k", prefix=False)
+    options: dict[str, Any] = {option: said} if option else {"extensions": {} if said is None else {ACME: said}}
 
-    @kit.tool(extensions={} if said is None else {ACME: said}, meta={"com.example/team": "red"})
+    @kit.tool(meta=PLAIN, **options)
     def tool(context: Context) -> str:
         """Do nothing."""
         return ""
@@ -338,50 +311,47 @@ def kit_saying(said: Any) -> Toolkit:
     return kit
 
 
-async def served(said: Any, plugin: type[Plugin] | None) -> tuple[Any, list[str], Any]:
-    plugins = {} if plugin is None else {"p": plugin}
-    async with make_host(kit_saying(said), plugins=plugins) as host:
-        tool = host.assembly.tools.get("tool")
-        return tool and tool.tool.meta, told(host), host.contributed.extensions
+@pytest.mark.parametrize("option", ["", "ui"])
+async def test_an_extension_describes_tools_and_is_off_while_nothing_uses_it(option: str) -> None:
+    described = {**PLAIN, "com.acme/note": "hello", "x": {"about": "tool"}}
+    for said, plugins, meta in (
+        ("hello", {"p": DESCRIBING}, described),
+        (None, {"p": DESCRIBING}, PLAIN),
+        ("hello", {}, PLAIN),
+    ):
+        async with make_host(kit_saying(said, option), plugins=plugins) as host:
+            assert messages(host) == []
+            assert host.assembly.tools["tool"].tool.meta == meta
+            assert list(host.contributed.extensions) == ([ACME] if meta is described else [])
+            assert isinstance(await host.dispatch(Call("x/get")), MethodResult if meta is described else Failure)
 
 
-DESCRIBING = adding(Extension(ACME, describe=describe), Method("x/get", answer, ACME))
-
-
-async def test_what_a_tool_says_for_an_extension_is_in_its_meta() -> None:
-    meta, problems, extensions = await served("hello", DESCRIBING)
-    assert meta == {"com.example/team": "red", "com.acme/note": "hello", "x": {"about": "tool"}}
-    assert problems == []
-    assert list(extensions) == [ACME]
-
-
-async def test_an_extension_that_describes_is_off_while_nothing_uses_it() -> None:
-    meta, problems, extensions = await served(None, DESCRIBING)
-    assert (meta, problems, extensions) == ({"com.example/team": "red"}, [], {})
-
-
-async def test_what_a_tool_says_for_an_extension_that_is_off_is_of_no_account() -> None:
-    meta, problems, extensions = await served("hello", None)
-    assert (meta, problems, extensions) == ({"com.example/team": "red"}, [], {})
-
-
-async def test_a_description_waits_for_a_tool_that_is_added_later() -> None:
-    async with make_host(kit_saying(None), plugins={"p": DESCRIBING}) as host:
+async def test_an_extension_is_turned_on_by_a_tool_that_is_added_later() -> None:
+    async with make_host(plugins={"p": DESCRIBING}) as host:
         assert isinstance(await host.dispatch(Call("x/get")), Failure)
-        host.catalogue.add(kit_saying("late").register_tools()[0]._replace(name="late"))  # type: ignore[index]
-        assert host.assembly.tools["late"].tool.meta["com.acme/note"] == "late"  # type: ignore[index]
+        host.catalogue.add(*kit_saying("late").register_tools())
+        assert host.assembly.tools["tool"].tool.meta["com.acme/note"] == "late"  # type: ignore[index]
         assert isinstance(await host.dispatch(Call("x/get")), MethodResult)
+
+
+def test_an_extension_defines_default_mime_types() -> None:
+    kit = Toolkit("k")
+    kit.resource("face://a")(lambda: "")
+    kit.resource("face://b", mime_type="text/own")(lambda: "")
+    for plugins, mime_type in (({"p": DESCRIBING}, "text/face"), ({}, None)):
+        resources = make_host(kit, plugins=plugins).load().resources
+        assert [one.mime_type for one, _ in resources.values()] == [mime_type, "text/own"]
 
 
 @pytest.mark.parametrize(
     ("said", "why"), [("wrong", "it is wrong"), ("fall", "KeyError: 'fell'"), ("foreign", "is reserved")]
 )
-async def test_a_tool_that_an_extension_cannot_serve_is_not_served(said: str, why: str) -> None:
-    meta, problems, _ = await served(said, DESCRIBING)
-    assert meta is None
-    assert len(problems) == 1
-    assert "tool 'tool'" in problems[0]
-    assert why in problems[0]
+def test_a_tool_that_an_extension_rejects_is_not_served(said: str, why: str) -> None:
+    host = make_host(kit_saying(said), plugins={"p": DESCRIBING})
+    assert list(host.load().tools) == []
+    (message,) = messages(host)
+    assert "tool 'tool'" in message
+    assert why in message
 
 
 @pytest.mark.requirement("MSG-18", "MSG-20")
@@ -398,25 +368,10 @@ async def test_a_tool_that_an_extension_cannot_serve_is_not_served(said: str, wh
 )
 def test_the_meta_of_a_tool_or_resource_is_checked(meta: Any, why: str) -> None:
     kit = Toolkit("k")
-
-    @kit.tool(meta=meta)
-    def tool() -> str:
-        """Do nothing."""
-        return ""
-
-    @kit.resource("x://y", meta=meta)
-    def resource() -> str:
-        return ""
-
+    kit.tool(meta=meta, description="Do nothing.")(lambda: "")
+    kit.resource("x://y", meta=meta)(lambda: "")
     host = make_host(kit)
-    host.load()
-    assert len(told(host)) == 2
-    assert all("its meta: " in one and why in one for one in told(host))
-    assert not host.assembly.tools
-    assert not host.assembly.resources
-
-
-async def test_a_tool_of_middleware_that_knows_nothing_of_it_still_runs() -> None:
-    async with make_host(kit_saying("hello"), plugins={"p": DESCRIBING}) as host:
-        outcome = await host.dispatch(Call("tools/call", {"name": "tool", "arguments": {}}))
-        assert isinstance(outcome, ToolResult)
+    assembly = host.load()
+    assert len(messages(host)) == 2
+    assert all("its meta: " in one and why in one for one in messages(host))
+    assert (assembly.tools, assembly.resources) == ({}, {})

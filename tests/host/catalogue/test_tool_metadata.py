@@ -1,4 +1,4 @@
-"""What authors say of a tool's kind: taken as it is, compared with its hints, and refused where it makes no sense."""
+"""The metadata, annotations and `_meta` of a tool: checked, compared and shown."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ from pegboard.types import Tool
 from tests.host.hosting import make_host
 
 METADATA = "pegboard/metadata"
+HINTS = {
+    "readOnlyHint": "read_only",
+    "destructiveHint": "destructive",
+    "idempotentHint": "idempotent",
+    "openWorldHint": "open_world",
+}
 
 
 def work() -> str:
@@ -21,7 +27,7 @@ def work() -> str:
 
 
 async def outcome(**options: Any) -> tuple[Tool | None, str]:
-    """A tool with these options, None when it is not served, and what the operator is told."""
+    """Return a tool with these options, None if it is not served, and the messages for the operator."""
     kit = Toolkit("x")
     kit.tool(**options)(work)
     kit.tool(name="other")(work)
@@ -39,7 +45,7 @@ async def served(**options: Any) -> Tool:
 
 
 async def refused(**options: Any) -> str:
-    """What the operator is told, after the tool, its file and its line."""
+    """Return the message for the operator without the tool, its file and its line."""
     tool, told = await outcome(**options)
     assert tool is None
     place = f"tool 'work' ({__file__}:{work.__code__.co_firstlineno}): "
@@ -52,7 +58,7 @@ async def refused(**options: Any) -> str:
 # --- metadata
 
 
-async def test_everything_said_is_kept_and_shown() -> None:
+async def test_metadata_is_kept_and_shown() -> None:
     metadata = ToolMetadata(
         Classification([ServiceDomain.EMAIL, "acme_pigeon_post"]),
         Behavior([Operation.READ, "update"], read_only=False, destructive=False, idempotent=True, open_world=True),
@@ -81,15 +87,22 @@ async def test_everything_said_is_kept_and_shown() -> None:
     assert tool.annotations == ToolAnnotations(None, False, False, True, True)
 
 
-async def test_texts_of_any_enum_are_plain_texts_for_clients() -> None:
+async def test_the_record_is_copied_as_plain_json() -> None:
     class Own(str, Enum):  # noqa: UP042 - its texts print as Own.PIGEONS
         PIGEONS = "pigeon_post"
 
-    tool = await served(metadata=ToolMetadata(Classification([Own.PIGEONS]), extras={Own.PIGEONS: Own.PIGEONS}))
-    assert tool.meta is not None
-    shown = tool.meta[METADATA]
+    domains = [Own.PIGEONS]
+    extras: dict[str, Any] = {Own.PIGEONS: [Own.PIGEONS]}
+    kit = Toolkit("x")
+    kit.tool(metadata=ToolMetadata(Classification(domains), extras=extras))(work)
+    async with make_host(kit) as host:
+        extras[Own.PIGEONS].append(Own.PIGEONS)
+        domains.append(Own.PIGEONS)
+        meta = host.assembly.tools["x_work"].tool.meta
+    assert meta is not None
+    shown = meta[METADATA]
     (domain,) = shown["classification"]["service_domains"]
-    ((key, value),) = shown["extras"].items()
+    ((key, (value,)),) = shown["extras"].items()
     assert [(one, type(one)) for one in (domain, key, value)] == [("pigeon_post", str)] * 3
 
 
@@ -103,22 +116,10 @@ async def test_texts_of_any_enum_are_plain_texts_for_clients() -> None:
         (ToolMetadata(Classification(["crm"]), strict=False), {"classification": {"service_domains": ["crm"]}}),
     ],
 )
-async def test_what_is_not_said_is_not_shown(metadata: ToolMetadata, shown: Any) -> None:
+async def test_empty_metadata_is_not_shown(metadata: ToolMetadata, shown: Any) -> None:
     tool = await served(metadata=metadata)
     assert tool.meta == (None if shown is None else {METADATA: shown})
     assert tool.annotations is None
-
-
-async def test_what_an_author_changes_later_changes_nothing() -> None:
-    extras: dict[str, Any] = {"list": [1]}
-    domains = ["crm"]
-    kit = Toolkit("x")
-    kit.tool(metadata=ToolMetadata(Classification(domains), extras=extras))(work)
-    async with make_host(kit) as host:
-        extras["list"].append(object())
-        domains.append("email")
-        meta = host.assembly.tools["x_work"].tool.meta
-    assert meta == {METADATA: {"classification": {"service_domains": ["crm"]}, "extras": {"list": [1]}}}
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,6 @@ async def test_what_an_author_changes_later_changes_nothing() -> None:
     [
         (ToolMetadata(behavior=Behavior(["create"], read_only=True)), "it is read_only, but its operations change"),
         (ToolMetadata(behavior=Behavior(["read", "update"], read_only=True)), "operations change something: update"),
-        (ToolMetadata(behavior=Behavior(["delete"], read_only=True)), "operations change something: delete"),
         (ToolMetadata(behavior=Behavior(["opaque"], read_only=True)), "it is read_only, but what it does is opaque"),
         (ToolMetadata(behavior=Behavior(["delete"], destructive=False)), "it is not destructive, but it deletes"),
         (
@@ -135,7 +135,7 @@ async def test_what_an_author_changes_later_changes_nothing() -> None:
         ),
     ],
 )
-async def test_a_contradiction_costs_the_tool_unless_the_author_means_it(metadata: ToolMetadata, told: str) -> None:
+async def test_a_contradiction_disables_the_tool_unless_it_is_not_strict(metadata: ToolMetadata, told: str) -> None:
     complaint = await refused(metadata=metadata)
     assert complaint.startswith("its metadata: ")
     assert told in complaint
@@ -155,14 +155,12 @@ async def test_a_contradiction_costs_the_tool_unless_the_author_means_it(metadat
         ToolMetadata(behavior=Behavior(["opaque"], read_only=False)),
         ToolMetadata(behavior=Behavior(["opaque"])),
         ToolMetadata(behavior=Behavior(["delete"], destructive=True)),
-        ToolMetadata(behavior=Behavior(["delete"])),
         ToolMetadata(behavior=Behavior(["create", "update"], destructive=False)),
         ToolMetadata(Classification(["email"]), Behavior(open_world=True)),
-        ToolMetadata(Classification(["email"]), Behavior()),
         ToolMetadata(Classification(), Behavior(open_world=False)),
     ],
 )
-async def test_what_is_no_contradiction_is_served(metadata: ToolMetadata) -> None:
+async def test_consistent_metadata_is_served(metadata: ToolMetadata) -> None:
     await served(metadata=metadata)
 
 
@@ -184,16 +182,13 @@ for _ in range(101):
         (ToolMetadata(strict=WRONG), "its strict is 5, not true or false"),
         (ToolMetadata(Classification("email")), "its service_domains are 'email', not a list"),
         (ToolMetadata(Classification([WRONG])), "5 among its service_domains is no text"),
-        (ToolMetadata(Classification(["Email"])), "the service domain 'Email' is not in snake case"),
         (ToolMetadata(Classification(["Email"])), "did you mean 'email'?"),
         (ToolMetadata(Classification([""])), "the service domain '' is not in snake case of at most 64 characters"),
-        (ToolMetadata(Classification(["a__b"])), "the service domain 'a__b'"),
         (ToolMetadata(Classification(["é"])), "the service domain 'é'"),
         (ToolMetadata(Classification(["a" * 65])), "of at most 64 characters"),
         (ToolMetadata(behavior=Behavior("read")), "its operations are 'read', not a list"),
         (ToolMetadata(behavior=Behavior(["write"])), "there are: read, create, update, delete, opaque"),
         (ToolMetadata(behavior=Behavior(read_only=WRONG)), "its read_only is 5, not true or false"),
-        (ToolMetadata(behavior=Behavior(open_world=WRONG)), "its open_world is 5, not true or false"),
         (ToolMetadata(extras={"a": {"b": [object]}}), "extras['a']['b'][0] is <class 'object'>, for which JSON has no"),
         (ToolMetadata(extras={"when": datetime.date(2026, 1, 1)}), "extras['when'] is datetime.date(2026, 1, 1)"),
         (ToolMetadata(extras={"a": float("nan")}), "extras['a'] is nan"),
@@ -202,35 +197,26 @@ for _ in range(101):
         (ToolMetadata(extras=DEEP), "extras is nested more than 100 levels deep"),
     ],
 )
-async def test_metadata_that_is_wrong_costs_the_tool(metadata: Any, told: str) -> None:
+async def test_invalid_metadata_disables_the_tool(metadata: Any, told: str) -> None:
     complaint = await refused(metadata=metadata)
     assert complaint.startswith("its metadata: ")
     assert told in complaint
 
 
-def test_there_are_thirty_service_domains_by_name() -> None:
-    assert len(ServiceDomain) == 30
-    assert all(one.name == one.value.upper() for one in ServiceDomain)
-
-
 # --- annotations
 
 
-async def test_annotations_win_and_leave_the_rest_to_the_metadata() -> None:
+async def test_annotations_come_before_metadata() -> None:
     behavior = Behavior(read_only=False, destructive=True, open_world=True)
-    annotations = ToolAnnotations("Title", read_only=False, idempotent=True, extra={"com.example/a": 1})
+    annotations = ToolAnnotations("Title", read_only=False, idempotent=True, extra={"com.example/a": ("a", 1)})
     tool = await served(annotations=annotations, metadata=ToolMetadata(behavior=behavior))
-    assert tool.annotations == ToolAnnotations("Title", False, True, True, True, {"com.example/a": 1})
+    assert tool.annotations == ToolAnnotations("Title", False, True, True, True, {"com.example/a": ["a", 1]})
+    assert (await served(annotations=annotations, metadata=ToolMetadata(extras={"a": 1}))).title == "Title"
     assert tool.title == "Title"
 
 
-async def test_metadata_that_says_nothing_of_behaviour_leaves_annotations_alone() -> None:
-    annotations = ToolAnnotations("Title", read_only=True)
-    assert (await served(annotations=annotations, metadata=ToolMetadata(extras={"a": 1}))).annotations == annotations
-
-
-@pytest.mark.parametrize("name", ["read_only", "destructive", "idempotent", "open_world"])
-async def test_annotations_and_metadata_must_agree_unless_the_author_means_it(name: str) -> None:
+@pytest.mark.parametrize("name", HINTS.values())
+async def test_annotations_and_metadata_must_agree_unless_it_is_not_strict(name: str) -> None:
     annotations, behavior = ToolAnnotations(**{name: True}), Behavior(**{name: False})  # type: ignore[arg-type]
     complaint = await refused(annotations=annotations, metadata=ToolMetadata(behavior=behavior))
     assert complaint == (
@@ -241,7 +227,7 @@ async def test_annotations_and_metadata_must_agree_unless_the_author_means_it(na
     assert tool.annotations == annotations
 
 
-async def test_what_changes_nothing_loses_nothing() -> None:
+async def test_a_read_only_tool_cannot_be_destructive() -> None:
     sense = "it is said to be read_only and destructive; what changes nothing loses nothing"
     assert await refused(annotations=ToolAnnotations(read_only=True, destructive=True)) == sense
     split = ToolMetadata(behavior=Behavior(destructive=True))
@@ -251,20 +237,16 @@ async def test_what_changes_nothing_loses_nothing() -> None:
     await served(annotations=ToolAnnotations(read_only=True, destructive=False))
 
 
-async def test_annotations_of_ones_own_are_kept() -> None:
-    extra = {"com.example/audited": True, "reviewers": ("a", "b")}
-    tool = await served(annotations=ToolAnnotations(extra=extra))
-    assert tool.annotations == ToolAnnotations(extra={"com.example/audited": True, "reviewers": ["a", "b"]})
-    assert tool.meta is None
-
-
 @pytest.mark.parametrize(
     ("annotations", "told"),
     [
         ({"readOnlyHint": True}, "not ToolAnnotations(read_only=..., extra={...})"),
         (ToolAnnotations(extra=WRONG), "its annotations: extra is 5, not a dict"),
-        (ToolAnnotations(extra={"readOnlyHint": True}), "for extra; write ToolAnnotations(read_only=...)"),
-        (ToolAnnotations(extra={"open_world": True}), "for extra; write ToolAnnotations(open_world=...)"),
+        *(
+            (ToolAnnotations(extra={name: True}), f"{name!r} is not for extra; write ToolAnnotations({argument}=...)")
+            for hint, argument in HINTS.items()
+            for name in (hint, argument)
+        ),
         (ToolAnnotations(extra={"title": "x"}), "'title' is not for extra"),
         (ToolAnnotations(extra={"": 1}), "'' in extra is no name; write it like com.example/name"),
         (ToolAnnotations(extra={"a\u202eb": 1}), "in extra is no name"),
@@ -273,37 +255,15 @@ async def test_annotations_of_ones_own_are_kept() -> None:
         (ToolAnnotations(extra=DEEP), "extra is nested more than 100 levels deep"),
     ],
 )  # fmt: skip
-async def test_annotations_that_are_wrong_cost_the_tool(annotations: Any, told: str) -> None:
+async def test_invalid_annotations_disable_the_tool(annotations: Any, told: str) -> None:
     assert told in await refused(annotations=annotations)
-
-
-@pytest.mark.parametrize(
-    ("hint", "argument"),
-    [
-        ("readOnlyHint", "read_only"),
-        ("destructiveHint", "destructive"),
-        ("idempotentHint", "idempotent"),
-        ("openWorldHint", "open_world"),
-    ],
-)
-async def test_the_protocols_own_hints_are_arguments(hint: str, argument: str) -> None:
-    for name in (hint, argument):
-        told = f"its annotations: {name!r} is not for extra; write ToolAnnotations({argument}=...)"
-        assert await refused(annotations=ToolAnnotations(extra={name: True})) == told
 
 
 # --- `_meta`
 
 
-@pytest.mark.parametrize(
-    "meta",
-    [
-        {"openai/outputTemplate": "ui://widget/a.html", "openai/widgetAccessible": True},
-        {"com.example/team": {"name": "a", "members": [1, None]}},
-        {"plain": 1},
-    ],
-)
-async def test_keys_of_vendors_pass_as_they_are(meta: dict[str, Any]) -> None:
+async def test_keys_of_vendors_pass_unchanged() -> None:
+    meta = {"openai/outputTemplate": "ui://widget/a.html", "com.example/team": {"members": [1, None]}, "plain": 1}
     assert (await served(meta=meta)).meta == meta
 
 
@@ -311,13 +271,9 @@ async def test_keys_of_vendors_pass_as_they_are(meta: dict[str, Any]) -> None:
     ("meta", "told"),
     [
         ({METADATA: {}}, "the key 'pegboard/metadata' is reserved; use one with a prefix of your own"),
-        ({"pegboard/own": 1}, "such as com.example/own"),
-        ({"ui": {}}, "the key 'ui' is reserved"),
-        ({"progressToken": 1}, "the key 'progressToken' is reserved"),
-        ({"io.modelcontextprotocol/x": 1}, "is reserved"),
         ({"com.example/a": DEEP}, "the value of 'com.example/a' is nested more than 100 levels deep"),
         ({"com.example/a": CYCLE}, "its meta: "),
     ],
 )
-async def test_keys_of_others_are_refused(meta: dict[str, Any], told: str) -> None:
+async def test_reserved_and_invalid_keys_are_refused(meta: dict[str, Any], told: str) -> None:
     assert told in await refused(meta=meta)

@@ -1,4 +1,4 @@
-"""What the record of a tool says beyond what MCP clients see, for other protocols."""
+"""The fields of a tool's record that other protocols than MCP need."""
 
 from __future__ import annotations
 
@@ -28,23 +28,21 @@ def nothing() -> None: ...
 def anything() -> Any: ...
 
 
-def unsaid():  # type: ignore[no-untyped-def]  # noqa: ANN201 - what is tried
+def unsaid():  # type: ignore[no-untyped-def]  # noqa: ANN201 - the case under test
     ...
 
 
-@pytest.mark.parametrize(
-    ("function", "gives"),
-    [(text, "text"), (described, "text"), (nothing, "nothing"), (anything, "anything"), (unsaid, "anything")],
-)
-def test_what_a_tool_gives_without_a_schema(function: Any, gives: str) -> None:
+def test_the_kind_of_result_of_a_tool_without_output_schema() -> None:
     kit = Toolkit("kit")
-    kit.tool(description="Do.")(function)
-    host = make_host(kit)
-    (bound,) = host.load().tools.values()
-    assert (bound.tool.gives, bound.tool.output_schema) == (gives, None)
+    for function in (text, described, nothing, anything, unsaid):
+        kit.tool(description="Do.")(function)
+    found = {bound.tool.own_name: bound.tool for bound in make_host(kit).load().tools.values()}
+    expected = {"text": "text", "described": "text", "nothing": "nothing", "anything": "anything", "unsaid": "anything"}
+    assert {name: tool.gives for name, tool in found.items()} == expected
+    assert {tool.output_schema for tool in found.values()} == {None}
 
 
-async def test_its_own_name_and_what_it_requires() -> None:
+async def test_its_own_name_and_its_requirements() -> None:
     kit = Toolkit("some-kit")
     required = GitHub(scopes=["repo"])
     options: Any = {"requires_auth": required, "requires_secrets": ["A", "a", "B"], "scopes": ["x"]}
@@ -59,29 +57,22 @@ async def test_its_own_name_and_what_it_requires() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
-    [
-        (None, None),
-        ("Files, and more.", "Files, and more."),
-        ("  Café:\n    all of it.\n", "Café:\nall of it."),
-        (" ", None),
-    ],
+    ("given", "shown"), [(None, None), (" ", None), ("  Café:\n    all of it.\n", "Café:\nall of it.")]
 )
-def test_a_tool_has_what_its_toolkit_says_of_the_whole(said: str | None, told: str | None) -> None:
-    kit = Toolkit("kit", description=said)
+def test_the_description_of_the_toolkit(given: str | None, shown: str | None) -> None:
+    kit = Toolkit("kit", description=given)
     kit.tool(description="Do.")(text)
-    host = make_host(kit)
-    assert host.load().tools["kit_text"].tool.owner_description == told
+    assert make_host(kit).load().tools["kit_text"].tool.owner_description == shown
 
 
 @pytest.mark.parametrize(
-    ("said", "complaint"),
+    ("given", "complaint"),
     [
         (5, "its description must be text, not int"),
         ("a\x1b[31m", r"its description has U\+001B .* at position 1, which is not seen; remove it"),
         ("e\u200b", r"its description has U\+200B \(ZERO WIDTH SPACE\) at position 1"),
     ],
 )
-async def test_a_toolkit_that_says_what_nobody_sees_is_refused(said: Any, complaint: str) -> None:
+async def test_an_invalid_description_of_a_toolkit_is_refused(given: Any, complaint: str) -> None:
     with pytest.raises(PluginError, match=complaint):
-        await make_host(Toolkit("kit", description=said)).start()
+        await make_host(Toolkit("kit", description=given)).start()

@@ -15,7 +15,7 @@ from pegboard import Toolkit
 from pegboard.messages.texts import escape_invisible
 from pegboard.plugin import redact_logs
 from pegboard.runtime.log_lines import JsonFormatter, TextFormatter
-from pegboard.secrets.redaction import Redactor, escaped
+from pegboard.secrets.redaction import Redactor
 from pegboard.types import Call, Caller
 from tests.host.hosting import call, make_host
 
@@ -26,6 +26,9 @@ OBEYED = [
     *"\u2028\u2029\u200b\u200e\u202a\u202e\u2066\u2069\ufeff\u00ad\u3164\U000e0041\ue000",
 ]
 CALL = Call("tools/call", {"name": "x"}, Caller("alice", client_id="agent"), request_id=7, peer="10.0.0.5")
+
+ALICE = {"subject": "alice", "client_id": "agent", "trusted": False}
+CALL_DATA = {"request_id": 7, "caller": ALICE, "peer": "10.0.0.5"}
 
 
 @pytest.fixture(params=[TextFormatter, JsonFormatter], ids=["text", "json"])
@@ -52,14 +55,12 @@ def test_nothing_that_a_terminal_obeys_or_that_is_not_seen_is_written(written: i
     assert [ascii(char) for char, line in zip(OBEYED, lines, strict=True) if escape_invisible(char) not in line] == []
 
 
-def test_half_a_character_is_escaped() -> None:
-    assert escaped("a\ud800b") == "a\\ud800b"
-
-
-@pytest.mark.parametrize("text", ["plain", "é ü 日本 \u2764\ufe0f", "a\u00a0b"])
-def test_what_people_read_stays_as_it_is(written: io.StringIO, text: str) -> None:
-    log.error("it is %s", text)
-    assert f"it is {text}" in written.getvalue()
+def test_visible_text_stays_unchanged(written: io.StringIO) -> None:
+    for text in ("plain", "é ü 日本 \u2764\ufe0f", "a\u00a0b"):
+        log.error("it is %s", text)
+        assert f"it is {text}" in written.getvalue()
+    log.error("a\ud800b")
+    assert "a\\ud800b" in written.getvalue().replace("\\\\", "\\")
 
 
 def test_no_line_of_a_traceback_passes_for_a_record(written: io.StringIO) -> None:
@@ -89,21 +90,9 @@ def logged(stream: io.StringIO) -> dict[str, Any]:
     ("extra", "text", "data"),
     [
         ({}, {}, {}),
-        (
-            {"call": CALL},
-            {"request_id": "7", "caller": "alice", "peer": "10.0.0.5"},
-            {
-                "request_id": 7,
-                "caller": {"subject": "alice", "client_id": "agent", "trusted": False},
-                "peer": "10.0.0.5",
-            },
-        ),
+        ({"call": CALL}, {"request_id": "7", "caller": "alice", "peer": "10.0.0.5"}, CALL_DATA),
         ({"peer": "::1"}, {"peer": "::1"}, {"peer": "::1"}),
-        (
-            {"call": Call("tools/list")},
-            {"caller": "operator"},
-            {"caller": {"trusted": True}},
-        ),
+        ({"call": Call("tools/list")}, {"caller": "operator"}, {"caller": {"trusted": True}}),
         ({"caller": Caller()}, {"caller": "anonymous"}, {"caller": {"trusted": False}}),
         ({"peer": "] x=["}, {"peer": "'] x=['"}, {"peer": "] x=["}),
     ],

@@ -1,0 +1,164 @@
+"""A Toolkit records definitions, leaves functions unchanged, and serves every host of a program."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import pytest
+
+from pegboard import Context, Host, PluginConfig, ToolAnnotations, Toolkit
+from pegboard.types import Prompt, Resource
+from tests.host.hosting import failure, make_host, value
+
+
+def test_a_decorated_function_stays_unchanged() -> None:
+    kit = Toolkit("x")
+
+    def wrong(a, *more):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN002, ANN202
+        return a
+
+    decorators: list[Any] = [kit.tool, kit.tool(name="other"), kit.prompt, kit.prompt(name="other")]
+    for decorate in (*decorators, kit.resource("x://y"), kit.lifespan):
+        assert decorate(wrong) is wrong
+    assert wrong(1) == 1  # type: ignore[no-untyped-call]
+
+
+async def test_all_options_are_served() -> None:
+    kit = Toolkit("x")
+    hints = ToolAnnotations("Other title", read_only=True, destructive=False, idempotent=True, open_world=False)
+
+    @kit.tool(name="do_it", title="Do it", description="Does it.", annotations=hints)
+    def function(a: int) -> list[int]:
+        """Not this text."""
+        return [a]
+
+    @kit.tool(annotations=ToolAnnotations(title="From the hints"))
+    def plain() -> str:
+        """First line.
+
+        More lines.
+        """
+        return ""
+
+    @kit.resource("docs://b")
+    def from_the_function() -> str:
+        """About B."""
+        return "b"
+
+    kit.resource("docs://a", name="A", title="The A", description="About A.", mime_type="text/markdown")(lambda: "a")
+    kit.prompt(name="ask", title="Ask", description="Asks.")(lambda: "?")
+    assembly = make_host(kit).load()
+    found = assembly.tools["x_do_it"].tool
+    assert (found.name, found.title, found.description, found.owner) == ("x_do_it", "Do it", "Does it.", "x")
+    assert found.annotations == hints
+    assert found.output_schema == {"type": "array", "items": {"type": "integer"}}
+    found = assembly.tools["x_plain"].tool
+    assert (found.title, found.description) == ("From the hints", "First line.\n\nMore lines.")
+    assert found.output_schema is None
+    first, second = [one for one, _ in assembly.resources.values()]
+    assert first == Resource("docs://a", "A", "The A", "About A.", "text/markdown", "x")
+    assert second == Resource("docs://b", "from_the_function", description="About B.", owner="x")
+    assert [one for one, _ in assembly.prompts.values()] == [Prompt("x_ask", "Ask", "Asks.", "x")]
+
+
+class Settings(PluginConfig):
+    write: bool = False
+    word: str = "hello"
+
+
+async def test_settings_enable_tools_and_names_may_lack_the_prefix() -> None:
+    kit = Toolkit("x", config=Settings, prefix=False)
+    kit.tool(name="write", description="Write.", enabled=lambda config: config.write)(lambda: "written")
+    kit.tool(name="read", description="Read.", enabled=lambda config: True)(lambda: "read")
+    kit.prompt(name="ask", description="Ask.")(lambda: "?")
+    async with make_host(kit) as host:
+        assert (list(host.assembly.tools), list(host.assembly.prompts)) == (["read"], ["ask"])
+        (unserved,) = host.assembly.unserved
+        assert tuple(unserved) == ("write", "x", "switched off by the settings of x")
+        await failure(host, "write")
+    async with make_host(kit, config={"toolkits": {"x": {"write": True}}}) as host:
+        assert await value(host, "write") == "written"
+
+
+async def test_each_host_has_its_own_config_and_state() -> None:
+    kit = Toolkit("x", config=Settings)
+    living: list[str] = []
+
+    @kit.lifespan
+    async def live(config: Settings) -> AsyncIterator[list[str]]:
+        living.append(config.word)
+        yield [config.word]
+        living.remove(config.word)
+
+    @kit.tool
+    async def say(context: Context, more: str = "") -> str:
+        """Say the words."""
+        context.state.append(more)
+        await asyncio.sleep(0)
+        return f"{context.config.word}: {' '.join(context.state)}".rstrip()
+
+    def host(word: str) -> Host:
+        return make_host(kit, config={"toolkits": {"x": {"word": word}}})
+
+    async with host("moin") as first, host("servus") as second:
+        assert living == ["moin", "servus"]
+        calls = [value(first, "x_say", {"more": "a"}), value(second, "x_say", {"more": "b"})]
+        assert await asyncio.gather(*calls) == ["moin: moin a", "servus: servus b"]
+    assert not living
+
+
+async def test_a_lifespan_may_be_any_async_context_manager() -> None:
+    kit = Toolkit("x")
+    story: list[str] = []
+
+    @asynccontextmanager
+    async def connection() -> AsyncIterator[str]:
+        story.append("open")
+        yield "the connection"
+        story.append("closed")
+
+    @kit.lifespan
+    def live(config: None) -> AbstractAsyncContextManager[str]:
+        return connection()
+
+    @kit.tool
+    def look(context: Context) -> str:
+        """Look at the state."""
+        return str(context.state)
+
+    async with make_host(kit) as host:
+        assert await value(host, "x_look") == "the connection"
+    assert story == ["open", "closed"]
+
+
+def not_async(config: object) -> Iterator[int]:
+    yield 1
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda kit: kit.tool(anotations=None), "did you mean 'annotations'"),
+        (lambda kit: kit.tool(require_secrets=["X"]), "did you mean 'requires_secrets'"),
+        (lambda kit: kit.resource("x://y", mimetype="text/plain"), "did you mean 'mime_type'"),
+        (lambda kit: kit.prompt(completion={}), "did you mean 'completions'"),
+        (lambda kit: kit.prompt(ui="ui://x"), "there is no option 'ui'"),
+        (lambda kit: kit.tool("name"), "@kit.tool(name=...)"),
+        (lambda kit: kit.prompt("name"), "@kit.prompt(name=...)"),
+        (lambda kit: kit.resource(len), '@kit.resource("docs://readme")'),
+        (lambda kit: kit.lifespan(not_async), "write `async def not_async`"),
+    ],
+)
+def test_misuse_is_noticed_where_it_is_written(use: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(message)):
+        use(Toolkit("x"))
+
+
+@pytest.mark.parametrize("name", ["", " ", None, 5, len])
+def test_a_toolkit_must_have_a_name(name: Any) -> None:
+    with pytest.raises(TypeError, match=r'write one: Toolkit\("files"\)'):
+        Toolkit(name)

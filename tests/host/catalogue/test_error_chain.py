@@ -1,0 +1,137 @@
+"""The order of error adapters: the tool's own, the provider's, the listed ones, the others, the fallbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from pegboard import Authorization, ToolExecutionError, Toolkit
+from pegboard.plugin import ConfigError, ErrorAdapter, Plugin, TokenSource, ToolRuntimeError, hookimpl
+from pegboard.types import AuthProvider, TokenRequest, ToolAuthorization
+from tests.host.hosting import failure, make_host
+
+asked: list[str] = []
+
+
+class Adapter:
+    """Recognizes the exceptions of one class, and records each request."""
+
+    def __init__(self, slug: str, recognizes: type[Exception] = ValueError, fallback: bool = False) -> None:
+        self.slug = slug
+        self.recognizes = recognizes
+        self.fallback = fallback
+
+    def from_exception(self, error: Exception) -> ToolRuntimeError | None:
+        asked.append(self.slug)
+        return ToolExecutionError(self.slug) if isinstance(error, self.recognizes) else None
+
+
+class Broken:
+    slug = "broken"
+
+    def from_exception(self, error: Exception) -> ToolRuntimeError | None:
+        raise RuntimeError("canary")
+
+
+class Acme(ToolAuthorization):
+    provider = AuthProvider("acme", "Acme", error_adapters="c")
+
+
+class Providing(Plugin):
+    @hookimpl
+    def register_auth_providers(self) -> Iterable[AuthProvider]:
+        return [Acme.provider]
+
+    @hookimpl
+    def register_token_sources(self) -> Iterable[TokenSource]:
+        return [Source()]
+
+
+class Source:
+    async def token(self, request: TokenRequest) -> Authorization | None:
+        return Authorization("t")
+
+
+def plugin(*adapters: ErrorAdapter) -> type[Plugin]:
+    class Adapting(Plugin):
+        @hookimpl
+        def register_error_adapters(self) -> Iterable[ErrorAdapter]:
+            return adapters
+
+    return Adapting
+
+
+def kit_of(**options: Any) -> Toolkit:
+    """Return a toolkit with a tool that fails, and the same tool without options."""
+    kit = Toolkit("t", prefix=False)
+
+    def fails() -> str:
+        """Fail."""
+        raise KeyError("canary")
+
+    kit.tool(name="fails", **options)(fails)
+    kit.tool(name="other")(fails)
+    return kit
+
+
+PLUGINS = {
+    "a": plugin(Adapter("last", fallback=True), Adapter("a")),
+    "b": plugin(Adapter("b")),
+    "c": plugin(Adapter("c"), Adapter("c last", fallback=True)),
+    "d": plugin(Adapter("d")),
+    "providers": Providing,
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "listed", "order"),
+    [
+        ({}, ["c", "b"], "own one, own two, c, b, a, d, c last, last"),
+        ({"requires_auth": Acme()}, ["d"], "own one, own two, c, c last, d, a, b, last"),
+    ],
+)
+async def test_adapters_are_asked_in_order(options: Any, listed: list[str], order: str) -> None:
+    options["adapters"] = [Adapter("own one"), Adapter("own two")]
+    async with make_host(kit_of(**options), plugins=PLUGINS, error_adapters=listed) as host:
+        asked.clear()
+        await failure(host, "fails")
+        assert asked == order.split(", ")
+        asked.clear()
+        await failure(host, "other")
+        assert set(asked) == {"a", "b", "c", "d", "c last", "last"}
+
+
+async def test_a_tools_own_adapters_serve_only_that_tool(caplog: pytest.LogCaptureFixture) -> None:
+    kit = kit_of(adapters=[Broken(), Adapter("own", KeyError)])
+    async with make_host(kit, plugins={"p": plugin(Adapter("general", KeyError))}) as host:
+        assert (await failure(host, "fails")).error.message == "own"
+        assert (await failure(host, "other")).error.message == "general"
+    assert "the error adapter broken failed on KeyError" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("adapters", "reason"),
+    [
+        ([Broken], "its adapter Broken is a class; give an object of it"),
+        ([object()], "lacks a slug or a method from_exception"),
+        (["errors_http"], "its adapter 'errors_http' lacks a slug"),
+        (Broken(), "not a list"),
+        (None, "its adapters are None, not a list"),
+    ],
+    ids=["class", "object", "name", "no list", "None"],
+)
+async def test_an_invalid_adapter_disables_only_its_tool(adapters: Any, reason: str) -> None:
+    assembly = make_host(kit_of(adapters=adapters)).load()
+    assert set(assembly.tools) == {"other"}
+    (problem,) = assembly.problems
+    assert reason in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("listed", "why"), [(["unknown"], "no plugin that runs brings 'unknown'"), (["a", "a"], '"a" is named twice')]
+)
+async def test_an_invalid_order_stops_the_start(listed: list[str], why: str) -> None:
+    with pytest.raises(ConfigError, match=why):
+        await make_host(kit_of(), error_adapters=listed).start()

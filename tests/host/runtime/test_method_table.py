@@ -1,0 +1,153 @@
+"""The methods of the host: lists and their pages, and invalid requests."""
+
+from __future__ import annotations
+
+import base64
+from itertools import product
+from typing import Any
+
+import pytest
+
+from pegboard import Host, NotFoundError, Toolkit
+from pegboard.plugin import ProtocolError
+from pegboard.types import Call, Failure, Listing
+from tests.host.hosting import make_host
+
+LISTS = ("tools/list", "resources/list", "prompts/list")
+ALL_LISTS = (*LISTS, "resources/templates/list")
+NAMES = [f"n{number:03}" for number in range(25)]
+ARGUMENTS: tuple[Any, ...] = ([], "x", False)
+
+
+def make_kit(*names: str) -> Toolkit:
+    """Return a toolkit with a tool, a resource and a prompt of each name, in this order."""
+    kit = Toolkit("x", prefix=False)
+    for name in names:
+
+        def function() -> str:
+            """Something."""
+            return "x"
+
+        kit.tool(name=name)(function)
+        kit.resource(f"x://{name}", name=name)(function)
+        kit.prompt(name=name)(function)
+    return kit
+
+
+async def page(host: Host, method: str, cursor: Any = None) -> Listing:
+    outcome = await host.dispatch(Call(method, {} if cursor is None else {"cursor": cursor}))
+    assert isinstance(outcome, Listing), outcome
+    return outcome
+
+
+def names(listing: Listing) -> list[str]:
+    return [item.name for item in listing.items]
+
+
+async def refused(host: Host, call: Call) -> ProtocolError:
+    outcome = await host.dispatch(call)
+    assert isinstance(outcome, Failure)
+    assert isinstance(outcome.error, ProtocolError)
+    return outcome.error
+
+
+@pytest.mark.parametrize("size", [1, 10, 24, 25, 1000])
+@pytest.mark.parametrize("method", LISTS)
+async def test_pages_are_sorted_full_and_the_same_objects(method: str, size: int) -> None:
+    async with make_host(make_kit(*reversed(NAMES)), page_size=size) as host:
+        found = [await page(host, method)]
+        assert await page(host, method, "") is found[0]
+        while cursor := found[-1].next_cursor:
+            found.append(await page(host, method, cursor))
+            assert await page(host, method, cursor) is found[-1]
+        assert [names(one) for one in found] == [NAMES[at : at + size] for at in range(0, 25, size)]
+
+
+@pytest.mark.requirement("LIST-01")
+@pytest.mark.parametrize("method", LISTS)
+async def test_a_cursor_is_valid_in_another_host_and_after_changes(method: str) -> None:
+    async with make_host(make_kit(*NAMES), page_size=10) as before:
+        cursor = (await page(before, method)).next_cursor
+    changed = [name for name in NAMES if name != "n009"] + ["n005a", "n010a"]
+    async with make_host(make_kit(*changed), page_size=3) as after:
+        assert names(await page(after, method, cursor)) == ["n010", "n010a", "n011"]
+    async with make_host(make_kit("a"), page_size=1) as smaller:
+        found = await page(smaller, method, cursor)
+        assert (found.items, found.next_cursor) == ((), None)
+
+
+def encoded(text: bytes) -> str:
+    return base64.urlsafe_b64encode(text).decode()
+
+
+@pytest.mark.requirement("LIST-02")
+@pytest.mark.parametrize("method", ALL_LISTS)
+async def test_an_invalid_cursor_is_refused(method: str) -> None:
+    cursors = ["no cursor", "====", encoded(b"\xff\xfe"), encoded(b"a"), "ünï", "YQ", 5, 0, True, ["a"], {"a": 1}, 1.5]
+    async with make_host(make_kit("a")) as host:
+        for cursor in cursors:
+            error = await refused(host, Call(method, {"cursor": cursor}))
+            assert (error.code, error.message) == (-32602, "params.cursor is not one of this list's cursors")
+
+
+@pytest.mark.requirement("LIST-02")
+async def test_a_cursor_belongs_to_its_list() -> None:
+    async with make_host(make_kit(*NAMES), page_size=1) as host:
+        cursors = {method: (await page(host, method)).next_cursor for method in LISTS}
+        for method, (other, cursor) in product(ALL_LISTS, cursors.items()):
+            if method != other:
+                assert (await refused(host, Call(method, {"cursor": cursor}))).code == -32602
+
+
+@pytest.mark.parametrize("method", ALL_LISTS)
+async def test_an_empty_list_is_one_empty_page(method: str) -> None:
+    async with make_host() as host:
+        found = await page(host, method)
+        assert (found.items, found.next_cursor) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code", "message"),
+    [
+        ("tools/call", {}, -32602, "params.name must be a string"),
+        ("tools/call", {"name": 5}, -32602, "params.name must be a string"),
+        *(
+            ("tools/call", {"name": "a", "arguments": given}, -32602, "params.arguments must be an object")
+            for given in ARGUMENTS
+        ),
+        ("resources/read", {}, -32602, "params.uri must be a string"),
+        ("prompts/get", {"name": None}, -32602, "params.name must be a string"),
+        ("no/such", {}, -32601, "Method not found: no/such"),
+        ("", {}, -32601, "Method not found: "),
+    ],
+)
+async def test_an_invalid_request_is_refused(method: str, params: Any, code: int, message: str) -> None:
+    async with make_host(make_kit("a")) as host:
+        error = await refused(host, Call(method, params))
+    assert (error.code, error.message) == (code, message)
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "message"),
+    [
+        ("tools/call", {"name": "b"}, "Unknown tool: b"),
+        ("tools/call", {"name": "A"}, "Unknown tool: A"),
+        ("prompts/get", {"name": "b"}, "Unknown prompt: b"),
+        ("resources/read", {"uri": "x://b"}, "Resource not found"),
+    ],
+)
+async def test_an_unknown_name_is_not_found(method: str, params: dict[str, Any], message: str) -> None:
+    async with make_host(make_kit("a")) as host:
+        outcome = await host.dispatch(Call(method, params))
+    assert isinstance(outcome, Failure)
+    assert isinstance(outcome.error, NotFoundError)
+    data = params if "uri" in params else None
+    assert (outcome.error.message, outcome.error.data, outcome.error_id) == (message, data, None)
+
+
+async def test_arguments_may_be_absent_null_or_empty() -> None:
+    async with make_host(make_kit("a")) as host:
+        given: list[dict[str, Any]] = [{}, {"arguments": None}, {"arguments": {}}]
+        outcomes = [await host.dispatch(Call("tools/call", {"name": "a", **one})) for one in given]
+    assert not isinstance(outcomes[0], Failure)
+    assert outcomes[0] == outcomes[1] == outcomes[2]

@@ -1,0 +1,370 @@
+"""A host in a program: its life, its lifespans, calls in flight, and the process that it does not change."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+import weakref
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard import Context, Host, Toolkit
+from pegboard.plugin import (
+    ConfigError,
+    HostConfig,
+    Lifespan,
+    MiddlewareFunction,
+    Plugin,
+    PluginError,
+    ServerError,
+    hookimpl,
+)
+from pegboard.types import Call
+from tests.host.hosting import call, make_host, until, value
+
+
+class Story(list[str]):
+    """The events of lifespans, in order."""
+
+    def kit(
+        self,
+        name: str,
+        *,
+        enter: BaseException | None = None,
+        leave: BaseException | None = None,
+        on_enter: Callable[[], Awaitable[Any]] | None = None,
+        on_leave: Callable[[], Awaitable[Any]] | None = None,
+    ) -> Toolkit:
+        """Return a toolkit whose lifespan records its events, and may wait or fail."""
+        kit = Toolkit(name)
+
+        @kit.lifespan
+        async def live(config: None) -> AsyncIterator[str]:
+            self.append(f"enter {name}")
+            if on_enter is not None:
+                await on_enter()
+            if enter is not None:
+                raise enter
+            try:
+                yield f"state of {name}"
+            finally:
+                self.append(f"leave {name}")
+            if on_leave is not None:
+                await on_leave()
+            if leave is not None:
+                raise leave
+
+        @kit.tool
+        def state(context: Context) -> str:
+            """Return the state, from a thread."""
+            return str(context.state)
+
+        return kit
+
+
+# --- lifespans
+
+
+async def test_lifespans_are_entered_by_name_and_left_in_reverse_order_at_each_start() -> None:
+    story = Story()
+    of_plugin = story.kit("p")
+
+    class Living(Plugin):
+        @hookimpl(specname="lifespan")
+        def enter(self, context: Any) -> Lifespan:
+            return of_plugin.enter_lifespan(context)
+
+    host = make_host(story.kit("b"), story.kit("a"), plugins={"z": Living})
+    await host.stop()
+    with pytest.raises(ServerError, match="has not been started"):
+        host.assembly  # noqa: B018
+    assert (host.identity.name, host.problems) == ("pegboard", ())
+    assert list(host.load().tools) == ["a_state", "b_state"]
+    assert story == []
+    for _ in range(2):
+        story.clear()
+        async with host:
+            assert story == ["enter a", "enter b", "enter p"]
+            assert await value(host, "b_state") == "state of b"
+            with pytest.raises(ServerError, match="the host is started already"):
+                await host.start()
+        assert story[3:] == ["leave p", "leave b", "leave a"]
+        await host.stop()
+        assert len(story) == 6
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("no"), SystemExit(3), ExceptionGroup("no", [ValueError()]), asyncio.CancelledError()]
+)
+async def test_a_lifespan_that_fails_to_end_does_not_affect_the_others(
+    error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    story = Story()
+    host = make_host(story.kit("a"), story.kit("b", leave=error), story.kit("c", leave=error))
+    await host.start()
+    with contextlib.suppress(asyncio.CancelledError):
+        await host.stop()
+    assert story[3:] == ["leave c", "leave b", "leave a"]
+    how = "was cancelled while it ended" if isinstance(error, asyncio.CancelledError) else "failed to end"
+    for name in "bc":
+        assert f"the lifespan of toolkit '{name}' {how}" in caplog.text
+
+
+async def test_a_stop_that_is_cancelled_leaves_every_lifespan() -> None:
+    story, leaving = Story(), asyncio.Event()
+
+    async def wait() -> None:
+        leaving.set()
+        await asyncio.Event().wait()
+
+    host = make_host(story.kit("a"), story.kit("b", on_leave=wait))
+    await host.start()
+    stopping = asyncio.create_task(host.stop())
+    await leaving.wait()
+    stopping.cancel()
+    await asyncio.wait((stopping,))
+    assert story[2:] == ["leave b", "leave a"]
+
+
+async def test_a_start_that_fails_or_is_cancelled_leaves_what_was_entered() -> None:
+    story, entering = Story(), asyncio.Event()
+
+    async def wait() -> None:
+        entering.set()
+        await asyncio.Event().wait()
+
+    starting = asyncio.create_task(make_host(story.kit("a"), story.kit("b", on_enter=wait)).start())
+    await entering.wait()
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert story == ["enter a", "enter b", "leave a"]
+    story.clear()
+    with pytest.raises(ConfigError):
+        await make_host(story.kit("a"), middleware=["not_there"]).start()
+    assert story == ["enter a", "leave a"]
+    story.clear()
+    with pytest.raises(KeyError):
+        async with make_host(story.kit("a")):
+            raise KeyError("of the program")
+    assert story == ["enter a", "leave a"]
+
+
+class Speechless(Exception):
+    """An exception whose text cannot be read."""
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    "error", [ConnectionError("no database"), Speechless(), asyncio.CancelledError(), SystemExit(3)], ids=repr
+)
+async def test_a_lifespan_that_fails_to_start_is_named(error: BaseException) -> None:
+    story = Story()
+    broken = story.kit("broken", enter=error)
+
+    class Broken(Plugin):
+        @hookimpl(specname="lifespan")
+        def enter(self, context: Any) -> Lifespan:
+            return broken.enter_lifespan(context)
+
+    with pytest.raises(PluginError, match=rf"plugin 'broken'.*lifespan.*{type(error).__name__}"):
+        await make_host(story.kit("a"), plugins={"broken": Broken}).start()
+    assert story == ["enter a", "enter broken", "leave a"]
+
+
+# --- calls in flight
+
+
+def waiting_kit() -> tuple[Toolkit, asyncio.Event, asyncio.Event]:
+    kit = Toolkit("w")
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    @kit.tool
+    async def wait() -> str:
+        """Wait."""
+        begun.set()
+        await go_on.wait()
+        return "waited"
+
+    @kit.tool
+    async def fail() -> None:
+        """Fail."""
+        raise KeyError
+
+    return kit, begun, go_on
+
+
+async def test_draining_waits_for_the_calls_in_flight_or_for_the_grace_period() -> None:
+    kit, begun, go_on = waiting_kit()
+    async with make_host(kit) as host:
+        assert await host.drain(0) is True
+        one = asyncio.create_task(value(host, "w_wait"))
+        await begun.wait()
+        assert await host.drain(0.001) is False
+        draining = asyncio.create_task(host.drain(60))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert not draining.done()
+        go_on.set()
+        assert await draining is True
+        assert await one == "waited"
+
+
+async def test_a_call_that_fails_or_is_cancelled_is_no_longer_in_flight() -> None:
+    kit, begun, _ = waiting_kit()
+    async with make_host(kit) as host:
+        await call(host, "w_fail")
+        await call(host, "w_not_there")
+        await host.dispatch(Call("no/such"))
+        assert await host.drain(0) is True
+        one = asyncio.create_task(value(host, "w_wait"))
+        await begun.wait()
+        one.cancel()
+        await asyncio.wait((one,))
+        assert await host.drain(0) is True
+
+
+async def test_stopping_does_not_wait_for_a_thread_that_blocks() -> None:
+    kit = Toolkit("w")
+    go_on = threading.Event()
+
+    @kit.tool
+    def block() -> None:
+        """Block."""
+        go_on.wait(10)
+
+    try:
+        async with make_host(kit) as host:
+            one = asyncio.create_task(call(host, "w_block"))
+            await until(lambda: host.busy_threads == 1)
+        assert host.busy_threads == 1
+    finally:
+        go_on.set()
+        await one
+    assert host.busy_threads == 0
+
+
+# --- hosts in a program
+
+
+def kit_of(name: str, answer: str) -> Toolkit:
+    kit = Toolkit(name)
+    kit.tool(name="say", description="Say it.")(lambda: answer)
+    kit.resource("x://y")(lambda: "y")
+    return kit
+
+
+async def test_a_program_brings_its_own_toolkits_and_plugins(caplog: pytest.LogCaptureFixture) -> None:
+    seen: list[str] = []
+
+    class Watching(Plugin):
+        @hookimpl
+        def register_middleware(self) -> list[MiddlewareFunction]:
+            async def handle(call: Call, call_next: Any) -> Any:
+                seen.append(call.method)
+                return await call_next(call)
+
+            return [handle]
+
+    config = {"host": {"name": "embedded", "autoload": False}}
+    async with Host(config, plugins={"watching": Watching}, toolkits={"mine": kit_of("x", "hello")}) as host:
+        assert host.identity.name == "embedded"
+        assert await value(host, "mine_say") == "hello"
+        assert [host.offers(kind) for kind in ("tools", "resources", "prompts")] == [True, True, False]
+    assert seen == ["tools/call"]
+    assert "no tools are served" not in caplog.text
+    async with make_host() as empty:
+        assert [empty.offers(kind) for kind in ("tools", "resources", "prompts")] == [True, False, False]
+    assert "no tools are served" in caplog.text
+
+
+async def test_several_hosts_in_one_program_are_independent() -> None:
+    first = make_host(kit_of("kit", "first"), name="first", page_size=1)
+    second = make_host(kit_of("kit", "second"), kit_of("more", "m"), name="second", disabled_tools=["more_*"])
+    async with first, second:
+        assert [await value(host, "kit_say") for host in (first, second)] == ["first", "second"]
+        assert (first.identity.name, second.identity.name) == ("first", "second")
+        assert list(second.assembly.tools) == ["kit_say"]
+        await second.stop()
+        assert await value(first, "kit_say") == "first"
+
+
+async def test_hosts_may_be_made_elsewhere_and_run_in_threads_with_their_own_event_loops() -> None:
+    hosts = [make_host(kit_of("kit", str(number))) for number in range(4)]
+
+    async def run(host: Host) -> Any:
+        async with host:
+            return await value(host, "kit_say")
+
+    found = await asyncio.gather(*(asyncio.to_thread(asyncio.run, run(host)) for host in hosts))
+    assert found == ["0", "1", "2", "3"]
+    kept = [weakref.ref(host) for host in hosts]
+    hosts.clear()
+    gc.collect()
+    assert [one() for one in kept] == [None] * 4
+
+
+def test_the_configuration_comes_from_the_program_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "hostconfig.toml").write_text('[host]\nname = "from the file"\n')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PEGBOARD__HOST__NAME", "from the environment")
+    monkeypatch.setenv("MCP_SERVER_NAME", "from the environment")
+    configs: list[Any] = [None, {}, {"host": {"name": "x"}}, HostConfig.of({"host": {"name": "x"}})]
+    assert [Host(config).identity.name for config in configs] == ["pegboard", "pegboard", "x", "x"]
+    with pytest.raises(ConfigError) as caught:
+        Host({"host": {"nmae": "x", "page_size": 0}})
+    assert all(key in str(caught.value) for key in ("name", "page_size"))
+
+
+def process_state() -> dict[str, Any]:
+    loop = asyncio.get_running_loop()
+    return {
+        "signals": {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)},
+        "descriptors": [os.fstat(number).st_ino for number in (0, 1, 2)],
+        "streams": (sys.stdin, sys.stdout, sys.stderr, sys.excepthook, sys.displayhook),
+        "collector": (gc.isenabled(), gc.get_threshold(), gc.get_freeze_count()),
+        "logging": (logging.getLogger().level, tuple(logging.getLogger().handlers)),
+        "warnings": tuple(warnings.filters),
+        "environment": dict(os.environ),
+        "directory": os.getcwd(),
+        "path": tuple(sys.path),
+        "loop": (loop.get_exception_handler(), loop.get_debug()),
+    }
+
+
+async def test_the_process_stays_unchanged() -> None:
+    before = process_state()
+    async with Host({"host": {"autoload": False}}, toolkits={"kit": kit_of("kit", "x")}) as host:
+        await value(host, "kit_say")
+        assert process_state() == before
+    assert process_state() == before
+
+
+def test_the_host_prints_nothing_but_warnings() -> None:
+    code = """
+import asyncio
+from pegboard import Host, Toolkit
+
+async def main():
+    async with Host({"host": {"autoload": False}}, toolkits={"x": Toolkit("x")}):
+        pass
+
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == ""
+    warning = "no tools are served: install a toolkit, or see `pegboard plugins` for what is off"
+    assert done.stderr.splitlines() in ([], [warning])
