@@ -7,7 +7,8 @@ PYTHON := $(shell for name in python3 python3.13 python3.12 python3.11 python; d
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { command -v $$name; break; }; done)
 endif
 UV ?= auto
-PYTEST_ARGS ?= -n auto
+# a crashed worker fails its test, and another takes its place
+PYTEST_ARGS ?= -n auto --max-worker-restart 20
 BIN := .venv/bin
 
 .DEFAULT_GOAL := install

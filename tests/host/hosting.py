@@ -12,9 +12,7 @@ from pegboard.loading.plugins import Loaded
 from pegboard.plugin import Middleware, Plugin, PluginContext, ToolDefinition, hookimpl
 from pegboard.toolkit import Toolkit
 from pegboard.types import Call, Failure, Outcome
-
-WAIT = 10.0
-"""Seconds that anything may take before a test fails."""
+from tests.support.peer import WAIT as WAIT
 
 
 async def until(true: Callable[[], bool]) -> None:

@@ -13,7 +13,7 @@ from functools import wraps
 from io import StringIO
 from typing import Any, Generic, TypeVar
 
-MAX_RULE_SECONDS = 10.0
+MAX_RULE_SECONDS = 60.0
 """How long a rule may take before it counts as broken."""
 MAX_SETTLE_SECONDS = 0.2
 """How long what a rule began may go on after it."""

@@ -18,7 +18,7 @@ from pegboard.types import Caller, EventStream, Request, Response
 from pegboard_plugins.auth_token import AuthTokenConfig, AuthTokenPlugin
 from pegboard_plugins.http import HttpConfig, HttpPlugin
 from pegboard_plugins.worker import WorkerConfig, WorkerPlugin
-from tests.testing import kits
+from tests.host.testing import kits
 
 TOKEN = "canary-0123456789abcdef-0123456789"
 SECRET = "0123456789abcdef-a-secret-of-the-tests"

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.cli.conftest import WAIT
 from tests.support.distributions import make_distribution
+from tests.support.peer import WAIT
 from tests.support.wire import PEGBOARD
 
 CANARY = "canary-5150-of-the-user"

@@ -1,4 +1,4 @@
-"""A tool that asks runs again with each answer: what it does twice is found, and named with its line."""
+"""A tool that asks runs again with each answer: repeated effects are found and named with their lines."""
 
 from __future__ import annotations
 
@@ -86,50 +86,38 @@ def write(path: Path) -> None:
     path.write_text("x")
 
 
-def append(path: Path) -> None:
-    with path.open("a"):
-        pass
-
-
 def low(path: Path) -> None:
     os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
 
 
-def make_and_remove(path: Path) -> None:
+def folders(path: Path) -> None:
     path.mkdir()
     path.rmdir()
+    tempfile.mkdtemp(dir=path.parent)
 
 
-def rename(path: Path) -> None:
-    path.with_name("from").touch()
-    path.with_name("from").rename(path)
-
-
-def link(path: Path) -> None:
+def links(path: Path) -> None:
     path.unlink(missing_ok=True)
     path.symlink_to("nowhere")
+    path.with_name("hard").unlink(missing_ok=True)
+    path.with_name("hard").hardlink_to(path.with_name("from"))
 
 
-def temporary(path: Path) -> None:
-    tempfile.mkdtemp(dir=path.parent)
+def change(path: Path) -> None:
+    file = path.with_name("from")
+    file.chmod(0o600)
+    os.truncate(os.fsencode(file), 0)
+    os.utime(file)
+    file.rename(path)
+    path.rename(file)
 
 
 def database(path: Path) -> None:
     sqlite3.connect(path).close()
 
 
-def hard_link(path: Path) -> None:
-    path.unlink(missing_ok=True)
-    path.hardlink_to(path.with_name("from"))
-
-
-def change(path: Path) -> None:
-    path.with_name("from").chmod(0o600)
-    os.truncate(os.fsencode(path.with_name("from")), 0)
-    os.utime(path.with_name("from"))
-
-
 def processes(path: Path) -> None:
+    subprocess.run(["true"], check=True)
     os.system("true")
     os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
     os.kill(os.getpid(), 0)
@@ -153,39 +141,32 @@ def harmless(text: str) -> None:
     sqlite3.connect(":memory:").close()
 
 
-def run(path: Path) -> None:
-    subprocess.run(["true"], check=True)
-
-
 @pytest.mark.parametrize(
-    ("act", "kind", "what"),
+    ("act", "found"),
     [
-        (write, "open", "/it"),
-        (append, "open", "/it"),
-        (low, "open", "/it"),
-        (make_and_remove, "os.mkdir", "/it"),
-        (make_and_remove, "os.rmdir", "/it"),
-        (rename, "os.rename", "/from -> /.*/it"),
-        (link, "os.symlink", "nowhere -> .*/it"),
-        (link, "os.remove", "/it"),
-        (temporary, "os.mkdir", "/tmp"),
-        (database, "sqlite3.connect", "/it"),
-        (run, "subprocess.Popen", "true"),
-        (hard_link, "os.link", "/from -> .*/it"),
-        (change, "os.chmod", "/from"),
-        (change, "os.truncate", "/from"),
-        (change, "os.utime", "/from"),
-        (processes, "os.system", "true"),
-        (processes, "os.posix_spawn", "/bin/true"),
-        (processes, "os.kill", r"^\d+$"),
-        (fork, "os.fork", "^$"),
-        (datagrams, "socket.sendto", "127"),
-        (datagrams, "socket.sendmsg", "^None$"),
+        (write, {"open": "/it"}),
+        (low, {"open": "/it"}),
+        (folders, {"os.mkdir": "/(it|tmp.*)", "os.rmdir": "/it"}),
+        (links, {"os.symlink": "nowhere -> .*/it", "os.remove": "/(it|hard)", "os.link": "/from -> .*/hard"}),
+        (
+            change,
+            {
+                "os.chmod": "/from",
+                "os.truncate": "/from",
+                "os.utime": "/from",
+                "os.rename": "/(it|from) -> /.*(it|from)",
+            },
+        ),
+        (database, {"sqlite3.connect": "/it"}),
+        (
+            processes,
+            {"subprocess.Popen": "true", "os.system": "true", "os.posix_spawn": "/bin/true", "os.kill": r"\d+"},
+        ),
+        (fork, {"os.fork": ""}),
+        (datagrams, {"socket.sendto": ".*127.*", "socket.sendmsg": "None"}),
     ],
 )
-async def test_what_changes_the_world_is_found(
-    tmp_path: Path, act: Callable[[Path], None], kind: str, what: str
-) -> None:
+async def test_a_repeated_effect_is_found(tmp_path: Path, act: Callable[[Path], None], found: dict[str, str]) -> None:
     (tmp_path / "from").touch()
     tempfile.gettempdir()  # it tries folders out the first time
 
@@ -194,28 +175,32 @@ async def test_what_changes_the_world_is_found(
 
     error = await refused(do)
     assert error.name == "asks_both"
-    (found,) = [one for one in error.effects if one.kind == kind]
-    assert re.search(what, found.what)
-    assert f"{kind} {found.what}".rstrip() + "\n" in str(error)
-    assert place_of(error) == ("test_replay.py", act.__name__)
-    assert place_of(error, 0) == ("test_replay.py", "both")
-    assert f"test_replay.py:{found.places[-1].line} in {act.__name__}" in str(error)
-    assert 0 < found.places[-1].line - act.__code__.co_firstlineno < 5
+    assert {one.kind for one in error.effects} == found.keys()
+    for one in error.effects:
+        assert re.search(f"{found[one.kind]}$", one.what)
+        assert f"{one}\n" in str(error)
+        own, outermost = one.places[-1], one.places[0]
+        assert (own.function, outermost.function.rpartition(".")[2]) == (act.__name__, "both")
+        assert f"test_replay.py:{own.line} in {act.__name__}" in str(error)
+        assert 0 < own.line - act.__code__.co_firstlineno < 9
 
 
-async def test_a_connection_is_found(port: int) -> None:
+async def test_a_connection_and_a_process_of_asyncio_are_found(port: int) -> None:
     async def do(context: Context) -> None:
         _, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.close()
         await writer.wait_closed()
 
+        await (await asyncio.create_subprocess_exec("true")).wait()
+
     error = await refused(do)
-    assert [one.kind for one in error.effects] == ["socket.connect"]
+    assert [one.kind for one in error.effects] == ["socket.connect", "subprocess.Popen"]
     assert str(port) in error.effects[0].what
-    await accepted(do, repeats=["socket.*"])
+    assert place_of(error) == ("test_replay.py", "do")
+    await accepted(do, repeats=["socket.*", "subprocess.*"])
 
 
-async def test_a_request_on_a_connection_that_is_kept_is_found() -> None:
+async def test_a_request_on_a_kept_connection_is_found() -> None:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.send_response(204)
@@ -239,39 +224,24 @@ async def test_a_request_on_a_connection_that_is_kept_is_found() -> None:
     assert ("http.client.send", "POST /charge") in [(one.kind, one.what) for one in error.effects]
 
 
-async def test_a_process_of_asyncio_is_found() -> None:
-    async def do(context: Context) -> None:
-        await (await asyncio.create_subprocess_exec("true")).wait()
-
-    error = await refused(do)
-    assert error.effects[0].kind == "subprocess.Popen"
-    assert place_of(error) == ("test_replay.py", "do")
-
-
-async def test_what_a_thread_of_a_library_does_is_found_where_it_is_awaited(tmp_path: Path) -> None:
+@pytest.mark.parametrize("waits", [True, False])
+async def test_an_effect_in_a_library_thread_is_found_where_it_is_awaited(tmp_path: Path, *, waits: bool) -> None:
     async def do(context: Context) -> None:
         gate, loop = threading.Event(), asyncio.get_running_loop()
         with ThreadPoolExecutor(1) as threads:
-            threads.submit(gate.wait)
-            loop.call_soon(gate.set)  # not before this waits
-            await loop.run_in_executor(threads, copy_context().run, (tmp_path / "it").write_text, "x")
+            if waits:
+                threads.submit(gate.wait)
+                loop.call_soon(gate.set)  # not before this waits
+                await loop.run_in_executor(threads, copy_context().run, (tmp_path / "it").write_text, "x")
+            else:
+                threads.submit(copy_context().run, (tmp_path / "it").write_text, "x").result()
 
     error = await refused(do)
     assert place_of(error) == ("test_replay.py", "do")
     assert place_of(error, 0) == ("test_replay.py", "both")
 
 
-async def test_and_where_it_is_about_to_be_awaited(tmp_path: Path) -> None:
-    async def do(context: Context) -> None:
-        with ThreadPoolExecutor(1) as threads:
-            threads.submit(copy_context().run, (tmp_path / "it").write_text, "x").result()
-
-    error = await refused(do)
-    assert place_of(error) == ("test_replay.py", "do")
-    assert place_of(error, 0) == ("test_replay.py", "both")
-
-
-async def test_what_a_task_does_is_found(tmp_path: Path) -> None:
+async def test_an_effect_of_a_task_is_found(tmp_path: Path) -> None:
     async def part() -> None:
         write(tmp_path / "it")
 
@@ -281,7 +251,7 @@ async def test_what_a_task_does_is_found(tmp_path: Path) -> None:
     assert place_of(await refused(do), 0) == ("test_replay.py", "part")
 
 
-async def test_a_fake_can_say_what_it_would_have_done() -> None:
+async def test_a_fake_reports_its_effect() -> None:
     charged: list[int] = []
 
     class Bank:
@@ -298,7 +268,7 @@ async def test_a_fake_can_say_what_it_would_have_done() -> None:
     effect("outside of any call")
 
 
-async def test_what_another_tool_does_for_it_is_found(tmp_path: Path) -> None:
+async def test_an_effect_of_a_called_tool_is_found(tmp_path: Path) -> None:
     async def do(context: Context) -> None:
         await context.tools.call("asks_save", {})
 
@@ -331,7 +301,7 @@ async def test_a_step_may_do_anything(tmp_path: Path) -> None:
     await accepted(do)
 
 
-async def test_between_the_questions_counts_and_after_them_does_not(tmp_path: Path) -> None:
+async def test_effects_between_questions_count_and_later_ones_do_not(tmp_path: Path) -> None:
     async def do(context: Context) -> None:
         write(tmp_path / "it")
 
@@ -365,7 +335,7 @@ async def test_reading_and_importing_are_no_effects(tmp_path: Path, monkeypatch:
     assert len(list((tmp_path / "__pycache__").iterdir())) == 3
 
 
-async def test_a_task_that_outlives_its_round_is_none_of_the_next(tmp_path: Path) -> None:
+async def test_a_task_of_an_earlier_round_does_not_count(tmp_path: Path) -> None:
     second = asyncio.Event()
     tasks: list[asyncio.Task[None]] = []
 
@@ -385,14 +355,7 @@ async def test_a_task_that_outlives_its_round_is_none_of_the_next(tmp_path: Path
     await accepted(do)
 
 
-async def test_in_a_session_nothing_runs_again(tmp_path: Path) -> None:
-    async def do(context: Context) -> None:
-        write(tmp_path / "it")
-
-    await accepted(do, revision="2025-11-25")
-
-
-async def test_what_may_be_repeated_is_said_by_kind(tmp_path: Path) -> None:
+async def test_repeats_and_sessions_permit_effects(tmp_path: Path) -> None:
     async def do(context: Context) -> None:
         write(tmp_path / "it")
         effect("charge")
@@ -400,9 +363,10 @@ async def test_what_may_be_repeated_is_said_by_kind(tmp_path: Path) -> None:
     assert [one.kind for one in (await refused(do, repeats=["open"])).effects] == ["effect"]
     assert [one.kind for one in (await refused(do, repeats=["effect"])).effects] == ["open"]
     await accepted(do, repeats=["*"])
+    await accepted(do, revision="2025-11-25")
 
 
-async def test_resources_and_prompts_are_watched_too(tmp_path: Path) -> None:
+async def test_resources_and_prompts_are_watched(tmp_path: Path) -> None:
     kit = Toolkit("asks")
 
     @kit.resource("asks://card", mime_type="text/plain")
@@ -424,7 +388,7 @@ async def test_resources_and_prompts_are_watched_too(tmp_path: Path) -> None:
             await client.prompt("greet")
 
 
-def test_the_process_is_not_listened_to_before_something_can_ask() -> None:
+def test_the_audit_hook_is_set_for_tools_that_can_ask_only() -> None:
     script = """
 from pegboard import Toolkit
 from pegboard.testing import connect

@@ -9,7 +9,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from pegboard import Context, PluginConfig, RetryableToolError, ToolAnnotations, ToolExecutionError, Toolkit
+from pegboard import (
+    Context,
+    EmbeddedResource,
+    ImageContent,
+    PluginConfig,
+    ResourceContents,
+    ResourceLink,
+    RetryableToolError,
+    TextContent,
+    ToolAnnotations,
+    ToolExecutionError,
+    Toolkit,
+    ToolResult,
+)
 from pegboard.types import Elicit, ElicitUrl
 from pegboard_plugins.auth_providers import GitHub
 
@@ -87,6 +100,25 @@ def refuse() -> str:
 def again() -> str:
     """Ask for another try."""
     raise RetryableToolError("Too early.", additional_prompt_content="Try it later.", retry_after_ms=50)
+
+
+@kit.tool
+def mute() -> str:
+    """Fail without a message."""
+    raise RetryableToolError
+
+
+@kit.tool
+def mixed() -> ToolResult:
+    """Return content of several kinds, which says that it failed."""
+    resource = ResourceContents("x://y", b"xyz", "x/y")
+    content = (
+        TextContent("one"),
+        ImageContent(b"xyz", "image/png"),
+        ResourceLink("x://y", "y", title="The y"),
+        EmbeddedResource(resource),
+    )
+    return ToolResult({"a": 1}, content=content, is_error=True)
 
 
 @kit.tool

@@ -1,10 +1,10 @@
-"""Secrets of toolkits: which ones each receives, and limits of what it may be given."""
+"""Secrets of toolkits: the ones that each receives, and limits of them."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.cli.conftest import Command
+from tests.host.cli.conftest import Command
 
 WEATHER = '''
 from pegboard import Context, Toolkit
@@ -40,9 +40,15 @@ class Asks(Plugin):
     def register_tools(self, context):
         @tool
         def ask(name: str) -> str:
-            "Ask for a secret by its name."
+            "Read a secret by its name."
             return f"{name}: {context.get_secret(name)}"
         return [ask]
+"""
+CONFIGURED = """
+from pegboard import PluginConfig, Toolkit
+class Config(PluginConfig):
+    key: str
+kit = Toolkit("acme", config=Config)
 """
 SECRETS = {"WEATHER_KEY": "12345", "BANK_PIN": "67890"}
 
@@ -58,37 +64,22 @@ def grant(command: Command, names: str) -> None:
     command.configure(sections=f"[host.toolkits.weather]\nsecrets = {names}", off=["demo"])
 
 
-def served(command: Command) -> set[str]:
-    tools = command("list", "--json", env=SECRETS).data
-    return {tool["name"].removeprefix("weather_") for tool in tools if tool["toolkit"] == "weather"}
-
-
 def test_the_secrets_of_a_toolkit_are_shown(weather: Command) -> None:
-    (row,) = [
-        row for row in weather("plugins", "--json", env={"WEATHER_KEY": "12345"}).data if row["name"] == "weather"
-    ]
+    found = weather("plugins", "--json", env={"WEATHER_KEY": "12345"}).data
+    (row,) = [row for row in found if row["name"] == "weather"]
+    declared, both = "declared by its tools", ["weather_forecast", "weather_pay"]
     assert row["secrets"] == [
-        {"name": "BANK_PIN", "set": False, "given": "declared by its tools", "tools": ["weather_pay"]},
+        {"name": "BANK_PIN", "set": False, "given": declared, "tools": ["weather_pay"]},
         {"name": "GITHUB_TOKEN", "set": True, "given": "as the token of github", "tools": ["weather_star"]},
-        {
-            "name": "WEATHER_KEY",
-            "set": True,
-            "given": "declared by its tools",
-            "tools": ["weather_forecast", "weather_pay"],
-        },
+        {"name": "WEATHER_KEY", "set": True, "given": declared, "tools": both},
     ]
     assert row["may_receive"] is None
-    assert (
-        "installed; secrets: BANK_PIN (not set), GITHUB_TOKEN, WEATHER_KEY\n"
-        in weather("plugins", env=SECRETS | {"BANK_PIN": ""}).out
-    )
-
-
-def test_the_story_of_a_toolkit_and_of_a_secret_tell_it_too(weather: Command) -> None:
+    listed = weather("plugins", env=SECRETS | {"BANK_PIN": ""}).out
+    assert "installed; secrets: BANK_PIN (not set), GITHUB_TOKEN, WEATHER_KEY\n" in listed
     line = "WEATHER_KEY, set, declared by its tools: weather_forecast, weather_pay"
-    assert f"  secret {line}\n" in weather("why", "weather", env=SECRETS).out
+    story = weather("why", "weather", env=SECRETS).out
+    assert (f"  secret {line}\n" in story, "12345" in story) == (True, False)
     assert weather("why", "weather_key", env=SECRETS).out == f"toolkit weather receives the secret {line}\n"
-    assert "12345" not in weather("why", "weather", env=SECRETS).out
 
 
 def test_variables_of_a_section_are_shown(pegboard: Command) -> None:
@@ -97,59 +88,42 @@ def test_variables_of_a_section_are_shown(pegboard: Command) -> None:
     assert "  secret ACME_KEY, set, by key in [toolkits.acme]\n" in pegboard("why", "acme", env={"ACME_KEY": "1"}).out
 
 
-CONFIGURED = """
-from pegboard import PluginConfig, Toolkit
-class Config(PluginConfig):
-    key: str
-kit = Toolkit("acme", config=Config)
-"""
-
-
 @pytest.mark.parametrize(
-    ("names", "tools"),
+    ("names", "token", "tools"),
     [
-        ('["WEATHER_KEY", "BANK_PIN", "GITHUB_TOKEN"]', {"forecast", "pay", "star", "look"}),
-        ('["weather_*", "github_token"]', {"forecast", "star", "look"}),
-        ('["WEATHER_*"]', {"forecast", "look"}),
-        ("[]", {"look"}),
-        ('["*"]', {"forecast", "pay", "star", "look"}),
+        ('["WEATHER_KEY", "BANK_PIN", "GITHUB_TOKEN"]', "x", {"forecast", "pay", "star", "look"}),
+        ('["weather_*", "github_token"]', "x", {"forecast", "star", "look"}),
+        ("[]", "x", {"look"}),
+        ("[]", "", {"star", "look"}),
+        ('["*"]', "x", {"forecast", "pay", "star", "look"}),
     ],
 )
-def test_a_tool_that_requires_more_than_its_toolkit_may_have_is_not_served(
-    weather: Command, names: str, tools: set[str]
+def test_a_tool_that_requires_more_than_is_granted_is_not_served(
+    weather: Command, names: str, token: str, tools: set[str]
 ) -> None:
     grant(weather, names)
-    assert served(weather) == tools
-
-
-def test_a_token_of_another_source_than_a_secret_needs_no_grant(weather: Command) -> None:
-    grant(weather, "[]")
-    tools = weather("list", "--json", env=SECRETS | {"GITHUB_TOKEN": ""}).data
-    assert "weather_star" in {tool["name"] for tool in tools}
+    found = weather("list", "--json", env=SECRETS | {"GITHUB_TOKEN": token}).data
+    assert {one["name"].removeprefix("weather_") for one in found if one["toolkit"] == "weather"} == tools
 
 
 def test_the_problem_names_the_secret_and_the_setting(weather: Command) -> None:
     grant(weather, '["WEATHER_*"]')
-    reason = (
-        "it requires the secret BANK_PIN, which [host.toolkits.weather] secrets (hostconfig.toml:5) does not grant; "
-        "add it there"
-    )
+    setting = "[host.toolkits.weather] secrets (hostconfig.toml:5)"
+    reason = f"it requires the secret BANK_PIN, which {setting} does not grant; add it there"
     done = weather("why", "weather_pay", env=SECRETS)
     assert f"tool weather_pay: not served; {reason}; it comes from weather" in done.out
     assert f"tool 'pay' is not served: {reason}" in done.err
-    assert (
-        "may be given these secrets: WEATHER_* ([host.toolkits.weather] secrets, hostconfig.toml:5)"
-        in weather("why", "weather", env=SECRETS).out
-    )
+    place = "([host.toolkits.weather] secrets, hostconfig.toml:5)"
+    assert f"may be given these secrets: WEATHER_* {place}" in weather("why", "weather", env=SECRETS).out
     assert weather("call", "weather_forecast", env=SECRETS).out == "key of 5 characters\n"
     assert weather("stdio", "--strict", env=SECRETS).code == 3
 
 
 @pytest.mark.parametrize(("name", "value"), [("WEATHER_KEY", "12345"), ("BANK_PIN", "None")])
-def test_a_toolkit_that_asks_by_itself_gets_no_more(pegboard: Command, name: str, value: str) -> None:
+def test_a_plugin_that_reads_secrets_itself_gets_no_others(pegboard: Command, name: str, value: str) -> None:
     pegboard.install("weather", ASKS, target="Asks")
     grant(pegboard, '["WEATHER_KEY"]')
-    done = pegboard("call", "ask", f"name={name}", env={"WEATHER_KEY": "12345", "BANK_PIN": "67890"})
+    done = pegboard("call", "ask", f"name={name}", env=SECRETS)
     assert value in done.out, done.err
     told = "toolkit 'weather' from dist-weather 1.2.3 gets no secret BANK_PIN"
     assert (told in done.err) is (name == "BANK_PIN")
@@ -160,21 +134,19 @@ def test_a_toolkit_that_asks_by_itself_gets_no_more(pegboard: Command, name: str
     [
         ('[host.toolkits.wether]\nsecrets = ["A"]', 'no toolkit of this name is installed; did you mean "weather"?'),
         ('[host.toolkits.weather]\nsecret = ["A"]', 'unknown key; did you mean "secrets"?'),
-        ('[host.toolkit.weather]\nsecrets = ["A"]', 'unknown key; did you mean "toolkits"?'),
         ('[host.toolkits.weather]\nsecrets = "A"', 'host.toolkits.weather.secrets: expected a list, found text "A"'),
         ("[host]\ntoolkits = 1", "expected a table"),
     ],
 )
-def test_a_wrong_limit_keeps_the_host_from_starting(weather: Command, section: str, told: str) -> None:
-    (weather.folder / "hostconfig.toml").write_text(f"{section}\n")
+def test_a_wrong_limit_prevents_the_start(weather: Command, section: str, told: str) -> None:
+    weather.write(f"{section}\n")
     done = weather("stdio")
     assert (done.code, told in done.err) == (3, True), done.err
 
 
-def test_a_variable_sets_a_limit_and_it_is_shown_with_its_source(weather: Command) -> None:
+def test_a_variable_sets_a_limit(weather: Command) -> None:
     limit = {"PEGBOARD__HOST__TOOLKITS__WEATHER__SECRETS": '["WEATHER_KEY"]'}
     shown = weather("config", "show", env=limit).out
     assert 'toolkits.weather.secrets = ["WEATHER_KEY"]' in shown
     assert "# environment variable PEGBOARD__HOST__TOOLKITS__WEATHER__SECRETS" in shown
-    assert "WEATHER_KEY, set" in weather("why", "weather", env=limit | SECRETS).out
     assert "weather_pay" in weather("list", env=limit | SECRETS).err

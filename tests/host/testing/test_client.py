@@ -13,8 +13,8 @@ import pytest
 from pegboard import Completion, ErrorKind, ToolAnnotations, Toolkit
 from pegboard.plugin import ProtocolError, TransportError
 from pegboard.testing import TestClient, ToolFailed, connect
+from tests.host.testing import kits
 from tests.support.recorder import Conversation
-from tests.testing import kits
 
 REVISIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
 ASKING = REVISIONS[:2]
@@ -54,7 +54,7 @@ async def test_a_tool_is_called_by_any_of_its_names(revision: str) -> None:
     assert result.is_error is False
 
 
-async def test_the_value_is_what_is_structured_else_the_text(revision: str) -> None:
+async def test_the_value_is_the_structured_content_or_the_text(revision: str) -> None:
     async with recorded(revision=revision) as client:
         result = await client.call("prices", cities=["Bern"])
         nothing = await client.call("nothing")
@@ -76,28 +76,20 @@ async def test_arguments_may_have_any_name() -> None:
         assert (await client.call("odd", name="a", arguments="b", self="c")).value == "abc"
 
 
-async def test_an_error_says_what_programs_may_know(revision: str) -> None:
+async def test_an_error_has_fields_for_programs(revision: str) -> None:
     async with recorded(revision=revision) as client:
-        result = await client.call("again")
-    assert result.is_error
-    assert result.error.message == "too early\n\nWait."
-    assert (result.error.kind, result.error.can_retry) == (ErrorKind.TOOL_RUNTIME_RETRY, True)
-    assert (result.error.retry_after_ms, result.error.status_code) == (50, None)
-    assert result.error.error_id is None
-    assert result.error.cause is None
+        result, other = await client.call("again"), await client.call("prices", cities=[])
+    error = result.error
+    assert (error.message, error.kind, error.can_retry) == ("too early\n\nWait.", ErrorKind.TOOL_RUNTIME_RETRY, True)
+    assert (error.retry_after_ms, error.status_code, error.error_id, error.cause) == (50, None, None, None)
     with pytest.raises(ToolFailed, match="trips_again failed: too early") as caught:
         result.value  # noqa: B018 - reading it is the test
     assert caught.value.result is result
+    with pytest.raises(AssertionError, match="trips_prices was to fail, and gave"):
+        other.error  # noqa: B018
 
 
-async def test_a_value_is_no_error() -> None:
-    async with connect(kits.kit) as client:
-        result = await client.call("prices", cities=[])
-    with pytest.raises(AssertionError, match=r"trips_prices was to fail, and gave \{\}"):
-        result.error  # noqa: B018
-
-
-async def test_an_accident_is_masked_for_the_client_and_not_for_the_test() -> None:
+async def test_an_unexpected_error_is_masked_for_the_client_only() -> None:
     async with recorded() as client:
         result = await client.call("crash")
     assert "mistake" not in result.text
@@ -116,7 +108,7 @@ async def test_wrong_arguments_are_a_result_and_an_unknown_tool_an_error(revisio
             await client.call("nowhere")
 
 
-async def test_a_name_that_two_have_is_not_guessed() -> None:
+async def test_an_ambiguous_name_is_not_guessed() -> None:
     one, other = Toolkit("one"), Toolkit("other")
     for kit in (one, other):
 
@@ -125,32 +117,20 @@ async def test_a_name_that_two_have_is_not_guessed() -> None:
             """Be two."""
             return ""
 
-    async with connect(one, other) as client:
-        with pytest.raises(LookupError, match="'same' may be any of: one_same, other_same"):
+        @kit.tool
+        def quick_read() -> str:
+            """Read."""
+            return ""
+
+    async with connect(one, other, hostconfig={"host": {"tool_names": "pascal"}}) as client:
+        with pytest.raises(LookupError, match="'same' may be any of: One_Same, Other_Same"):
             await client.call("same")
-        assert (await client.call("other_same")).value == ""
-        assert [tool["name"] for tool in await client.tools()] == ["one_same", "other_same"]
-
-
-async def test_a_part_of_another_name_is_no_name() -> None:
-    kit = Toolkit("files")
-
-    @kit.tool
-    def quick_read() -> str:
-        """Read."""
-        return ""
-
-    async with connect(kit) as client:
+        assert (await client.call("Other_Same")).value == ""
         with pytest.raises(ProtocolError, match="Unknown tool: read"):
             await client.call("read")
 
 
-async def test_names_of_the_other_style_are_found_too() -> None:
-    async with connect(kits.kit, hostconfig={"host": {"tool_names": "pascal"}}) as client:
-        assert (await client.call("prices", cities=[])).name == "Trips_Prices"
-
-
-async def test_what_a_tool_is_can_be_looked_at() -> None:
+async def test_the_definition_of_a_tool_is_listed() -> None:
     kit = Toolkit("t")
 
     @kit.tool(title="Look", annotations=ToolAnnotations(read_only=True))
@@ -170,7 +150,7 @@ async def test_what_a_tool_is_can_be_looked_at() -> None:
 # --- lists, resources and prompts
 
 
-async def test_lists_are_read_to_their_ends(revision: str) -> None:
+async def test_lists_are_read_page_by_page(revision: str) -> None:
     async with recorded(revision=revision, hostconfig={"host": {"page_size": 2}}) as client:
         assert len(await client.tools()) == 11
         assert [one["uri"] for one in await client.resources()] == ["trips://home", "trips://map"]
@@ -179,36 +159,27 @@ async def test_lists_are_read_to_their_ends(revision: str) -> None:
     assert sum(b'"tools/list"' in message for _, message in client.traffic) == 6
 
 
-async def test_resources_are_read(revision: str) -> None:
+async def test_resources_prompts_and_completions_are_read(revision: str) -> None:
     async with recorded(revision=revision) as client:
         home = await client.read("trips://home")
         world = await client.read("trips://map")
         assert (await client.read("trips://cities/Rome")).text == "City of Rome"
         with pytest.raises(ProtocolError):
             await client.read("trips://nowhere")
-    assert (home.text, home.data) == ("Bern", b"Bern")
-    assert home.contents[0]["mimeType"] == "text/plain"
-    assert (world.text, world.data) == ("", bytes(range(256)))
-
-
-async def test_prompts_are_given(revision: str) -> None:
-    async with recorded(revision=revision) as client:
         given = await client.prompt("plan", style="broad")
         assert (await client.prompt("trips_plan", {})).text.startswith("Plan, brief.")
-    assert given.text == "Plan, broad.\nWhere to?"
-    assert [message["role"] for message in given.messages] == ["user", "assistant"]
-
-
-async def test_arguments_are_completed() -> None:
-    async with recorded() as client:
         assert await client.complete("plan", "style", "br") == Completion(("brief", "broad"), 2, False)
         assert (await client.complete("trips://cities/{name}", "name", "B")).values == ("Bern", "Basel")
+    assert (home.text, home.data, home.contents[0]["mimeType"]) == ("Bern", b"Bern", "text/plain")
+    assert (world.text, world.data) == ("", bytes(range(256)))
+    assert given.text == "Plan, broad.\nWhere to?"
+    assert [message["role"] for message in given.messages] == ["user", "assistant"]
 
 
 # --- what is told
 
 
-async def test_what_a_call_tells_is_heard(revision: str) -> None:
+async def test_logs_and_progress_are_kept(revision: str) -> None:
     async with recorded(revision=revision) as client:
         await client.call("tell")
         await client.call("tell")
@@ -219,7 +190,7 @@ async def test_what_a_call_tells_is_heard(revision: str) -> None:
     ] * 2
 
 
-async def test_changes_are_heard_by_who_listens(revision: str) -> None:
+async def test_changes_are_notified_after_listen(revision: str) -> None:
     async with recorded(revision=revision) as client:
         await client.listen("trips://home")
         await client.call("tell")
@@ -229,12 +200,6 @@ async def test_changes_are_heard_by_who_listens(revision: str) -> None:
         before = len(client.notifications)
         await client.call("tell")
         assert len(client.notifications) > before
-
-
-async def test_what_is_never_told_is_not_waited_for_for_ever() -> None:
-    async with connect(kits.kit, timeout=0.01) as client:
-        with pytest.raises(TimeoutError, match=r"no notifications/x within 0\.01 seconds"):
-            await client.heard("notifications/x")
 
 
 async def test_a_subscription_that_is_refused_says_why() -> None:
@@ -259,7 +224,7 @@ async def test_any_request_may_be_sent() -> None:
     assert all(b'"com.example/trace":"t"' in message for message in sent[1:-1])
 
 
-async def test_values_of_python_are_written_as_json_has_them() -> None:
+async def test_python_values_are_sent_as_json() -> None:
     kit = Toolkit("t")
 
     @kit.tool
@@ -280,7 +245,7 @@ async def test_values_of_python_are_written_as_json_has_them() -> None:
             await client.call("back", value="\ud800")
 
 
-async def test_a_request_that_is_given_up_is_taken_back(revision: str) -> None:
+async def test_a_cancelled_request_is_cancelled_at_the_host(revision: str) -> None:
     async with recorded(revision=revision) as client:
         for _ in range(2):
             waiting = asyncio.create_task(client.call("forever"))
@@ -292,13 +257,15 @@ async def test_a_request_that_is_given_up_is_taken_back(revision: str) -> None:
         assert "cancelled" in (await client.call("ends")).text
 
 
-async def test_a_request_without_an_answer_fails() -> None:
+async def test_waiting_ends_with_the_timeout() -> None:
     async with connect(kits.kit, timeout=0.05) as client:
         with pytest.raises(TimeoutError, match=r"no answer to tools/call within 0\.05 seconds"):
             await client.call("forever")
+        with pytest.raises(TimeoutError, match=r"no notifications/x within 0\.05 seconds"):
+            await client.heard("notifications/x")
 
 
-async def test_after_the_end_nothing_is_answered() -> None:
+async def test_calls_fail_after_the_end() -> None:
     async with connect(kits.kit) as client:
         waiting = asyncio.create_task(client.call("forever"))
         await client.heard("notifications/progress")

@@ -12,7 +12,7 @@ from pegboard import Context, Toolkit
 from pegboard.plugin import ClientError
 from pegboard.testing import Answer, Asked, accept, cancel, connect, decline, reply
 from pegboard.testing.answers import Answers
-from tests.testing import kits
+from tests.host.testing import kits
 
 REVISIONS = ["2026-07-28", "2025-11-25"]
 

@@ -119,5 +119,5 @@ def test_a_broken_rule_says_what_it_found(project: Path) -> None:
         "class TestStore(SessionStoreContract):\n    def make(self): return Store()\n"
     )
     done = run(project, *WITHOUT_ASYNC)
-    assert "5 failed, 1 passed" in done.stdout
+    assert "6 failed, 1 passed" in done.stdout
     assert "At index 0 diff: None != 's0'" in done.stdout

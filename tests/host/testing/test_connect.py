@@ -10,13 +10,12 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from pegboard import Context, PluginConfig, Toolkit, ToolResult
 from pegboard.plugin import ConfigError, Middleware, Plugin, PluginError, SecretStore, ToolDefinition, around, hookimpl
-from pegboard.testing import PlainClient, TestClient, connect
+from pegboard.testing import PlainClient, TestClient, cancel, connect
 from pegboard.types import Call, Caller, CallNext, Outcome
-from tests.testing import kits
+from tests.host.testing import kits
 
 
 class LoudConfig(PluginConfig):
@@ -49,12 +48,10 @@ def greeter() -> Toolkit:
     return kit
 
 
-async def test_a_plugin_stands_in_the_path_of_the_toolkits_calls() -> None:
+async def test_a_plugin_class_has_a_name_of_its_own() -> None:
     async with connect(greeter(), plugins={"loud": VeryLoudPlugin}) as client:
         assert (await client.call("hello")).value == "hello None!"
-
-
-async def test_a_plugin_class_is_known_by_its_own_name() -> None:
+        assert [tool["name"] for tool in await client.tools()] == ["greeter_hello"]
     async with connect(VeryLoudPlugin, greeter(), config={"mark": "?"}, user="ada") as client:
         assert (await client.call("hello")).value == "hello ada?"
         assert "very_loud" in [plugin.origin.name for plugin in client.host.report.plugins]
@@ -77,22 +74,16 @@ async def test_a_module_is_a_plugin() -> None:
         assert "weather" in [plugin.origin.name for plugin in client.host.report.plugins]
 
 
-async def test_an_installed_toolkit_is_known_by_its_name(tmp_path: Path) -> None:
+async def test_an_installed_plugin_is_given_by_name_or_class(tmp_path: Path) -> None:
+    from pegboard_plugins.http import HttpPlugin
+
     (tmp_path / "note.txt").write_text("hello")
     async with connect("files", config={"roots": [str(tmp_path)]}) as client:
         assert "hello" in (await client.call("read", path="note.txt")).text
-
-
-async def test_an_installed_plugin_takes_its_settings() -> None:
     async with connect(greeter(), plugins={"mcp": {"list_ttl_ms": 7}}) as client:
         assert (await client.request("tools/list"))["ttlMs"] == 7
     async with connect("mcp", greeter(), config={"list_ttl_ms": 8}) as client:
         assert (await client.request("tools/list"))["ttlMs"] == 8
-
-
-async def test_an_installed_plugin_given_as_its_class_is_that_plugin() -> None:
-    from pegboard_plugins.http import HttpPlugin
-
     async with connect(HttpPlugin, config={"port": 0}) as client:
         (own,) = [plugin.origin for plugin in client.host.report.plugins if plugin.origin.name == "http"]
         assert own.distribution == "pegboard"
@@ -111,24 +102,20 @@ async def test_a_toolkit_takes_the_place_of_an_installed_one_of_its_name() -> No
         assert [tool["name"] for tool in await client.tools()] == ["files_mark"]
 
 
-def test_what_is_not_installed_is_not_there() -> None:
-    with pytest.raises(LookupError, match="no toolkit and no plugin is installed by the name 'nothing'"):
-        connect("nothing").__enter__()
-
-
-@pytest.mark.parametrize("given", [5, dict, len, None])
-def test_what_no_host_runs_is_refused(given: Any) -> None:
-    with pytest.raises(TypeError, match="is no Toolkit, no Plugin class, no module with hooks"), connect(given):
+@pytest.mark.parametrize("given", [5, dict, len, None, "nothing"])
+def test_an_invalid_kit_is_refused(given: Any) -> None:
+    told = "is no Toolkit, no Plugin class|no plugin is installed by the name 'nothing'"
+    with pytest.raises((TypeError, LookupError), match=told), connect(given):
         pass
 
 
-def test_without_with_it_says_how_to_write_it() -> None:
+def test_without_with_the_error_names_it() -> None:
     forgotten: Any = connect(greeter())
     with pytest.raises(AttributeError, match=r"no 'call', its client has: write `with connect\(...\) as client`"):
         forgotten.call("hello")
 
 
-def test_how_a_test_sets_a_secret_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_missing_secret_is_told_with_the_option(caplog: pytest.LogCaptureFixture) -> None:
     kit = Toolkit("x")
 
     @kit.tool(requires_secrets=["KEY"])
@@ -137,11 +124,6 @@ def test_how_a_test_sets_a_secret_is_told(caplog: pytest.LogCaptureFixture) -> N
 
     with connect(kit):
         assert 'set it by `connect(..., secrets={"KEY": "..."})`' in caplog.text
-
-
-async def test_nothing_else_that_is_installed_runs() -> None:
-    async with connect(greeter()) as client:
-        assert [tool["name"] for tool in await client.tools()] == ["greeter_hello"]
 
 
 # --- secrets
@@ -182,7 +164,7 @@ async def test_the_tests_secrets_come_before_those_of_other_stores(monkeypatch: 
             assert (await client.call("secret")).value == "of the machine"
 
 
-async def test_a_caller_may_be_a_stranger() -> None:
+async def test_the_caller_may_be_anonymous() -> None:
     """What uses a secret is for the operator."""
     async with connect(kits.kit, secrets={"AGENCY_KEY": "k"}, caller=Caller()) as client:
         assert "trips_secret" in [tool["name"] for tool in await client.tools()]
@@ -203,25 +185,20 @@ def broken() -> Toolkit:
     return kit
 
 
-async def test_a_wrong_definition_is_raised_with_its_reason() -> None:
+async def test_a_wrong_definition_is_raised_or_reported() -> None:
     with pytest.raises(PluginError, match="wrong") as caught:
         async with connect(broken()):
             pass
     assert f"{Path(__file__).name}:" in str(caught.value)
-
-
-async def test_or_it_is_among_the_problems() -> None:
     async with connect(broken(), strict=False) as client:
         assert [tool["name"] for tool in await client.tools()] == ["greeter_hello"]
         assert any("wrong" in str(problem) for problem in client.problems)
 
 
-async def test_wrong_settings_are_raised() -> None:
+@pytest.mark.parametrize("options", [{"config": {"nonsense": 1}}, {"hostconfig": {"host": {"nonsense": 1}}}])
+async def test_wrong_settings_are_raised(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="nonsense"):
-        async with connect(kits.kit, config={"nonsense": 1}):
-            pass
-    with pytest.raises(ConfigError, match="nonsense"):
-        async with connect(kits.kit, hostconfig={"host": {"nonsense": 1}}):
+        async with connect(kits.kit, **options):
             pass
 
 
@@ -239,24 +216,13 @@ async def test_a_lifespan_that_fails_is_raised() -> None:
             pass
 
 
-async def test_a_revision_that_nobody_speaks_is_refused() -> None:
+async def test_an_unknown_revision_is_refused() -> None:
     with pytest.raises(ValueError, match="the host does not speak 2020-01-01; it offers 2025-11-25"):
         async with connect(greeter(), revision="2020-01-01"):
             pass
 
 
 # --- fixtures and plain tests
-
-
-@pytest_asyncio.fixture
-async def trips() -> AsyncIterator[TestClient]:
-    """pytest-asyncio opens and closes this in two tasks; a lifespan of the toolkit minds that."""
-    async with connect(kits.kit) as client:
-        yield client
-
-
-async def test_a_fixture_may_hold_the_client(trips: TestClient, caplog: pytest.LogCaptureFixture) -> None:
-    assert (await trips.call("prices", cities=["Rome"])).value == {"Rome": 40}
 
 
 async def test_a_host_ends_in_the_task_that_began_it(caplog: pytest.LogCaptureFixture) -> None:
@@ -267,7 +233,7 @@ async def test_a_host_ends_in_the_task_that_began_it(caplog: pytest.LogCaptureFi
     assert "failed to end" not in caplog.text
 
 
-async def test_a_host_that_nobody_waits_for_any_more_is_not_left_behind() -> None:
+async def test_a_start_that_is_cancelled_leaves_no_host() -> None:
     kit, ended = greeter(), asyncio.Event()
 
     @kit.lifespan
@@ -284,13 +250,13 @@ async def test_a_host_that_nobody_waits_for_any_more_is_not_left_behind() -> Non
     assert ended.is_set()
 
 
-def test_the_plain_client_has_all_that_the_other_has() -> None:
+def test_the_plain_client_has_all_methods() -> None:
     names = {name for name in dir(TestClient) if not name.startswith("_")}
     assert names - set(dir(PlainClient)) == set()
 
 
-def test_a_plain_test_needs_no_loop() -> None:
-    with connect(kits.kit, secrets={"AGENCY_KEY": "k"}, answers=[cancelled()]) as client:
+def test_the_plain_client_needs_no_loop() -> None:
+    with connect(kits.kit, secrets={"AGENCY_KEY": "k"}, answers=[cancel()]) as client:
         assert client.call("prices", cities=["Rome"]).value == {"Rome": 40}
         assert client.call("book").value == "cancel"
         assert client.asked[0].message == "Who travels?"
@@ -319,18 +285,12 @@ def test_a_plain_test_needs_no_loop() -> None:
         assert client.run(client.client.call("nothing")).value is None
 
 
-def cancelled() -> object:
-    from pegboard.testing import cancel
-
-    return cancel()
-
-
-async def test_where_a_loop_runs_it_says_what_to_write() -> None:
+async def test_in_a_running_loop_the_error_names_async_with() -> None:
     with pytest.raises(RuntimeError, match="write `async with connect"):
         connect(kits.kit).__enter__()
 
 
-def test_a_plain_test_learns_what_is_wrong_too() -> None:
+def test_a_plain_test_gets_the_problems() -> None:
     with pytest.raises(PluginError, match="wrong"), connect(broken()):
         pass
     assert sys.exc_info() == (None, None, None)

@@ -12,7 +12,7 @@ import pytest
 from pegboard import Toolkit
 from pegboard.testing import SnapshotDiffers, compare, connect
 from pegboard.testing.snapshots import differences, render
-from tests.testing import kits
+from tests.host.testing import kits
 
 BEFORE: dict[str, Any] = {
     "tools": {

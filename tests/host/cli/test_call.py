@@ -1,0 +1,249 @@
+"""`pegboard call`: arguments, printed results, exit codes, and questions at a terminal."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+
+import pytest
+
+from tests.host.cli.conftest import Command
+from tests.host.cli.demo_kit import CANARY, EVIL
+from tests.support.peer import WAIT
+
+
+@pytest.mark.parametrize(
+    ("texts", "result"),
+    [
+        (["value=x=y:=z", "items:=[1, 2]"], {"value": "x=y:=z", "items": [1, 2]}),
+        (["value= é日本 "], {"value": " é日本 ", "items": None}),
+        (["value="], {"value": "", "items": None}),
+        (['value:={"c": [true, 18446744073709551616]}'], {"value": {"c": [True, 2**64]}, "items": None}),
+    ],
+)
+def test_arguments_are_strings_or_json(texts: list[str], result: object, pegboard: Command) -> None:
+    done = pegboard("call", "demo_shape", *texts)
+    assert (done.code, done.data, done.err) == (0, result, "")
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["a"], "'a' is no argument; write key=value for text, key:=json for anything else"),
+        ([":=1"], "':=1' is no argument"),
+        (["a:=x"], "'a:=x': the value of 'a' is not JSON"),
+        (["a:=NaN"], "is not JSON"),
+        (["a=1", "a:=2"], "the argument 'a' is given twice"),
+        (["a=\udcff"], "is not UTF-8"),
+    ],
+)
+def test_a_wrong_argument_is_usage(texts: list[str], message: str, pegboard: Command) -> None:
+    done = pegboard("call", "demo_echo", *texts)
+    assert (done.code, done.out, message in done.err) == (2, "", True), done.err
+
+
+@pytest.mark.parametrize(
+    ("line", "out", "data"),
+    [
+        ("demo_echo text=x", "x\n", "x"),
+        ("Demo::Echo text=日本", "日本\n", "日本"),
+        ("demo_add a:=1 b=41", "42\n", 42),
+        ("demo_nothing", "", None),
+        ("demo_secret", "5\n", 5),
+    ],
+)
+def test_the_result_is_printed_as_text_or_json(line: str, out: str, data: object, pegboard: Command) -> None:
+    assert pegboard("call", *line.split()) == (0, out, "")
+    assert pegboard("call", *line.split(), "--json").data == {"result": data}
+
+
+def test_values_that_json_cannot_express_are_replaced(pegboard: Command) -> None:
+    done = pegboard("call", "demo_odd", "--json")
+    found = json.loads(done.out, parse_constant=pytest.fail)
+    assert (done.code, found) == (0, {"result": {"half": "\ufffd", "nan": None}})
+
+
+def test_content_is_text_and_binary_content_is_counted(pegboard: Command) -> None:
+    done = pegboard("call", "demo_mixed")
+    shown = "one\n[image: image/png, 3 bytes]\nThe y: x://y\n[x://y: x/y, 3 bytes]\n"
+    assert (done.code, done.out) == (1, shown), "the result says that it failed"
+    first, image, *_ = pegboard("call", "demo_mixed", "--json").data["content"]
+    assert first == {"type": "TextContent", "text": "one"}
+    assert image == {"type": "ImageContent", "data": "eHl6", "mime_type": "image/png"}
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("demo_ecko", ["there is no tool 'demo_ecko'; did you mean 'demo_echo'?"]),
+        ("demo_write", ["the tool demo_write is not served: switched off by the settings of demo"]),
+        ("demo_again", ["Too early.", "Try it later."]),
+        ("demo_mute", ["RetryableToolError"]),
+        (
+            "demo_order",
+            [
+                "This tool needs input that it cannot be given here: nobody can be asked.",
+                "tools that ask are called in a terminal, or by an MCP client",
+            ],
+        ),
+    ],
+)
+def test_a_failure_is_told(line: str, told: list[str], pegboard: Command) -> None:
+    done = pegboard("call", line)
+    assert (done.code, done.out, done.err.splitlines()) == (1, "", [f"pegboard: {text}" for text in told])
+
+
+def test_arguments_that_do_not_fit_are_told_with_the_command_that_lists_them(pegboard: Command) -> None:
+    done = pegboard("call", "demo_add", "a=x", "c=1")
+    lines = done.err.splitlines()
+    assert (done.code, done.out, lines[0]) == (1, "", "pegboard: Invalid arguments:")
+    assert lines[1].startswith("pegboard: a: must be an integer")
+    assert lines[2] == "pegboard: c is not a parameter of this tool"
+    assert "`pegboard show demo_add`" in lines[3]
+
+
+def test_a_crash_is_masked_and_its_id_leads_to_the_log(pegboard: Command) -> None:
+    done = pegboard("call", "demo_crash")
+    assert (done.code, done.out) == (1, "")
+    assert "pegboard: It failed unexpectedly." in done.err
+    assert "RuntimeError: canary" in done.err
+    told = done.err.splitlines()[-1]
+    assert CANARY not in told
+    assert done.err.count(told.split()[2].rstrip(";")) == 2
+
+
+def test_a_failure_as_json_omits_details_for_the_log(pegboard: Command) -> None:
+    done = pegboard("call", "demo_again", "--json")
+    error = done.data["error"]
+    assert (done.code, error["message"], error["kind"], error["retry_after_ms"]) == (
+        1, "Too early.", "TOOL_RUNTIME_RETRY", 50,
+    )  # fmt: skip
+    refused = pegboard("call", "demo_refuse", "--json")
+    assert refused.data["error"]["message"] == "It cannot be done."
+    assert refused.data["error"]["error_id"] in refused.err
+    assert CANARY not in refused.out
+    assert "developer_message" not in refused.data["error"]
+
+
+def test_a_missing_secret_is_told(pegboard: Command) -> None:
+    done = pegboard("call", "demo_secret", env={"DEMO_KEY": ""})
+    assert (done.code, done.out, "DEMO_KEY" in done.err) == (1, "", True)
+
+
+def test_progress_is_shown_at_a_terminal_or_with_verbose(pegboard: Command) -> None:
+    steps = ["pegboard: 1 of 3 step 1", "pegboard: 2 of 3 step 2", "pegboard: 3 of 3 step 3"]
+    for options, terminal in (((), (2,)), (("-v",), ())):
+        done = pegboard("call", "demo_count", *options, terminal=terminal)
+        assert (done.code, done.out) == (0, "counted\n")
+        assert [line for line in done.err.splitlines() if line.startswith("pegboard: ")] == steps
+    assert pegboard("call", "demo_count").err == ""
+
+
+def test_log_messages_of_a_tool_are_in_the_log_only(pegboard: Command) -> None:
+    done = pegboard("call", "demo_tell", "-v")
+    assert (done.code, done.out) == (0, "told\n")
+    assert "INFO pegboard.tools.demo_tell [caller=operator]: Half way." in done.err
+    assert "WARNING pegboard.tools.demo_tell [caller=operator]: Slow disk." in done.err
+    assert "\npegboard: " not in f"\n{done.err}"
+
+
+def test_the_printed_output_of_a_tool_goes_to_standard_error(pegboard: Command) -> None:
+    done = pegboard("call", "demo_chat", "--json")
+    assert (done.code, done.data) == (0, {"result": "data"})
+    assert "chatter of print" in done.err
+    assert "chatter of descriptor 1" in done.err
+
+
+def test_control_characters_are_escaped_at_a_terminal_only(pegboard: Command) -> None:
+    assert pegboard("call", "demo_evil").out == f"{EVIL}\n"
+    shown = pegboard("call", "demo_evil", terminal=(1,)).err
+    assert not set(shown) & set("\x1b\x07\u202e\u200b\U000e0041\x9b")
+    assert "\\x1b[31mred" in shown
+    assert "é 日本" in shown
+
+
+def test_ctrl_c_ends_a_call_whose_thread_goes_on(pegboard: Command) -> None:
+    process = subprocess.Popen(
+        pegboard.arguments("call", "demo_block", "-v"),
+        cwd=pegboard.folder,
+        env=pegboard.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # a job in the background of a shell ignores Ctrl-C
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread runs here
+    )
+    assert process.stderr is not None
+    with process:
+        try:
+            for line in process.stderr:
+                if b"blocking" in line:
+                    process.send_signal(signal.SIGINT)
+                    break
+            assert process.wait(WAIT) == 130
+        finally:
+            process.kill()
+        assert b"Traceback" not in process.stderr.read()
+
+
+# --- questions at a terminal
+
+ORDER = {"name": "Ada", "cups": 2, "size": "l", "extras": ["milk", "sugar"], "warm": True, "note": None}
+DEFAULTS = {"name": "Ada", "cups": 1, "size": "s", "extras": [], "warm": False, "note": "hot"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "typed", "result", "shown"),
+    [
+        (
+            "demo_order",
+            "Ada\n2\nLarge\nmilk, sugar\nyes\n\nyes\n",
+            {"action": "accept", "order": ORDER},
+            [
+                "pegboard: What will it be?",
+                "pegboard:   error: forged",
+                "Name: for the cup: ",
+                "Cups [a whole number] [1]: ",
+                "[s (Small)|l (Large)] [s]: ",
+                "[milk|sugar, several with commas]",
+                "Warm [yes or no]: ",
+                "Send this? [yes or no]: ",
+            ],
+        ),
+        (
+            "demo_order",
+            "A\nAda\nmany\n12\n\n\n\nperhaps\nno\nhot\nmaybe\ny\n",
+            {"action": "accept", "order": DEFAULTS},
+            [
+                "pegboard: name is too short",
+                "pegboard: cups must be a number",
+                "pegboard: cups is out of range",
+                "pegboard: warm must be true or false",
+            ],
+        ),
+        ("demo_order", "Ada\n\n\n\nn\n\nno\n", {"action": "decline", "order": None}, []),
+        ("demo_order", "Ada\n\x04", {"action": "cancel", "order": None}, []),
+        ("demo_both", "yes\nno\n", ["accept", "decline"], ["https://pay.example/1", "Did you open it?", "Sure?"]),
+    ],
+)
+def test_questions_are_asked_at_a_terminal(
+    tool: str, typed: str, result: object, shown: list[str], pegboard: Command
+) -> None:
+    done = pegboard("call", tool, typed=typed, terminal=(0, 2))
+    assert (done.code, done.data) == (0, result)
+    places = [done.err.find(words) for words in shown]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    ("tool", "told"),
+    [
+        ("demo_idea", "This needs a client with the capability sampling"),
+        ("demo_poll", "A terminal has no answer to com.example/poll."),
+    ],
+)
+def test_a_terminal_supports_elicitation_only(tool: str, told: str, pegboard: Command) -> None:
+    done = pegboard("call", tool, terminal=(0, 2))
+    assert (done.code, done.out, told in done.err) == (1, "", True)

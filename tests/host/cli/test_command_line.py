@@ -1,0 +1,154 @@
+"""The command line: options, help, exit codes and output."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from pegboard.cli.parser import parse
+from tests.host.cli.conftest import Command
+
+COMMANDS = ("stdio", "serve", "list", "show", "call", "plugins", "why", "config", "config check", "config show")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--json --only a,b -v call TOOL x=1 y:=2",
+        "call --json TOOL --only=a x=1 -v --only b y:=2",
+        "--only a call TOOL x=1 y:=2 --only b --json -v",
+    ],
+)
+def test_options_may_come_before_between_and_after_arguments(line: str) -> None:
+    options = parse(line.split())
+    assert (options.run, options.tool, options.arguments) == ("call:run_call", "TOOL", ["x=1", "y:=2"])
+    assert (options.json, options.only, options.verbose) == (True, ["a", "b"], 1)
+    assert (options.strict, options.safe, options.config) == (False, False, None)
+
+
+def test_options_add_up() -> None:
+    assert parse(["-v", "list", "-v"]).verbose == parse(["list", "-vv"]).verbose == 2
+    assert parse(["--only", "a, b ,", "list", "--only=c"]).only == ["a", "b", "c"]
+    options = parse(["config", "--json", "check", "--config", "x.toml"])
+    assert (options.run, options.json, options.config) == (
+        "config_commands:run_config_check", True, Path("x.toml"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("lits", "there is no command 'lits'; did you mean 'list'?"),
+        ("quite", "there is no command 'quite'"),
+        ("config chekc", "there is no command 'chekc'; did you mean 'check'?"),
+        ("config", "the following arguments are required: COMMAND"),
+        ("call", "the following arguments are required: tool\n"),
+        ("list files", "'files' is one argument too many\n"),
+        ("list kit.py", "'kit.py' is one argument too many; a file of tools is named with --file kit.py\n"),
+        ("list --jsno", "unknown option '--jsno'; did you mean '--json'?"),
+        ("list --js", "unknown option '--js'"),
+        ("list --config", "argument --config: expected one argument"),
+        ("call TOOL --path=x", "unknown option '--path=x'; a tool's arguments have no dashes: path=x"),
+        ("call TOOL --path x", "unknown option '--path'; a tool's arguments have no dashes: path=VALUE"),
+    ],
+)
+def test_a_wrong_line_is_refused_with_a_hint(line: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        parse(line.split())
+    out, err = capsys.readouterr()
+    assert (caught.value.code, out) == (2, "")
+    assert err.startswith(f"pegboard: {told}")
+    assert err.splitlines()[-1].startswith("pegboard: see `pegboard")
+
+
+@pytest.mark.parametrize(("argument", "code"), [("--version", 0), ("--nonsense", 2)])
+def test_version_and_usage_load_no_host(argument: str, code: int, bare: Command) -> None:
+    script = (
+        "import sys\nfrom pegboard.cli import main\ncode = main(sys.argv[1:])\n"
+        "print([name for name in ('pydantic', 'pluggy', 'asyncio', 'pegboard.host') if name in sys.modules])\n"
+        "sys.exit(code)"
+    )
+    done = bare.run([sys.executable, "-c", script, argument])
+    first = f"pegboard {version('pegboard')}\n" if code == 0 else ""
+    assert (done.code, done.out) == (code, f"{first}[]\n")
+
+
+def test_without_a_command_there_is_help(bare: Command) -> None:
+    done = bare()
+    assert (done.code, done.err, done.out) == (0, "", bare("--help").out)
+    for command in COMMANDS[:8]:
+        assert f"    {command} " in done.out
+    assert "exit codes: 0 fine; 1 " in done.out
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_has_examples_that_parse(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        parse([*command.split(), "--help"])
+    out, err = capsys.readouterr()
+    assert (caught.value.code, err, "--config FILE" in out) == (0, "", True)
+    examples = out.partition("examples:\n")[2].partition("\n\n")[0].splitlines()
+    assert examples
+    for example in examples:
+        words = example.strip().partition("   ")[0].split()
+        assert words[: 1 + len(command.split())] == ["pegboard", *command.split()]
+        parse(words[1:])
+
+
+# --- output
+
+
+@pytest.mark.parametrize("line", ["list", "call demo_big", "config show", "--help", ""])
+def test_a_closed_pipe_causes_no_complaint(line: str, pegboard: Command) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = pegboard(*line.split(), stdout=writing)
+    os.close(writing)
+    assert done.code in (0, 1)
+    assert not [words for words in ("Traceback", "Exception ignored", "BrokenPipe") if words in done.err]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is full")
+@pytest.mark.parametrize("line", ["list", "call demo_big"])
+def test_a_full_disk_is_told(line: str, pegboard: Command) -> None:
+    with open("/dev/full", "w") as full:
+        done = pegboard(*line.split(), stdout=full)
+    assert done.code == 1
+    assert "pegboard: the output cannot be written: No space left on device" in done.err
+    assert not [words for words in ("Traceback", "Exception ignored") if words in done.err]
+
+
+@pytest.mark.parametrize("line", ["list", "--version", "call demo_chat", "config check"])
+def test_a_command_works_without_standard_output(line: str, pegboard: Command) -> None:
+    code = "import os, sys\nos.close(1)\nos.execv(sys.executable, [sys.executable, '-m', 'pegboard', *sys.argv[1:]])"
+    done = pegboard.run([sys.executable, "-c", code, *line.split()])
+    assert (done.code, "Traceback" in done.err) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("env", "encoding"),
+    [
+        ({"PYTHONIOENCODING": "cp932"}, "cp932"),
+        ({"PYTHONIOENCODING": "", "LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, "ascii"),
+        ({"PYTHONIOENCODING": "ascii:strict"}, "ascii"),
+    ],
+    ids=["cp932", "C", "strict"],
+)
+def test_output_fits_its_encoding(env: dict[str, str], encoding: str, pegboard: Command) -> None:
+    for line in ("list", "show demo_evil", "call demo_evil", "config show"):
+        done = pegboard(*line.split(), env=env, encoding=encoding)
+        assert (done.code, bool(done.out)) == (0, True), done.err
+    found = pegboard("show", "demo_evil", "--json", env=env, encoding=encoding).data
+    assert "é 日本" in found["description"]
+    if encoding == "cp932":
+        assert "日本" in pegboard("list", env=env, encoding=encoding).out
+
+
+@pytest.mark.parametrize("line", ["config check", "config show", "call demo_nothing"])
+def test_standard_output_has_json_only(line: str, pegboard: Command) -> None:
+    pegboard.install("broken", "print('noise')\nraise OSError\n")
+    assert pegboard(*line.split(), "--json", "-vv").data is not None

@@ -1,0 +1,162 @@
+"""`pegboard config check` and `config show`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import tomli
+
+from tests.host.cli.conftest import INSTALLED, Command
+
+CANARY = "canary-7f3a91"
+BROKEN = "raise OSError('no such disk')\n"
+ODD = "from pegboard import Toolkit\nkit = Toolkit('odd')\nkit.tool(print)\n"
+LIVING = """
+from pegboard import Toolkit
+kit = Toolkit('living')
+@kit.lifespan
+async def live(config):
+    open('started', 'w').close()
+    yield
+"""
+
+
+def test_check_names_the_file_and_the_plugins_and_starts_none(pegboard: Command) -> None:
+    pegboard.install("living", LIVING)
+    done = pegboard("config", "check")
+    (line,) = done.out.splitlines()
+    assert (done.code, done.err) == (0, "")
+    assert line.startswith(f"ok: {pegboard.folder / 'hostconfig.toml'}; plugins: ")
+    assert "toolkits: demo, living; " in line
+    assert line.endswith(" tools")
+    assert all(name in line for name in ("logging", "mcp", "secrets_env"))
+    assert not (pegboard.folder / "started").exists()
+    found = pegboard("config", "check", "--json").data
+    assert (found["ok"], found["problems"], found["toolkits"]) == (True, [], ["demo", "living"])
+    assert found["file"] == str(pegboard.folder / "hostconfig.toml")
+    (pegboard.folder / "hostconfig.toml").unlink()
+    assert pegboard("config", "check").out.startswith("ok: no file, so the defaults hold; ")
+
+
+def test_all_problems_are_told_at_once(pegboard: Command) -> None:
+    pegboard.configure(
+        'nmae = "x"\npage_size = 0\nmiddleware = ["lgoging"]\nrequired = ["dmeo"]\ndisabled_tools = ["demo_ecko"]',
+        f'[toolkits.demo]\nword = 5\nwrod = "x"\napi_key = ["{CANARY}"]\n[plugins.mpc]\n[toolkitss.demo]',
+    )
+    done = pegboard("config", "check", env={"PEGBOARD__HOST__TOOL_NAMES": "camel"})
+    assert (done.code, done.out) == (3, "")
+    for told in (
+        'hostconfig.toml:3: host.nmae: unknown key; did you mean "name"?',
+        "hostconfig.toml:4: host.page_size: expected 1 or more",
+        "'lgoging'",
+        'did you mean "logging"?',
+        'did you mean "demo"?',
+        "demo_ecko",
+        "hostconfig.toml:9: toolkits.demo.word: expected text",
+        'hostconfig.toml:10: toolkits.demo.wrod: unknown key; did you mean "word"?',
+        'plugins.mpc: no plugin of this name is installed; did you mean "mcp"?',
+        'toolkitss: unknown section; did you mean "toolkits"?',
+        "PEGBOARD__HOST__TOOL_NAMES",
+    ):
+        assert told in done.err, told
+    assert all(line.startswith("pegboard: ") for line in done.err.splitlines())
+    assert CANARY not in done.err
+    as_json = pegboard("config", "check", "--json")
+    assert (as_json.code, as_json.err, as_json.data["ok"]) == (3, "", False)
+    assert any(one["fatal"] and "host.nmae" in one["message"] for one in as_json.data["problems"])
+
+
+def test_problems_that_do_not_prevent_the_start_are_fatal_with_strict_only(pegboard: Command) -> None:
+    pegboard.install("broken", BROKEN)
+    pegboard.install("odd", ODD)
+    pegboard.configure('disabled_tools = ["demo_ecko"]')
+    done = pegboard("config", "check")
+    assert (done.code, done.out[:4]) == (0, "ok: ")
+    assert all(words in done.err for words in ("no such disk", "demo_ecko", "tool 'print'"))
+    strict = pegboard("config", "check", "--strict")
+    assert (strict.code, "tool 'print'" in strict.err) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[host\n", "hostconfig.toml:1:6: not valid TOML"),
+        ("[host]\nname = 1\n\xff", "is not UTF-8"),
+        ("host = 5\n", "hostconfig.toml:1: host: expected a table"),
+        (None, "hostconfig.toml: cannot be read: there is no such file (named by --config)"),
+    ],
+)
+def test_an_unreadable_file_is_told(text: str | None, told: str, pegboard: Command) -> None:
+    file = pegboard.folder / "hostconfig.toml"
+    file.unlink() if text is None else file.write_bytes(text.encode("latin-1"))
+    done = pegboard("config", "check", "--config", "hostconfig.toml")
+    assert (done.code, done.out, told in done.err) == (3, "", True), done.err
+
+
+# --- show
+
+
+def sources_in(text: str) -> dict[str, str]:
+    """Return the source of each key that `config show` printed."""
+    found: dict[str, str] = {}
+    table = ""
+    for line in text.splitlines():
+        if line.startswith("["):
+            table = line.strip("[]")
+        elif "  # " in line:
+            setting, source = line.rsplit("  # ", 1)
+            found[f"{table}.{setting.lstrip('# ').split()[0]}"] = source
+    return found
+
+
+def test_each_setting_is_shown_with_its_source(pegboard: Command) -> None:
+    pegboard.configure('name = "mine"\n', '[toolkits.demo]\nword = "moin"')
+    done = pegboard("config", "show", env={"PEGBOARD__HOST__PAGE_SIZE": "7"})
+    assert (done.code, done.err) == (0, "")
+    expected = {
+        "host.name": "hostconfig.toml:3",
+        "host.page_size": "environment variable PEGBOARD__HOST__PAGE_SIZE",
+        "host.threads": "default",
+        "host.title": "default",
+        "toolkits.demo.word": "hostconfig.toml:6",
+        "toolkits.demo.write": "default",
+    }
+    assert sources_in(done.out).items() >= expected.items()
+    assert done.out.startswith(f"# {pegboard.folder / 'hostconfig.toml'}\n")
+    found = pegboard("config", "show", "--json").data
+    assert (found["file"], found["values"]["host"]["name"]) == (str(pegboard.folder / "hostconfig.toml"), "mine")
+    assert found["values"]["toolkits"]["demo"] == {"word": "moin", "api_key": None, "write": False}
+    assert (found["sources"]["host.name"], found["sources"]["toolkits.demo.write"]) == ("hostconfig.toml:3", "default")
+    assert pegboard("call", "demo_greet").out == "moin\n"
+
+
+def test_the_output_is_toml_with_the_same_meaning(pegboard: Command) -> None:
+    word = 'quote " back\\slash \u202e tab\t 日本 \U000e0041 é'
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
+    pegboard.configure('name = "a # b"\nmiddleware = ["logging"]', f'[toolkits.demo]\nword = "{escaped}"')
+    first = pegboard("config", "show").out
+    shown: dict[str, Any] = tomli.loads(first)
+    assert (shown["host"]["name"], shown["host"]["disabled_toolkits"]) == ("a # b", INSTALLED)
+    assert shown["toolkits"]["demo"] == {"word": word, "write": False}
+    assert "\u202e" not in first
+    pegboard.write(first, "again.toml")
+    assert tomli.loads(pegboard("config", "show", "--config", "again.toml").out) == shown
+
+
+def test_secrets_are_masked_and_references_are_shown(pegboard: Command) -> None:
+    pegboard.configure(sections=f'[toolkits.demo]\napi_key = "{CANARY}"')
+    for options in ((), ("--json",)):
+        done = pegboard("config", "show", *options)
+        assert (CANARY in done.out + done.err, "api_key" in done.out) == (False, True)
+    pegboard.configure(sections='[toolkits.demo]\napi_key = { env = "DEMO_KEY" }')
+    done = pegboard("config", "show", env={"DEMO_KEY": CANARY})
+    assert (CANARY in done.out + done.err, 'api_key = { env = "DEMO_KEY" }' in done.out) == (False, True)
+
+
+def test_show_reports_wrong_settings_and_shows_the_others(pegboard: Command) -> None:
+    pegboard.configure('page_size = 0\nname = "mine"', "[toolkits.demo]\nword = 5")
+    done = pegboard("config", "show")
+    assert (done.code, "host.page_size" in done.err, "toolkits.demo.word" in done.err) == (3, True, True)
+    host = tomli.loads(done.out)["host"]
+    assert (host["name"], host["page_size"]) == ("mine", 1000)

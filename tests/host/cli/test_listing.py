@@ -1,0 +1,279 @@
+"""`pegboard list`, `show`, `plugins` and `why`."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+
+from tests.host.cli.conftest import Command
+from tests.host.cli.demo_kit import EVIL
+
+BROKEN = "raise OSError('no such disk')\n"
+WRONG_TOOL = '''
+from pegboard import Toolkit
+kit = Toolkit("odd")
+
+@kit.tool
+def good() -> str:
+    """Work."""
+    return "good"
+
+@kit.tool
+def bad(a) -> str:
+    """Lack a type."""
+    return a
+'''
+PLUGIN = "from pegboard.plugin import Plugin\nclass ThePlugin(Plugin): pass\n"
+TWINS = """
+from pegboard import ToolAnnotations, Toolkit
+kit = Toolkit('twin', version='2', prefix=False)
+def work() -> str:
+    'Work.'
+    return 'x'
+kit.tool(name='do_it')(work)
+kit.tool(name='doit')(work)
+hints = ToolAnnotations(open_world=False, extra={'com.example/teams': ['A', None]})
+kit.tool(name='old', annotations=hints, deprecated='use new', version='v1.1')(work)
+"""
+LIMITED = """
+from typing import Annotated
+from pydantic import Field
+from pegboard import Toolkit
+kit = Toolkit("limited")
+@kit.tool
+def work(
+    many: Annotated[int, Field(ge=1, le=9), "how many"],
+    part: Annotated[float, Field(gt=0, lt=1)],
+    word: Annotated[str, Field(min_length=1, max_length=5, pattern="^a")],
+    several: Annotated[list[Annotated[int, Field(multiple_of=5)]], Field(min_length=2)],
+) -> None:
+    "Work."
+"""
+CONTROL_CHARACTERS = set("\x1b\x07\u202e\u200b\U000e0041\x9b")
+
+
+def rows(text: str) -> list[list[str]]:
+    """Return the cells of a printed table."""
+    return [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in text.splitlines()]
+
+
+# --- list
+
+
+def test_tools_are_listed_with_their_first_line(pegboard: Command) -> None:
+    done = pegboard("list")
+    listed = {row[0]: row[1] for row in rows(done.out)}
+    assert (done.code, list(listed), listed["demo_echo"]) == (0, sorted(listed), "Say it back.")
+    assert "With more" not in done.out
+    assert "demo_write" not in listed
+    assert "demo_write" in done.err
+    found = {tool["name"]: tool for tool in pegboard("list", "--json").data}
+    description = "Say it back.\n\nWith more to read about it."
+    assert found["demo_echo"] == {"name": "demo_echo", "toolkit": "demo", "description": description}
+
+
+def test_without_tools_the_next_step_is_told(bare: Command) -> None:
+    done = bare("list")
+    assert (done.code, done.out, "there are no tools; install a toolkit" in done.err) == (0, "", True)
+    assert bare("list", "--json").data == []
+
+
+def test_only_lists_the_named_toolkits(pegboard: Command) -> None:
+    pegboard.install("other", WRONG_TOOL)
+    assert {row[0] for row in rows(pegboard("list", "--only", "other").out)} == {"other_good"}
+    assert "demo_echo" in pegboard("list", "--only", "other,demo").out
+
+
+def test_a_description_cannot_control_the_terminal(pegboard: Command) -> None:
+    text = f"from pegboard import Toolkit\nkit = Toolkit('evil')\nkit.tool(description={EVIL!r})(print)\n"
+    pegboard.install("evil", text)
+    done = pegboard("list")
+    assert "its description has U+001B" in done.err
+    assert not set(done.out + done.err) & CONTROL_CHARACTERS
+    assert "é 日本\u3000語" in done.out
+
+
+def test_withheld_tools_are_told_after_the_list(pegboard: Command) -> None:
+    pegboard.configure('disabled_tools = ["demo_echo"]')
+    last = pegboard("list", "--only", "demo", stderr=subprocess.STDOUT).out.splitlines()[-1]
+    assert last.startswith("pegboard: 2 more are not served, and `pegboard why NAME` tells why: demo_")
+
+
+# --- show
+
+
+def test_a_tool_is_shown_with_its_parameters_and_requirements(pegboard: Command) -> None:
+    add = pegboard("show", "Demo.Add").out
+    assert add.startswith("demo_add\n\nAdd two numbers.\n")
+    assert rows(add)[4:8] == [
+        ["a", "integer", "required"],
+        ["b", "integer", "=1", "the second"],
+        ["color", "red|green", "=red"],
+        ["mode", "x|y", "=x"],
+    ]
+    assert "gives: integer" in add
+    echo = pegboard("show", "demo_echo").out
+    assert echo.startswith("demo_echo - Echo\n")
+    assert "With more to read about it." in echo
+    assert "read_only: true, idempotent: true" in echo
+    assert "scopes" not in echo
+    assert "secrets: DEMO_KEY" in pegboard("show", "demo_secret").out
+    assert "no parameters" in pegboard("show", "demo_nothing").out
+    shape = {row[0]: row[1] for row in rows(pegboard("show", "demo_shape").out) if len(row) > 1}
+    assert (shape["value"], shape["items"]) == ("any", "array of integer|null")
+
+
+def test_scopes_of_a_tool_and_of_the_settings_are_shown(pegboard: Command) -> None:
+    pegboard.configure("", '[plugins.scopes]\ntools = { "demo_g*" = ["staff"] }\n')
+    out = pegboard("show", "demo_guarded").out
+    assert "token of: github (repo, gist)" in out
+    assert "scopes of the caller: staff, work\n" in out
+    assert pegboard("show", "demo_guarded", "--json").data["scopes"] == ["staff", "work"]
+
+
+def test_limits_are_shown_in_words(pegboard: Command) -> None:
+    pegboard.install("limited", LIMITED)
+    assert [row[3] for row in rows(pegboard("show", "limited_work").out) if len(row) == 4] == [
+        "how many (at least 1, at most 9)",
+        "more than 0, less than 1",
+        "at least 1 character, at most 5 characters, matches ^a",
+        "at least 2 items",
+    ]
+
+
+def test_a_tool_as_json_has_all_fields(pegboard: Command) -> None:
+    found = pegboard("show", "demo_add", "--json").data
+    assert (found["name"], found["input_schema"]["required"]) == ("demo_add", ["a"])
+    assert found["output_schema"] == {"type": "integer"}
+    assert (found["requires_secrets"], found["scopes"]) == ([], [])
+    assert pegboard("show", "demo_echo", "--json").data["annotations"] == {"read_only": True, "idempotent": True}
+
+
+def test_version_deprecation_and_further_hints_are_shown(pegboard: Command) -> None:
+    pegboard.install("twin", TWINS)
+    out = pegboard("show", "old").out
+    assert "\ndeprecated: use new\n\nWork.\n" in out
+    assert 'open_world: false, com.example/teams: ["A",null]' in out
+    old, plain = pegboard("show", "old", "--json").data, pegboard("show", "doit", "--json").data
+    assert (old["version"], old["deprecated"], old["meta"]) == ("1.1.0", "use new", {"pegboard/version": "1.1.0"})
+    assert (plain["version"], plain["deprecated"], plain["meta"]) == ("2.0.0", None, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("demo_ecko", "there is no tool 'demo_ecko'; did you mean 'demo_echo'?"),
+        ("kit.py", "there is no tool 'kit.py'; a file of tools is named with --file kit.py"),
+        ("quite_else", "there is no tool 'quite_else'; `pegboard list` shows what there is"),
+        ("Demo::Write", "the tool demo_write is not served: switched off by the settings of demo"),
+        ("DoIt", "'DoIt' may be any of do_it, doit"),
+    ],
+)
+def test_a_tool_that_cannot_be_shown(name: str, told: str, pegboard: Command) -> None:
+    pegboard.install("twin", TWINS)
+    assert pegboard("show", name) == (1, "", f"pegboard: {told}\n")
+
+
+# --- plugins and why
+
+
+def test_plugins_are_listed_with_their_state_and_the_reason(pegboard: Command) -> None:
+    pegboard.install("acme", PLUGIN, group="pegboard.plugins", target="ThePlugin")
+    pegboard.install("broken", BROKEN)
+    pegboard.install("resting", WRONG_TOOL)
+    pegboard.configure(off=["resting"])
+    done = pegboard("plugins")
+    found = {row[0]: row[1:] for row in rows(done.out)}
+    assert found["demo"] == ["toolkit", "on", "demo-kit 4.5.6", "installed; secrets: DEMO_KEY, GITHUB_TOKEN"]
+    assert found["broken"] == ["toolkit", "failed", "dist-broken 1.2.3", "installed"]
+    assert found["resting"][:3] == ["toolkit", "off", "dist-resting 1.2.3"]
+    assert "disabled by 'resting' in [host] disabled_toolkits (hostconfig.toml:2)" in found["resting"][3]
+    assert (found["acme"][:2], "no section [plugins.acme]" in found["acme"][3]) == (["plugin", "off"], True)
+    assert found["mcp"][:2] == ["plugin", "on"]
+    assert (done.code, "no such disk" in done.err) == (0, True)
+    details = {one["name"]: one for one in pegboard("plugins", "--json").data}
+    assert (details["demo"]["state"], "demo_echo" in details["demo"]["tools"]) == ("on", True)
+    assert details["demo"]["import_ms"] > 0
+    assert (details["broken"]["state"], details["broken"]["import_ms"]) == ("failed", None)
+    (problem,) = details["broken"]["problems"]
+    assert (problem["stage"], problem["level"]) == ("import", "error")
+    assert re.fullmatch(r"OSError: no such disk \(/\S+/broken\.py:1\)", problem["message"])
+
+
+NOT_SERVED = "tool demo_write: not served; switched off by the settings of demo; it comes from demo\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "host", "story"),
+    [
+        ("Demo", "", r"toolkit demo: on; installed.*\n  from demo-kit 4\.5\.6, demo_kit:kit\n  tools: .*demo_echo"),
+        ("broken", "", r"toolkit broken: failed; installed[^$]*problem, import: OSError: no such disk \(/\S+:1\)\n"),
+        ("acme", "", r"plugin acme: off; no section \[plugins\.acme\] and no list in \[host\] names it"),
+        ("Demo::Echo", "", r"^tool demo_echo: served; it comes from demo\n$"),
+        ("Demo.Write", "", f"^{NOT_SERVED}$"),
+        ("odd_bad", "", "parameter 'a' has no type annotation"),
+        ("bad", "", "parameter 'a' has no type annotation"),
+        ("demo_echo", 'disabled_tools = ["Demo::E*"]', "tool demo_echo: not served; disabled by .*disabled_tools"),
+        ("demo_echo", "autoload = false", "toolkit demo: off; "),
+    ],
+)
+def test_why_tells_the_reason(name: str, host: str, story: str, pegboard: Command) -> None:
+    pegboard.install("broken", BROKEN)
+    pegboard.install("odd", WRONG_TOOL)
+    pegboard.install("acme", PLUGIN, group="pegboard.plugins", target="ThePlugin")
+    pegboard.configure(host)
+    done = pegboard("why", name)
+    assert (done.code, bool(re.search(story, done.out))) == (0, True), done.out
+
+
+def test_why_names_the_section_that_enables_a_plugin(pegboard: Command) -> None:
+    pegboard.install("acme", PLUGIN, group="pegboard.plugins", target="ThePlugin")
+    pegboard.configure(sections="[plugins.acme]")
+    assert "plugin acme: on; named by [plugins.acme] (hostconfig.toml:4)" in pegboard("why", "acme").out
+    found = pegboard("why", "demo", "--json").data
+    assert (found["name"], [plugin["name"] for plugin in found["plugins"]]) == ("demo", ["demo"])
+    assert "toolkit demo: on" in found["story"][0]
+    told = "pegboard: nothing installed is called 'dmeo'; did you mean 'demo'?\n"
+    assert pegboard("why", "dmeo") == (1, "", told)
+
+
+# --- when a plugin or the configuration is broken
+
+
+@pytest.mark.parametrize("line", ["list", "show demo_echo", "call demo_echo text=x", "plugins", "why demo"])
+def test_commands_work_although_a_plugin_is_broken(line: str, pegboard: Command) -> None:
+    pegboard.install("broken", BROKEN)
+    pegboard.install("leaving", "import sys\nsys.exit(7)\n")
+    pegboard.install("noisy", "import os\nprint('noise')\nos.write(1, b'more noise')\nraise ValueError('\\x1b[31m')\n")
+    done = pegboard(*line.split())
+    assert (done.code, bool(done.out), "noise" in done.out, "noise" in done.err) == (0, True, False, True)
+    assert "\x1b" not in done.err
+    for name in ("broken", "leaving", "noisy"):
+        assert f"toolkit '{name}' from dist-{name} 1.2.3" in done.err
+    assert pegboard(*line.split(), "--json", "-vv").data is not None
+    pegboard.configure('required = ["broken"]')
+    fatal = pegboard(*line.split())
+    if line.startswith("call"):
+        assert fatal.code == 3
+    else:
+        assert (fatal.code, "the host does not start like this" in fatal.err) == (0, True)
+
+
+@pytest.mark.parametrize("line", ["list", "call demo_echo text=x", "plugins", "stdio", "serve"])
+def test_a_wrong_configuration_ends_a_command_with_all_problems(line: str, pegboard: Command) -> None:
+    pegboard.configure('page_size = 0\nnmae = "x"')
+    done = pegboard(*line.split())
+    lines = done.err.splitlines()
+    assert (done.code, done.out) == (3, "")
+    assert any("hostconfig.toml:3: host.page_size" in line for line in lines)
+    assert any('hostconfig.toml:4: host.nmae: unknown key; did you mean "name"?' in line for line in lines)
+    assert all(line.startswith("pegboard: ") for line in lines)
+
+
+def test_strict_makes_a_broken_plugin_fatal_and_safe_runs_built_in_plugins_only(pegboard: Command) -> None:
+    pegboard.install("broken", BROKEN)
+    assert pegboard("call", "demo_echo", "text=x", "--strict").code == 3
+    found = {one["name"]: one["state"] for one in pegboard("plugins", "--safe", "--json").data}
+    assert (found["demo"], found["mcp"]) == ("off", "on")

@@ -1,0 +1,95 @@
+"""Toolkits that are new since the last start: reported once, by the commands that serve."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.host.cli.conftest import Command
+from tests.host.cli.test_secret_report import WEATHER
+
+NEW = "is new since the last start; its code runs with your rights"
+NOTICE = (
+    f"WARNING pegboard: toolkit 'weather' from dist-weather 1.2.3 {NEW} and receives the secrets BANK_PIN, "
+    'GITHUB_TOKEN, WEATHER_KEY; [host] disabled_toolkits = ["weather"] disables it\n'
+)
+
+
+def kept(command: Command) -> Path:
+    return command.folder / ".local/state/pegboard/toolkits.json"
+
+
+@pytest.fixture
+def started(pegboard: Command) -> Command:
+    """The command after its first start, with a toolkit that was installed since."""
+    assert NEW not in pegboard("stdio").err
+    pegboard.install("weather", WEATHER)
+    return pegboard
+
+
+def test_a_new_toolkit_is_reported_once_when_it_first_runs(started: Command) -> None:
+    assert NEW not in started("stdio", "--only", "demo").err
+    assert NOTICE in started("stdio").err
+    assert NEW not in started("stdio", "--only", "demo").err
+    assert NEW not in started("stdio").err
+
+
+def test_another_distribution_is_new_and_another_version_is_not(started: Command) -> None:
+    started("stdio")
+    info = started.site / "dist_weather-1.2.3.dist-info"
+    (info / "METADATA").write_text("Name: dist-weather\nVersion: 2.0\n")
+    told = started("stdio", "-v").err
+    assert NEW not in told
+    assert "toolkit 'weather' from dist-weather 2.0 is another version than at the last start, which was 1.2.3" in told
+    (info / "METADATA").write_text("Name: evil-weather\nVersion: 2.0\n")
+    assert f"toolkit 'weather' from evil-weather 2.0 {NEW}" in started("stdio").err
+    shutil.rmtree(info)
+    started("stdio")
+    started.install("weather", WEATHER)
+    assert NOTICE in started("stdio").err, "it was removed and installed again"
+
+
+@pytest.mark.parametrize("line", ["list", "plugins", "call demo_echo text=x", "config check", "why weather"])
+def test_commands_that_do_not_serve_report_nothing(started: Command, line: str) -> None:
+    before = kept(started).read_bytes()
+    assert NEW not in started(*line.split()).err
+    assert kept(started).read_bytes() == before
+
+
+def test_the_first_start_remembers_toolkits_that_it_does_not_run(pegboard: Command) -> None:
+    pegboard.install("weather", WEATHER)
+    pegboard("stdio", "--only", "demo")
+    assert NEW not in pegboard("stdio").err
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"x": {"y": 1}}', "\udcff"])
+def test_an_invalid_file_counts_as_a_first_start(started: Command, content: str) -> None:
+    kept(started).write_bytes(content.encode("utf-8", "surrogateescape"))
+    done = started("stdio")
+    assert (done.code, NEW in done.err) == (0, False)
+    (seen,) = json.loads(kept(started).read_bytes()).values()
+    assert seen["demo"] == ["demo-kit", "4.5.6"]
+
+
+def test_without_a_writable_state_directory_nothing_is_reported(started: Command) -> None:
+    for state in ("/proc/nowhere", "/dev/null/x"):
+        done = started("stdio", env={"PEGBOARD_STATE_DIR": state})
+        assert (done.code, "state" in done.err) == (0, False)
+    content, lock = kept(started).read_bytes(), kept(started).with_name(".toolkits.json.lock")
+    lock.unlink()
+    lock.mkdir()
+    done = started("stdio")
+    assert (done.code, NEW in done.err, kept(started).read_bytes()) == (0, False, content)
+
+
+def test_one_of_several_hosts_that_start_together_reports(started: Command) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        done = list(pool.map(lambda _: started("stdio"), range(6)))
+    assert [one.code for one in done] == [0] * 6
+    assert sum(NEW in one.err for one in done) == 1
+    assert sorted(os.listdir(kept(started).parent)) == [".toolkits.json.lock", "toolkits.json"]

@@ -1,0 +1,80 @@
+"""Commands of plugins."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.host.cli.conftest import Command
+
+GREETER = """
+from pegboard import NotFoundError
+from pegboard.plugin import Command, Plugin, hookimpl
+
+ARGUMENTS = [("name", {}), ("--loud", {"action": "store_true"})]
+
+class Greeter(Plugin):
+    @hookimpl
+    def register_commands(self):
+        return [
+            Command("greet", "greet a person", greet, ARGUMENTS, ["pegboard greet Ada"]),
+            Command("list", "take the place of another", greet),
+        ]
+
+def greet(options):
+    print("talk")
+    if options.name == "nobody":
+        raise NotFoundError("there is nobody")
+    if options.name == "crash":
+        raise KeyError("canary")
+    return f"hello {options.name.upper() if options.loud else options.name}"
+"""
+
+
+@pytest.fixture
+def greeting(pegboard: Command) -> Command:
+    """The command with a plugin that adds `greet`."""
+    pegboard.install("greeter", GREETER, group="pegboard.plugins", target="Greeter")
+    pegboard.configure(sections="[plugins.greeter]")
+    return pegboard
+
+
+def test_a_command_of_a_plugin_runs(greeting: Command) -> None:
+    done = greeting("greet", "Ada", "--loud", "-v")
+    assert (done.code, done.out, "talk" in done.err) == (0, "hello ADA\n", True)
+    assert "demo_echo" in greeting("list").out, "a plugin cannot replace a command of the host"
+    assert "greet greet a person" in " ".join(greeting("--help").out.split())
+    shown = greeting("greet", "--help").out
+    assert all(words in shown for words in ("Greet a person.", "pegboard greet Ada", "--config FILE"))
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "told"),
+    [
+        ("greet nobody", 1, "there is nobody"),
+        ("greet crash", 1, "'greet' failed: KeyError: 'canary'"),
+        ("greet", 2, "required: name"),
+        ("gret Ada", 2, "there is no command 'gret'; did you mean 'greet'?"),
+        ("bicycle", 2, "there is no command 'bicycle'; plugins bring theirs once they run (`pegboard plugins`)"),
+    ],
+)
+def test_failures_are_told_in_a_line(line: str, code: int, told: str, greeting: Command) -> None:
+    done = greeting(*line.split())
+    assert (done.code, done.out, told in done.err, "Traceback" in done.err) == (code, "", True, False), done.err
+
+
+def test_a_disabled_plugin_adds_no_command(greeting: Command) -> None:
+    greeting.configure(sections="[plugins.worker]")
+    assert greeting("greet", "Ada").code == 2
+    done = greeting("token")
+    assert (done.code, "there is no command 'token'" in done.err) == (2, True)
+    assert "plugins.worker: it needs a secret: set ARCADE_WORKER_SECRET" in done.err
+    greeting.configure(host="nonsense = 1")
+    done = greeting("--help")
+    assert (done.code, "unknown key" in done.err, "greet a person" in done.out) == (0, True, False)
+
+
+def test_two_commands_of_one_name_are_both_refused(greeting: Command) -> None:
+    greeting.install("other", GREETER, group="pegboard.plugins", target="Greeter")
+    greeting.configure(sections="[plugins.greeter]\n[plugins.other]")
+    done = greeting("greet", "Ada")
+    assert (done.code, "several plugins bring a command 'greet'" in done.err) == (2, True)

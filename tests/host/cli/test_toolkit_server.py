@@ -1,0 +1,169 @@
+"""Servers of a single file: `pegboard stdio FILE`, `pegboard serve FILE`, `Toolkit.run` and `--file`."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from pegboard import Toolkit
+from tests.host.cli.conftest import Command
+from tests.host.cli.test_listing import rows
+from tests.support.http import Served
+from tests.support.http_mcp import Session, call
+from tests.support.wire import Wire
+
+DEMO = '''
+from typing import Annotated
+
+from neighbour import TIMES
+from pegboard import Toolkit
+
+print("printed while it is loaded")
+kit = Toolkit("demo", title="A demo", version="3.2.1", description="Adds.")
+
+
+@kit.tool
+def add(a: Annotated[int, "the first"], b: int = 1) -> int:
+    """Add two numbers."""
+    return (a + b) * TIMES
+
+
+@kit.resource("demo://readme")
+def readme() -> str:
+    """Read me."""
+    return "read"
+
+
+@kit.prompt
+def greet(name: str) -> str:
+    """Greet a person."""
+    return f"Hello {name}"
+'''
+ALONE = DEMO.replace("from neighbour import TIMES", "TIMES = 1")
+RUN = '\nif __name__ == "__main__":\n    kit.run({arguments})\n'
+
+
+@pytest.fixture
+def demo(bare: Command) -> Path:
+    """A file with a toolkit, beside the module that it imports."""
+    bare.write("TIMES = 1\n", "neighbour.py")
+    return bare.write(DEMO, "demo.py")
+
+
+@pytest.mark.parametrize("runs_itself", [False, True])
+async def test_over_stdio(bare: Command, demo: Path, *, runs_itself: bool) -> None:
+    if runs_itself:
+        bare.write(DEMO.replace('print("printed while it is loaded")', "") + RUN.format(arguments=""), "demo.py")
+    command = [sys.executable, str(demo)] if runs_itself else bare.arguments("stdio", str(demo))
+    async with Wire(command, cwd=bare.folder) as wire:
+        opened = await wire.initialize()
+        expected = {"name": "demo", "title": "A demo", "version": "3.2.1", "description": "Adds."}
+        assert opened["serverInfo"] == expected
+        assert (await wire.call("demo_add", a=2))["content"][0]["text"] == "3"
+        assert (await wire.result("resources/read", {"uri": "demo://readme"}))["contents"][0]["text"] == "read"
+        got = await wire.result("prompts/get", {"name": "demo_greet", "arguments": {"name": "Ada"}})
+        assert got["messages"][0]["content"]["text"] == "Hello Ada"
+    assert wire.exit_code == 0
+    assert ("printed while it is loaded" in wire.stderr) is not runs_itself
+
+
+@pytest.mark.parametrize("runs_itself", [False, True])
+async def test_over_http(bare: Command, demo: Path, *, runs_itself: bool) -> None:
+    bare.write(DEMO + RUN.format(arguments='"http", port=0'), "demo.py")
+    command = [sys.executable, str(demo)] if runs_itself else bare.arguments("serve", str(demo))
+    async with Served(bare.site, "[plugins.http]\nport = 0\n", cwd=bare.folder, command=command) as served:
+        session = Session(served)
+        await session.open()
+        done = await session.post(call("demo_add", {"a": 2}))
+        assert done.last["result"]["content"][0]["text"] == "3"
+        served.signal(signal.SIGTERM)
+        assert await served.wait() == 0
+    assert "demo 3.2.1 serves 1 tool (demo)" in served.stderr
+
+
+def test_commands_work_on_a_file(bare: Command, demo: Path) -> None:
+    assert rows(bare("list", "--file", str(demo)).out) == [["demo_add", "Add two numbers."]]
+    assert bare("call", "demo_add", "a:=4", "--file", "demo.py").out == "5\n"
+    story = bare("why", "demo", "--file", "demo.py").out
+    assert "toolkit demo: on; named with its file" in story
+    assert "Toolkit('demo')" in story
+    (hint,) = re.findall(r"`pegboard (.*)`", bare("call", "--file", "demo.py", "demo_add", "c=1").err)
+    assert bare(*hint.split()).out.startswith("demo_add\n")
+
+
+def test_installed_toolkits_are_off_beside_a_file_unless_named(pegboard: Command, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(ALONE.replace('"demo",', '"mine",'), "utf-8")
+
+    def owners(*arguments: str) -> set[str]:
+        return {tool["toolkit"] for tool in pegboard("list", "--json", "--file", str(file), *arguments).data}
+
+    assert owners() == {"mine"}
+    assert "a file is served alone" in pegboard("why", "demo", "--file", str(file)).out
+    assert owners("--only", "demo") == {"mine", "demo"}
+    pegboard.configure(sections="[toolkits.demo]")
+    assert owners() == {"mine", "demo"}
+
+
+def test_several_files_are_one_server(bare: Command, demo: Path) -> None:
+    files = ("--file", str(demo), "--file", "other.py", "--file", "sums.py")
+    bare.write(DEMO.replace('"demo",', '"other",'), "other.py")
+    bare.write(
+        "from pegboard import tool\n@tool\ndef add(a: int) -> int:\n    'Add.'\n    return a\np = add\n", "sums.py"
+    )
+    assert {row[0] for row in rows(bare("list", *files).out)} == {"demo_add", "other_add", "sums_add"}
+    bare.write(DEMO, "other.py")
+    twice = bare("list", *files)
+    assert (twice.code, "there are two toolkits of the name 'demo'" in twice.err) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("import pegboard\n", 'has no toolkit at its top level; write one: kit = Toolkit("demo")'),
+        ("\n\nimport absent_thing\n", "ModuleNotFoundError: No module named 'absent_thing' ({file}:3)"),
+        ("raise SystemExit(7)\n", "SystemExit: 7 ({file}:1)"),
+        ("def (\n", "SyntaxError: invalid syntax (demo.py, line 1)"),
+        (DEMO + "kit.run()\n", 'run() is called while demo.py is loaded; put it below `if __name__ == "__main__":`'),
+    ],
+)
+def test_an_invalid_file_is_told_with_its_line(bare: Command, demo: Path, text: str, told: str) -> None:
+    bare.write(text, "demo.py")
+    done = bare("stdio", "demo.py")
+    assert (done.code, done.out, "Traceback" in done.err) == (3, "", False)
+    assert told.format(file=demo) in done.err
+
+
+def test_a_missing_file_and_another_type_are_told(bare: Command) -> None:
+    assert bare("serve", "gone.py").err == "pegboard: there is no file gone.py\n"
+    bare.write("notes", "notes.txt")
+    assert "notes.txt is no Python file; its name must end with .py" in bare("serve", "notes.txt").err
+
+
+def test_a_file_may_have_the_name_of_a_module(bare: Command) -> None:
+    (bare.folder / "sub").mkdir()
+    file = bare.write(ALONE, "sub/json.py")
+    assert bare("call", "demo_add", "a:=1", "--file", str(file), "--json").data == {"result": 2}
+
+
+def test_a_file_without_valid_tools_is_told(bare: Command) -> None:
+    bare.write("from pegboard import Toolkit\nkit = Toolkit('odd')\nkit.tool(lambda a: a)\n", "odd.py")
+    first, *_, last = bare("list", "--file", "odd.py").err.splitlines()
+    assert first.startswith("pegboard: error: toolkit 'odd', assemble: ")
+    assert last == "pegboard: there are no tools"
+
+
+def test_settings_of_run_are_checked(bare: Command, demo: Path) -> None:
+    bare.write(DEMO + RUN.format(arguments='"http", prt=1'), "demo.py")
+    done = bare.run([sys.executable, str(demo)])
+    assert done.code == 3
+    assert 'given by the program: plugins.http.prt: unknown key; did you mean "port"?' in done.err
+
+
+async def test_run_in_a_running_loop_names_the_alternative() -> None:
+    with pytest.raises(RuntimeError, match=r"where one runs already, use pegboard\.Host"):
+        Toolkit("demo").run()

@@ -1,0 +1,277 @@
+"""A `hostconfig.toml` in the working directory is used only after its user has trusted it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.host.cli.conftest import Command
+
+HIDES = '[host]\ndisabled_tools = ["demo_echo"]\n'
+KNOWN = "0123456789abcdef" * 4
+PING = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
+
+
+class Opened(Command):
+    """The command in a folder whose file is not named."""
+
+    def environment(self, more: Mapping[str, str | None] | None = None) -> dict[str, str]:
+        own: dict[str, str | None] = {"PEGBOARD_CONFIG": "", "HOME": str(self.folder.parent / "home")}
+        return super().environment(own | dict(more or {}))
+
+
+@pytest.fixture
+def opened(pegboard: Command) -> Opened:
+    return Opened(pegboard.folder, pegboard.site)
+
+
+@pytest.mark.parametrize("line", ["serve", "list --json", "config show --safe", "token"])
+def test_an_untrusted_file_stops_the_command(line: str, opened: Opened) -> None:
+    opened.write(HIDES)
+    done = opened(*line.split())
+    assert (done.code, done.out) == (3, "")
+    assert "hostconfig.toml: is not trusted" in done.err
+    assert "`pegboard config trust`" in done.err
+    assert "--config hostconfig.toml" in done.err
+
+
+@pytest.mark.parametrize("line", ["--help", "--version", "", "list --help"])
+def test_help_works_without_trust(line: str, opened: Opened) -> None:
+    opened.write(HIDES)
+    assert opened(*line.split()).code == 0
+
+
+def test_stdio_starts_without_an_untrusted_file(opened: Opened) -> None:
+    opened.write('[host]\nname = "foreign"\n')
+    done = opened("stdio", typed=PING)
+    assert (done.code, done.data["id"]) == (0, 1)
+    assert "hostconfig.toml: is not trusted" in done.err
+    assert "The host starts without this file." in done.err
+
+
+def test_a_program_that_serves_itself_requires_trust(opened: Opened) -> None:
+    opened.write("from pegboard import Toolkit\nToolkit('own').run('http', port=0)\n", "../own.py")
+    done = opened.run([sys.executable, "../own.py"])
+    assert (done.code, "is not trusted" in done.err) == (3, True)
+
+
+def test_trust_is_of_one_content_in_one_place_until_it_is_withdrawn(opened: Opened, tmp_path: Path) -> None:
+    file = opened.write(HIDES)
+    assert opened("config", "trust", "--json").data["file"] == str(file)
+    assert "demo_echo" not in opened("list").out
+    (tmp_path / "elsewhere").symlink_to(opened.folder)
+    elsewhere = Opened(tmp_path / "elsewhere", opened.site)
+    opened.write(HIDES)
+    assert elsewhere("list").code == 0, "another spelling of the folder"
+    elsewhere.folder.unlink()
+    elsewhere.folder.mkdir()
+    (elsewhere.folder / "hostconfig.toml").symlink_to(file)
+    assert elsewhere("list").code == 3, "relative paths in the file would mean other files"
+    opened.write(HIDES + "# edited\n")
+    assert "has changed since it was trusted" in opened("list").err
+    opened.write(HIDES)
+    assert opened("list").code == 0
+    assert opened("config", "untrust").out == f"no longer trusted: {file}\n"
+    assert opened("config", "untrust").out == f"was not trusted: {file}\n"
+    assert opened("list").code == 3
+
+
+def test_a_named_file_and_the_users_own_need_no_trust(opened: Opened, tmp_path: Path) -> None:
+    file = opened.write(HIDES)
+    assert opened("list", "--config", "hostconfig.toml").code == 0
+    assert opened("list", env={"PEGBOARD_CONFIG": "hostconfig.toml"}).code == 0
+    own = tmp_path / "home/.config/pegboard/hostconfig.toml"
+    own.parent.mkdir(parents=True)
+    file.rename(own)
+    assert opened("list").code == 0
+    own.chmod(0o666)
+    assert opened("list").code == 3
+
+
+def of_file(mode: int) -> Callable[[Path], None]:
+    return lambda path: path.chmod(mode)
+
+
+def of_folder(mode: int) -> Callable[[Path], None]:
+    return lambda path: path.parent.chmod(mode)
+
+
+def through_link(path: Path) -> None:
+    target = path.parent / "shared"
+    target.mkdir()
+    target.chmod(0o777)
+    path.rename(target / "target.toml")
+    path.symlink_to(target / "target.toml")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (of_file(0o646), "other users can write it"),
+        (of_folder(0o777), "other users can write its folder"),
+        (through_link, "other users can write its folder"),
+        (lambda path: os.chown(path, 12345, -1), "it belongs to another user"),
+        (of_file(0o664), None),
+        (of_folder(0o1777), None),
+        (of_folder(0o775), None),
+    ],
+    ids=["writable", "folder", "link", "owner", "group", "sticky", "group folder"],
+)
+def test_a_file_that_other_users_can_change_is_refused(
+    change: Callable[[Path], None], told: str | None, opened: Opened
+) -> None:
+    file = opened.write(HIDES)
+    assert opened("config", "trust").code == 0
+    try:
+        change(file)
+    except PermissionError:
+        pytest.skip("only root gives files away")
+    code = 0 if told is None else 3
+    listed = opened("list")
+    assert (listed.code, opened("config", "trust").code) == (code, code)
+    if told is not None:
+        assert told in listed.err
+        named = opened("list", "--config", "hostconfig.toml")
+        assert (named.code, told in named.err) == (0, True), "the operator decided, and is warned"
+
+
+@pytest.mark.parametrize("line", ["list", "config trust"])
+def test_a_pipe_instead_of_a_file_is_refused(line: str, opened: Opened) -> None:
+    (opened.folder / "hostconfig.toml").unlink()
+    os.mkfifo(opened.folder / "hostconfig.toml")
+    assert "not a regular file" in opened(*line.split()).err
+
+
+@pytest.mark.parametrize("target", ["missing/hostconfig.toml", "hostconfig.toml"], ids=["no file", "a loop"])
+def test_a_link_without_a_file_stops_the_command(target: str, opened: Opened) -> None:
+    """The file may configure authenticators, as on a disk that is not mounted."""
+    file = opened.write(HIDES)
+    file.unlink()
+    file.symlink_to(target)
+    done = opened("list")
+    assert (done.code, "hostconfig.toml: cannot be read: " in done.err) == (3, True)
+
+
+@pytest.mark.parametrize("text", ["x = ", "[host]\nnonsense = 1\n"])
+def test_an_invalid_file_is_not_trusted(text: str, opened: Opened) -> None:
+    opened.write(text)
+    assert opened("config", "trust").code == 3
+    assert "is not trusted" in opened("list").err
+
+
+@pytest.mark.parametrize("variables", [{"HOME": "."}, {"HOME": "", "XDG_CONFIG_HOME": "."}], ids=str)
+def test_a_relative_home_is_not_the_users_own_folder(variables: dict[str, str], opened: Opened) -> None:
+    (opened.folder / "hostconfig.toml").unlink()
+    (opened.folder / ".config/pegboard").mkdir(parents=True)
+    opened.write(HIDES, ".config/pegboard/hostconfig.toml")
+    assert "demo_echo" in opened("list", env=variables).out
+
+
+def test_an_unwritable_state_directory_is_told(opened: Opened) -> None:
+    file = opened.write(HIDES)
+    for command in ("trust", "untrust"):
+        done = opened("config", command, env={"PEGBOARD_STATE_DIR": str(file)})
+        assert (done.code, "set PEGBOARD_STATE_DIR to a folder that you can write" in done.err) == (1, True)
+
+
+# --- settings that widen access
+
+
+def test_settings_that_widen_access_are_shown_and_tokens_are_masked(opened: Opened) -> None:
+    opened.install("around", "from pegboard.plugin import Plugin\nclass kit(Plugin): pass\n", group="pegboard.plugins")
+    opened.write(
+        f'[plugins.auth_token]\ntoken = "{KNOWN}"\ncallers.eve.token = "{KNOWN}x"\n'
+        '[plugins.http]\nhost = "0.0.0.0"\nport = 1\n[plugins.worker]\nsecret = { env = "K" }\n'
+        '[plugins.resource_server]\nresource = "http://localhost/mcp"\n'
+        '[[plugins.resource_server.authorization_servers]]\nissuer = "https://evil.example"\n[plugins.around]\n'
+    )
+    shown = opened("config", "trust").out
+    for key in ("auth_token.token", "auth_token.callers", "resource_server.authorization_servers"):
+        assert f"  plugins.{key} = " in shown
+    assert 'plugins.http.host = "0.0.0.0"' in shown
+    assert "plugins.http.port" not in shown
+    assert 'plugins.worker.secret = { env = "K" }' in shown
+    assert "https://evil.example" in shown
+    assert "plugins.around = true  (runs code of dist-around around every call)" in shown
+    assert KNOWN not in shown
+
+
+def test_names_of_keys_and_folders_cannot_forge_a_line(opened: Opened) -> None:
+    folder = opened.folder / "a\nFORGED"
+    folder.mkdir()
+    inside = Opened(folder, opened.site)
+    inside.write(
+        '[plugins.http]\nhost = "0.0.0.0"\n[plugins.static_tokens.tokens]\n"github\\nFORGED" = { env = "T" }\n'
+    )
+    for line in ("config trust", "config show", "config untrust", "config check --config hostconfig.toml"):
+        done = inside(*line.split(), env={"T": "x"})
+        assert not [text for text in (done.out + done.err).splitlines() if text.startswith("FORGED")], line
+    assert 'tokens."github\\nFORGED"' in inside("config", "trust").out
+
+
+def test_a_terminal_is_asked_once(opened: Opened) -> None:
+    opened.write('[plugins.http]\nhost = "0.0.0.0"\n')
+    refused = opened("list", typed="n\n", terminal=(0, 2))
+    assert (refused.code, 'plugins.http.host = "0.0.0.0"' in refused.err) == (3, True)
+    accepted = opened("list", typed="y\n", terminal=(0, 2))
+    assert (accepted.code, "[y/N]" in accepted.err) == (0, True)
+    for options in ((), ("--json",)):
+        assert "[y/N]" not in opened("list", *options, terminal=(0, 2)).err
+
+
+def test_after_an_edit_the_changed_settings_are_shown(opened: Opened) -> None:
+    opened.write('[host]\ntitle = "old"\nuser = "ada"\n[toolkits.demo]\n')
+    assert opened("config", "trust").code == 0
+    opened.write('[host]\ntitle = "new\\u001b[2J"\nuser = "ada"\n')
+    told = opened("list", typed="y\n", terminal=(0, 2)).err.replace("pegboard: ", "")
+    assert '  - host.title = "old"\n' in told
+    assert '  + host.title = "new\\u001b[2J"\n' in told
+    assert "host.user" not in told
+    assert opened("list").code == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "variables", "told"),
+    [
+        ('[plugins.http]\nhost = "127.0.0.1"\n[host]\ntitle = "x"', {}, []),
+        (
+            '[plugins.rate_limit]\nburst = 7\n[toolkits.files]\nroots = ["."]\nwrite = true',
+            {"PEGBOARD__HOST__DISABLED_PLUGINS": '["rate_limit"]'},
+            ["toolkits.files.write = true (changes files, hostconfig.toml:5)", 'disabled_plugins = ["rate_limit"] (']
+        ),
+        (
+            '[plugins.static_tokens.tokens]\ngithub = { env = "TOKEN" }',
+            {"TOKEN": "canary-of-the-token"},
+            ['plugins.static_tokens.tokens.github = { env = "TOKEN" } (passes the variable TOKEN on, '],
+        ),
+    ],
+)  # fmt: skip
+def test_the_start_logs_settings_that_widen_access(
+    settings: str, variables: dict[str, str], told: list[str], opened: Opened
+) -> None:
+    opened.write(settings)
+    done = opened("stdio", env={"PEGBOARD_CONFIG": "hostconfig.toml", **variables})
+    lines = [line for line in done.err.splitlines() if "settings that widen access" in line]
+    assert len(lines) == (1 if told else 0), done.err
+    assert all(text in lines[0] for text in told)
+    assert "canary" not in done.err
+
+
+def test_the_start_logs_the_files_that_were_read(opened: Opened) -> None:
+    opened.write('[host]\nlog_level = "info"\n')
+    opened.write("UNUSED=1\n", ".env")
+    opened.write("12345", "key")
+    env = {"PEGBOARD_CONFIG": "hostconfig.toml", "DEMO_KEY_FILE": "key", "GITHUB_TOKEN": None, "DEMO_KEY": None}
+    (told,) = [line for line in opened("stdio", env=env).err.splitlines() if ": started with " in line]
+    assert told.partition("started with ")[2].startswith(f"{opened.folder}/hostconfig.toml, {opened.folder}/.env, key;")
+
+
+def test_the_json_of_trust_lists_the_settings(opened: Opened) -> None:
+    opened.write('[plugins.http]\nhost = "0.0.0.0"\n')
+    found = json.loads(opened("config", "trust", "--json").out)
+    assert [one["key"] for one in found["widens"]] == ["plugins.http.host"]

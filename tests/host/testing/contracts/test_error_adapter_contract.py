@@ -1,0 +1,119 @@
+"""The contract of error adapters: a faulty adapter breaks each rule, and a sound one none."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+from pegboard import FatalToolError, RetryableToolError
+from pegboard.plugin import ErrorAdapter, ToolRuntimeError
+from pegboard.testing import ErrorAdapterContract
+
+
+class LibraryError(Exception):
+    """Of a library."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(f"failed at {url}")
+        self.url = url
+
+
+def adapted(error: Any) -> Any:
+    if not isinstance(error, LibraryError):
+        return None
+    return RetryableToolError("The library failed.", str(error), extra={"service": "library"})
+
+
+def of_library(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda error: make(error) if isinstance(error, LibraryError) else None
+
+
+def half_seconds(error: Any) -> Any:
+    made = adapted(error)
+    if made is not None:
+        made.retry_after_ms = 0.5
+    return made
+
+
+def marks(error: Any) -> Any:
+    error.seen = True
+    return adapted(error)
+
+
+def imports(error: Any) -> Any:
+    importlib.import_module("wave")
+    return adapted(error)
+
+
+class Adapter:
+    """The adapter that the contract makes in another process, too."""
+
+    slug: Any = "library"
+
+    def from_exception(self, error: Exception) -> ToolRuntimeError | None:
+        return adapted(error)  # type: ignore[no-any-return]
+
+
+class Importing(Adapter):
+    def from_exception(self, error: Exception) -> ToolRuntimeError | None:
+        return imports(error)  # type: ignore[no-any-return]
+
+
+class Unnamed(Adapter):
+    slug = "My Library!"
+
+
+NUMBERS = itertools.count()
+FAULTS: list[tuple[Any, str]] = [
+    (Unnamed, "test_it_has_a_slug"),
+    (of_library(lambda error: FatalToolError("x")), "test_it_knows_its_own"),
+    (of_library(lambda error: RetryableToolError("")), "test_it_knows_its_own"),
+    (lambda error: RetryableToolError("x"), "test_strangers_are_not_its_own"),
+    (
+        lambda error: RetryableToolError("x") if getattr(error, "url", None) else None,
+        "test_strangers_are_not_its_own",
+    ),
+    (of_library(lambda error: RetryableToolError("x", extra={"error": {1, 2}})), "test_what_it_makes_can_be_sent"),
+    (half_seconds, "test_what_it_makes_can_be_sent"),
+    (of_library(lambda error: RetryableToolError(str(error))), "test_nothing_of_the_service_is_shown"),
+    (
+        of_library(lambda error: RetryableToolError("x", extra={"url": error.url})),
+        "test_nothing_of_the_service_is_shown",
+    ),
+    (
+        of_library(lambda error: RetryableToolError(f"{next(NUMBERS)} times")),
+        "test_the_same_exception_becomes_the_same_error",
+    ),
+    (of_library(marks), "test_the_same_exception_becomes_the_same_error"),
+    (Importing, "test_it_imports_no_library_by_itself"),
+]
+
+
+def broken(fault: Any) -> dict[str, BaseException]:
+    class Faulty(ErrorAdapterContract):
+        libraries = ("wave",)
+
+        def make(self) -> ErrorAdapter:
+            made: Any = fault() if isinstance(fault, type) else Adapter()
+            if not isinstance(fault, type):
+                made.from_exception = fault
+            return made  # type: ignore[no-any-return]
+
+        def examples(self) -> Iterable[tuple[Exception, type[ToolRuntimeError]]]:
+            yield LibraryError(f"https://x.example/?token={self.canary}"), RetryableToolError
+
+    return Faulty.broken()
+
+
+@pytest.mark.parametrize(("fault", "rule"), FAULTS)
+def test_a_faulty_adapter_breaks_the_rule(fault: Any, rule: str) -> None:
+    assert list(broken(fault)) == [rule]
+
+
+def test_a_sound_adapter_breaks_no_rule() -> None:
+    assert broken(Adapter) == {}
+    assert {rule for _, rule in FAULTS} == set(ErrorAdapterContract.rules())
