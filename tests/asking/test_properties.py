@@ -22,7 +22,7 @@ from tests.support.recorder import Conversation
 settings.register_profile("asking", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("asking")
 
-WAIT = 10.0
+WAIT = 60.0
 
 
 class Memory:

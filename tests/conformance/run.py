@@ -27,7 +27,7 @@ from tests.support.wire import PEGBOARD, client_environment
 
 REVISIONS = ("2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 KITS = sorted(Path(__file__).parent.glob("*_kit.py"))
-STOP_SECONDS = 10
+STOP_SECONDS = 60
 CONFIG = """
 [plugins.http]
 port = 0

@@ -12,7 +12,10 @@ from pegboard.loading.plugins import Loaded
 from pegboard.plugin import Middleware, Plugin, PluginContext, ToolDefinition, hookimpl
 from pegboard.toolkit import Toolkit
 from pegboard.types import Call, Failure, Outcome
-from tests.support.peer import WAIT as WAIT
+from tests.support import peer
+
+WAIT = peer.WAIT
+"""Seconds that anything may take before a test fails."""
 
 
 async def until(true: Callable[[], bool]) -> None:

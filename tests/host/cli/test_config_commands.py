@@ -48,12 +48,12 @@ def test_all_problems_are_told_at_once(pegboard: Command) -> None:
     assert (done.code, done.out) == (3, "")
     for told in (
         'hostconfig.toml:3: host.nmae: unknown key; did you mean "name"?',
-        "hostconfig.toml:4: host.page_size: expected 1 or more",
+        "hostconfig.toml:4: host.page_size: expected at least 1",
         "'lgoging'",
         'did you mean "logging"?',
         'did you mean "demo"?',
         "demo_ecko",
-        "hostconfig.toml:9: toolkits.demo.word: expected text",
+        "hostconfig.toml:9: toolkits.demo.word: expected a string",
         'hostconfig.toml:10: toolkits.demo.wrod: unknown key; did you mean "word"?',
         'plugins.mpc: no plugin of this name is installed; did you mean "mcp"?',
         'toolkitss: unknown section; did you mean "toolkits"?',

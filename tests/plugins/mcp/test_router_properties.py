@@ -21,7 +21,7 @@ from tests.support.recorder import Conversation
 settings.register_profile("router", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("router")
 
-WAIT = 10.0
+WAIT = 60.0
 VERSION, ABLE = "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities"
 
 kit = Toolkit("k", prefix=False)
