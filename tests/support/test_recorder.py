@@ -247,7 +247,7 @@ SPEAKING = re.compile(r"""["'](initialize|server/discover)["']|io\.modelcontextp
 """What every client says first, in one era or the other."""
 RECORDED_BY = re.compile(r"from tests\.(asking\.conftest|support\.(http_mcp|peer|pool|recorder|rules|sdk|wire)) import")
 TESTS = Path(__file__).parent.parent
-EXEMPT = (TESTS / "support", TESTS / "clients" / "scripts", TESTS / "testing")
+EXEMPT = (TESTS / "support", TESTS / "clients" / "scripts", TESTS / "host" / "testing")
 """The recorder itself; what runs behind the tee; and the client of `pegboard.testing`, which is what is tried there."""
 
 
