@@ -103,7 +103,6 @@ kit = Toolkit("desk")
 @kit.tool(requires_auth=Acme(scopes=["read", "write"]))
 def greet(context: Context) -> str:
     """Greet the owner of the token."""
-    assert context.authorization is not None
     known = context.get_auth_token_or_empty() == CANARY
     return f"hello {context.authorization.user_info['name']}, {known}"
 

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 from pegboard.context.progress import SENT, Progress
 from pegboard.context.requirements import authorization_of, metadata_of, secret_of, secrets_of, user_of
@@ -29,11 +29,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Context", "Progress", "current_context"]
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    ConfigT = TypeVar("ConfigT", default=Any)
+    StateT = TypeVar("StateT", default=Any)
+else:
+    from typing import TypeVar
+
+    ConfigT = TypeVar("ConfigT")
+    StateT = TypeVar("StateT")
+
 _current: ContextVar[Context] = ContextVar("pegboard.context")
 
 
-class Context:
+class Context(Generic[ConfigT, StateT]):
     """One call of one tool, resource or prompt.
+
+    `Context[MyConfig]` and `Context[MyConfig, MyState]` give type checkers the types of `config` and `state`.
 
     Attributes:
         arguments: the arguments as the client sent them.
@@ -47,6 +60,12 @@ class Context:
         "_bound", "_call", "_done", "_progress", "_refusal", "_steps", "_surroundings", "_task",
         "arguments", "asked", "cancelled", "clock", "waits_for_client",
     )  # fmt: skip
+
+    if not TYPE_CHECKING:
+
+        def __class_getitem__(cls, types: Any) -> Any:
+            given = types if isinstance(types, tuple) else (types,)
+            return super().__class_getitem__((*given, *[Any] * (2 - len(given))))
 
     def __init__(
         self,
@@ -79,14 +98,16 @@ class Context:
         return self._bound.name
 
     @property
-    def config(self) -> Any:
+    def config(self) -> ConfigT:
         """The toolkit's validated settings, None when it takes none."""
-        return self._bound.owner.config
+        config: ConfigT = self._bound.owner.config
+        return config
 
     @property
-    def state(self) -> Any:
+    def state(self) -> StateT:
         """What the toolkit's lifespan yielded, None without one."""
-        return self._bound.owner.state
+        state: StateT = self._bound.owner.state
+        return state
 
     @property
     def tool(self) -> str:
@@ -133,14 +154,20 @@ class Context:
         return caller if caller.subject is not None else None
 
     @property
-    def authorization(self) -> Authorization | None:
-        """The token that the tool requires (`requires_auth`), and whose it is; None where it requires none."""
-        return authorization_of(self._bound.requirements, self._call.supplied)
+    def authorization(self) -> Authorization:
+        """The token that the tool requires (`requires_auth`), with the facts about its user.
+
+        The token is "" if the request came with none and its protocol lets it pass.
+
+        Raises:
+            ToolDefinitionError: the tool does not declare `requires_auth`.
+        """
+        return authorization_of(self.name, self._bound.requirements, self._call.supplied)
 
     def get_auth_token_or_empty(self) -> str:
-        """The token that the tool requires, "" where it requires none."""
-        found = self.authorization
-        return "" if found is None else found.token
+        """Return the token that the tool requires, "" if it requires none."""
+        required = self._bound.requirements
+        return "" if required is None or required.authorization is None else self.authorization.token
 
     @property
     def meta(self) -> Mapping[str, Any]:

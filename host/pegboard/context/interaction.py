@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from pegboard.context.elicitation import Elicited
 from pegboard.context.input_requests import Elicit, ElicitUrl, InputRequest, Messages, Sample, Sampled, declares
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pegboard.context.bound_function import TimeLimit
     from pegboard.context.rounds import Rounds
     from pegboard.types.calls import Ask, Call, Question
+
+T = TypeVar("T")
 
 ANSWER_SECONDS = 300.0
 """For how many seconds a session's client may take to answer, unless the author says otherwise."""
@@ -122,6 +124,23 @@ class UI:
     def __init__(self, asking: Interaction) -> None:
         self._asking = asking
 
+    @overload
+    def elicit(
+        self, message: str, schema: type[T], *, name: str | None = None, timeout: float | None = ANSWER_SECONDS
+    ) -> Awaitable[Elicited[T]]: ...
+    @overload
+    def elicit(
+        self,
+        message: str,
+        schema: Mapping[str, Any] | None = None,
+        *,
+        name: str | None = None,
+        timeout: float | None = ANSWER_SECONDS,
+    ) -> Awaitable[Elicited[dict[str, Any]]]: ...
+    @overload
+    def elicit(
+        self, message: str, schema: Any, *, name: str | None = None, timeout: float | None = ANSWER_SECONDS
+    ) -> Awaitable[Elicited[Any]]: ...
     def elicit(
         self, message: str, schema: Any = None, *, name: str | None = None, timeout: float | None = ANSWER_SECONDS
     ) -> Awaitable[Elicited[Any]]:

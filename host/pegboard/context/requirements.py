@@ -149,11 +149,16 @@ def _metadata(key: str, kept: str | None, call: Call) -> str | None:
 # --- tokens
 
 
-def authorization_of(required: Requirements | None, supplied: Supplied | None) -> Authorization | None:
-    """The token that a function needs, None where it declared that it needs none."""
-    if required is None or required.authorization is None or supplied is None:
-        return None
-    return supplied.authorization
+def authorization_of(function: str, required: Requirements | None, supplied: Supplied | None) -> Authorization:
+    """Return the token that a function requires, an empty one if the call has none.
+
+    Raises:
+        ToolDefinitionError: the function does not declare that it requires one.
+    """
+    if required is None or required.authorization is None:
+        raise ToolDefinitionError(f"the tool {function} does not declare requires_auth")
+    found = None if supplied is None else supplied.authorization
+    return Authorization("") if found is None else found
 
 
 def user_of(owner: PluginData, call: Call) -> str | None:

@@ -162,7 +162,7 @@ def is_context(annotation: Any) -> bool:
     """Whether a parameter takes the Context: annotated so, with or without `| None` or Annotated around it."""
     if get_origin(annotation) in (Annotated, Union, UnionType):
         return any(is_context(part) for part in get_args(annotation))
-    return annotation is Context
+    return annotation is Context or get_origin(annotation) is Context
 
 
 def _given(parameter: inspect.Parameter, annotation: Any) -> Parameter:

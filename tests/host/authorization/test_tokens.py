@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegboard import Authorization, Context, ErrorKind, Host, Toolkit
+from pegboard import Authorization, Context, ErrorKind, Host, ToolDefinitionError, Toolkit
 from pegboard.plugin import AuthorizationRequiredError, ConfigError, Plugin, TokenSource, hookimpl
 from pegboard.types import AuthProvider, Call, Caller, Failure, Supplied, TokenRequest, ToolAuthorization
 from tests.host.hosting import call, failure, make_host, value
@@ -66,18 +66,19 @@ def kit_of(required: ToolAuthorization, ran: list[int] | None = None) -> Toolkit
         if ran is not None:
             ran.append(number)
         found = context.authorization
-        assert found is not None
         return [found.token, context.get_auth_token_or_empty(), dict(found.user_info), list(found.scopes)]
 
     @kit.tool
     async def outer(context: Context) -> Any:
         """Have another work, and say what is seen here."""
-        return [await context.tools.call("work", {"number": 1}), context.authorization is None]
+        return [await context.tools.call("work", {"number": 1}), context.get_auth_token_or_empty()]
 
     @kit.tool
     def plain(context: Context) -> list[Any]:
         """Require nothing."""
-        return [context.authorization is None, context.get_auth_token_or_empty()]
+        with pytest.raises(ToolDefinitionError, match="does not declare requires_auth"):
+            _ = context.authorization
+        return [context.get_auth_token_or_empty()]
 
     return kit
 
@@ -289,10 +290,10 @@ def test_it_says_all_that_its_source_knows() -> None:
 async def test_a_token_is_for_those_who_require_one() -> None:
     source = Source(Authorization("t"))
     async with hosting(source) as host:
-        assert await value(host, "plain", supplied=Supplied(Authorization("canary"))) == [True, ""]
+        assert await value(host, "plain", supplied=Supplied(Authorization("canary"))) == [""]
         assert source.requests == []
         outer = await value(host, "outer", supplied=Supplied(Authorization("canary")))
-    assert outer == [["t", "t", {}, []], True]
+    assert outer == [["t", "t", {}, []], ""]
 
 
 async def test_what_a_nested_call_lacks_is_what_the_outer_lacks() -> None:

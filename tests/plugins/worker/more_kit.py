@@ -124,7 +124,7 @@ def everything(context: Context) -> dict[str, Any]:
     authorization = context.authorization
     return {
         "token": context.get_auth_token_or_empty(),
-        "user_info": dict(authorization.user_info) if authorization else None,
+        "user_info": dict(authorization.user_info) if authorization.token else None,
         "secrets": [context.get_secret("oNe"), context.get_secret("TWO")],
         "metadata": context.get_metadata("tEaM"),
         "user": context.user_id,
