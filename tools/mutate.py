@@ -51,7 +51,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
     "http.authority": ("plugins/pegboard_plugins/http/authority.py", ["plugins/http/test_authority"]),
     "rate_limit": (
         "plugins/pegboard_plugins/rate_limit.py",
-        ["plugins/rate_limit/test_limits", "plugins/worker/test_rate_limit"],
+        ["plugins/rate_limit/test_limits", "plugins/worker/test_handlers"],
     ),
     "scopes": ("plugins/pegboard_plugins/scopes.py", ["plugins/scopes/test_rules"]),
     "bearer": ("host/pegboard/routing/bearer.py", ["host/test_bearer"]),
@@ -61,16 +61,13 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
     ),
     "worker.jwt_authenticator": (
         "plugins/pegboard_plugins/worker/jwt_authenticator.py",
-        ["plugins/worker/test_tokens", "plugins/worker/test_reach"],
+        ["plugins/worker/test_jwt_authenticator"],
     ),
     "worker.value_schema": ("plugins/pegboard_plugins/worker/value_schema.py", ["plugins/worker/test_value_schema"]),
     **{
         f"worker.{name}": (
             f"plugins/pegboard_plugins/worker/{name}.py",
-            [
-                f"plugins/worker/test_{tests}"
-                for tests in ("captures", "behaviour", "protocol", "differences", "changes")
-            ],
+            [f"plugins/worker/test_{tests}" for tests in ("captures", "handlers", "differences", "changes")],
         )
         for name in ("call_log", "call_responses", "contents", "handlers", "request_bodies", "tool_definitions")
     },

@@ -19,20 +19,11 @@ from tests.support.http import Served
 
 SECRET = "0123456789abcdef-a-secret-of-the-tests-that-is-long-enough-for-every-algorithm-there-is"
 QUIET = '[host]\ndisabled_toolkits = ["files", "github", "math"]\n'
-
-
 METHODS = {"health": "GET", "tools": "GET", "tools/invoke": "POST", "resources/list": "POST", "resources/read": "POST"}
-"""The paths that there are, and what each is asked with."""
 
 
 class Reply(NamedTuple):
-    """What came back.
-
-    Attributes:
-        status: the HTTP status.
-        body: the body as JSON, or as text where it is none.
-        headers: the header fields.
-    """
+    """A response; its body is JSON, or a string if it is not JSON."""
 
     status: int
     body: Any
@@ -40,23 +31,22 @@ class Reply(NamedTuple):
 
 
 def claims(**changes: Any) -> dict[str, Any]:
-    """Those of a token that is in order, but for changes; None leaves a claim out."""
+    """Return the claims of a valid token with changes; None removes a claim."""
     now = int(time())
     given = {"aud": "worker", "ver": "1", "iat": now, "exp": now + 600} | changes
     return {name: value for name, value in given.items() if value is not None}
 
 
 def token(secret: str = SECRET, algorithm: str = "HS256", **changes: Any) -> str:
-    """A token with those claims."""
     return jwt.encode(claims(**changes), secret, algorithm=algorithm)
 
 
 class Engine:
-    """A caller of the worker, written from the protocol's description alone, which holds every answer against it.
+    """A caller of the worker that checks each response against the description of the protocol.
 
     Args:
         served: the process.
-        bearer: the value of its `Authorization`, None for none.
+        bearer: the value of `Authorization`, None for none.
     """
 
     def __init__(self, served: Served, bearer: str | None = None) -> None:
@@ -64,7 +54,7 @@ class Engine:
         self._bearer = bearer
 
     async def ask(self, method: str, path: str, body: Any = None, *, bearer: str | None = "") -> Reply:
-        """Send a request; a body that is bytes goes as it is."""
+        """Send a request; a body of bytes is sent unchanged."""
         own = self._bearer if bearer == "" else bearer
         fields = [] if own is None else [("Authorization", own)]
         sent = b""
@@ -81,27 +71,22 @@ class Engine:
         return Reply(answer.status, told, {name.lower(): value for name, value in answer.fields})
 
     async def invoke(self, tool: str, inputs: Any = None, *, toolkit: str = "DemoKit", **more: Any) -> Any:
-        """Call a tool; the ToolCallResponse."""
+        """Call a tool and return its ToolCallResponse."""
         reply = await self.ask("POST", "tools/invoke", {"tool": reference(tool, toolkit), "inputs": inputs, **more})
         assert reply.status == 200, reply
         return reply.body
 
 
 def reference(name: str, toolkit: str = "DemoKit", **more: Any) -> dict[str, Any]:
-    """Which tool is meant."""
     return {"name": name, "toolkit": toolkit, **more}
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    make_distribution(
-        folder,
-        "demo-kit",
-        "1.2.3",
-        {"pegboard.toolkits": {"demo_kit": "worker_demo_kit:kit", "more_kit": "worker_more_kit:kit"}},
-        {"worker_demo_kit.py": inspect.getsource(demo_kit), "worker_more_kit.py": inspect.getsource(more_kit)},
-    )
+    points = {"demo_kit": "worker_demo_kit:kit", "more_kit": "worker_more_kit:kit"}
+    files = {"worker_demo_kit.py": inspect.getsource(demo_kit), "worker_more_kit.py": inspect.getsource(more_kit)}
+    make_distribution(folder, "demo-kit", "1.2.3", {"pegboard.toolkits": points}, files)
     return folder
 
 
@@ -115,7 +100,7 @@ def serve(
     env: Mapping[str, str] | None = None,
     ready: bool = True,
 ) -> Served:
-    """A process with settings in `[plugins.worker]`; its secret comes from the environment, unless that is given."""
+    """Start a process with settings in `[plugins.worker]`. Without `env` its environment holds the secret."""
     config = f"{QUIET}{host}\n[plugins.http]\n{http}\n\n[plugins.worker]\n{settings}\n\n{more}\n"
     return Served(site, config, env={"ARCADE_WORKER_SECRET": SECRET} if env is None else env, ready=ready)
 

@@ -168,12 +168,6 @@ async def context_feature(name: str, context: Context) -> Any:
 
 
 @kit.tool
-def sync_ask(context: Context) -> str:
-    """Ask, where that cannot work anywhere."""
-    return str(context.ui.elicit("Who?", str))
-
-
-@kit.tool
 def talk_much(context: Context) -> str:
     """Say something at every level."""
     for level in get_args(Level):

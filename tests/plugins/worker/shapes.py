@@ -1,268 +1,153 @@
-"""What the worker's answers look like, written from the protocol's description: every member there, and no other."""
+"""JSON Schemas of the worker's responses, written from the description of the protocol: every member, and no other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
-Check = Callable[[Any], None]
+from jsonschema import Draft202012Validator
 
-KINDS = frozenset(
-    (
-        "TOOL_RUNTIME_BAD_INPUT_VALUE",
-        "TOOL_RUNTIME_BAD_OUTPUT_VALUE",
-        "TOOL_RUNTIME_RETRY",
-        "TOOL_RUNTIME_CONTEXT_REQUIRED",
-        "TOOL_RUNTIME_FATAL",
-        "UPSTREAM_RUNTIME_BAD_REQUEST",
-        "UPSTREAM_RUNTIME_AUTH_ERROR",
-        "UPSTREAM_RUNTIME_NOT_FOUND",
-        "UPSTREAM_RUNTIME_VALIDATION_ERROR",
-        "UPSTREAM_RUNTIME_RATE_LIMIT",
-        "UPSTREAM_RUNTIME_SERVER_ERROR",
-        "UPSTREAM_RUNTIME_UNMAPPED",
-        "NETWORK_TRANSPORT_RUNTIME_TIMEOUT",
-        "NETWORK_TRANSPORT_RUNTIME_UNREACHABLE",
-        "NETWORK_TRANSPORT_RUNTIME_UNMAPPED",
-    )
+Schema = dict[str, Any]
+
+KINDS = [
+    *(f"TOOL_RUNTIME_{kind}" for kind in ("BAD_INPUT_VALUE", "BAD_OUTPUT_VALUE", "RETRY", "CONTEXT_REQUIRED", "FATAL")),
+    *(f"UPSTREAM_RUNTIME_{kind}" for kind in ("BAD_REQUEST", "AUTH_ERROR", "NOT_FOUND", "VALIDATION_ERROR")),
+    *(f"UPSTREAM_RUNTIME_{kind}" for kind in ("RATE_LIMIT", "SERVER_ERROR", "UNMAPPED")),
+    *(f"NETWORK_TRANSPORT_RUNTIME_{kind}" for kind in ("TIMEOUT", "UNREACHABLE", "UNMAPPED")),
+]
+
+
+def members(**properties: Schema) -> Schema:
+    """Return the schema of an object with all of these members. `meta` is `_meta`."""
+    named = {"_meta" if name == "meta" else name: schema for name, schema in properties.items()}
+    return {"type": "object", "properties": named, "required": list(named), "additionalProperties": False}
+
+
+def some_of(*required: str, **properties: Schema) -> Schema:
+    """Return the schema of an object with some of these members, none of them null."""
+    return {**members(**properties), "required": list(required)}
+
+
+def list_of(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def or_null(schema: Schema) -> Schema:
+    return {"anyOf": [{"type": "null"}, schema]}
+
+
+STRING, INTEGER, BOOLEAN, OBJECT = ({"type": name} for name in ("string", "integer", "boolean", "object"))
+MAYBE_STRING, MAYBE_INTEGER, MAYBE_BOOLEAN, MAYBE_OBJECT = map(or_null, (STRING, INTEGER, BOOLEAN, OBJECT))
+STRINGS = or_null(list_of(STRING))
+INNER = ["string", "integer", "number", "boolean", "json"]
+VALUE_SCHEMA: Schema = {"$ref": "#/$defs/value"}
+VALUE = members(
+    val_type={"enum": [*INNER, "array"]},
+    inner_val_type={"enum": [*INNER, None]},
+    enum=STRINGS,
+    properties=or_null({"type": "object", "additionalProperties": VALUE_SCHEMA}),
+    inner_properties=or_null({"type": "object", "additionalProperties": VALUE_SCHEMA}),
+    description=MAYBE_STRING,
+    required_keys=STRINGS,
+    inner_required_keys=STRINGS,
+    nullable=MAYBE_BOOLEAN,
 )
-
-
-def is_a(*types: type) -> Check:
-    """Of one of these types, of which bool is never a number."""
-
-    def check(value: Any) -> None:
-        assert type(value) in types, value
-
-    return check
-
-
-def among(*values: Any) -> Check:
-    """One of these values."""
-
-    def check(value: Any) -> None:
-        assert type(value) in {type(one) for one in values}, value
-        assert value in values, value
-
-    return check
-
-
-def or_null(inner: Check) -> Check:
-    """That, or null."""
-
-    def check(value: Any) -> None:
-        if value is not None:
-            inner(value)
-
-    return check
-
-
-def list_of(inner: Check) -> Check:
-    """An array of that."""
-
-    def check(value: Any) -> None:
-        assert isinstance(value, list), value
-        for one in value:
-            inner(one)
-
-    return check
-
-
-def map_of(inner: Check) -> Check:
-    """An object whose members are that, by any names."""
-
-    def check(value: Any) -> None:
-        assert isinstance(value, dict), value
-        for one in value.values():
-            inner(one)
-
-    return check
-
-
-def members(**wanted: Check) -> Check:
-    """An object with these members in this order, all there and no other. `meta` is `_meta`."""
-    named = {"_meta" if name == "meta" else name: inner for name, inner in wanted.items()}
-
-    def check(value: Any) -> None:
-        assert isinstance(value, dict), value
-        assert list(value) == list(named), value
-        for name, inner in named.items():
-            inner(value[name])
-
-    return check
-
-
-def some_of(*required: str, **wanted: Check) -> Check:
-    """An object with some of these members, none of them null, and no other. `meta` is `_meta`."""
-    named = {"_meta" if name == "meta" else name: inner for name, inner in wanted.items()}
-
-    def check(value: Any) -> None:
-        assert isinstance(value, dict), value
-        assert set(required) <= value.keys() <= named.keys(), value
-        for name, one in value.items():
-            assert one is not None, value
-            named[name](one)
-
-    return check
-
-
-def anything(value: Any) -> None:
-    """Any JSON value."""
-
-
-TEXT, MAYBE_TEXT, MAYBE_BOOL = is_a(str), or_null(is_a(str)), or_null(is_a(bool))
-OBJECT = is_a(dict)
-
-
-def value_schema(value: Any) -> None:
-    """A ValueSchema, however deep."""
-    inner = ("string", "integer", "number", "boolean", "json")
-    members(
-        val_type=among(*inner, "array"),
-        inner_val_type=or_null(among(*inner)),
-        enum=or_null(list_of(TEXT)),
-        properties=or_null(map_of(value_schema)),
-        inner_properties=or_null(map_of(value_schema)),
-        description=MAYBE_TEXT,
-        required_keys=or_null(list_of(TEXT)),
-        inner_required_keys=or_null(list_of(TEXT)),
-        nullable=MAYBE_BOOL,
-    )(value)
-    assert (value["val_type"] == "array") == (value["inner_val_type"] is not None), value
-    for keys, properties in (("required_keys", "properties"), ("inner_required_keys", "inner_properties")):
-        assert (value[keys] is None) == (value[properties] is None), value
-        if value[keys] is not None:
-            assert value[keys] == sorted(value[keys]), value
-            assert set(value[keys]) <= value[properties].keys(), value
-
-
-KEYS = or_null(list_of(members(key=TEXT)))
-
-definition = members(
-    name=TEXT,
-    fully_qualified_name=TEXT,
-    description=TEXT,
-    toolkit=members(name=TEXT, description=MAYBE_TEXT, version=MAYBE_TEXT),
-    input=members(
-        parameters=list_of(
-            members(
-                name=TEXT, required=is_a(bool), description=MAYBE_TEXT, value_schema=value_schema, inferrable=is_a(bool)
-            )
-        )
-    ),
+PARAMETER = members(
+    name=STRING, required=BOOLEAN, description=MAYBE_STRING, value_schema=VALUE_SCHEMA, inferrable=BOOLEAN
+)
+AUTHORIZATION = members(
+    provider_id=MAYBE_STRING,
+    provider_type={"const": "oauth2"},
+    id=MAYBE_STRING,
+    oauth2=or_null(members(scopes=STRINGS)),
+)
+KEYS = or_null(list_of(members(key=STRING)))
+BEHAVIOR = members(
+    operations=or_null(list_of({"enum": ["read", "create", "update", "delete", "opaque"]})),
+    read_only=MAYBE_BOOLEAN,
+    destructive=MAYBE_BOOLEAN,
+    idempotent=MAYBE_BOOLEAN,
+    open_world=MAYBE_BOOLEAN,
+)
+DEFINITION = members(
+    name=STRING,
+    fully_qualified_name=STRING,
+    description=STRING,
+    toolkit=members(name=STRING, description=MAYBE_STRING, version=MAYBE_STRING),
+    input=members(parameters=list_of(PARAMETER)),
     output=members(
-        description=MAYBE_TEXT,
-        available_modes=list_of(among("value", "error", "null")),
-        value_schema=or_null(value_schema),
+        description=MAYBE_STRING,
+        available_modes=list_of({"enum": ["value", "error", "null"]}),
+        value_schema=or_null(VALUE_SCHEMA),
     ),
-    requirements=members(
-        authorization=or_null(
-            members(
-                provider_id=MAYBE_TEXT,
-                provider_type=among("oauth2"),
-                id=MAYBE_TEXT,
-                oauth2=or_null(members(scopes=or_null(list_of(TEXT)))),
-            )
-        ),
-        secrets=KEYS,
-        metadata=KEYS,
-    ),
-    deprecation_message=MAYBE_TEXT,
+    requirements=members(authorization=or_null(AUTHORIZATION), secrets=KEYS, metadata=KEYS),
+    deprecation_message=MAYBE_STRING,
     metadata=or_null(
         members(
-            classification=or_null(members(service_domains=or_null(list_of(TEXT)))),
-            behavior=or_null(
-                members(
-                    operations=or_null(list_of(among("read", "create", "update", "delete", "opaque"))),
-                    read_only=MAYBE_BOOL,
-                    destructive=MAYBE_BOOL,
-                    idempotent=MAYBE_BOOL,
-                    open_world=MAYBE_BOOL,
-                )
-            ),
-            extras=or_null(OBJECT),
+            classification=or_null(members(service_domains=STRINGS)), behavior=or_null(BEHAVIOR), extras=MAYBE_OBJECT
         )
     ),
-    meta=or_null(OBJECT),
+    meta=MAYBE_OBJECT,
 )
-
-error = members(
-    message=TEXT,
-    kind=among(*sorted(KINDS)),
-    developer_message=MAYBE_TEXT,
-    can_retry=is_a(bool),
-    additional_prompt_content=MAYBE_TEXT,
-    retry_after_ms=or_null(is_a(int)),
-    stacktrace=MAYBE_TEXT,
-    status_code=or_null(is_a(int)),
-    extra=or_null(OBJECT),
+ERROR = members(
+    message=STRING,
+    kind={"enum": KINDS},
+    developer_message=MAYBE_STRING,
+    can_retry=BOOLEAN,
+    additional_prompt_content=MAYBE_STRING,
+    retry_after_ms=MAYBE_INTEGER,
+    stacktrace=MAYBE_STRING,
+    status_code=MAYBE_INTEGER,
+    extra=MAYBE_OBJECT,
 )
-
-
-def moment(value: Any) -> None:
-    """A moment as ISO 8601 writes it."""
-    datetime.fromisoformat(value)
-
-
-def response(value: Any) -> None:
-    """A ToolCallResponse."""
-    members(
-        execution_id=TEXT,
-        finished_at=moment,
-        duration=is_a(float),
-        success=is_a(bool),
-        output=members(
-            value=anything,
-            logs=or_null(
-                list_of(
-                    members(
-                        message=TEXT,
-                        level=among("debug", "info", "warning", "error"),
-                        subtype=or_null(among("deprecation")),
-                    )
-                )
-            ),
-            error=or_null(error),
-            requires_authorization=or_null(
-                members(
-                    authorization_url=MAYBE_TEXT, authorization_id=MAYBE_TEXT, scopes=list_of(TEXT), status=MAYBE_TEXT
-                )
-            ),
-        ),
-    )(value)
-    output = value["output"]
-    assert value["success"] is (output["error"] is None), value
-    assert output["error"] is None or output["value"] is None, value
-
-
-health = members(status=among("ok"), tool_count=TEXT)
-resource = some_of(
-    "uri", "name", uri=TEXT, name=TEXT, title=TEXT, description=TEXT, mimeType=TEXT, size=is_a(int), meta=OBJECT
+LOG = members(
+    message=STRING, level={"enum": ["debug", "info", "warning", "error"]}, subtype={"enum": ["deprecation", None]}
 )
-resources = some_of("resources", resources=list_of(resource), nextCursor=TEXT)
-contents = some_of("uri", uri=TEXT, mimeType=TEXT, text=TEXT, blob=TEXT, meta=OBJECT)
-refusal = members(code=is_a(int), message=TEXT)
-denial = members(detail=TEXT)
-
-ANSWERS: dict[str, Check] = {
-    "health": health,
-    "tools": list_of(definition),
-    "tools/invoke": response,
-    "resources/list": resources,
-    "resources/read": members(contents=list_of(contents)),
+WANTED = members(
+    authorization_url=MAYBE_STRING, authorization_id=MAYBE_STRING, scopes=list_of(STRING), status=MAYBE_STRING
+)
+OUTPUT = members(value={}, logs=or_null(list_of(LOG)), error=or_null(ERROR), requires_authorization=or_null(WANTED))
+SUCCESS = {"properties": {"success": {"const": True}, "output": {"properties": {"error": {"type": "null"}}}}}
+FAILURE = {
+    "properties": {
+        "success": {"const": False},
+        "output": {"properties": {"error": {"type": "object"}, "value": {"type": "null"}}},
+    }
 }
-"""What each path answers with 200."""
-
-REFUSALS: dict[int, Check] = {400: refusal, 401: denial, 403: TEXT, 404: refusal, 405: denial, 500: anything}
-"""What it answers with any other status."""
+RESPONSE = {
+    **members(execution_id=STRING, finished_at=STRING, duration={"type": "number"}, success=BOOLEAN, output=OUTPUT),
+    "oneOf": [SUCCESS, FAILURE],
+}
+RESOURCE = some_of(
+    "uri", "name", uri=STRING, name=STRING, title=STRING, description=STRING, mimeType=STRING, size=INTEGER, meta=OBJECT
+)
+CONTENTS = some_of("uri", uri=STRING, mimeType=STRING, text=STRING, blob=STRING, meta=OBJECT)
+RESPONSES: dict[str, Schema] = {
+    "health": members(status={"const": "ok"}, tool_count=STRING),
+    "tools": list_of(DEFINITION),
+    "tools/invoke": RESPONSE,
+    "resources/list": some_of("resources", resources=list_of(RESOURCE), nextCursor=STRING),
+    "resources/read": members(contents=list_of(CONTENTS)),
+}
+"""The body of a response with status 200, by path."""
+REFUSAL, DENIAL = members(code=INTEGER, message=STRING), members(detail=STRING)
+REFUSALS: dict[int, Schema] = {400: REFUSAL, 401: DENIAL, 403: STRING, 404: REFUSAL, 405: DENIAL, 500: {}}
+"""The body of a response with another status."""
 
 
 def check(path: str, status: int, body: Any) -> None:
-    """Hold what came back against the description; paths that the protocol does not know are no part of it."""
-    if path not in ANSWERS:
-        assert status == 404
-    elif status == 200:
-        ANSWERS[path](body)
-    else:
-        REFUSALS[status](body)
+    """Check a response of a path of the protocol."""
+    check_value(RESPONSES[path] if status == 200 else REFUSALS[status], body)
+
+
+def check_value(schema: Schema, value: Any) -> None:
+    Draft202012Validator({**schema, "$defs": {"value": VALUE}}).validate(value)
+
+
+def check_value_schema(value: Any) -> None:
+    """Check a value schema: members of one object are known together, and required keys are sorted."""
+    check_value(VALUE, value)
+    assert (value["val_type"] == "array") == (value["inner_val_type"] is not None), value
+    for keys, properties in (("required_keys", "properties"), ("inner_required_keys", "inner_properties")):
+        assert (value[keys] is None) == (value[properties] is None), value
+        assert value[keys] is None or set(value[keys]) <= value[properties].keys(), value
+        assert value[keys] == (None if value[keys] is None else sorted(value[keys])), value

@@ -1,40 +1,35 @@
-"""Tools that come and go while the host runs come and go for callers of the worker too."""
+"""Tools that are added and removed while the host runs."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import Callable
 from typing import Any
 
-import pytest_asyncio
-
-from pegboard import Host
 from pegboard.plugin import Middleware, Plugin, ToolDefinition, hookimpl
-from pegboard.types import Call, Caller, CallNext, Outcome, Request, Response
+from pegboard.types import Call, Caller, CallNext, Outcome, Request
 from pegboard_plugins.worker import WorkerConfig
 from pegboard_plugins.worker.handlers import WorkerHandlers
 from tests.host.hosting import make_host
-from tests.host.test_hooks import NoHeaders
+from tests.support.fields import Fields
 
 
 def first() -> str:
-    """Be there from the beginning."""
+    """Return a string."""
     return "first"
 
 
 def second() -> str:
-    """Come later."""
+    """Return another."""
     return "second"
 
 
 class Meanwhile(Middleware):
-    """Does something while a list of tools is made."""
+    """Runs a function once after the next list of tools is made."""
 
-    def __init__(self) -> None:
-        self.do: Any = None
+    do: Callable[[], object] | None = None
 
     async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
-        """Make the list, then do it once."""
         listed = await call_next(call)
         done, self.do = self.do, None
         if done is not None:
@@ -42,29 +37,7 @@ class Meanwhile(Middleware):
         return listed
 
 
-class Asked:
-    """A host, and the worker's endpoint over it."""
-
-    def __init__(self, host: Host, meanwhile: Meanwhile) -> None:
-        self.host = host
-        self.meanwhile = meanwhile
-        self._endpoint = WorkerHandlers(WorkerConfig(auth_disabled=True))
-
-    async def ask(self, handler: str, body: Any = None) -> Any:
-        request = Request("POST", "/", {}, NoHeaders(), json.dumps(body).encode(), Caller(client_id="worker"))
-        response: Response = await getattr(self._endpoint, handler)(request, self.host)
-        assert response.status == 200, response
-        return json.loads(response.body)
-
-    async def names(self) -> list[str]:
-        """The names of the tools that are listed; the count of the health tells as many."""
-        names = [one["name"] for one in await self.ask("tools")]
-        assert (await self.ask("health"))["tool_count"] == str(len(names))
-        return names
-
-
-@pytest_asyncio.fixture
-async def asked() -> AsyncIterator[Asked]:
+async def test_changes_of_tools_are_seen_at_once() -> None:
     meanwhile = Meanwhile()
 
     class Meddling(Plugin):
@@ -72,22 +45,30 @@ async def asked() -> AsyncIterator[Asked]:
         def register_middleware(self) -> list[Middleware]:
             return [meanwhile]
 
+    handlers = WorkerHandlers(WorkerConfig(auth_disabled=True))
     async with make_host(plugins={"meddling": Meddling}) as host:
+
+        async def ask(handler: str, body: Any = None) -> Any:
+            caller = Caller(client_id="worker")
+            request = Request("POST", "/", {}, Fields(), json.dumps(body).encode(), caller)
+            response = await getattr(handlers, handler)(request, host)
+            assert response.status == 200, response
+            return json.loads(response.body)
+
+        async def names() -> list[str]:
+            listed = [one["name"] for one in await ask("tools")]
+            assert (await ask("health"))["tool_count"] == str(len(listed))
+            return listed
+
         host.catalogue.add(ToolDefinition(first))
-        yield Asked(host, meanwhile)
-
-
-async def test_what_is_added_and_removed_later_is_listed_and_called(asked: Asked) -> None:
-    assert await asked.names() == ["First"]
-    asked.host.catalogue.add(ToolDefinition(second))
-    assert await asked.names() == ["First", "Second"]
-    tool = {"name": "second", "toolkit": "program"}
-    assert (await asked.ask("invoke", {"tool": tool}))["output"]["value"] == "second"
-    asked.host.catalogue.remove("tools", "second")
-    assert await asked.names() == ["First"]
-
-
-async def test_a_change_while_the_list_is_made_is_not_missed(asked: Asked) -> None:
-    asked.meanwhile.do = lambda: asked.host.catalogue.add(ToolDefinition(second))
-    assert len(await asked.ask("tools")) == 1
-    assert await asked.names() == ["First", "Second"]
+        assert await names() == ["First"]
+        host.catalogue.add(ToolDefinition(second))
+        assert await names() == ["First", "Second"]
+        called = await ask("invoke", {"tool": {"name": "second", "toolkit": "program"}})
+        assert called["output"]["value"] == "second"
+        host.catalogue.remove("tools", "second")
+        assert await names() == ["First"]
+        meanwhile.do = lambda: host.catalogue.add(ToolDefinition(second))  # while the list is made
+        host.catalogue.remove("tools", "first")
+        assert await ask("tools") == []
+        assert await names() == ["Second"]

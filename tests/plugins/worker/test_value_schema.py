@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date
 from decimal import Decimal
 from enum import Enum, IntEnum
-from typing import Annotated, Any, Literal, NamedTuple
-from uuid import UUID
+from typing import Any, Literal, NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import BaseModel
 from referencing.exceptions import Unresolvable
 from typing_extensions import NotRequired, TypedDict
 
@@ -197,11 +195,11 @@ def has_members(value: ValueSchema, given: dict[str, Any]) -> bool:
 
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
-def test_what_the_schema_accepts_is_accepted(data: st.DataObject) -> None:
+def test_a_value_schema_accepts_every_value_that_the_json_schema_accepts(data: st.DataObject) -> None:
     schema, other = data.draw(SCHEMAS, "schema"), data.draw(SCHEMAS, "other")
     root = {"type": "object", "properties": {"it": schema, "other": other}, "$defs": DEFINED}
     value = value_schema_of(schema, root)
-    shapes.value_schema(value.to_json())
+    shapes.check_value_schema(value.to_json())
     validator = Draft202012Validator(root)
     for strategy in (VALUES, fitting(schema), fitting(schema)):
         sent = data.draw(strategy, "sent")
@@ -212,99 +210,67 @@ def test_what_the_schema_accepts_is_accepted(data: st.DataObject) -> None:
 INNER: list[Any] = [{"type": "string"}, {"type": ["integer", "null"]}, {"type": "array", "items": {"type": "string"}}]
 EACH: list[Any] = [
     *({"type": kind} for kind in ("string", "integer", "number", "boolean", "null", "array", "object")),
-    *(
-        {"type": [first, second]}
-        for first in ("string", "array", "object")
-        for second in ("null", "integer", "boolean")
-    ),
+    *({"type": [one, two]} for one in ("string", "array", "object") for two in ("null", "integer", "boolean")),
     *({"const": value} for value in (*TEXTS, *NUMBERS, True, None, ["x"], {"a": 1})),
     *(
         {"enum": values}
         for values in (["x", None], [1, 2], [1, 2.5], ["x", 1], [True, None], [True, 1], [["x"]], [None])
     ),
-    *({"$ref": place} for place in REFERENCES),
-    *({"$ref": place, "type": "string"} for place in REFERENCES),
-    *({"type": "array", "items": one} for one in INNER),
+    *({"$ref": place, **more} for place in REFERENCES for more in ({}, {"type": "string"})),
     *({"type": "array", "prefixItems": [one], "items": two} for one in INNER for two in (*INNER, False, True)),
     *({"type": "array", "prefixItems": INNER, "maxItems": most} for most in (0, 2, 3, 4)),
     *({"type": "object", "properties": {"a": one}, "required": ["a", "z"]} for one in (*INNER, False, True)),
     *({"type": "object", "properties": {}, "additionalProperties": one} for one in (*INNER, False, True)),
     *({key: [one, two]} for key in ("anyOf", "oneOf", "allOf") for one in INNER for two in (*INNER, {"type": "null"})),
     *({"type": "array", "items": {key: INNER}} for key in ("anyOf", "oneOf", "allOf")),
-    {"anyOf": [{"type": ["string", "null"]}, {"type": "string"}]},
     {"anyOf": [{"const": None}, {"enum": ["x", None]}]},
     {"anyOf": [{"enum": ["x", "y"]}, {"type": "string"}]},
     {"anyOf": [{"type": "integer"}, {"type": "boolean"}]},
-    {"anyOf": [{"type": "null"}]},
     {"type": "object", "properties": {"a": {"type": "string"}}, "anyOf": [{"required": ["a"]}, {"minProperties": 1}]},
-    {"type": ["object", "null"], "properties": {"a": {"type": "string"}}},
 ]
 PARTS = [*TEXTS, *NUMBERS, True, False, None]
 POOL: list[Any] = [
     *PARTS,
     [],
     {},
-    *([one] for one in (*PARTS, ["x"], [1], {"a": 1})),
+    *([one] for one in (*PARTS, ["x"], {"a": 1})),
     *([one, two] for one in ("x", 1, None, ["x"]) for two in ("x", 1, None, ["x"])),
-    ["x", 1, ["x"]],
     ["x", None, ["x"], "x"],
     *({"a": one} for one in (*PARTS, ["x"], {"a": "x"}, {"a": None}, [{"a": "x"}])),
     *({"a": one, "z": 1} for one in ("x", 1, None, ["x"])),
-    {"z": 1},
     {"a": "x", "b": [{"a": "y", "b": []}]},
     {"it": "x"},
     {"other": 1},
 ]
 
 
-@pytest.mark.parametrize("schema", EACH, ids=str)
-def test_each_keyword_lets_through_what_it_lets_through(schema: Any) -> None:
-    root = {"type": "object", "properties": {"it": schema, "other": {"type": "string"}}, "$defs": DEFINED}
-    value = value_schema_of(schema, root)
-    shapes.value_schema(value.to_json())
-    validator = Draft202012Validator(root)
-    assert [sent for sent in POOL if is_valid(validator, {"it": sent}) and not accepts(value, sent)] == []
+def test_each_keyword_accepts_every_value_that_the_json_schema_accepts() -> None:
+    for schema in EACH:
+        root = {"type": "object", "properties": {"it": schema, "other": {"type": "string"}}, "$defs": DEFINED}
+        value = value_schema_of(schema, root)
+        shapes.check_value_schema(value.to_json())
+        validator = Draft202012Validator(root)
+        assert [one for one in POOL if is_valid(validator, {"it": one}) and not accepts(value, one)] == [], schema
 
 
-OLD: Any = st.recursive(
-    st.sampled_from(
-        [
-            {"type": "string"},
-            {"type": "integer"},
-            {"$ref": "#/definitions/pair"},
-            {"$ref": "#pair", "type": "string"},
-            {},
-        ]
-    ),
-    lambda inner: st.one_of(
-        st.builds(lambda items: {"type": "array", "items": items}, st.lists(inner, min_size=1, max_size=3)),
-        st.builds(
-            lambda items: {"type": "array", "items": items, "additionalItems": False}, st.lists(inner, min_size=1)
-        ),
-        st.builds(lambda members: {"type": "object", "properties": members}, st.dictionaries(NAMES, inner, max_size=2)),
-        st.builds(lambda one: {"type": "object", "dependencies": {"a": one}}, inner),
-    ),
-    max_leaves=4,
-)
-
-
-@settings(max_examples=300, deadline=None)
-@given(OLD, VALUES)
-def test_so_is_what_an_older_schema_accepts(schema: Any, sent: Any) -> None:
+def test_older_drafts_are_read_too() -> None:
+    """`items` may be a list there, `$id` may be a fragment, and `$ref` hides its neighbours."""
     pair = {"$id": "#pair", "type": "array", "items": [{"type": "string"}, {"type": "integer"}]}
-    root = {
-        "$schema": "http://json-schema.org/draft-07/schema#",
-        "type": "object",
-        "properties": {"it": schema},
-        "definitions": {"pair": pair},
-    }
-    value = value_schema_of(schema, root)
-    shapes.value_schema(value.to_json())
-    if is_valid(Draft7Validator(root), {"it": sent}):
-        assert accepts(value, sent), value
+    old: Any = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "definitions": {"pair": pair}}
+    for schema in (
+        pair,
+        {**pair, "additionalItems": False},
+        {"$ref": "#/definitions/pair", "type": "string"},
+        {"$ref": "#pair", "type": "string"},
+        {"type": "object", "properties": {"a": {"$ref": "#pair"}}, "dependencies": {"a": ["b"]}},
+    ):
+        root = {**old, "properties": {"it": schema}}
+        value = value_schema_of(schema, root)
+        for sent in (*POOL, ["x", 1], ["x", 1, None], {"a": ["x", 1], "b": 1}):
+            assert not is_valid(Draft7Validator(root), {"it": sent}) or accepts(value, sent), (schema, value)
 
 
-# --- types, as authors write them
+# --- types as authors write them
 
 
 class Color(Enum):
@@ -312,25 +278,13 @@ class Color(Enum):
     BLUE = "blue"
 
 
-class Mixed(Enum):
-    ONE = 1
-    TWO = "two"
-
-
 class Level(IntEnum):
     LOW = 1
-    HIGH = 2
 
 
 class Point(NamedTuple):
     x: int
     y: float = 0.0
-
-
-@dataclass
-class Box:
-    corner: Point
-    label: str | None = None
 
 
 class Part(TypedDict):
@@ -340,7 +294,6 @@ class Part(TypedDict):
 
 class Leaf(BaseModel):
     kind: Literal["leaf"]
-    size: int = Field(ge=0)
 
 
 class Branch(BaseModel):
@@ -353,44 +306,8 @@ class Nothing(BaseModel):
     pass
 
 
-TYPES: dict[str, Any] = {
-    "text": str,
-    "optional": float | None,
-    "enumeration": Color,
-    "of several types": Mixed,
-    "of numbers": Level,
-    "optional enumeration": Color | None,
-    "literals": Literal["a", 1, True] | None,
-    "union": int | str | list[int],
-    "lists of lists": list[list[int]],
-    "optional items": list[int | None],
-    "items of two types": list[int | str],
-    "items with members": list[Part],
-    "enumerations": list[Color],
-    "map": dict[str, int],
-    "map of lists": dict[str, list[Part]],
-    "tuple": tuple[int, str],
-    "of any length": tuple[int, ...],
-    "set": set[int],
-    "named tuple": Point,
-    "dataclass": Box,
-    "typed dict": Part,
-    "model": Branch,
-    "one of two models": Annotated[Leaf | Branch, Field(discriminator="kind")],
-    "nothing": Nothing,
-    "date": date,
-    "moment": datetime | None,
-    "while": timedelta,
-    "decimal": Decimal,
-    "id": UUID,
-    "bytes": bytes,
-    "anything": Any,
-    "bounded": Annotated[int, Field(ge=0, le=10)],
-}
-
-
-def described(annotation: Any) -> tuple[Mapping[str, Any], Any]:
-    """The schema of a tool that takes such a parameter, and its definition."""
+def definition_for(annotation: Any) -> Any:
+    """Return the definition of a tool with a parameter of this type."""
     kit = Toolkit("kit")
 
     def take(it: Any) -> None:
@@ -400,56 +317,41 @@ def described(annotation: Any) -> tuple[Mapping[str, Any], Any]:
     kit.tool(take)
     host = make_host(kit)
     assert host.load().problems == ()
-    tool = host.assembly.tools["kit_take"].tool
-    return tool.input_schema, tool_definition(tool)
+    return tool_definition(host.assembly.tools["kit_take"].tool)
 
 
-@pytest.mark.parametrize("annotation", TYPES.values(), ids=TYPES)
-def test_every_type_of_a_parameter_is_described_as_it_is(annotation: Any) -> None:
-    schema, definition = described(annotation)
-    shapes.definition(definition)
-    value = value_schema_of(schema["properties"]["it"], schema)
-    validator = Draft202012Validator(schema)
-    adapter = TypeAdapter(annotation)
-    seen = 0
-
-    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(st.data())
-    def check(data: st.DataObject) -> None:
-        nonlocal seen
-        sent = data.draw(fitting({"allOf": [schema["properties"]["it"]]}))
-        try:
-            made = data.draw(st.from_type(annotation))
-            typed = json.loads(adapter.dump_json(made))
-        except Exception:  # noqa: BLE001 - of any library: a type that no values can be made of
-            typed = sent
-        for one in (sent, typed):
-            if is_valid(validator, {"it": one}):
-                seen += 1
-                assert accepts(value, one), value
-
-    check()
-    assert seen
-
-
-KNOWN: dict[str, tuple[Any, dict[str, Any]]] = {
-    "lists of lists": (list[list[int]], {"val_type": "array", "inner_val_type": "json"}),
-    "enumerations": (list[Color], {"val_type": "array", "inner_val_type": "string", "enum": ["red", "blue"]}),
-    "optional": (list[str] | None, {"val_type": "array", "inner_val_type": "string"}),
-    "several": (int | str, {"val_type": "json"}),
-    "numbers": (int | float, {"val_type": "number"}),
-    "known to be empty": (Nothing, {"val_type": "json", "properties": {}, "required_keys": []}),
-    "free": (dict[str, Any], {"val_type": "json"}),
-    "of numbers": (Level, {"val_type": "integer"}),
-    "pairs": (tuple[int, int], {"val_type": "array", "inner_val_type": "integer"}),
-}
-
-
-@pytest.mark.parametrize(("annotation", "told"), KNOWN.values(), ids=KNOWN)
-def test_types_are_told_as_well_as_can_be(annotation: Any, told: dict[str, Any]) -> None:
-    ((parameter,),) = (described(annotation)[1]["input"]["parameters"],)
-    said = {name: one for name, one in parameter["value_schema"].items() if one is not None}
-    assert {name: one for name, one in said.items() if name != "nullable"} == told
+@pytest.mark.parametrize(
+    ("annotation", "told"),
+    [
+        (list[list[int]], {"val_type": "array", "inner_val_type": "json"}),
+        (list[Color], {"val_type": "array", "inner_val_type": "string", "enum": ["red", "blue"]}),
+        (list[str] | None, {"val_type": "array", "inner_val_type": "string", "nullable": True}),
+        (list[int | None], {"val_type": "array", "inner_val_type": "json"}),
+        (list[Part], {"val_type": "array", "inner_val_type": "json", "inner_required_keys": ["city"]}),
+        (int | str, {"val_type": "json"}),
+        (int | float, {"val_type": "number"}),
+        (Nothing, {"val_type": "json", "properties": {}, "required_keys": []}),
+        (dict[str, Any], {"val_type": "json"}),
+        (Level, {"val_type": "integer"}),
+        (tuple[int, int], {"val_type": "array", "inner_val_type": "integer"}),
+        (Point, {"val_type": "array", "inner_val_type": "number"}),
+        (Leaf | Branch, {"val_type": "json"}),
+        (Branch, {"val_type": "json", "required_keys": ["kind", "leaves"]}),
+        (Literal["a", "b"] | None, {"val_type": "string", "enum": ["a", "b"], "nullable": True}),
+        (date, {"val_type": "string"}),
+        (Decimal | None, {"val_type": "json"}),
+        (bytes, {"val_type": "string"}),
+    ],
+    ids=str,
+)
+def test_types_are_described_as_well_as_a_value_schema_can(annotation: Any, told: dict[str, Any]) -> None:
+    definition = definition_for(annotation)
+    shapes.check_value(shapes.DEFINITION, definition)
+    (parameter,) = definition["input"]["parameters"]
+    shapes.check_value_schema(parameter["value_schema"])
+    shown = {name: one for name, one in parameter["value_schema"].items() if one is not None}
+    left_out = {"properties", "inner_properties"} - told.keys()
+    assert {name: one for name, one in shown.items() if name not in left_out} == told
 
 
 @pytest.mark.parametrize(
@@ -496,13 +398,13 @@ def test_types_are_told_as_well_as_can_be(annotation: Any, told: dict[str, Any])
     ],
     ids=str,
 )
-def test_what_can_be_said_is_said(schema: Any, expected: ValueSchema) -> None:
+def test_a_value_schema_is_as_narrow_as_it_can_be(schema: Any, expected: ValueSchema) -> None:
     root = {"type": "object", "properties": {"it": schema}, "$defs": DEFINED}
     assert value_schema_of(schema, root) == expected
 
 
 @pytest.mark.parametrize("kinds", [3, 9, 30])
-def test_types_that_hold_each_other_are_followed_so_far(kinds: int) -> None:
+def test_the_number_of_followed_schemas_is_limited(kinds: int) -> None:
     names = [f"t{number}" for number in range(kinds)]
     each = {"type": "object", "properties": {name: {"$ref": f"#/$defs/{name}"} for name in names}}
     value = value_schema_of({"$ref": "#/$defs/t0"}, {"$defs": dict.fromkeys(names, each)})
@@ -510,8 +412,8 @@ def test_types_that_hold_each_other_are_followed_so_far(kinds: int) -> None:
     assert len(json.dumps(value.to_json())) < 1_000_000
 
 
-def test_a_schema_is_followed_so_deep() -> None:
+def test_the_depth_of_followed_schemas_is_limited() -> None:
     schema: Any = {"type": "string"}
     for _ in range(500):
         schema = {"type": "object", "properties": {"a": schema}}
-    shapes.value_schema(value_schema_of(schema, {}).to_json())
+    shapes.check_value_schema(value_schema_of(schema, {}).to_json())

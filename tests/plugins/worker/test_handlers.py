@@ -1,0 +1,507 @@
+"""Calls, lists and resources of the worker protocol as its callers use them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.plugins.worker.conftest import METHODS, QUIET, SECRET, Engine, reference, serve, token
+from tests.support.http import LEAKS, Served
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+BAD_INPUT = "TOOL_RUNTIME_BAD_INPUT_VALUE"
+FATAL = "TOOL_RUNTIME_FATAL"
+UPSTREAM = "UPSTREAM_RUNTIME_"
+NETWORK = "NETWORK_TRANSPORT_RUNTIME_"
+MALFORMED = "Invalid params: malformed request body"
+CONTEXT: Any = {
+    "authorization": {"token": "tok", "user_info": {"sub": "u", "more": [1]}},
+    "secrets": [{"key": "one", "value": "s1"}, {"key": "TWO", "value": "s2"}, {"key": "my_secret", "value": "v"}],
+    "metadata": [{"key": "TEAM", "value": "t"}, {"key": "Client_ID", "value": "c"}],
+    "user_id": "ada",
+}
+
+
+async def output(engine: Engine, tool: str, inputs: Any = None, toolkit: str = "MoreKit", **fields: Any) -> Any:
+    return (await engine.invoke(tool, inputs, toolkit=toolkit, **fields))["output"]
+
+
+# --- requests
+
+
+HALF = {"kind": "half"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "found"),
+    [
+        (reference("Number", "MoreKit"), True),
+        (reference("nUMBER", "MOREKIT", version=None), True),
+        (reference("number", "morekit", version="v2.0.0-rc1"), False),
+        (reference("number", "morekit", version="2.0.0-rc1"), True),
+        (reference("Number", "MoreKit", version="2.0.0"), False),
+        (reference("Subtract"), False),
+        (reference("Number", "Other"), False),
+        (reference("MoreKit_Number", "MoreKit"), False),
+    ],
+    ids=str,
+)
+async def test_names_and_versions_match_in_any_case(engine: Engine, tool: Any, found: bool) -> None:
+    reply = await engine.ask("POST", "tools/invoke", {"tool": tool, "inputs": HALF})
+    version = f" in version {tool['version']}" if tool.get("version") else ""
+    unknown = {"code": -32602, "message": f"Unknown tool: {tool['toolkit']}.{tool['name']}{version}"}
+    if found:
+        assert reply.body["output"]["value"] == 0.5
+    else:
+        assert (reply.status, reply.body) == (404, unknown)
+
+
+@pytest.mark.parametrize("path", ["tools/invoke", "resources/list", "resources/read"])
+async def test_a_body_must_be_a_json_object(engine: Engine, path: str) -> None:
+    for body in (b"", b"x", b"[]", b'"x"', b"null", b'{"a":1,"a":2', b'{"tool": NaN}', b'{"inputs":' * 10_000):
+        reply = await engine.ask("POST", path, body)
+        assert (reply.status, reply.body) == (400, {"code": -32602, "message": MALFORMED})
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "count"),
+    [
+        ("tools/invoke", {}, 1),
+        ("tools/invoke", {"tool": {}}, 2),
+        ("tools/invoke", {"tool": reference("Add"), "inputs": []}, 1),
+        *(
+            ("tools/invoke", {"tool": reference("RetBool"), "context": context}, 1)
+            for context in (
+                None,
+                {"user_id": 5},
+                {"authorization": {"token": "tok", "user_info": None}},
+                {"secrets": {"A": "b"}},
+                {"metadata": [{"key": "a", "value": None}]},
+            )
+        ),
+        ("resources/read", {}, 1),
+        ("resources/list", {"cursor": 7}, 1),
+    ],
+    ids=str,
+)
+async def test_members_of_a_body_must_be_of_their_type(engine: Engine, path: str, body: Any, count: int) -> None:
+    reply = await engine.ask("POST", path, body)
+    assert (reply.status, reply.body) == (400, {"code": -32602, "message": f"Invalid params: {count} error(s)"})
+
+
+async def test_other_methods_are_405_and_other_paths_404_with_and_without_a_token(engine: Engine) -> None:
+    for bearer in ("", None):
+        for path, own in METHODS.items():
+            for method in {"GET", "POST", "PUT", "DELETE", "OPTIONS", "PURGE"} - {own}:
+                reply = await engine.ask(method, path, bearer=bearer)
+                assert (reply.status, reply.body) == (405, {"detail": "Method Not Allowed"})
+                assert (reply.headers["allow"], reply.headers["content-type"]) == (own, "application/json")
+        for path in ("", "nothing", "tools/", "tools/invoke/Add", "Health", "../worker/nothing", "health%2f"):
+            assert (await engine.ask("GET", path, bearer=bearer)).status == 404
+
+
+async def test_unknown_members_are_ignored_and_the_execution_id_is_returned(engine: Engine) -> None:
+    done = await engine.invoke("RetBool", None, execution_id="e-1", run_id="r", created_at="now", more={"x": 1})
+    assert (done["execution_id"], done["success"], done["output"]["value"]) == ("e-1", True, False)
+    assert abs((datetime.fromisoformat(done["finished_at"]) - datetime.now(UTC)).total_seconds()) < 3600
+
+
+# --- errors
+
+
+ERRORS: dict[tuple[str, str], tuple[str, str, dict[str, Any]]] = {
+    ("fail", "fatal"): ("FatalToolError", "dead", {"kind": FATAL, "status_code": 500}),
+    ("fail", "plain"): ("ToolExecutionError", "base exec error", {"kind": FATAL}),
+    ("fail", "empty"): ("FatalToolError", "(no details provided)", {"kind": FATAL, "status_code": 500}),
+    ("fail", "unreachable"): ("NetworkTransportError", "gone", {"kind": f"{NETWORK}UNREACHABLE"}),
+    **{
+        ("fail", status): ("UpstreamError", "said no", {"kind": f"{UPSTREAM}{kind}", "status_code": int(status)} | more)
+        for status, kind, more in (
+            ("302", "UNMAPPED", {}),
+            ("400", "BAD_REQUEST", {}),
+            ("401", "AUTH_ERROR", {}),
+            ("404", "NOT_FOUND", {}),
+            ("422", "BAD_REQUEST", {}),
+            ("429", "RATE_LIMIT", {"can_retry": True}),
+            ("503", "SERVER_ERROR", {"can_retry": True}),
+        )
+    },
+    ("raise_err", "rate"): (
+        "UpstreamRateLimitError",
+        "slow",
+        {"kind": f"{UPSTREAM}RATE_LIMIT", "can_retry": True, "retry_after_ms": 60000, "status_code": 429},
+    ),
+    ("raise_err", "net"): ("NetworkTransportError", "timed out", {"kind": f"{NETWORK}TIMEOUT", "can_retry": True}),
+}
+
+
+@pytest.mark.parametrize("raised", ERRORS, ids=str)
+async def test_each_kind_of_error_has_its_members(engine: Engine, raised: tuple[str, str]) -> None:
+    (tool, how), (name, message, expected) = raised, ERRORS[raised]
+    more = tool == "fail"
+    inputs, called = {"how" if more else "which": how}, "Fail" if more else "RaiseErr"
+    error = (await output(engine, called, inputs, "MoreKit" if more else "DemoKit"))["error"]
+    assert error.pop("extra") is None or name in ("FatalToolError", "NetworkTransportError")
+    assert error == {
+        "message": f"[{expected['kind']}] {name} during execution of tool '{tool}': {message}",
+        "developer_message": None,
+        "can_retry": False,
+        "additional_prompt_content": None,
+        "retry_after_ms": None,
+        "stacktrace": None,
+        "status_code": None,
+        **expected,
+    }
+
+
+SEVERAL = {"s": "", "f": 1, "flag": True, "lst": [], "d": {}, "lit": "z", "color": "green", "colors": []}
+SEVERAL |= {"td": {"nme": "x"}, "tds": [], "pm": {}, "bounded": 11}
+
+
+@pytest.mark.parametrize(
+    ("tool", "inputs", "named"),
+    [
+        ("Add", {}, ["a"]),
+        ("Add", {"a": "x"}, ["a"]),
+        ("Add", {"a": None}, ["a"]),
+        *(("Add", {"a": 1, name: 2}, [name]) for name in ("zz", "func", "context", "definition", "input_model")),
+        ("AllParams", SEVERAL, ["lit", "color", "td.nme", "pm.a", "bounded"]),
+    ],
+    ids=str,
+)
+async def test_invalid_inputs_are_named(engine: Engine, tool: str, inputs: Any, named: list[str]) -> None:
+    error = (await output(engine, tool, inputs, "DemoKit"))["error"]
+    assert (error["kind"], error["status_code"], error["can_retry"]) == (BAD_INPUT, 400, False)
+    assert error["message"].startswith(f"[{BAD_INPUT}] ToolInputError during execution of tool '")
+    assert [name for name in named if name not in error["message"]] == []
+
+
+async def test_invalid_results_and_results_that_are_errors_are_errors(engine: Engine) -> None:
+    for toolkit, tool, inputs in (("DemoKit", "RetWrongType", {}), ("MoreKit", "Number", {"kind": "nan"})):
+        error = (await output(engine, tool, inputs, toolkit))["error"]
+        assert (error["kind"], error["status_code"]) == ("TOOL_RUNTIME_BAD_OUTPUT_VALUE", 500)
+    error = (await output(engine, "Failed"))["error"]
+    prefix = f"[{FATAL}] ToolExecutionError during execution of tool 'failed': "
+    assert (error["kind"], error["message"]) == (FATAL, f"{prefix}it is closed\ncome tomorrow")
+
+
+# --- values
+
+STRANGE = 'a\u0000b"\\/ é 中 🙂 \u202e'
+TYPES = {
+    "matrix": [[1, 2], []],
+    "either": "x",
+    "when": "2026-01-31",
+    "counts": {"a": 1},
+    "pair": [1, "a"],
+    "level": 2,
+    "names": ["a", None],
+    "empty": {},
+    "tree": {"name": "t", "children": [{"name": "u"}]},
+    "anything": [None],
+    "maybe": None,
+}
+PICTURE = [{"type": "text", "text": "a picture"}, {"type": "image", "data": "AP8=", "mimeType": "image/png"}]
+LINKS = [
+    {"type": "resource_link", "uri": "more://list", "name": "listed", "size": 4},
+    {"type": "resource", "resource": {"uri": "more://page", "mimeType": "text/plain", "text": "p"}},
+    {"type": "audio", "data": "AP8=", "mimeType": "audio/wav"},
+]
+
+
+@pytest.mark.parametrize(
+    ("tool", "inputs", "value"),
+    [
+        ("RetNone", {}, {}),
+        ("RetOptional", {"give": False}, None),
+        ("RetOptional", {"give": True}, "given"),
+        ("RetPydantic", {}, {"a": 1, "b": "x", "c": None, "nested": None}),
+        ("RetListTd", {}, []),
+        ("Add", {"a": "1", "b": 2.0}, 3),
+        ("Add", {"a": -(2**70)}, -(2**70)),
+        ("CustomName", {"param_x": STRANGE}, STRANGE),
+        ("MoreKit.Number", {"kind": "large"}, 2**70),
+        ("MoreKit.Types", TYPES, {name: TYPES[name] for name in ("matrix", "either", "when", "pair")} | {"tree": "t"}),
+        ("MoreKit.Text", {"of": "list"}, '["a",1]'),
+        ("MoreKit.Text", {"of": "number"}, "5"),
+        ("MoreKit.Text", {"of": "nothing"}, ""),
+        ("MoreKit.Content", {"of": "texts"}, "a\nb"),
+        ("MoreKit.Content", {"of": "picture"}, PICTURE),
+        ("MoreKit.Content", {"of": "links"}, LINKS),
+    ],
+    ids=str,
+)
+async def test_values(engine: Engine, tool: str, inputs: Any, value: Any) -> None:
+    toolkit, _, name = tool.rpartition(".")
+    assert (await output(engine, name, inputs, toolkit or "DemoKit"))["value"] == value
+
+
+# --- lists
+
+
+async def test_definitions(engine: Engine) -> None:
+    listed = {one["name"]: one for one in (await engine.ask("GET", "tools")).body}
+    told = {one["name"]: one for one in listed["Types"]["input"]["parameters"]}
+    schemas = {name: one["value_schema"] for name, one in told.items()}
+    assert {name: (one["val_type"], one["inner_val_type"]) for name, one in schemas.items()} == {
+        **dict.fromkeys(("either", "counts", "empty", "tree", "anything"), ("json", None)),
+        **dict.fromkeys(("matrix", "pair", "names"), ("array", "json")),
+        "when": ("string", None),
+        "level": ("integer", None),
+        "maybe": ("number", None),
+    }
+    assert (told["maybe"]["description"], schemas["maybe"]["nullable"]) == ("maybe one", True)
+    assert schemas["tree"]["required_keys"] == ["name"]
+    assert listed["Text"]["output"]["value_schema"]["val_type"] == "string"
+    google = {"provider_id": "google", "provider_type": "oauth2", "id": None, "oauth2": {"scopes": ["a"]}}
+    secrets, metadata = [{"key": "One"}, {"key": "two"}], [{"key": "team"}]  # each once, in its first spelling
+    requirements = {"authorization": google, "secrets": secrets, "metadata": metadata}
+    assert listed["Everything"]["requirements"] == requirements
+    assert listed["Shown"]["_meta"]["ui"]["resourceUri"] == "ui://more/face"
+    assert listed["OddMetadata"]["metadata"] == {"classification": None, "behavior": None, "extras": {"a": [1]}}
+
+
+async def test_all_tools_are_in_one_list_and_resources_in_pages(site: Path) -> None:
+    async with serve(site, host="page_size = 2") as served:
+        engine = Engine(served, f"Bearer {token()}")
+        names = [one["fully_qualified_name"] for one in (await engine.ask("GET", "tools")).body]
+        assert len(names) == len(set(names)) == int((await engine.ask("GET", "health")).body["tool_count"]) > 20
+        found: list[str] = []
+        asked: Any = {}
+        while asked is not None:
+            page = (await engine.ask("POST", "resources/list", asked)).body
+            assert len(page["resources"]) <= 2
+            found += [one["uri"] for one in page["resources"]]
+            asked = {"cursor": page["nextCursor"]} if "nextCursor" in page else None
+        assert found == ["demo://data", "demo://text", "more://list", "ui://more/face"]
+
+
+# --- context of a request
+
+
+async def test_a_tool_gets_the_context_of_its_request(engine: Engine) -> None:
+    done = await engine.invoke("Everything", None, toolkit="MoreKit", context=CONTEXT, execution_id="e-9")
+    assert done["output"]["value"] == {
+        "token": "tok",
+        "user_info": {"sub": "u", "more": [1]},
+        "secrets": ["s1", "s2"],
+        "metadata": "t",
+        "user": "ada",
+        "request": "e-9",
+        "session": None,
+        "client": "worker",
+        "caller": "worker",
+        "host": "localhost",
+    }
+    error = (await output(engine, "Greedy", context=CONTEXT))["error"]  # it asks for an undeclared secret
+    assert (error["kind"], "s2" in str(error)) == (FATAL, False)
+
+
+async def test_a_tool_without_its_requirements_is_not_called(engine: Engine) -> None:
+    scopes = ["https://www.googleapis.com/auth/gmail.readonly"]
+    wanted = {"authorization_url": None, "authorization_id": None, "scopes": scopes, "status": "not_started"}
+    for context in ({}, {"authorization": {"token": None}, "secrets": None, "metadata": [], "user_id": None}):
+        refused = await output(engine, "NeedsAuth", None, "DemoKit", context=context)
+        assert refused["error"]["kind"] == "TOOL_RUNTIME_CONTEXT_REQUIRED"
+        assert refused["requires_authorization"] == wanted
+    for secrets in ([], [{"key": "MY_SECRET", "value": ""}]):
+        refused = await output(engine, "NeedsSecret", None, "DemoKit", context={"secrets": secrets})
+        assert "MY_SECRET" in refused["error"]["message"]
+    refused = await output(engine, "NeedsCustomAuth", None, "DemoKit", context=CONTEXT)
+    assert "coordinator_url" in refused["error"]["message"]
+
+
+async def test_requests_share_no_context(engine: Engine) -> None:
+    def context(number: int) -> Any:
+        return {**CONTEXT, "user_id": f"u{number}", "authorization": {"token": f"t{number}"}}
+
+    done = await asyncio.gather(*(output(engine, "Everything", context=context(number)) for number in range(20)))
+    assert [(one["value"]["user"], one["value"]["token"]) for one in done] == [(f"u{n}", f"t{n}") for n in range(20)]
+    assert "MY_SECRET" in str(await output(engine, "NeedsSecret", None, "DemoKit"))
+
+
+@pytest.mark.parametrize(
+    ("feature", "part"),
+    [
+        *((name, None) for name in ("ask", "create_message", "elicit", "elicit_url", "list_roots", "send_request")),
+        ("call", "0.5"),
+        ("tools", "more_kit_number"),
+        ("resources", "more://list"),
+        ("read", "content='list'"),
+        ("prompts", "more_kit_greet"),
+        ("prompt", "Hello."),
+        ("once", "5"),
+        ("meta", "{}"),
+        ("progress", "None"),
+    ],
+)
+async def test_the_context_works_but_for_requests_to_the_client(engine: Engine, feature: str, part: str | None) -> None:
+    done = await output(engine, "ContextFeature", {"name": feature})
+    if part is not None:
+        assert part in done["value"]
+    else:
+        assert done["error"]["message"].startswith(f"[{FATAL}] InteractionError during execution of tool '")
+        assert (done["error"]["can_retry"], done["error"]["status_code"]) == (False, 500)
+
+
+async def test_log_messages_and_progress_are_logs_of_one_of_four_levels(engine: Engine) -> None:
+    done = await output(engine, "TalkMuch")
+    assert [(one["level"], one["message"]) for one in done["logs"]] == [
+        ("debug", "debug"),
+        ("info", "info"),
+        ("info", "notice"),
+        ("warning", "warning"),
+        *(("error", level) for level in ("error", "critical", "alert", "emergency")),
+        ("info", '{"message":"with more","a":1}'),
+        ("info", "two thirds"),
+    ]
+    failed = await output(engine, "OldAdd", {"a": "x"}, "DemoKit")
+    assert failed["error"]["kind"] == BAD_INPUT
+    assert failed["logs"] == [{"message": "use add", "level": "warning", "subtype": "deprecation"}]
+
+
+# --- resources
+
+
+async def test_resources_are_listed(engine: Engine) -> None:
+    listed = (await engine.ask("POST", "resources/list", {"cursor": None})).body["resources"]
+    text = {"uri": "demo://text", "name": "text", "description": "A text.", "mimeType": "text/plain"}
+    whole = {"uri": "more://list", "name": "listed", "title": "List", "description": "Listed with all it has."}
+    assert listed[1:3] == [text, whole | {"size": 4, "_meta": {"com.example/a": 1}}]
+    lost = await engine.ask("POST", "resources/list", {"cursor": "nonsense"})
+    assert (lost.status, lost.body) == (400, {"code": -32602, "message": "Invalid cursor"})
+
+
+@pytest.mark.parametrize(
+    ("uri", "status", "body"),
+    [
+        ("demo://data", 200, {"mimeType": "application/octet-stream", "blob": "AP8="}),
+        ("more://template/x", 200, {"mimeType": "text/plain", "text": "x"}),
+        ("more://template/missing", 500, {"code": -32603, "message": "There is nothing of that name."}),
+        ("more://template/broken", 500, {"code": -32603, "message": "It failed unexpectedly."}),
+        *(
+            (uri, 404, {"code": -32002, "message": f"Resource not found: {uri}"})
+            for uri in ("demo://gone", "more://template/../x", "nonsense", "")
+        ),
+    ],
+)
+async def test_resources_are_read(engine: Engine, uri: str, status: int, body: Any) -> None:
+    reply = await engine.ask("POST", "resources/read", {"uri": uri})
+    assert (reply.status, reply.body) == (status, {"contents": [{"uri": uri, **body}]} if status == 200 else body)
+
+
+# --- HTTP
+
+
+async def test_a_body_is_json_whatever_its_content_type(served: Served) -> None:
+    body = json.dumps({"tool": reference("RetBool")}).encode()
+    for kind in ([], ["text/plain"], ["application/json; charset=utf-8"], ["application/x-www-form-urlencoded"]):
+        fields = [("Authorization", f"Bearer {token()}"), *(("Content-Type", one) for one in kind)]
+        answer = await served.request("POST", "/worker/tools/invoke", fields, body)
+        assert (answer.status, answer.json["output"]["value"]) == (200, False)
+
+
+@pytest.mark.parametrize("path", METHODS)
+async def test_pages_of_other_sites_are_refused(served: Served, path: str) -> None:
+    body = b"{}" if METHODS[path] == "POST" else b""
+    for field in (("Origin", "http://evil.example"), ("Origin", "null"), ("Host", "evil.example")):
+        fields = [field, ("Authorization", f"Bearer {token()}")]
+        answer = await served.request(METHODS[path], f"/worker/{path}", fields, body)
+        assert answer.status == (421 if field[0] == "Host" else 403)
+
+
+async def test_the_size_of_a_body_is_limited(site: Path, engine: Engine) -> None:
+    assert (await output(engine, "Length", {"text": "x" * 8 * 2**20}))["value"] == 8 * 2**20
+    async with serve(site, http="port = 0\nmax_body_bytes = 2000") as served:
+        for size, status in ((2000, 200), (2001, 413)):
+            body = json.dumps({"tool": reference("RetBool")}).encode().ljust(size)
+            fields = [("Authorization", f"Bearer {token()}")]
+            assert (await served.request("POST", "/worker/tools/invoke", fields, body)).status == status
+
+
+async def test_calls_run_at_once_and_responses_keep_their_order(served: Served, engine: Engine) -> None:
+    done = await asyncio.gather(*(output(engine, "Meet", {"people": 8}) for _ in range(8)))
+    assert [one["value"] for one in done] == [8] * 8
+    async with await served.connect() as line:
+        for number in range(5):
+            body = json.dumps({"tool": reference("Add"), "inputs": {"a": number}}).encode()
+            await line.ask("POST", "/worker/tools/invoke", [("Authorization", f"Bearer {token()}")], body)
+        assert [(await line.answer()).json["output"]["value"] for _ in range(5)] == [0, 1, 2, 3, 4]
+
+
+async def test_a_call_is_cancelled_when_its_caller_disconnects(served: Served, engine: Engine) -> None:
+    body = json.dumps({"tool": reference("Wait", "MoreKit"), "inputs": {"name": "Ada"}}).encode()
+    async with await served.connect() as line:
+        await line.ask("POST", "/worker/tools/invoke", [("Authorization", f"Bearer {token()}")], body)
+        await served.said("'Ada', 'has begun'")
+        assert "has ended" not in served.stderr
+    await served.said("'Ada', 'has ended'")
+    async with await served.connect() as line:  # and one that never sends its body harms no other
+        head = f"POST /worker/tools/invoke HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token()}\r\n"
+        await line.send(f"{head}Content-Length: 100\r\n\r\n{{".encode())
+    assert (await engine.invoke("RetBool"))["success"] is True
+
+
+# --- other plugins
+
+
+async def test_rates_are_limited_per_user_and_for_services_only_by_their_own_limit(site: Path) -> None:
+    async def calls(served: Served, times: int, user: str | None = None, bearer: str | None = "") -> list[bool]:
+        engine = Engine(served, f"Bearer {token()}" if bearer == "" else bearer)
+        context: dict[str, Any] = {} if user is None else {"context": {"user_id": user}}
+        return [(await engine.invoke("RetBool", None, **context))["success"] for _ in range(times)]
+
+    rarely = "[plugins.rate_limit]\nlocal = true\ncalls_per_minute = 0.01\nburst = 2\n"
+    async with serve(site, more=rarely) as served:
+        assert await calls(served, 5) == [True] * 5
+        assert await calls(served, 3, "ann") == [True, True, False]
+        assert await calls(served, 1, "ben") == [True]
+        engine = Engine(served, f"Bearer {token()}")
+        error = (await output(engine, "RetBool", None, "DemoKit", context={"user_id": "ann"}))["error"]
+        assert (error["kind"], error["status_code"], error["can_retry"]) == ("TOOL_RUNTIME_RETRY", 429, True)
+        assert 0 < error["retry_after_ms"] <= 6_000_000
+    async with serve(site, more=f"{rarely}services = {{ calls_per_minute = 0.01, burst = 3 }}\n") as served:
+        assert await calls(served, 4) == [True, True, True, False]
+        assert await calls(served, 3, "ann") == [True, True, False]
+    async with serve(site, "auth_disabled = true\nauth_disabled_anywhere = true", more=rarely) as served:
+        assert await calls(served, 3, bearer=None) == [True, True, False]  # without tokens no caller is a service
+
+
+async def test_it_serves_without_mcp_and_not_without_a_secret(site: Path) -> None:
+    config = QUIET.replace("[host]", '[host]\ndisabled_plugins = ["mcp"]')
+    async with Served(site, f"{config}\n[plugins.http]\nport = 0\n", env={"ARCADE_WORKER_SECRET": SECRET}) as served:
+        assert served.url.endswith(f":{served.port}")  # the log names no endpoint of MCP
+        assert (await Engine(served, f"Bearer {token()}").invoke("RetBool"))["success"] is True
+        assert (await served.request("POST", "/mcp", body=b"{}")).status == 404
+    async with Served(site, f"{QUIET}\n[plugins.http]\nport = 0\n") as served:
+        for path, method in METHODS.items():
+            assert (await served.request(method, f"/worker/{path}")).status == 404
+
+
+# --- secrecy
+
+
+CANARIES: Any = {
+    "authorization": {"token": "canary-of-the-token"},
+    "secrets": [{"key": "VAULT_KEY", "value": "canary-of-the-vault"}],
+}
+
+
+@pytest.mark.parametrize("internals", ["", "expose_internals = true"])
+async def test_credentials_of_a_request_reach_neither_log_nor_response(site: Path, internals: str) -> None:
+    async with serve(site, internals, host='log_level = "debug"') as served:
+        bearer = token(jti="canary")
+        for how in ("raise", "cause", "typed", "invalid", "exit", "say"):
+            body = {"tool": reference("Leak", "MoreKit"), "inputs": {"how": how}, "context": CANARIES}
+            reply = await Engine(served, f"Bearer {bearer}").ask("POST", "tools/invoke", body)
+            text = json.dumps(reply.body)
+            for told in (text, served.stderr):
+                assert not [one for one in ("canary-of", bearer, bearer.rpartition(".")[2]) if one in told]
+            if not internals:
+                assert not [leak for leak in (*LEAKS, "/", "pydantic", "Traceback", "File") if leak in text]
