@@ -111,14 +111,17 @@ async def with_httpx_async(url: str, timeout: float = PATIENCE) -> str:  # noqa:
 
 def with_httpx(url: str, timeout: float = PATIENCE) -> str:
     """Get a URL."""
-    with httpx.Client(timeout=timeout, trust_env=False, headers=SENT, follow_redirects=True) as client:
-        return client.get(url).raise_for_status().text
+    return _with(httpx, url, timeout)
 
 
 def with_httpx2(url: str, timeout: float = PATIENCE) -> str:
     """Get a URL."""
-    with httpx2.Client(timeout=timeout, trust_env=False, headers=SENT, follow_redirects=True) as client:
-        return client.get(url).raise_for_status().text
+    return _with(httpx2, url, timeout)
+
+
+def _with(library: Any, url: str, timeout: float) -> str:
+    with library.Client(timeout=timeout, trust_env=False, headers=SENT, follow_redirects=True) as client:
+        return str(client.get(url).raise_for_status().text)
 
 
 def with_requests(url: str, timeout: float = PATIENCE) -> str:

@@ -1,4 +1,4 @@
-"""Failures of every HTTP client, met by real ones in tools of a real host, and what the caller is told of them."""
+"""Failures of HTTP clients, raised by the real clients in tools of a real host."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.host.hosting import failure, make_host, plugin_of
 from tests.plugins.errors_http.service import CANARY, NAMES, PATIENCE, TOOLS, Service, answer
 
 STATUS_NAMES = [name for name in NAMES if name != "with_urllib3"]
-"""The tools that take a status of 400 and above for a failure."""
+"""The tools that raise for a status of 400 or more."""
 TIMEOUT = ErrorKind.NETWORK_TRANSPORT_RUNTIME_TIMEOUT
 UNREACHABLE = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE
 UNMAPPED = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED
@@ -43,263 +43,208 @@ async def host() -> AsyncIterator[Host]:
 
 
 def told(failed: Failure) -> ToolkitError:
-    """The error, of which the caller sees nothing that is not ours to show."""
+    """Return the error, which shows nothing of the request and the response."""
     error = failed.error
     assert isinstance(error, ToolkitError)
     assert CANARY not in f"{error.message} {error.additional_prompt_content} {error.extra} {error.developer_message}"
     assert error.__cause__ is not None
     of_service = isinstance(error, UpstreamError | NetworkTransportError)
-    assert (failed.error_id is None) is of_service  # these take one line of the log, without a traceback
+    assert (failed.error_id is None) is of_service  # failures of services are logged without a traceback
     return error
 
 
-# --- answers
+# --- responses with an error
+
+
+USED_UP = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "2000000030", "Date": "Wed, 18 May 2033 03:33:20 GMT"}
 
 
 @pytest.mark.parametrize("name", STATUS_NAMES)
 @pytest.mark.parametrize(
-    ("status", "kind", "can_retry", "text"),
+    ("status", "headers", "kind", "text", "wait"),
     [
-        (400, ErrorKind.UPSTREAM_RUNTIME_BAD_REQUEST, False, "400 Bad Request"),
-        (401, ErrorKind.UPSTREAM_RUNTIME_AUTH_ERROR, False, "401 Unauthorized"),
-        (403, ErrorKind.UPSTREAM_RUNTIME_AUTH_ERROR, False, "403 Forbidden"),
-        (404, ErrorKind.UPSTREAM_RUNTIME_NOT_FOUND, False, "404 Not Found"),
-        (499, ErrorKind.UPSTREAM_RUNTIME_BAD_REQUEST, False, "499"),
-        (503, ErrorKind.UPSTREAM_RUNTIME_SERVER_ERROR, True, "503 Service Unavailable"),
+        (400, {}, ErrorKind.UPSTREAM_RUNTIME_BAD_REQUEST, "400 Bad Request", None),
+        (401, {}, ErrorKind.UPSTREAM_RUNTIME_AUTH_ERROR, "401 Unauthorized", None),
+        (404, {}, ErrorKind.UPSTREAM_RUNTIME_NOT_FOUND, "404 Not Found", None),
+        (499, {}, ErrorKind.UPSTREAM_RUNTIME_BAD_REQUEST, "499", None),
+        (503, {"Retry-After": "5"}, ErrorKind.UPSTREAM_RUNTIME_SERVER_ERROR, "503 Service Unavailable", 5000),
+        (429, {"Retry-After": "7"}, ErrorKind.UPSTREAM_RUNTIME_RATE_LIMIT, "", 7000),
+        (429, {}, ErrorKind.UPSTREAM_RUNTIME_RATE_LIMIT, "", 1000),
+        (403, USED_UP, ErrorKind.UPSTREAM_RUNTIME_RATE_LIMIT, "", 30_000),
+        (403, {"retry-after": "60"}, ErrorKind.UPSTREAM_RUNTIME_RATE_LIMIT, "", 60_000),
     ],
+    ids=["400", "401", "404", "499", "503", "429", "429 without a wait", "used up", "403 with a wait"],
 )
-async def test_an_answer_with_an_error(
-    name: str, status: int, kind: ErrorKind, can_retry: bool, text: str, service: Service, host: Host
+async def test_a_status_becomes_an_upstream_error(
+    name: str,
+    status: int,
+    headers: dict[str, str],
+    kind: ErrorKind,
+    text: str,
+    wait: int | None,
+    service: Service,
+    host: Host,
 ) -> None:
-    service.answers["/it"] = answer(status)
+    service.answers["/it"] = answer(status, headers)
     error = told(await failure(host, name, {"url": service.url("/it")}))
-    assert type(error) is UpstreamError
-    assert (error.kind, error.status_code, error.can_retry, error.retry_after_ms) == (kind, status, can_retry, None)
-    assert error.message == f"The service answered with an error: {text}."
+    limited = kind is ErrorKind.UPSTREAM_RUNTIME_RATE_LIMIT
+    assert type(error) is (UpstreamRateLimitError if limited else UpstreamError)
+    assert (error.kind, error.can_retry, error.retry_after_ms) == (kind, limited or status == 503, wait)
+    if not limited:
+        assert error.status_code == status
+        assert error.message.startswith(f"The service answered with an error: {text}.")
+    assert wait is None or f"Try again in {wait // 1000} second" in error.message
     assert f"{service.place}/it {status}" in (error.developer_message or "")
-    assert error.extra["service"] == "_http"
-    assert error.extra["endpoint"] == f"{service.place}/it"
+    assert (error.extra["service"], error.extra["endpoint"]) == ("_http", f"{service.place}/it")
     assert error.extra.get("http_method") == (None if name == "with_urllib" else "GET")
 
 
-@pytest.mark.parametrize("name", STATUS_NAMES)
+# --- no response
+
+IN_TIME, NOT_REACHED = "The service did not answer in time.", "The service could not be reached."
+INSECURE, REDIRECTS = "No secure connection to the service could be made.", "The service's redirections lead nowhere."
+SILENCE: dict[str, tuple[ErrorKind, bool, str | None]] = {
+    "no response in time": (TIMEOUT, True, IN_TIME),
+    "no body in time": (TIMEOUT, True, None),
+    "refused": (UNREACHABLE, True, NOT_REACHED),
+    "unknown host": (UNREACHABLE, True, None),
+    "closed": (UNREACHABLE, True, None),
+    "not HTTP": (UNREACHABLE, True, None),
+    "half a body": (UNREACHABLE, True, None),
+    "not TLS": (UNREACHABLE, False, INSECURE),
+    "redirects": (UNMAPPED, False, REDIRECTS),
+    "not gzip": (UNMAPPED, True, None),
+}
+RESPONSES = {
+    "not HTTP": b"this is no HTTP\r\n\r\n",
+    "half a body": answer(200, {"Content-Length": "100"}),
+    "no body in time": answer(200, {"Content-Length": "100000"}),
+    "redirects": answer(302, {"Location": f"/it?token={CANARY}"}),
+    "not gzip": answer(200, {"Content-Encoding": "gzip"}),
+}
+
+
+URLLIB_CANNOT = ("redirects", "not gzip")
+"""It raises a redirect without end as its status, and decodes nothing."""
+
+
 @pytest.mark.parametrize(
-    ("status", "headers", "wait"),
-    [
-        (429, {"Retry-After": "7"}, 7000),
-        (429, {}, 1000),
-        (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "2000000030", "Date": ""}, 30_000),
-        (403, {"retry-after": "60"}, 60_000),
-    ],
-    ids=["seconds", "nothing said", "used up", "asked to wait"],
+    ("name", "what"),
+    [(name, what) for name in NAMES for what in SILENCE if name != "with_urllib" or what not in URLLIB_CANNOT],
 )
-async def test_a_service_that_limits_its_callers(
-    name: str, status: int, headers: dict[str, str], wait: int, service: Service, host: Host
-) -> None:
-    if "Date" in headers:
-        headers = {**headers, "Date": "Wed, 18 May 2033 03:33:20 GMT"}  # 2000000000
-    service.answers["/it"] = answer(status, headers)
-    error = told(await failure(host, name, {"url": service.url("/it")}))
-    assert type(error) is UpstreamRateLimitError
-    assert (error.kind, error.can_retry) == (ErrorKind.UPSTREAM_RUNTIME_RATE_LIMIT, True)
-    assert error.retry_after_ms == wait
-    assert f"Try again in {wait // 1000} second" in error.message
-
-
-@pytest.mark.parametrize("name", STATUS_NAMES)
-async def test_a_service_that_is_down_for_a_while_says_for_how_long(name: str, service: Service, host: Host) -> None:
-    service.answers["/it"] = answer(503, {"Retry-After": "5"})
-    error = told(await failure(host, name, {"url": service.url("/it")}))
-    assert (type(error), error.status_code, error.retry_after_ms) == (UpstreamError, 503, 5000)
-    assert error.message.endswith("503 Service Unavailable. Try again in 5 seconds.")
-
-
-# --- no answer
-
-
-@pytest.mark.parametrize("name", NAMES)
-async def test_a_service_that_does_not_answer_in_time(name: str, service: Service, host: Host) -> None:
-    error = told(await failure(host, name, {"url": service.url("/never"), "timeout": 0.05}))
-    assert type(error) is NetworkTransportError
-    assert (error.kind, error.can_retry) == (TIMEOUT, True)
-    assert error.message == "The service did not answer in time."
-
-
-@pytest.mark.parametrize("name", NAMES)
-async def test_a_body_that_does_not_come_in_time(name: str, service: Service, host: Host) -> None:
-    service.answers["/slow"] = answer(200, {"Content-Length": "100000"})
-    service.held.add("/slow")
-    error = told(await failure(host, name, {"url": service.url("/slow"), "timeout": 0.05}))
-    assert (type(error), error.kind, error.can_retry) == (NetworkTransportError, TIMEOUT, True)
-
-
-@pytest.mark.parametrize("name", NAMES)
-async def test_a_service_that_is_not_there(name: str, host: Host) -> None:
+async def test_no_response_becomes_a_network_error(name: str, what: str, service: Service, host: Host) -> None:
+    service.answers["/it"] = RESPONSES.get(what, b"")
+    if what.endswith("in time"):
+        service.held.add("/it")
+    arguments: dict[str, Any] = {"url": service.url("/it", "https" if what == "not TLS" else "http")}
+    if what.endswith("in time"):
+        arguments["timeout"] = 0.05
+    if what == "unknown host":
+        arguments["url"] = f"http://nobody.invalid/it?token={CANARY}"
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # bound and not listening: connections are refused
-        url = f"http://127.0.0.1:{taken.getsockname()[1]}/it?token={CANARY}"
-        error = told(await failure(host, name, {"url": url}))
-    assert (type(error), error.kind, error.can_retry) == (NetworkTransportError, UNREACHABLE, True)
-    assert error.message == "The service could not be reached."
+        if what == "refused":
+            taken.bind(("127.0.0.1", 0))  # bound and not listening
+            arguments["url"] = f"http://127.0.0.1:{taken.getsockname()[1]}/it?token={CANARY}"
+        error = told(await failure(host, name, arguments))
+    kind, can_retry, message = SILENCE[what]
+    assert (type(error), error.can_retry) == (NetworkTransportError, can_retry)
+    assert what == "not gzip" or error.kind == kind
+    assert message is None or error.message == message
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_a_name_that_nobody_has(name: str, host: Host) -> None:
-    error = told(await failure(host, name, {"url": f"http://nobody.invalid/it?token={CANARY}"}))
-    assert (type(error), error.kind, error.can_retry) == (NetworkTransportError, UNREACHABLE, True)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    "sent",
-    [b"", b"this is no HTTP\r\n\r\n", answer(200, {"Content-Length": "100"})],
-    ids=["nothing", "no HTTP", "half a body"],
-)
-async def test_a_connection_that_breaks(name: str, sent: bytes, service: Service, host: Host) -> None:
-    service.answers["/it"] = sent
-    error = told(await failure(host, name, {"url": service.url("/it")}))
-    assert (type(error), error.kind, error.can_retry) == (NetworkTransportError, UNREACHABLE, True)
-
-
-@pytest.mark.parametrize("name", NAMES)
-async def test_a_connection_that_is_not_secure(name: str, service: Service, host: Host) -> None:
-    error = told(await failure(host, name, {"url": service.url("/it", "https")}))
-    assert (type(error), error.kind, error.can_retry) == (NetworkTransportError, UNREACHABLE, False)
-    assert error.message == "No secure connection to the service could be made."
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "with_urllib"])
-async def test_redirections_without_end(name: str, service: Service, host: Host) -> None:
-    service.answers["/it"] = answer(302, {"Location": f"/it?token={CANARY}"})
-    error = told(await failure(host, name, {"url": service.url("/it")}))
-    assert (type(error), error.kind, error.can_retry) == (NetworkTransportError, UNMAPPED, False)
-    assert error.message == "The service's redirections lead nowhere."
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "with_urllib"])  # it decodes nothing
-async def test_a_body_that_is_not_what_its_encoding_says(name: str, service: Service, host: Host) -> None:
-    service.answers["/it"] = answer(200, {"Content-Encoding": "gzip"})
-    error = told(await failure(host, name, {"url": service.url("/it")}))
-    assert type(error) is NetworkTransportError
-    assert error.can_retry
-
-
-@pytest.mark.parametrize("name", NAMES)
-async def test_a_request_that_cannot_be_sent_is_nothing_that_the_caller_can_mend(name: str, host: Host) -> None:
+async def test_a_request_that_cannot_be_sent_is_fatal(name: str, host: Host) -> None:
     error = told(await failure(host, name, {"url": f"gopher://127.0.0.1/it?token={CANARY}"}))
     assert type(error) is FatalToolError
     assert error.message == "The request that the tool made to the service cannot be sent."
 
 
-# --- what is peculiar to one library
+# --- single libraries
 
 
-async def fail(tool: Any, **arguments: Any) -> ToolkitError:
-    """How a tool of one's own fails."""
+async def fails(tool: Any, **arguments: Any) -> Failure:
     plugins = {"adapters": HttpErrorsPlugin, "t": plugin_of(tools=[ToolDefinition(tool, name="tool")])}
     async with make_host(plugins=plugins) as host:
-        return told(await failure(host, "tool", arguments))
+        return await failure(host, "tool", arguments)
 
 
-async def test_aiohttp_lets_a_bare_timeout_out_for_the_whole_request(service: Service) -> None:
-    async def tool(url: str) -> str:
-        """Get a URL."""
-        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=0.05)) as session:
-            return await (await session.get(url)).text()
-
-    error = await fail(tool, url=service.url("/never"))
-    assert isinstance(error.__cause__, TimeoutError)
-    assert not isinstance(error.__cause__, aiohttp.ClientError)
-    assert error.kind == TIMEOUT
+async def aiohttp_text(url: str) -> str:
+    """Get a URL."""
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=0.05)) as session:
+        return await (await session.get(url)).text()
 
 
-async def test_aiohttp_refuses_a_body_of_another_type(service: Service) -> None:
-    async def tool(url: str) -> Any:
-        """Get JSON from a URL."""
-        async with aiohttp.ClientSession() as session, session.get(url) as response:
-            return await response.json()
-
-    service.answers["/it"] = answer(200, {"Content-Type": "text/html"})
-    error = await fail(tool, url=service.url("/it"))
-    assert (type(error), error.kind) == (NetworkTransportError, UNMAPPED)
-    assert error.message == "The service sent an answer that cannot be read."
+async def aiohttp_json(url: str) -> Any:
+    """Get JSON."""
+    async with aiohttp.ClientSession() as session, session.get(url) as response:
+        return await response.json()
 
 
-async def test_requests_raises_its_own_error_for_what_is_no_json(service: Service) -> None:
-    def tool(url: str) -> Any:
-        """Get JSON from a URL."""
-        return requests.get(url, timeout=PATIENCE).json()
-
-    service.answers["/it"] = answer(200)
-    error = await fail(tool, url=service.url("/it"))
-    assert error.message == "The service sent an answer that cannot be read."
+def requests_json(url: str) -> Any:
+    """Get JSON."""
+    return requests.get(url, timeout=PATIENCE).json()
 
 
-def retrying() -> urllib3.Retry:
-    return urllib3.Retry(1, status_forcelist=[503], backoff_factor=0)
+RETRY = urllib3.Retry(1, status_forcelist=[503], backoff_factor=0)
 
 
-async def test_urllib3_gives_up_on_a_status_after_it_has_tried_again(service: Service) -> None:
-    def tool(url: str) -> int:
-        """Get a URL."""
-        with urllib3.PoolManager() as pool:
-            return pool.request("GET", url, retries=retrying()).status
-
-    service.answers["/it"] = answer(503)
-    error = await fail(tool, url=service.url("/it"))
-    assert (type(error), error.status_code) == (UpstreamError, 503)
+def urllib3_retries(url: str) -> int:
+    """Get a URL twice."""
+    with urllib3.PoolManager() as pool:
+        return pool.request("GET", url, retries=RETRY).status
 
 
-async def test_requests_gives_up_on_a_status_after_it_has_tried_again(service: Service) -> None:
-    def tool(url: str) -> int:
-        """Get a URL."""
-        with requests.Session() as session:
-            session.mount("http://", HTTPAdapter(max_retries=retrying()))
-            return session.get(url, timeout=PATIENCE).status_code
-
-    service.answers["/it"] = answer(503)
-    error = await fail(tool, url=service.url("/it"))
-    assert (type(error), error.status_code) == (UpstreamError, 503)
-    assert error.extra["endpoint"] == f"{service.place}/it"
+def requests_retries(url: str) -> int:
+    """Get a URL twice."""
+    with requests.Session() as session:
+        session.mount("http://", HTTPAdapter(max_retries=RETRY))
+        return session.get(url, timeout=PATIENCE).status_code
 
 
-async def test_an_error_that_a_tool_makes_itself_without_an_answer(service: Service) -> None:
-    def tool() -> None:
+def own_error(url: str) -> None:
+    """Raise an error of the library."""
+    raise requests.HTTPError(f"made up: {CANARY}")
+
+
+HTML = {"Content-Type": "text/html"}
+UNREADABLE = "The service sent an answer that cannot be read."
+
+
+@pytest.mark.parametrize(
+    ("tool", "sent", "kind", "message"),
+    [
+        (aiohttp_text, b"held", TIMEOUT, IN_TIME),
+        (aiohttp_json, answer(200, HTML), UNMAPPED, UNREADABLE),
+        (requests_json, answer(200), UNMAPPED, UNREADABLE),
+        (urllib3_retries, answer(503), ErrorKind.UPSTREAM_RUNTIME_SERVER_ERROR, None),
+        (requests_retries, answer(503), ErrorKind.UPSTREAM_RUNTIME_SERVER_ERROR, None),
+        (own_error, b"", UNMAPPED, "The request to the service failed."),
+    ],
+)
+async def test_single_libraries(tool: Any, sent: bytes, kind: ErrorKind, message: str | None, service: Service) -> None:
+    service.answers["/it"] = b"" if sent == b"held" else sent
+    if sent == b"held":
+        service.held.add("/it")
+    error = told(await fails(tool, url=service.url("/it")))
+    assert error.kind == kind
+    assert error.message == message if message else error.status_code == 503
+
+
+async def own_limit(url: str) -> str:
+    """Get a URL within the limit of the tool."""
+    async with asyncio.timeout(0.05), aiohttp.ClientSession() as session:
+        return await (await session.get(url)).text()
+
+
+@pytest.mark.parametrize("error", [ValueError, TimeoutError, ConnectionResetError])
+async def test_errors_of_no_library_stay_masked(error: type[Exception], service: Service) -> None:
+    def raises(url: str) -> None:
         """Fail."""
-        raise requests.HTTPError(f"made up: {CANARY}")
+        raise error(CANARY)
 
-    error = await fail(tool)
-    assert (type(error), error.kind) == (NetworkTransportError, UNMAPPED)
-    assert error.message == "The request to the service failed."
-
-
-# --- what is left alone
-
-
-async def masked(tool: Any, **arguments: Any) -> None:
-    plugins = {"adapters": HttpErrorsPlugin, "t": plugin_of(tools=[ToolDefinition(tool, name="tool")])}
-    async with make_host(plugins=plugins) as host:
-        failed = await failure(host, "tool", arguments)
-    assert failed.error.message == "It failed unexpectedly."
-    assert type(failed.error) is FatalToolError
-
-
-async def test_a_limit_that_the_tool_set_itself_is_not_the_librarys(service: Service) -> None:
-    async def tool(url: str) -> str:
-        """Get a URL."""
-        async with asyncio.timeout(0.05), aiohttp.ClientSession() as session:
-            return await (await session.get(url)).text()
-
-    await masked(tool, url=service.url("/never"))
-
-
-@pytest.mark.parametrize("error", [ValueError(CANARY), TimeoutError(CANARY), ConnectionResetError(CANARY)], ids=repr)
-async def test_what_comes_out_of_no_library_stays_masked(error: Exception) -> None:
-    def tool() -> None:
-        """Fail."""
-        raise error
-
-    await masked(tool)
+    for tool in (raises, own_limit):
+        failed = await fails(tool, url=service.url("/never"))
+        assert (type(failed.error), failed.error.message) == (FatalToolError, "It failed unexpectedly.")
 
 
 PROGRAM = """
@@ -312,7 +257,7 @@ kit = Toolkit("t")
 @kit.tool(inline=True)
 def fails() -> str:
     "Fail."
-    raise TimeoutError("nobody's")
+    raise TimeoutError("x")
 
 async def main():
     host = {"autoload": False, "transports": [], "disabled_plugins": ["http", "stdio", "mcp"]}
@@ -328,7 +273,7 @@ asyncio.run(main())
 """
 
 
-def test_it_is_on_by_default_and_imports_no_library() -> None:
+def test_the_plugin_is_on_by_default_and_imports_no_library() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=True)
     slugs = "_google_api_client _graphql _microsoft_graph _slack_sdk _http"
     assert done.stdout.splitlines() == ["It failed unexpectedly.", slugs, "True", ""]

@@ -52,7 +52,7 @@ class Program:
         self._process.communicate()
 
     def fail(self, name: str, /, **arguments: Any) -> dict[str, Any]:
-        """How a call fails; of what is a stranger's nothing is in it."""
+        """Return the failure of a call, and check that it shows nothing of the response."""
         told = self._told(name, arguments)
         assert "message" in told, told
         shown = {key: value for key, value in told.items() if key != "cause_text"}

@@ -37,8 +37,8 @@ async def test_every_difference(site: Path, *, back: bool) -> None:
         now = int(time())
         claims: Any
         for claims in ({"exp": None}, {"exp": now - 100}, {"nbf": now + 100}, {"iat": now + 100}):
-            told = await engine.ask("GET", "tools", bearer=f"Bearer {token(**claims)}")
-            assert told.status == (200 if back else 401)
+            reply = await engine.ask("GET", "tools", bearer=f"Bearer {token(**claims)}")
+            assert reply.status == (200 if back else 401)
         needy = (await engine.invoke("NeedsAuth"))["output"]
         assert needy["value"] == ("token=" if back else None)
         assert (needy["requires_authorization"] is None) is back
