@@ -135,7 +135,7 @@ def google_reason(code: int, kind: str, reason: str) -> tuple[bytes, dict[str, A
     return google(code, reason=reason), upstream(code, kind, error_code=reason, **GOOGLE)
 
 
-EXHAUSTED = {"status": "RESOURCE_EXHAUSTED"}
+EXHAUSTED: dict[str, Any] = {"status": "RESOURCE_EXHAUSTED"}
 GOOGLE_RESPONSES: list[tuple[bytes, dict[str, Any]]] = [
     google_reason(404, GONE, "notFound"),
     google_reason(401, AUTH, "authError"),

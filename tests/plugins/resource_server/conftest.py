@@ -17,6 +17,7 @@ from tests.support.http import Answer, Served, http_config
 from tests.support.http_mcp import message, mirrored, modern
 from tests.support.issuer import RESOURCE, Issuer
 from tests.support.oidc import OidcProvider
+from tests.support.peer import WAIT
 
 METADATA = "https://tools.example.com/.well-known/oauth-protected-resource/mcp"
 
@@ -51,6 +52,13 @@ async def listed(served: Served, token: str | None, **fields: str) -> Answer:
     one = modern(message("tools/list"))
     bearer = None if token is None else f"Bearer {token}"
     return await served.request("POST", "/mcp", mirrored(one, Authorization=bearer, **fields), json.dumps(one).encode())
+
+
+async def until(served: Served, token: str, status: int) -> None:
+    """Send requests until the response has this status."""
+    async with asyncio.timeout(WAIT):
+        while (await listed(served, token)).status != status:
+            pass
 
 
 async def storm(served: Served, tokens: Sequence[str], connections: int) -> list[int]:

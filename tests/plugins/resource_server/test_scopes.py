@@ -1,14 +1,15 @@
-"""What a token must allow, and what its caller is told and shown (row C-15), over sockets."""
+"""Scopes of a token: reading them, and what a caller finds and may call, over sockets."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pegboard_plugins.worker.jwt_authenticator import create_token
-from tests.plugins.resource_server.conftest import METADATA, serve
+from tests.plugins.resource_server.conftest import METADATA, listed, serve
 from tests.support.http import Served
 from tests.support.http_mcp import ACCEPT, Exchanged, Session, Streaming, ask, call, message
 from tests.support.issuer import Issuer
@@ -17,11 +18,11 @@ from tests.support.schemas import MODERN
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ERAS = pytest.mark.parametrize("era", ["2024-11-05", "2025-11-25", "2026-07-28"])
-ACCEPTED = {"both": ACCEPT, "json": "application/json", "events": "text/event-stream"}
+EVENTS = "text/event-stream"
 
 
 class Peer:
-    """A client of either era with a token; its session, if it has one, is opened with the first request."""
+    """A client with a token; it opens a session with its first request if its revision has sessions."""
 
     def __init__(self, served: Served, era: str, token: str) -> None:
         self.served = served
@@ -35,47 +36,38 @@ class Peer:
             await self.session.open(Authorization=self.bearer)
         return await self.session.post(one, ("Authorization", self.bearer), ("Accept", accept))
 
-
-def challenged(era: str, *, has: str, needs: str) -> str:
-    """The scopes of a challenge: clients of sessions are reminded of what they have, others remember it."""
-    return needs if era in MODERN else " ".join(sorted({*has.split(), *needs.split()}))
-
-
-# --- a 403 in the place of a stream
+    async def tools(self) -> tuple[list[str], str | None]:
+        """Return the names of the listed tools, and the scope of the cache."""
+        result = (await self.ask(message("tools/list"))).result
+        return [tool["name"].removeprefix("door_") for tool in result["tools"]], result.get("cacheScope")
 
 
 @ERAS
 @pytest.mark.requirement("AUTH-03")
-@pytest.mark.parametrize("accept", ACCEPTED.values(), ids=ACCEPTED)
-async def test_scopes_are_decided_before_a_stream_opens(served: Served, issuer: Issuer, era: str, accept: str) -> None:
-    """Row C-15: whatever the client takes, and whether or not it wants progress."""
+async def test_missing_scopes_are_refused_before_a_stream_opens(served: Served, issuer: Issuer, era: str) -> None:
     peer = Peer(served, era, issuer.token(scope="other"))
-    asked = challenged(era, has="other", needs="work")
-    for one in (call("door_guarded"), call("door_guarded", token="p")):
-        done = await peer.ask(one, accept)
-        assert done.refused == (403, -32602)
-        assert done.last["error"]["data"] == {"requiredScopes": ["work"]}
-        assert done.answer.get("WWW-Authenticate") == (
-            'Bearer error="insufficient_scope", error_description="This needs a token that allows: work.", '
-            f'scope="{asked}", resource_metadata="{METADATA}"'
-        )
-
-
-@ERAS
-async def test_who_takes_streams_alone_gets_answers_in_them(served: Served, issuer: Issuer, era: str) -> None:
-    peer = Peer(served, era, issuer.token())
+    scope = "work" if era in MODERN else "other work"  # clients of sessions are told the scopes that they have
+    for accept in (ACCEPT, "application/json", EVENTS):
+        for one in (call("door_guarded"), call("door_guarded", token="p")):
+            done = await peer.ask(one, accept)
+            assert done.refused == (403, -32602)
+            assert done.last["error"]["data"] == {"requiredScopes": ["work"]}
+            assert done.answer.get("WWW-Authenticate") == (
+                'Bearer error="insufficient_scope", error_description="This needs a token that allows: work.", '
+                f'scope="{scope}", resource_metadata="{METADATA}"'
+            )
+    peer.bearer = f"Bearer {issuer.token()}"  # the step up, in the same session
     for one in (call("door_guarded"), call("door_guarded", token="p"), message("tools/list")):
-        done = await peer.ask(one, ACCEPTED["events"])
+        done = await peer.ask(one, EVENTS)
         assert done.streamed
         assert "result" in done.last
 
 
-async def test_the_stream_of_a_quiet_call_can_be_asked_for_again(served: Served, issuer: Issuer) -> None:
-    """Sessions of 2025-11-25: it begins with an event that has an id and nothing else, as those of others do."""
+async def test_the_stream_of_a_quiet_call_can_be_resumed(served: Served, issuer: Issuer) -> None:
     bearer = ("Authorization", f"Bearer {issuer.token()}")
     session = Session(served)
     await session.open(**dict([bearer]))
-    fields = [*session.fields(bearer, ("Accept", ACCEPTED["events"]))]
+    fields = [*session.fields(bearer, ("Accept", EVENTS))]
     begun = Streaming(await served.connect(), session.conversation, session.seen)
     await begun.begin(call("door_plain"), fields)
     first, answer = begun.events
@@ -88,42 +80,21 @@ async def test_the_stream_of_a_quiet_call_can_be_asked_for_again(served: Served,
     assert [one async for one in again.rest()] == [begun.first]
 
 
-# --- lists
-
-
-async def found(peer: Peer) -> tuple[list[str], str | None]:
-    """The names of the tools that a client finds, and who may keep the list."""
-    result = (await peer.ask(message("tools/list"))).result
-    return [tool["name"].removeprefix("door_") for tool in result["tools"]], result.get("cacheScope")
-
-
 @ERAS
 @pytest.mark.requirement("LIST-09", "AUTH-03")
-async def test_what_a_token_does_not_allow_is_not_listed(served: Served, issuer: Issuer, era: str) -> None:
-    """Row C-15, both eras: and who calls it nevertheless gets the challenge, not "unknown tool"."""
+async def test_tools_that_a_token_does_not_allow_are_not_listed(served: Served, issuer: Issuer, era: str) -> None:
     for scope, is_listed in (("other", False), ("other work", True), ("", False)):
         peer = Peer(served, era, issuer.token(scope=scope))
-        names, keeper = await found(peer)
+        names, keeper = await peer.tools()
         assert ("guarded" in names) == is_listed
         assert {"plain", "secretive", "who"} < set(names)
         assert keeper == ("private" if era == "2026-07-28" else None)
         assert (await peer.ask(call("door_guarded"))).status == (200 if is_listed else 403)
 
 
-@ERAS
-async def test_a_better_token_finds_more_in_the_same_session(served: Served, issuer: Issuer, era: str) -> None:
-    """The step up: the same person comes back with another token."""
-    peer = Peer(served, era, issuer.token(scope="other"))
-    assert (await peer.ask(call("door_guarded"))).status == 403
-    peer.bearer = f"Bearer {issuer.token(scope='other work')}"
-    assert "guarded" in (await found(peer))[0]
-    assert (await peer.ask(call("door_guarded"))).result["content"][0]["text"] == "done"
-
-
-async def test_the_worker_lists_all_that_it_may_call(site: Path, issuer: Issuer) -> None:
+async def test_the_worker_lists_and_calls_all_tools(site: Path, issuer: Issuer) -> None:
     secret = "0123456789abcdef-a-secret-that-is-long-enough"
     async with serve(site, issuer, env={"ARCADE_WORKER_SECRET": secret}) as served:
-        assert "guarded" not in (await found(Peer(served, "2026-07-28", issuer.token(scope="other"))))[0]
         bearer = [("Authorization", f"Bearer {create_token(secret, 60)}")]
         tools = (await served.request("GET", "/worker/tools", bearer)).json
         assert "Door.Guarded" in [tool["fully_qualified_name"] for tool in tools]
@@ -132,27 +103,43 @@ async def test_the_worker_lists_all_that_it_may_call(site: Path, issuer: Issuer)
         assert answer.json["success"] is True
 
 
-# --- how a token writes them
-
-
 @pytest.mark.parametrize(
-    ("scope", "allowed"),
+    ("claims", "scopes"),
     [
-        ("other work", True),
-        ("  work  ", True),
-        (["other", "work"], True),
-        ("other\twork", False),
-        ("other\nwork", False),
-        ("other\N{NO-BREAK SPACE}work", False),
-        ("work\x0b", False),
-        ("other,work", False),
-        (["other work"], False),
-        ({"work": 1}, False),
+        ({"scope": "other work"}, ["other", "work"]),
+        ({"scope": "  work  a"}, ["a", "work"]),
+        ({"scope": ["other", "work"]}, ["other", "work"]),
+        ({"scope": None, "scp": ["a", 5, "b"]}, ["a", "b"]),
+        ({"scope": None, "scp": "a b"}, ["a", "b"]),
+        ({"scope": None}, []),
+        *(({"scope": scope}, []) for scope in ("a\tb", "a\nb", "a\N{NO-BREAK SPACE}b", "a\x0b", ["a b"], {"a": 1}, 5)),
+        ({"scope": "a,b"}, ["a,b"]),
     ],
+    ids=str,
 )
-async def test_spaces_alone_separate_scopes(served: Served, issuer: Issuer, scope: object, allowed: bool) -> None:
-    """RFC 6749, section 3.3: any other white space makes a scope that is none."""
-    done = await ask(served, call("door_guarded"), Authorization=f"Bearer {issuer.token(scope=scope)}")
-    assert (done.status == 200) is allowed
-    who = await ask(served, call("door_who"), Authorization=f"Bearer {issuer.token(scope=scope)}")
-    assert all(character not in who.result["content"][0]["text"] for character in "\t\n\x0b\xa0")
+async def test_spaces_separate_scopes(
+    served: Served, issuer: Issuer, claims: dict[str, Any], scopes: list[str]
+) -> None:
+    """RFC 6749, section 3.3."""
+    token = f"Bearer {issuer.token(**claims)}"
+    done = await ask(served, call("door_who"), Authorization=token)
+    assert done.result["content"][0]["text"] == f"ann {scopes}"
+    assert ((await ask(served, call("door_guarded"), Authorization=token)).status == 200) is ("work" in scopes)
+
+
+async def test_implied_and_required_scopes(site: Path, issuer: Issuer) -> None:
+    implied = 'implied_scopes = { "files:admin" = ["write"], write = ["read", "work"], read = ["write"] }'
+    told = {
+        "files:admin": "['files:admin', 'read', 'work', 'write']",
+        "write": "['read', 'work', 'write']",
+        "work": None,
+        "files": None,
+    }
+    async with serve(site, issuer, settings=f'required_scopes = ["read", "work"]\n{implied}') as served:
+        for scope, scopes in told.items():
+            done = await ask(served, call("door_who"), Authorization=f"Bearer {issuer.token(scope=scope)}")
+            assert done.status == (403 if scopes is None else 200)
+            assert scopes is None or done.result["content"][0]["text"] == f"ann {scopes}"
+        challenge = (await listed(served, issuer.token())).get("WWW-Authenticate") or ""
+        assert challenge.startswith('Bearer error="insufficient_scope"')
+        assert 'scope="read work"' in challenge

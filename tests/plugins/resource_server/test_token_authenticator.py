@@ -1,4 +1,4 @@
-"""Tokens that were found good are remembered, a bounded number of them, and not for long."""
+"""Remembered tokens: how many, for how long, and until what."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest_asyncio
 from pegboard.types import Caller, Request
 from pegboard_plugins.resource_server import ResourceServerConfig, introspection, token_authenticator
 from pegboard_plugins.resource_server.token_authenticator import ResourceServerAuthenticator
-from tests.host.test_bearer import Fields
+from tests.support.fields import Fields
 from tests.support.issuer import OTHER_RSA_KEY, RESOURCE, RSA_KEY, Issuer, public
 from tests.support.peer import WAIT
 
@@ -22,21 +22,23 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 def asked_with(token: str) -> Request:
-    """A request that brings a token."""
+    """Return a request with a token."""
     return Request("POST", "/mcp", {}, Fields([("Authorization", f"Bearer {token}")]))
 
 
 class Door:
-    """An authenticator, and how often it has checked a signature."""
+    """An authenticator that counts checks of signatures."""
 
-    def __init__(self, issuer: Issuer, **settings: Any) -> None:
-        servers = [{"issuer": issuer.url, "jwks_uri": f"{issuer.origin}/keys"}]
+    def __init__(self, issuer: Issuer, *, asks: bool = False, **settings: Any) -> None:
+        login = {"client_id": "tools", "client_secret": "x", "url": f"{issuer.origin}/introspect"}
+        way: dict[str, Any] = {"introspection": login} if asks else {"jwks_uri": f"{issuer.origin}/keys"}
+        servers = [{"issuer": issuer.url, **way}]
         given = {"resource": RESOURCE, "authorization_servers": servers, **settings}
         self.bearer = ResourceServerAuthenticator(ResourceServerConfig.model_validate(given))
         self.checked = 0
 
     async def ask(self, token: str) -> int:
-        """200 where it opens, else the status of the refusal."""
+        """Return 200, or the status of the refusal."""
         found = await self.bearer.authenticate(asked_with(token))
         return 200 if isinstance(found, Caller) else found.status
 
@@ -64,21 +66,18 @@ def make(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Door]
     return make
 
 
-async def test_a_good_token_is_checked_once(issuer: Issuer, make: Callable[..., Door]) -> None:
+async def test_valid_tokens_are_checked_once_and_invalid_ones_each_time(
+    issuer: Issuer, make: Callable[..., Door]
+) -> None:
     door = make()
-    token, other = issuer.token(), issuer.token(sub="ben")
+    token, other, bad = issuer.token(), issuer.token(sub="ben"), issuer.token(key=OTHER_RSA_KEY)
     assert [await door.ask(one) for one in (token, token, other, token, other)] == [200] * 5
     assert door.checked == 2
-
-
-async def test_a_bad_one_is_not_remembered(issuer: Issuer, make: Callable[..., Door]) -> None:
-    door = make()
-    bad = issuer.token(key=OTHER_RSA_KEY)
     assert [await door.ask(bad) for _ in range(3)] == [401] * 3
-    assert door.checked == 3
+    assert door.checked == 5
 
 
-async def test_no_more_are_remembered_than_may_be(issuer: Issuer, make: Callable[..., Door]) -> None:
+async def test_the_number_of_remembered_tokens_is_limited(issuer: Issuer, make: Callable[..., Door]) -> None:
     door = make(max_verified=2)
     some = [issuer.token(jti=str(number)) for number in range(3)]
     assert [await door.ask(token) for token in (*some, some[2], some[1], some[0])] == [200] * 6
@@ -88,7 +87,7 @@ async def test_no_more_are_remembered_than_may_be(issuer: Issuer, make: Callable
     assert none.checked == 2
 
 
-async def test_a_token_ends_though_it_was_good(
+async def test_remembered_tokens_expire(
     issuer: Issuer, make: Callable[..., Door], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     door = make(leeway_seconds=0)
@@ -101,7 +100,7 @@ async def test_a_token_ends_though_it_was_good(
     assert door.checked == 2
 
 
-async def test_a_token_is_checked_again_after_a_while(
+async def test_tokens_are_checked_again_after_a_while(
     issuer: Issuer, make: Callable[..., Door], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     door = make(verified_seconds=60)
@@ -114,13 +113,8 @@ async def test_a_token_is_checked_again_after_a_while(
         assert door.checked == checked
 
 
-async def test_an_answer_counts_no_longer_than_the_token(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Though clocks may differ by the leeway; and no longer than the settings say."""
-    door = Door(issuer, introspected_seconds=30)
-    login = {"client_id": "tools", "client_secret": "x", "url": f"{issuer.origin}/introspect"}
-    servers = [{"issuer": issuer.url, "introspection": login}]
-    config = {"resource": RESOURCE, "authorization_servers": servers, "introspected_seconds": 30, "max_verified": 2}
-    door.bearer = ResourceServerAuthenticator(ResourceServerConfig.model_validate(config))
+async def test_a_response_counts_no_longer_than_its_token(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    door = Door(issuer, asks=True, introspected_seconds=30, max_verified=2)
     start = time()
     soon, late = issuer.opaque("soon", exp=int(start) + 15), issuer.opaque("late")
     for later, asked in ((0, 2), (10, 2), (20, 3), (25, 4), (31, 6)):
@@ -134,11 +128,8 @@ async def test_an_answer_counts_no_longer_than_the_token(issuer: Issuer, monkeyp
     await door.bearer.close()
 
 
-async def test_the_caller_is_what_the_answer_says(issuer: Issuer) -> None:
-    """Every field of it, and of the rest of the answer what says something of the caller."""
-    login = {"client_id": "tools", "client_secret": "x", "url": f"{issuer.origin}/introspect"}
-    config = {"resource": RESOURCE, "authorization_servers": [{"issuer": issuer.url, "introspection": login}]}
-    bearer = ResourceServerAuthenticator(ResourceServerConfig.model_validate(config))
+async def test_the_caller_has_the_facts_of_the_response(issuer: Issuer) -> None:
+    bearer = Door(issuer, asks=True).bearer
     for changes, end in (({"exp": 4e9}, 4e9), ({"exp": None}, None)):
         token = issuer.opaque(str(end), username="Ann", **changes)
         caller = await bearer.authenticate(asked_with(token))
@@ -153,12 +144,8 @@ async def test_the_caller_is_what_the_answer_says(issuer: Issuer) -> None:
         )
 
 
-async def test_who_goes_away_takes_no_answer_along(issuer: Issuer) -> None:
-    """Others wait for the same one."""
-    login = {"client_id": "tools", "client_secret": "x", "url": f"{issuer.origin}/introspect"}
-    door = Door(issuer)
-    config = {"resource": RESOURCE, "authorization_servers": [{"issuer": issuer.url, "introspection": login}]}
-    door.bearer = ResourceServerAuthenticator(ResourceServerConfig.model_validate(config))
+async def test_a_cancelled_request_does_not_cancel_the_introspection(issuer: Issuer) -> None:
+    door = Door(issuer, asks=True)
     issuer.gate.clear()
     token = issuer.opaque("one")
     going, staying = (asyncio.create_task(door.ask(token)) for _ in range(2))
@@ -171,11 +158,8 @@ async def test_who_goes_away_takes_no_answer_along(issuer: Issuer) -> None:
     assert len(issuer.questions) == 1
 
 
-async def test_what_is_being_asked_ends_with_the_host(issuer: Issuer) -> None:
-    login = {"client_id": "tools", "client_secret": "x", "url": f"{issuer.origin}/introspect"}
-    door = Door(issuer)
-    config = {"resource": RESOURCE, "authorization_servers": [{"issuer": issuer.url, "introspection": login}]}
-    door.bearer = ResourceServerAuthenticator(ResourceServerConfig.model_validate(config))
+async def test_introspection_ends_with_the_host(issuer: Issuer) -> None:
+    door = Door(issuer, asks=True)
     issuer.gate.clear()
     asking = asyncio.create_task(door.ask("one"))
     await issuer.until_asked(1)
@@ -184,7 +168,7 @@ async def test_what_is_being_asked_ends_with_the_host(issuer: Issuer) -> None:
         await asking
 
 
-async def test_keys_that_are_being_fetched_are_not_waited_for_at_the_end(issuer: Issuer) -> None:
+async def test_fetching_keys_ends_with_the_host(issuer: Issuer) -> None:
     issuer.silent = True
     door = Door(issuer, fetch_seconds=3600)
     asking = asyncio.create_task(door.ask(issuer.token()))
@@ -194,7 +178,7 @@ async def test_keys_that_are_being_fetched_are_not_waited_for_at_the_end(issuer:
         await asyncio.wait((asking,))
 
 
-async def test_a_token_is_checked_again_once_keys_change(issuer: Issuer, make: Callable[..., Door]) -> None:
+async def test_tokens_are_checked_again_after_keys_change(issuer: Issuer, make: Callable[..., Door]) -> None:
     door = make(refresh_interval_seconds=0.001)
     token = issuer.token()
     assert await door.ask(token) == 200
