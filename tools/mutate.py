@@ -78,16 +78,16 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
             [f"plugins/resource_server/test_{one}" for one in tests.split()],
         )
         for name, tests in {
-            "claims": "verified leeway introspection tokens scopes",
+            "claims": "token_authenticator introspection jwt_verifier scopes",
             "documents": "settings keys introspection",
+            "fair_limit": "fair_limit",
             "introspection": "introspection",
-            "jwt_verifier": "verified leeway keys tokens",
-            "keys": "verified keys tokens",
-            "fair_limit": "lanes",
             "introspection_queue": "introspection",
+            "jwt_verifier": "token_authenticator keys jwt_verifier",
+            "keys": "token_authenticator keys jwt_verifier",
             "servers": "settings introspection",
             "settings": "settings introspection",
-            "token_authenticator": "verified introspection tokens callers",
+            "token_authenticator": "token_authenticator introspection jwt_verifier callers",
         }.items()
     },
     "jsonrpc_messages": (

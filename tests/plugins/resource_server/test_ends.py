@@ -1,4 +1,4 @@
-"""Streams without an end of their own end with the token that they were asked for with, over sockets."""
+"""Streams end with the token that opened them, over sockets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def door(tmp_path_factory: pytest.TempPathFactory, issuer: Issuer) -> Asyn
 
 
 def ended(issuer: Issuer) -> str:
-    """What opens for as long as the leeway is, and no longer."""
+    """Return a bearer token that is valid during the leeway only."""
     return f"Bearer {issuer.token(exp=int(time()) - 5)}"
 
 
@@ -50,7 +50,6 @@ async def subscribed(door: Served, bearer: str) -> Streaming:
 
 
 async def test_a_subscription_ends_with_its_response(door: Served, issuer: Issuer) -> None:
-    """2026-07-28: as one does that the server ends; those of good tokens go on."""
     going, ending = await subscribed(door, f"Bearer {issuer.token()}"), await subscribed(door, ended(issuer))
     rest = [one async for one in ending.rest()]
     assert [one["result"]["resultType"] for one in rest] == ["complete"]
@@ -58,8 +57,7 @@ async def test_a_subscription_ends_with_its_response(door: Served, issuer: Issue
     assert (await going.next())["params"]["uri"] == "x://a"
 
 
-async def test_a_stream_of_a_session_ends_and_is_gone_on_with_by_a_better_token(door: Served, issuer: Issuer) -> None:
-    """It is the connection that ends: nothing is lost meanwhile."""
+async def test_a_stream_of_a_session_ends_and_is_resumed_with_a_new_token(door: Served, issuer: Issuer) -> None:
     renewed = ("Authorization", f"Bearer {issuer.token()}")
     session = Session(door)
     await session.open(**dict([renewed]))
@@ -80,7 +78,7 @@ async def test_a_stream_of_a_session_ends_and_is_gone_on_with_by_a_better_token(
     assert (await (await listening(last, renewed)).next())["params"]["uri"] == "x://a"
 
 
-async def test_a_call_that_has_begun_is_not_cut(door: Served, issuer: Issuer) -> None:
+async def test_a_running_call_goes_on(door: Served, issuer: Issuer) -> None:
     bearer = ended(issuer)
     tell = [["notifications/progress", {"progress": 1, "progressToken": "p"}]]
     one = modern(call("asking_tell", {"notifications": tell, "stay": True}, token="p"))

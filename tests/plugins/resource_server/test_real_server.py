@@ -1,14 +1,12 @@
-"""Tokens of an authorization server that we did not write: whom they let in, and what its restarts and outages do."""
+"""Tokens of a real authorization server, oidc-provider, its restarts and outages."""
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
-from tests.plugins.resource_server.conftest import METADATA, listed, serve
-from tests.support.http import Served
+from tests.plugins.resource_server.conftest import METADATA, listed, serve, until
 from tests.support.http_mcp import Session, ask, call
 from tests.support.oidc import TOOLS_SECRET, OidcProvider
 
@@ -19,16 +17,8 @@ ASKED = 'introspection = { client_id = "the tools", client_secret = { env = "TOO
 ENV = {"TOOLS_SECRET": TOOLS_SECRET}
 
 
-async def until(served: Served, token: str, status: int) -> None:
-    """Ask until the answer has this status."""
-    async with asyncio.timeout(30):
-        while (await listed(served, token)).status != status:
-            pass
-
-
 @pytest.mark.parametrize("algorithm", ["RS256", "ES256", "EdDSA", "Ed25519"])
-async def test_its_tokens_open(site: Path, algorithm: str) -> None:
-    """Client credentials, the audience by resource indicator, keys by its metadata."""
+async def test_its_tokens_are_accepted(site: Path, algorithm: str) -> None:
     provider = OidcProvider(algorithm)
     async with provider, serve(site, provider) as served:
         bearer = f"Bearer {await provider.token()}"
@@ -41,26 +31,20 @@ async def test_its_tokens_open(site: Path, algorithm: str) -> None:
         assert (await session.post(call("door_plain"), renewed)).status == 200
 
 
-async def test_its_tokens_for_others_do_not(site: Path) -> None:
+async def test_tokens_for_other_resources_or_with_other_scopes_are_refused(site: Path) -> None:
     provider = OidcProvider()
     async with provider, serve(site, provider) as served:
         for resource in ("https://tools.example.com/", "https://other.example.com/mcp"):
             answer = await listed(served, await provider.token(resource=resource))
             assert answer.status == 401
             assert "for another audience" in (answer.get("WWW-Authenticate") or "")
-
-
-async def test_a_token_that_allows_too_little(site: Path) -> None:
-    provider = OidcProvider()
-    async with provider, serve(site, provider) as served:
         done = await ask(served, call("door_guarded"), Authorization=f"Bearer {await provider.token('other')}")
         told = done.answer.get("WWW-Authenticate") or ""
         assert done.status == 403
         assert told.endswith(f'scope="work", resource_metadata="{METADATA}"')
 
 
-async def test_it_goes_and_comes_back_with_other_keys(site: Path) -> None:
-    """Rows C-10 and C-11: known tokens serve while it is away, new keys are picked up when it is back."""
+async def test_it_restarts_with_other_keys(site: Path) -> None:
     provider = OidcProvider()
     async with serve(site, provider, settings=QUICK) as served:
         async with provider:
@@ -75,8 +59,7 @@ async def test_it_goes_and_comes_back_with_other_keys(site: Path) -> None:
         assert (await listed(served, new)).status == 200
 
 
-async def test_it_is_asked_about_tokens_that_are_no_jwt(site: Path) -> None:
-    """Found by its metadata; a program's own token has no `sub` there. One that is taken back opens no longer."""
+async def test_it_is_asked_about_opaque_tokens(site: Path) -> None:
     provider = OidcProvider("OPAQUE")
     settings = "introspected_seconds = 0.1"
     async with provider, serve(site, provider, settings=settings, server=ASKED, env=ENV) as served:
@@ -93,7 +76,7 @@ async def test_it_is_asked_about_tokens_that_are_no_jwt(site: Path) -> None:
         assert TOOLS_SECRET not in served.stderr
 
 
-async def test_while_it_is_away_nobody_is_let_in_by_its_word(site: Path) -> None:
+async def test_new_opaque_tokens_are_refused_during_an_outage(site: Path) -> None:
     provider = OidcProvider("OPAQUE")
     async with serve(site, provider, server=ASKED, env=ENV) as served:
         async with provider:
@@ -105,7 +88,7 @@ async def test_while_it_is_away_nobody_is_let_in_by_its_word(site: Path) -> None
             assert (await listed(served, await provider.token())).status == 200
 
 
-async def test_it_tells_nothing_to_a_wrong_secret(site: Path) -> None:
+async def test_a_wrong_client_secret_is_503(site: Path) -> None:
     provider = OidcProvider("OPAQUE")
     async with provider, serve(site, provider, server=ASKED, env={"TOOLS_SECRET": "wrong"}) as served:
         assert (await listed(served, await provider.token())).status == 503

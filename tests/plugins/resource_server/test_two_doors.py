@@ -1,4 +1,4 @@
-"""Tokens that the operator wrote down, and those of an authorization server, at one endpoint, over sockets."""
+"""Static tokens and tokens of an authorization server at one endpoint, over sockets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def served(site: Path, issuer: Issuer) -> AsyncIterator[Served]:
         yield served
 
 
-async def test_either_token_opens(served: Served, issuer: Issuer) -> None:
+async def test_either_token_is_accepted(served: Served, issuer: Issuer) -> None:
     for token, who in ((ADA, "ada ['work']"), (issuer.token(), "ann ['other', 'work']")):
         done = await ask(served, call("door_who"), Authorization=f"Bearer {token}")
         assert done.result["content"][0]["text"] == who
@@ -41,30 +41,25 @@ def challenge(answer: Answer) -> str:
     return answer.get("WWW-Authenticate") or ""
 
 
-async def test_who_brings_none_is_told_where_to_get_one(served: Served) -> None:
-    """Row C-1, whichever plugin comes first."""
-    answer = await listed(served, None)
-    assert (answer.status, challenge(answer)) == (401, f"Bearer {ASKED}")
-
-
-async def test_who_brings_a_bad_one_is_told_what_is_wrong_with_it(served: Served, issuer: Issuer) -> None:
-    for token, reason in ((issuer.token(exp=1), "The token has expired."), ("x", "The token is no JWT.")):
+async def test_each_refusal_has_the_challenge_of_the_authorization_server(served: Served, issuer: Issuer) -> None:
+    invalid, insufficient = 'Bearer error="invalid_token", error_description=', 'Bearer error="insufficient_scope", '
+    for token, status, start, end in (
+        (None, 401, "Bearer ", ASKED),
+        (issuer.token(exp=1), 401, f'{invalid}"The token has expired.", ', ASKED),
+        ("x", 401, f'{invalid}"The token is no JWT.", ', ASKED),
+        (issuer.token(scope="work"), 403, insufficient, f'{WHERE}, scope="other"'),
+    ):
         answer = await listed(served, token)
-        assert answer.status == 401
-        told = f'Bearer error="invalid_token", error_description="{reason}", {ASKED}'
-        assert challenge(answer) == told
+        assert answer.status == status
+        assert challenge(answer).startswith(start)
+        assert challenge(answer).endswith(end)
+    done = await ask(served, call("door_guarded"), Authorization=f"Bearer {BEN}")
+    assert done.refused == (403, -32602)
+    assert challenge(done.answer).startswith(insufficient)
+    assert challenge(done.answer).endswith(f'scope="work", {WHERE}')
 
 
-async def test_who_is_known_and_may_not_is_not_asked_for_another_token(served: Served, issuer: Issuer) -> None:
-    """Row C-15: 403, with the scopes that are needed."""
-    answer = await listed(served, issuer.token(scope="work"))
-    assert answer.status == 403
-    assert challenge(answer).startswith('Bearer error="insufficient_scope", ')
-    assert challenge(answer).endswith(f'{WHERE}, scope="other"')
-
-
-async def test_what_cannot_be_said_at_present_is_not_denied(site: Path) -> None:
-    """Row C-11: 503, though the token is none of those that are written down."""
+async def test_an_outage_of_the_authorization_server_is_503(site: Path) -> None:
     async with Issuer() as broken:
         broken.answer = web.Response(status=500)
         async with serve(site, broken, settings=CALLERS, env=ENV) as served:
@@ -73,19 +68,11 @@ async def test_what_cannot_be_said_at_present_is_not_denied(site: Path) -> None:
             assert (await listed(served, ADA)).status == 200
 
 
-async def test_a_token_that_was_written_down_may_be_exchanged_for_a_better_one(served: Served) -> None:
-    """Row C-15: what the call needs, and where to get it."""
-    done = await ask(served, call("door_guarded"), Authorization=f"Bearer {BEN}")
-    assert done.refused == (403, -32602)
-    assert challenge(done.answer).startswith('Bearer error="insufficient_scope", ')
-    assert challenge(done.answer).endswith(f'scope="work", {WHERE}')
-
-
-# --- whatever authenticators there are
+# --- any authenticators
 
 
 class Refuses:
-    """An authenticator that refuses everybody; what another refuses it marks, but not its own."""
+    """An authenticator that refuses every request, and marks the refusals of others."""
 
     policy = "mcp"
 
@@ -116,7 +103,7 @@ SAYS: Mapping[str, tuple[list[Refuses], str, str | None]] = {
 
 
 @pytest.mark.parametrize(("authenticators", "whose", "marks"), SAYS.values(), ids=SAYS)
-async def test_the_refusal_that_says_most_goes_out_completed_by_the_others(
+async def test_the_most_specific_refusal_is_sent_and_completed_by_the_others(
     authenticators: list[Refuses], whose: str, marks: str | None
 ) -> None:
     route = protect(Route("GET", "/x", nothing), authenticators)

@@ -1,4 +1,4 @@
-"""Neither token reaches the other side (row C-24): the caller's stays here, a service's is not shown to callers."""
+"""The token of the caller reaches no service, and the token for a service reaches no caller."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def upstream_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Service(Issuer):
-    """What a tool asks: it keeps what came, and answers, or refuses with what came."""
+    """A service that keeps requests, and accepts or refuses them."""
 
     def __init__(self) -> None:
         super().__init__("/service")
@@ -44,7 +44,7 @@ class Service(Issuer):
 
 @pytest.mark.parametrize("path", ["/answer", "/refuse"])
 @pytest.mark.requirement("AUTH-05")
-async def test_the_callers_token_stays_here_and_the_services_there(upstream_site: Path, path: str) -> None:
+async def test_neither_token_reaches_the_other_side(upstream_site: Path, path: str) -> None:
     async with Service() as service, Issuer() as issuer:
         tokens = '[plugins.static_tokens]\ntokens = { github = { env = "GITHUB" } }\n'
         users = f'users = [{{ subject = "ann", issuer = "{issuer.url}" }}]'

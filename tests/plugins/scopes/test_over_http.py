@@ -1,4 +1,4 @@
-"""Scopes by configuration for callers with real tokens, over sockets, in both eras (row C-15)."""
+"""Scopes by configuration for callers with real tokens, over sockets, in both eras, and over message streams."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from pegboard.plugin import ProtocolError
+from pegboard.testing import connect
+from pegboard.types import Caller
 from tests.plugins.resource_server.conftest import METADATA, serve
-from tests.plugins.resource_server.test_scopes import ACCEPTED, ERAS, Peer, challenged
+from tests.plugins.resource_server.test_scopes import ERAS, Peer
 from tests.plugins.scopes import docs_kit
 from tests.support.distributions import make_distribution
 from tests.support.http import Served
 from tests.support.http_mcp import Session, Streaming, call, message, mirrored, modern
 from tests.support.issuer import Issuer
+from tests.support.schemas import MODERN
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -25,18 +29,18 @@ SETTINGS = """
 [plugins.scopes]
 methods = { "tools/call" = ["m"], "completion/complete" = "typing" }
 toolkits = { docs = ["docs"] }
-tools = { "docs_wr*" = ["t"] }
+tools = { "docs_wr*" = ["t"], docs_wirte = ["x"] }
 resources = { "docs://secret" = ["s"] }
 prompts = { "*_ask" = ["p"] }
 """
 TYPING = {"ref": {"type": "ref/prompt", "name": "docs_ask"}, "argument": {"name": "what", "value": "a"}}
-ASKED: dict[str, tuple[dict[str, Any], str]] = {
-    "tool": (call("docs_write"), "docs m own t"),
-    "with progress": (call("docs_write", token="p"), "docs m own t"),
-    "resource": (message("resources/read", {"uri": "docs://secret"}), "docs s"),
-    "prompt": (message("prompts/get", {"name": "docs_ask", "arguments": {"what": "x"}}), "docs p"),
-    "completion": (message("completion/complete", TYPING), "docs p typing"),
-}
+REQUESTS: list[tuple[dict[str, Any], str]] = [
+    (call("docs_write"), "docs m own t"),
+    (call("docs_write", token="p"), "docs m own t"),
+    (message("resources/read", {"uri": "docs://secret"}), "docs s"),
+    (message("prompts/get", {"name": "docs_ask", "arguments": {"what": "x"}}), "docs p"),
+    (message("completion/complete", TYPING), "docs p typing"),
+]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -56,30 +60,27 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def served(site: Path, issuer: Issuer) -> AsyncIterator[Served]:
     async with serve(site, issuer, settings=SETTINGS) as served:
+        assert "'docs_wirte' is the name of no tool; did you mean 'docs_write'?" in served.stderr
         yield served
 
 
 @ERAS
 @pytest.mark.requirement("AUTH-03", "RES-08")
-@pytest.mark.parametrize("accept", ACCEPTED.values(), ids=ACCEPTED)
-@pytest.mark.parametrize(("one", "needed"), ASKED.values(), ids=ASKED)
-async def test_what_a_token_does_not_allow_is_a_challenge(
-    served: Served, issuer: Issuer, era: str, accept: str, one: dict[str, Any], needed: str
-) -> None:
-    """Row C-15: with every scope that the operation needs, those that the token has too."""
-    done = await Peer(served, era, issuer.token(scope="docs m")).ask(one, accept)
-    assert done.refused == (403, -32602)
-    assert done.last["error"]["data"] == {"requiredScopes": needed.split()}
-    told = done.answer.get("WWW-Authenticate") or ""
-    assert told.startswith('Bearer error="insufficient_scope", ')
-    asked = challenged(era, has="docs m", needs=needed)
-    assert told.endswith(f'scope="{asked}", resource_metadata="{METADATA}"')
-    assert "result" in (await Peer(served, era, issuer.token(scope=needed)).ask(one, accept)).last
+async def test_a_challenge_names_every_scope_of_the_request(served: Served, issuer: Issuer, era: str) -> None:
+    for one, needed in REQUESTS:
+        done = await Peer(served, era, issuer.token(scope="docs m")).ask(one)
+        assert done.refused == (403, -32602)
+        assert done.last["error"]["data"] == {"requiredScopes": needed.split()}
+        challenge = done.answer.get("WWW-Authenticate") or ""
+        scope = needed if era in MODERN else " ".join(sorted({"docs", "m", *needed.split()}))
+        assert challenge.startswith('Bearer error="insufficient_scope", ')
+        assert challenge.endswith(f'scope="{scope}", resource_metadata="{METADATA}"')
+        assert "result" in (await Peer(served, era, issuer.token(scope=needed)).ask(one)).last
 
 
 @ERAS
 @pytest.mark.requirement("LIST-09")
-async def test_what_a_token_does_not_allow_is_not_listed(served: Served, issuer: Issuer, era: str) -> None:
+async def test_lists_show_what_the_token_allows(served: Served, issuer: Issuer, era: str) -> None:
     found: dict[str, list[list[str]]] = {}
     for scope in ("docs", "docs m own t s p"):
         peer = Peer(served, era, issuer.token(scope=scope))
@@ -93,59 +94,36 @@ async def test_what_a_token_does_not_allow_is_not_listed(served: Served, issuer:
     assert found["prompts"] == [[], ["docs_ask"]]
 
 
-async def test_a_method_that_cannot_be_guarded_keeps_the_host_from_starting(site: Path, issuer: Issuer) -> None:
+async def test_a_method_without_scopes_stops_the_start(site: Path, issuer: Issuer) -> None:
     settings = '[plugins.scopes]\nmethods = { "tools/list" = ["x"] }\n'
     async with serve(site, issuer, settings=settings, ready=False) as refused:
         assert await refused.wait() == 3
-        told = "tools/list cannot be guarded: lists hold what a caller may use; guard tools/call"
-        assert told in " ".join(refused.stderr.split())
+        assert "tools/list cannot be guarded" in " ".join(refused.stderr.split())
 
 
-async def test_a_name_that_fits_nothing_is_warned_of(site: Path, issuer: Issuer) -> None:
-    settings = '[plugins.scopes]\ntools = { docs_wirte = ["x"] }\n'
-    async with serve(site, issuer, settings=settings) as served:
-        assert "'docs_wirte' is the name of no tool; did you mean 'docs_write'?" in served.stderr
-
-
-# --- subscriptions
-
-
-def subscribing(uri: str) -> dict[str, Any]:
+def subscribing(uri: Any) -> dict[str, Any]:
     return message("resources/subscribe", {"uri": uri})
 
 
-@pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-11-25"])
-async def test_who_may_not_read_a_resource_may_not_hear_of_it(served: Served, issuer: Issuer, revision: str) -> None:
-    """Row C-15, sessions: a challenge; and where there is nothing, that there is nothing."""
-    peer = Peer(served, revision, issuer.token(scope="docs"))
-    for accept in ACCEPTED.values():
-        done = await peer.ask(subscribing("docs://secret"), accept)
+async def test_subscriptions_need_the_scopes_of_their_resource(served: Served, issuer: Issuer) -> None:
+    for revision in ("2024-11-05", "2025-11-25"):
+        peer = Peer(served, revision, issuer.token(scope="docs"))
+        done = await peer.ask(subscribing("docs://secret"))
         assert done.refused == (403, -32602)
         assert 'scope="docs s"' in (done.answer.get("WWW-Authenticate") or "")
-    assert (await peer.ask(subscribing("docs://none"))).refused == (200, -32002)
-    assert (await peer.ask(message("resources/subscribe", {"uri": 5}))).refused == (200, -32602)
-    for uri in ("docs://plain", "other://of/me"):
-        assert (await peer.ask(subscribing(uri))).result == {}
-    peer.bearer = f"Bearer {issuer.token(scope='docs s')}"
-    assert (await peer.ask(subscribing("docs://secret"))).result == {}
-
-
-async def test_in_a_batch_it_is_an_error_among_others(served: Served, issuer: Issuer) -> None:
+        assert (await peer.ask(subscribing("docs://none"))).refused == (200, -32002)
+        assert (await peer.ask(subscribing(5))).refused == (200, -32602)
+        for uri in ("docs://plain", "other://of/me"):
+            assert (await peer.ask(subscribing(uri))).result == {}
+        peer.bearer = f"Bearer {issuer.token(scope='docs s')}"
+        assert (await peer.ask(subscribing("docs://secret"))).result == {}
     bearer = ("Authorization", f"Bearer {issuer.token(scope='docs')}")
-    session = Session(served, "2025-03-26")
+    session = Session(served, "2025-03-26")  # in a batch it is an error among others
     await session.open(**dict([bearer]))
-    batch = [subscribing("docs://secret"), subscribing("docs://plain")]
-    body = json.dumps(batch).encode()
+    body = json.dumps([subscribing("docs://secret"), subscribing("docs://plain")]).encode()
     answer = await served.request("POST", "/mcp", session.fields(bearer), body)
-    assert answer.status == 200
-    assert [one.get("result", one.get("error", {}).get("data")) for one in answer.json] == [
-        {"requiredScopes": ["docs", "s"]},
-        {},
-    ]
-
-
-async def test_what_a_caller_may_not_read_is_left_out_of_what_they_hear(served: Served, issuer: Issuer) -> None:
-    """2026-07-28: the acknowledgement says what is."""
+    data = [one.get("result", one.get("error", {}).get("data")) for one in answer.json]
+    assert (answer.status, data) == (200, [{"requiredScopes": ["docs", "s"]}, {}])
     uris = ["docs://secret", "docs://plain", "docs://none", "other://of/me"]
     for scope, honoured in (("docs", ["docs://plain", "other://of/me"]), ("docs s", [*uris[:2], uris[3]])):
         one = modern(message("subscriptions/listen", {"notifications": {"resourceSubscriptions": uris}}))
@@ -153,3 +131,24 @@ async def test_what_a_caller_may_not_read_is_left_out_of_what_they_hear(served: 
         await listening.begin(one, mirrored(one, Authorization=f"Bearer {issuer.token(scope=scope)}"))
         assert listening.first["params"]["notifications"] == {"resourceSubscriptions": honoured}
         listening.abort()
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-11-25", "2026-07-28"])
+async def test_message_streams_return_errors_with_the_scopes(revision: str) -> None:
+    plugins = {"scopes": {"resources": {"docs://secret": ["s"]}, "tools": {"docs_read": ["t"]}}}
+    refused: list[tuple[str, dict[str, Any], str]] = [
+        ("tools/call", {"name": "docs_read", "arguments": {}}, "t"),
+        ("resources/read", {"uri": "docs://secret"}, "s"),
+        ("resources/subscribe", {"uri": "docs://secret"}, "s"),
+    ]
+    ann = Caller("ann")
+    async with connect(docs_kit.docs, plugins=plugins, caller=ann, revision=revision) as client:
+        assert "docs_read" not in [tool["name"] for tool in await client.tools()]
+        for method, params, scope in refused[: 2 if revision in MODERN else 3]:
+            with pytest.raises(ProtocolError) as caught:
+                await client.request(method, params)
+            assert (caught.value.code, caught.value.data) == (-32602, {"requiredScopes": [scope]})
+    if revision not in MODERN:
+        for caller in (ann._replace(scopes=frozenset("s")), Caller(trusted=True)):
+            async with connect(docs_kit.docs, plugins=plugins, caller=caller, revision=revision) as client:
+                assert await client.request("resources/subscribe", {"uri": "docs://secret"}) == {}

@@ -1,4 +1,4 @@
-"""Places for questions: few at once, few of one peer, and peers in turn."""
+"""The limit of concurrent introspections, which peers share fairly."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pegboard_plugins.resource_server.fair_limit import FairLimit, peer_network
 
 
 async def test_peers_get_places_in_turn() -> None:
-    lane, order = FairLimit(1, 1), []
+    limit, order = FairLimit(1, 1), []
 
     async def ask(name: str) -> None:
-        async with lane.place(name[0]):
+        async with limit.place(name[0]):
             order.append(name)
             await asyncio.sleep(0)
 
@@ -23,20 +23,20 @@ async def test_peers_get_places_in_turn() -> None:
     assert order == ["a1", "a2", "b1", "c1", "a3", "b2"]
 
 
-async def test_a_question_that_is_given_up_waits_no_longer() -> None:
-    lane = FairLimit(1, 1)
+async def test_a_cancelled_request_leaves_the_queue() -> None:
+    limit = FairLimit(1, 1)
 
     async def ask() -> None:
-        async with lane.place("a"):
+        async with limit.place("a"):
             pass
 
-    async with lane.place("a"):
+    async with limit.place("a"):
         asked = [asyncio.create_task(ask()) for _ in range(2)]
         await asyncio.sleep(0)
         for task in asked:
             task.cancel()
         await asyncio.wait(asked)
-        assert lane._waiting == {}
+        assert limit._waiting == {}
 
 
 STEPS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["enter", "leave", "cancel"])), max_size=60)
@@ -44,15 +44,13 @@ STEPS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["enter", "le
 
 @settings(max_examples=200, deadline=None)
 @given(STEPS)
-def test_no_place_is_lost_or_given_twice(steps: list[tuple[str, str]]) -> None:
-    """Whatever ends while it waits, while it has a place, or at the moment in which it gets one."""
-
+def test_no_place_is_lost_or_used_twice(steps: list[tuple[str, str]]) -> None:
     async def run() -> None:
-        lane, inside = FairLimit(3, 2), dict.fromkeys("abc", 0)
+        limit, inside = FairLimit(3, 2), dict.fromkeys("abc", 0)
         tasks: list[tuple[asyncio.Task[None], asyncio.Event]] = []
 
         async def ask(peer: str, done: asyncio.Event) -> None:
-            async with lane.place(peer):
+            async with limit.place(peer):
                 inside[peer] += 1
                 assert sum(inside.values()) <= 3
                 assert inside[peer] <= 2
@@ -76,13 +74,13 @@ def test_no_place_is_lost_or_given_twice(steps: list[tuple[str, str]]) -> None:
             done.set()
         await asyncio.gather(*(task for task, _ in tasks), return_exceptions=True)
         await asyncio.sleep(0)
-        assert (lane._free, lane._waiting, dict(lane._busy)) == (3, {}, {})
+        assert (limit._free, limit._waiting, dict(limit._busy)) == (3, {}, {})
 
     asyncio.run(run())
 
 
 @pytest.mark.parametrize(
-    ("peer", "site"),
+    ("peer", "network"),
     [
         ("192.0.2.1", "192.0.2.1"),
         ("2001:db8:0:1::9", "2001:db8:0:1::/64"),
@@ -91,5 +89,5 @@ def test_no_place_is_lost_or_given_twice(steps: list[tuple[str, str]]) -> None:
         ("unix", "unix"),
     ],
 )
-def test_the_peer_for_limits(peer: str, site: str) -> None:
-    assert peer_network(peer) == site
+def test_peers_of_one_ipv6_network_share_a_limit(peer: str, network: str) -> None:
+    assert peer_network(peer) == network
