@@ -22,7 +22,7 @@ from pegboard_plugins.worker.request_bodies import (
 )
 from pegboard_plugins.worker.tool_definitions import tool_definition
 
-_RESOURCE_NOT_FOUND = -32002
+RESOURCE_NOT_FOUND = -32002
 _CLIENT = Client("worker")
 
 
@@ -201,7 +201,7 @@ def _call(method: str, params: dict[str, Any], request: Request) -> Call:
 
 def _unreadable(outcome: Outcome, uri: str) -> Response:
     if isinstance(outcome, Failure) and isinstance(outcome.error, NotFoundError):
-        return _error(404, _RESOURCE_NOT_FOUND, f"Resource not found: {uri}")
+        return _error(404, RESOURCE_NOT_FOUND, f"Resource not found: {uri}")
     message = outcome.error.message if isinstance(outcome, Failure) else "Internal error"
     return _error(500, INTERNAL_ERROR, message)
 

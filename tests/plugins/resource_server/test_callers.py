@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from pegboard.routing.refusals import MOST
 
+from pegboard.routing.refusal_log import MAX_LINES
 from tests.plugins.auth_token import door_kit
 from tests.plugins.resource_server.conftest import listed, serve, storm
 from tests.support.distributions import make_distribution
@@ -231,4 +231,4 @@ async def test_a_flood_of_bad_tokens_neither_fills_the_log_nor_hides_other_attem
     assert (await session.post(message("ping"), two.field("ben"))).status == 404
     digest = hashlib.sha256(session.id.encode()).hexdigest()[:12]
     await two.served.said(f"refused: a session of another caller .*session='{digest}'")
-    assert two.served.stderr.count("refused: a token (") <= 2 * MOST  # a minute may begin meanwhile
+    assert two.served.stderr.count("refused: a token (") <= 2 * MAX_LINES  # a minute may begin meanwhile

@@ -352,7 +352,7 @@ def server(**changes: Any) -> AuthorizationServer:
 
 
 async def test_invalid_settings_are_refused_without_the_secret() -> None:
-    changes: dict[str, Any]
+    changes: Any
     logins = ({"client_id": ""}, {"client_secret": ""}, {"client_secret": None}, {"url": "http://x.example/"}, {"x": 1})
     keys = ({"jwks_uri": "https://auth.example/keys"}, {"algorithms": ["RS256"]})
     for changes in (*keys, *({"login": login} for login in logins)):

@@ -42,6 +42,7 @@ BAD_URLS = [
 
 @pytest.mark.parametrize("url", BAD_URLS)
 def test_urls_must_be_https_or_loopback(url: str) -> None:
+    changes: Any
     for changes in ({"resource": url}, *({"authorization_servers": [SERVER | {key: url}]} for key in URLS)):
         with pytest.raises(ValidationError):
             config(**changes)
