@@ -149,7 +149,10 @@ class HttpPlugin(Plugin):
     @hookimpl
     def register_routes(self) -> Iterable[Route]:
         """Health and readiness."""
-        return [Route("GET", "/healthz", _healthy, auth="public"), Route("GET", "/readyz", _ready, auth="public")]
+        return [
+            Route(method="GET", path="/healthz", handler=_healthy, auth="public"),
+            Route(method="GET", path="/readyz", handler=_ready, auth="public"),
+        ]
 
 
 async def _healthy(request: Request, host: ProtocolContext) -> Response:
@@ -158,5 +161,5 @@ async def _healthy(request: Request, host: ProtocolContext) -> Response:
 
 async def _ready(request: Request, host: ProtocolContext) -> Response:
     if host.stopping:
-        return Response(503, b"stopping\n", "text/plain")
+        return Response(status=503, body=b"stopping\n", content_type="text/plain")
     return Response(body=b"ready\n", content_type="text/plain")

@@ -18,15 +18,32 @@ from pegboard_plugins.http.http_connection import HttpConnection
 from pegboard_plugins.http.request_guard import RequestGuard
 
 _CLOSE = {"Connection": "close"}
-_BUSY = Response(503, b"The server is busy.\n", "text/plain", {"Retry-After": "1"})
-_STOPPING = Response(503, b"The server is stopping; the request was cut before its end.\n", "text/plain", _CLOSE)
+_BUSY = Response(status=503, body=b"The server is busy.\n", content_type="text/plain", headers={"Retry-After": "1"})
+_STOPPING = Response(
+    status=503,
+    body=b"The server is stopping; the request was cut before its end.\n",
+    content_type="text/plain",
+    headers=_CLOSE,
+)
 """Without Retry-After: what was cut may have had effects."""
-_TOO_SLOW = Response(408, b"The body came too slowly.\n", "text/plain", _CLOSE)
-_BROKEN = Response(400, b"The body is not framed as HTTP has it.\n", "text/plain", _CLOSE)
-_ENCODED = Response(415, b"Send the body without a content encoding.\n", "text/plain", {"Accept-Encoding": "identity"})
-_TOOK_TOO_LONG = Response(504, b"The request took too long.\n", "text/plain")
+_TOO_SLOW = Response(status=408, body=b"The body came too slowly.\n", content_type="text/plain", headers=_CLOSE)
+_BROKEN = Response(
+    status=400, body=b"The body is not framed as HTTP has it.\n", content_type="text/plain", headers=_CLOSE
+)
+_ENCODED = Response(
+    status=415,
+    body=b"Send the body without a content encoding.\n",
+    content_type="text/plain",
+    headers={"Accept-Encoding": "identity"},
+)
+_TOOK_TOO_LONG = Response(status=504, body=b"The request took too long.\n", content_type="text/plain")
 
-_NO_ROOM = Response(503, b"There are too many large bodies.\n", "text/plain", {"Retry-After": "1", **_CLOSE})
+_NO_ROOM = Response(
+    status=503,
+    body=b"There are too many large bodies.\n",
+    content_type="text/plain",
+    headers={"Retry-After": "1", **_CLOSE},
+)
 
 LARGE_BODY_BYTES = 64 * 1024
 """The largest body that does not count."""
@@ -112,13 +129,13 @@ class Handler:
         if isinstance(body, Response):
             return body
         neutral = Request(
-            request.method,
-            request.path,
-            request.query if "?" in request.raw_path else EMPTY,
-            headers,
-            body,
-            LOCAL if connection.is_operator and self._guard.is_direct(headers) else ANONYMOUS,
-            self._guard.peer(headers, request.remote),
+            method=request.method,
+            path=request.path,
+            query=request.query if "?" in request.raw_path else EMPTY,
+            headers=headers,
+            body=body,
+            caller=LOCAL if connection.is_operator and self._guard.is_direct(headers) else ANONYMOUS,
+            peer=self._guard.peer(headers, request.remote),
         )
         if self._keeps_log:
             notes = request[REQUEST_NOTES] = {"caller": neutral.caller, "peer": neutral.peer}
@@ -281,7 +298,7 @@ class Handler:
 
 def _too_large(limit: int) -> Response:
     text = f"The body is larger than {limit} bytes. Raise [plugins.http] max_body_bytes to accept it.\n"
-    return Response(413, text.encode(), "text/plain", _CLOSE)
+    return Response(status=413, body=text.encode(), content_type="text/plain", headers=_CLOSE)
 
 
 def _is_encoded(request: web.BaseRequest) -> bool:

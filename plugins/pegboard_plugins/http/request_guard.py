@@ -38,16 +38,18 @@ _OF_OTHERS = (
 )
 """The headers by which proxies and browsers say that they pass on the requests of others."""
 
-_NO_HOST = Response(400, b"A request has exactly one Host, and its target is a path.\n", "text/plain")
+_NO_HOST = Response(
+    status=400, body=b"A request has exactly one Host, and its target is a path.\n", content_type="text/plain"
+)
 _FOREIGN_HOST = Response(
-    421,
-    b"This server does not answer for that host. Its operator can list it: [plugins.http] allowed_hosts.\n",
-    "text/plain",
+    status=421,
+    body=b"This server does not answer for that host. Its operator can list it: [plugins.http] allowed_hosts.\n",
+    content_type="text/plain",
 )
 _FOREIGN_ORIGIN = Response(
-    403,
-    b"Web pages of that origin may not use this server. Its operator can list it: [plugins.http] cors_origins.\n",
-    "text/plain",
+    status=403,
+    body=b"Web pages of that origin may not use this server. Its operator can list it: [plugins.http] cors_origins.\n",
+    content_type="text/plain",
 )
 
 

@@ -125,7 +125,10 @@ class McpPlugin(Plugin):
     @hookimpl
     def register_stores(self) -> Iterable[Store]:
         """Return the stores in this process's memory."""
-        return [Store(SessionStore, self._sessions, "memory"), Store(EventStore, self._events, "memory")]
+        return [
+            Store(contract=SessionStore, open=self._sessions, name="memory"),
+            Store(contract=EventStore, open=self._events, name="memory"),
+        ]
 
     @asynccontextmanager
     async def _sessions(self) -> AsyncIterator[SessionStore]:
@@ -151,7 +154,7 @@ class McpPlugin(Plugin):
         bare = self.config.path.rstrip("/")
         paths = {bare or "/", f"{bare}/"}
         return [
-            Route(method, path, answer, anonymous=is_open, advice=_ADVICE)
+            Route(method=method, path=path, handler=answer, anonymous=is_open, advice=_ADVICE)
             for path in sorted(paths)
             for method in ("POST", "GET", "DELETE")
         ]

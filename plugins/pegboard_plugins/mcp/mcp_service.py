@@ -135,14 +135,21 @@ class McpService:
         """
         from pegboard_plugins.mcp.subscriptions import ClientSubscription
 
-        call = Call("subscriptions/listen", params, caller, client, request_id, headers=headers)
+        call = Call(
+            method="subscriptions/listen",
+            params=params,
+            caller=caller,
+            client=client,
+            request_id=request_id,
+            headers=headers,
+        )
         return ClientSubscription(call, self)
 
     def refused_subscription(
         self, request_id: RequestId, params: Mapping[str, Any], client: Client, caller: Caller
     ) -> tuple[Call, Failure] | None:
         """A `resources/subscribe` whose caller may not hear of the resource, and why; None where they may."""
-        call = Call("resources/subscribe", params, caller, client, request_id)
+        call = Call(method="resources/subscribe", params=params, caller=caller, client=client, request_id=request_id)
         uri = params.get("uri")
         error = self.host.refused(uri, call) if type(uri) is str else None
         return None if error is None else (call, Failure(error))
@@ -210,6 +217,25 @@ class McpService:
         if session is None:
             begun = self._round_trips.begin(method, params, caller)
             return Call(
-                method, params, caller, client, request_id, None, notify, None, begun, headers=headers, peer=peer
+                method=method,
+                params=params,
+                caller=caller,
+                client=client,
+                request_id=request_id,
+                notify=notify,
+                round=begun,
+                headers=headers,
+                peer=peer,
             )
-        return Call(method, params, caller, client, request_id, session.id, notify, ask, headers=headers, peer=peer)
+        return Call(
+            method=method,
+            params=params,
+            caller=caller,
+            client=client,
+            request_id=request_id,
+            session_id=session.id,
+            notify=notify,
+            ask=ask,
+            headers=headers,
+            peer=peer,
+        )

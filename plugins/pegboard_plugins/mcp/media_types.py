@@ -32,7 +32,7 @@ def _unsupported(fields: Sequence[str]) -> Response | None:
     media, _, parameters = (fields[0] if len(fields) == 1 else "").partition(";")
     if media.strip().lower() == JSON_TYPE and _charset(parameters) in ("", "utf-8", "utf8"):
         return None
-    return Response(415, b"The body must be application/json in UTF-8.\n", "text/plain")
+    return Response(status=415, body=b"The body must be application/json in UTF-8.\n", content_type="text/plain")
 
 
 def _charset(parameters: str) -> str:
@@ -67,4 +67,6 @@ def _range(part: str) -> str:
     return "" if refused else name
 
 
-NOT_ACCEPTABLE = Response(406, b"Accept must list application/json and text/event-stream.\n", "text/plain")
+NOT_ACCEPTABLE = Response(
+    status=406, body=b"Accept must list application/json and text/event-stream.\n", content_type="text/plain"
+)

@@ -56,7 +56,13 @@ class NotificationDispatcher:
         except ProtocolError as error:
             logger.debug("%s of %s is dropped: %s", name, client.name or "a client", error)
             return
-        call = Call(name, params or {}, caller, client, session_id=None if session is None else session.id)
+        call = Call(
+            method=name,
+            params=params or {},
+            caller=caller,
+            client=client,
+            session_id=None if session is None else session.id,
+        )
         task = asyncio.create_task(self._deal_with(call))
         self._running.add(task)
         task.add_done_callback(self._running.discard)

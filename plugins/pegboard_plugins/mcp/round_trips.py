@@ -64,7 +64,7 @@ class RoundTrips:
             number, asked, answers, results = self._sealer.open(state, _bound_to(method, params, caller))
         except ValueError as error:
             raise ProtocolError(INVALID_PARAMS, f"params.requestState is refused: {error}") from None
-        return Round(number, asked, answers, results, given)
+        return Round(number=number, asked=asked, answers=answers, results=results, given=given)
 
     def result(self, call: Call, outcome: InputRequired) -> Mapping[str, Any]:
         """The `InputRequiredResult`, but for what every result has.

@@ -90,7 +90,9 @@ def negotiate(params: Mapping[str, Any]) -> Client:
     if info is not EMPTY and type(info) is not dict:
         raise ProtocolError(INVALID_PARAMS, "params.clientInfo must be an object")
     revision = requested if requested in SESSION_REVISIONS else SESSION_REVISIONS[0]
-    return Client(_text(info.get("name")), _text(info.get("version")), revision, capabilities)
+    return Client(
+        name=_text(info.get("name")), version=_text(info.get("version")), revision=revision, capabilities=capabilities
+    )
 
 
 def _text(value: object) -> str:

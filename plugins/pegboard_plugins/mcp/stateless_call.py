@@ -77,7 +77,7 @@ class StatelessCall:
                 timer.cancel()
         if self._task.done() and (self.head.status != 200 or not (streamed or not self._queue.empty)):
             return self.head._replace(body=self._task.result())
-        return EventStream(self, STREAM_HEADERS, partial(cut_response, self._request_id))
+        return EventStream(messages=self, headers=STREAM_HEADERS, cut=partial(cut_response, self._request_id))
 
     # --- the stream
 

@@ -89,7 +89,13 @@ class HttpSession(Session):
     def record(self) -> SessionRecord:
         """What must be known to go on with it."""
         return SessionRecord(
-            self.id, self.client, self.caller, self.offered, self.level, self.subscriptions, self.kept.peer
+            id=self.id,
+            client=self.client,
+            caller=self.caller,
+            offered=self.offered,
+            level=self.level,
+            subscriptions=self.subscriptions,
+            peer=self.kept.peer,
         )
 
     @property

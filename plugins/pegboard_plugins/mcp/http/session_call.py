@@ -156,7 +156,7 @@ class SessionCall:
         if retention.store is not None and not session.closed:
             session.streams[stream.id] = stream
         stream.on_left = self._left
-        return EventStream(stream.read(), STREAM_HEADERS, partial(cut_response, self.request_id))
+        return EventStream(messages=stream.read(), headers=STREAM_HEADERS, cut=partial(cut_response, self.request_id))
 
     async def _first(self, *, events: bool) -> None:
         """Wait until it says something, has ended, or has taken so long that a stream is better."""

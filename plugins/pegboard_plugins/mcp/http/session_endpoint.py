@@ -260,7 +260,9 @@ class SessionEndpoint:
         seconds = left if named.stream.startswith(STANDALONE_STREAM_PREFIX) else None
         request_id = request_id_of(named.stream)
         at_the_end = None if request_id is None else partial(cut_response, request_id)
-        return EventStream(stream.read(missed, prime=False, seconds=seconds), STREAM_HEADERS, at_the_end)
+        return EventStream(
+            messages=stream.read(missed, prime=False, seconds=seconds), headers=STREAM_HEADERS, cut=at_the_end
+        )
 
     async def _kept(self, stream: SessionStream, missed: Missed | None, number: int) -> Missed | None:
         """What was kept of a call that has ended; where its response was not, the stream ends with an error."""
