@@ -185,27 +185,27 @@ class McpService:
         headers: Headers | None = None,
         peer: str = "",
     ) -> Call:
-        """The call that a request makes.
+        """Return the call that a request makes.
 
         Args:
-            request_id: the request's id.
-            method: its method.
-            params: its parameters.
-            client: which program asks.
-            caller: who asks.
-            outlet: where the call's own messages go, None where its client takes none.
-            session: the session it belongs to, None in 2026-07-28.
-            headers: the fields of the HTTP request it came by.
-            peer: where it came from, for logs.
+            request_id: the id of the request.
+            method: the method of the request.
+            params: the parameters of the request.
+            client: the client program.
+            caller: the caller.
+            channel: takes the messages of the call, None if the client takes none.
+            session: the session of the request, None in 2026-07-28.
+            headers: the header fields of the HTTP request.
+            peer: the address of the client, for logs.
 
         Raises:
-            ProtocolError: the method is not served, or not to this client, or the progress token is not sound.
+            ProtocolError: the method is not served to this client, or the progress token is invalid.
         """
         self.require(method, client, session)
         meta = params.get("_meta")
-        token = progress_token(meta)
         notify: Notify | None = None
         ask: Ask | None = None
+        token = progress_token(meta)
         if channel is not None:
             if token is not None:
                 channel.progress = ProgressReports(token, channel)
@@ -214,28 +214,17 @@ class McpService:
             else:
                 notify = session_notify(session, channel.progress, channel.send)
                 ask = partial(session.ask, channel)
-        if session is None:
-            begun = self._round_trips.begin(method, params, caller)
-            return Call(
-                method=method,
-                params=params,
-                caller=caller,
-                client=client,
-                request_id=request_id,
-                notify=notify,
-                round=begun,
-                headers=headers,
-                peer=peer,
-            )
+        begun = self._round_trips.begin(method, params, caller) if session is None else None
         return Call(
             method=method,
             params=params,
             caller=caller,
             client=client,
             request_id=request_id,
-            session_id=session.id,
+            session_id=None if session is None else session.id,
             notify=notify,
             ask=ask,
+            round=begun,
             headers=headers,
             peer=peer,
         )

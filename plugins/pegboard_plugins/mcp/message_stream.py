@@ -78,7 +78,7 @@ class McpProtocol:
     ) -> int:
         """Answer every message until they end. Then finish what still runs, or cancel it."""
         service = McpService(host, self._config, self._round_trips)
-        conversation = StreamConversation(connection, service, self._config.max_batch, caller)
+        conversation = StreamConnection(connection, service, self._config.max_batch, caller)
         try:
             async for message in messages:
                 if conversation.is_full:
@@ -91,7 +91,7 @@ class McpProtocol:
         return unanswered
 
 
-class StreamConversation:
+class StreamConnection:
     """What is kept of one connection: the session, if one was opened, and the requests in flight."""
 
     def __init__(self, connection: Connection, service: McpService, max_batch: int, caller: Caller) -> None:

@@ -28,7 +28,6 @@ def in_thread(text: str) -> None:
 WAYS: dict[str, Callable[[str], Any]] = {
     "print": print,
     "without a line break": lambda text: print(text, end=""),
-    "flushed": lambda text: print(text, flush=True),
     "sys.stdout.buffer": lambda text: sys.stdout.buffer.write(text.encode() + b"\n"),
     "sys.__stdout__": lambda text: print(text, file=sys.__stdout__),
     "the former sys.stdout": lambda text: print(text, file=early),
@@ -37,7 +36,6 @@ WAYS: dict[str, Callable[[str], Any]] = {
     "C puts": lambda text: library.puts(text.encode()),
     "C printf": lambda text: library.printf(text.encode()),
     "child": lambda text: subprocess.run([sys.executable, "-I", "-c", f"print({text!r})"], check=True),
-    "shell": lambda text: os.system(f"echo {text}"),
     "thread": in_thread,
 }
 
@@ -47,33 +45,21 @@ async def live(config: BaseModel | None) -> AsyncIterator[threading.Barrier]:
     yield threading.Barrier(2)
 
 
-@kit.tool
-def sync(how: str, text: str) -> str:
-    """Print from a thread of the host."""
-    WAYS[how](text)
+def sync(how: str, text: str, times: int = 1) -> str:
+    """Print."""
+    for _ in range(times):
+        WAYS[how](text)
     return text
 
 
-@kit.tool(inline=True)
-def inline(how: str, text: str) -> str:
-    """Print from the event loop."""
-    WAYS[how](text)
-    return text
-
-
-@kit.tool(name="async")
 async def asynchronous(how: str, text: str) -> str:
     """Print from a task."""
-    WAYS[how](text)
-    return text
+    return sync(how, text)
 
 
-@kit.tool
-async def megabyte(how: str) -> str:
-    """Print a megabyte and hold up the event loop while doing so."""
-    for _ in range(1000):
-        WAYS[how]("x" * 1000)
-    return "done"
+kit.tool(sync)
+kit.tool(sync, name="inline", inline=True)
+kit.tool(asynchronous, name="async")
 
 
 @kit.tool(name="input")
@@ -87,7 +73,7 @@ def read_input() -> list[str]:
     return [sys.stdin.read(), os.read(0, 100).decode(), child, line]
 
 
-def together(context: Context, own: str) -> None:
+def together(context: Context, own: str) -> str:
     barrier: threading.Barrier = context.state
     barrier.wait()
     sys.stdout.write(f"begun by {own}, ")
@@ -96,17 +82,16 @@ def together(context: Context, own: str) -> None:
     barrier.wait()
     os.write(1, f"written by {own}\n".encode())
     barrier.wait()
+    return own
 
 
 @kit.tool
 def one(context: Context) -> str:
     """Print piece by piece while `two` does."""
-    together(context, "one")
-    return "one"
+    return together(context, "one")
 
 
 @kit.tool
 def two(context: Context) -> str:
     """Print piece by piece while `one` does."""
-    together(context, "two")
-    return "two"
+    return together(context, "two")

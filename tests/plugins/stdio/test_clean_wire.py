@@ -1,4 +1,4 @@
-"""The real command: nothing but JSON-RPC on standard output, and every line that was kept off it under its tool's name.
+"""The real command: only JSON-RPC on standard output; printed lines are logged under the name of their tool.
 
 `Wire` refuses any line of the host's standard output that is not a message the protocol allows.
 """
@@ -23,13 +23,8 @@ RECORD = "WARNING pegboard.stdout: {} printed to standard output: {}"
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    make_distribution(
-        folder,
-        "printing-kit",
-        "1.0",
-        {"pegboard.toolkits": {"printer": "printing_kit:kit"}},
-        {"printing_kit.py": inspect.getsource(printing_kit)},
-    )
+    entry_points = {"pegboard.toolkits": {"printer": "printing_kit:kit"}}
+    make_distribution(folder, "printing-kit", "1.0", entry_points, {"printing_kit.py": inspect.getsource(printing_kit)})
     return folder
 
 
@@ -40,7 +35,7 @@ async def wire(site: Path) -> AsyncIterator[Wire]:
         yield wire
 
 
-async def call(wire: Wire, tool: str, **arguments: str) -> str:
+async def call(wire: Wire, tool: str, **arguments: object) -> str:
     result = await wire.result("tools/call", {"name": f"printer_{tool}", "arguments": arguments})
     assert not result.get("isError"), result
     text: str = result["content"][0]["text"]
@@ -48,30 +43,23 @@ async def call(wire: Wire, tool: str, **arguments: str) -> str:
 
 
 async def log_of(wire: Wire) -> list[str]:
-    """End the input, as a client does, and give what the host has logged."""
+    """End the input, as a client does, and return what the host has logged."""
     wire.process.stdin.close()  # type: ignore[union-attr]  # made with a pipe
     assert await wire.wait() == 0
     return [line.partition("Z ")[2] for line in wire.stderr.splitlines()]
 
 
-@pytest.mark.parametrize("how", printing_kit.WAYS)
-async def test_whatever_prints_is_logged_by_name(wire: Wire, how: str) -> None:
-    for tool in ("sync", "async", "inline"):
-        assert await call(wire, tool, how=how, text=f"said-by-{tool}") == f"said-by-{tool}"
+async def test_printed_lines_are_logged_under_the_name_of_their_tool(wire: Wire) -> None:
+    calls = [(how, tool) for how in printing_kit.WAYS for tool in ("sync", "async", "inline")]
+    calls += [(how, tool) for how in ("descriptor", "C puts") for tool in ["sync", "inline"] * 20]
+    for number, (how, tool) in enumerate(calls):
+        assert await call(wire, tool, how=how, text=f"{number} {how}") == f"{number} {how}"
     assert await log_of(wire) == [
-        RECORD.format(f"tool printer_{tool}", f"said-by-{tool}") for tool in ("sync", "async", "inline")
+        RECORD.format(f"tool printer_{tool}", f"{number} {how}") for number, (how, tool) in enumerate(calls)
     ]
 
 
-@pytest.mark.parametrize("how", ["descriptor", "C puts"])
-async def test_the_name_is_right_every_time(wire: Wire, how: str) -> None:
-    tools = ["sync", "inline"] * 50
-    for number, tool in enumerate(tools):
-        await call(wire, tool, how=how, text=str(number))
-    assert await log_of(wire) == [RECORD.format(f"tool printer_{tool}", number) for number, tool in enumerate(tools)]
-
-
-async def test_tools_that_print_at_the_same_time_are_told_apart_where_that_can_be(wire: Wire) -> None:
+async def test_tools_that_print_at_the_same_time_are_distinguished_where_possible(wire: Wire) -> None:
     requests = [await wire.begin("tools/call", {"name": f"printer_{tool}"}) for tool in ("one", "two")]
     for request in requests:
         assert "result" in await wire.answer(request)
@@ -84,19 +72,20 @@ async def test_tools_that_print_at_the_same_time_are_told_apart_where_that_can_b
     ]
 
 
-@pytest.mark.parametrize("how", ["print", "descriptor", "C puts"])
-async def test_a_tool_may_print_a_megabyte_on_the_event_loop(wire: Wire, how: str) -> None:
-    assert await call(wire, "megabyte", how=how) == "done"
-    assert await log_of(wire) == [RECORD.format("tool printer_megabyte", "x" * 1000)] * 1000
+async def test_a_tool_may_print_megabytes_on_the_event_loop(wire: Wire) -> None:
+    ways = ["print", "descriptor", "C puts"]
+    for how in ways:
+        await call(wire, "inline", how=how, text="x" * 1000, times=1000)
+    assert await log_of(wire) == [RECORD.format("tool printer_inline", "x" * 1000)] * 1000 * len(ways)
 
 
-async def test_tools_find_no_input(wire: Wire) -> None:
+async def test_tools_read_no_input(wire: Wire) -> None:
     result = await wire.result("tools/call", {"name": "printer_input"})
     assert result["structuredContent"] == ["", "", "", "nobody"]
     assert await log_of(wire) == [RECORD.format("tool printer_input", "your name? ")]
 
 
-async def test_who_sends_and_leaves_at_once_gets_what_needs_no_waiting(wire: Wire) -> None:
+async def test_a_client_that_sends_and_leaves_at_once_gets_its_response(wire: Wire) -> None:
     """`echo '{...}' | pegboard stdio`: both the request and the end of input are there before the host is."""
     request = await wire.begin("tools/call", {"name": "printer_async", "arguments": {"how": "print", "text": "x"}})
     wire.process.stdin.close()  # type: ignore[union-attr]  # made with a pipe

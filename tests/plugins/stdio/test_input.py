@@ -16,14 +16,15 @@ from tests.plugins.stdio.driver import LIMIT
 from tests.plugins.stdio.driving import converse, reported, start
 
 
-def test_a_pipe_with_all_sorts_of_lines() -> None:
-    out, err = converse("echo", b'{"a":1}\r\n\n   \n{"b":2}\n{"last":3}')
-    assert (out, err) == ([b'{"a":1}', b'{"b":2}', b'{"last":3}'], "")
-
-
-@pytest.mark.parametrize("rest", [b'{"cut', b'"cut', b"\xff", b"[" * 100])
-def test_a_line_that_was_never_finished_is_no_message(rest: bytes) -> None:
-    assert converse("echo", b'{"a":1}\n' + rest) == ([b'{"a":1}'], "")
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        (b'{"a":1}\r\n\n   \n{"b":2}\n{"last":3}', [b'{"a":1}', b'{"b":2}', b'{"last":3}']),
+        *[(b'{"a":1}\n' + rest, [b'{"a":1}']) for rest in (b'{"cut', b'"cut', b"\xff", b"[" * 100)],
+    ],
+)
+def test_a_pipe_with_all_sorts_of_lines(data: bytes, lines: list[bytes]) -> None:
+    assert converse("echo", data) == (lines, "")
 
 
 @pytest.mark.requirement("STDIO-12")
@@ -41,7 +42,7 @@ def test_a_socket() -> None:
     with ours, theirs, start("echo", stdin=theirs.fileno(), stdout=theirs.fileno()) as process:
         ours.sendall(b'"one"\n')
         assert ours.recv(100) == b'"one"\n'
-        # the descriptor is shared with whoever started the process, this test for one: it must stay as it was
+        # the descriptor is shared with the process that started this one, and must stay as it was
         assert os.get_blocking(theirs.fileno())
         theirs.close()
         ours.shutdown(socket.SHUT_WR)
@@ -87,14 +88,11 @@ def test_a_terminal_as_output() -> None:
 @pytest.mark.parametrize("last", [b"", b"\n"])
 def test_a_file_with_more_than_one_chunk(tmp_path: Path, last: bytes) -> None:
     lines = [json.dumps({"number": number, "text": "x" * (number % 500)}).encode() for number in range(2000)]
-    (tmp_path / "in").write_bytes(b"\n".join(lines) + last)
-    with (
-        (tmp_path / "in").open("rb") as source,
-        (tmp_path / "out").open("wb") as target,
-        start("echo", stdin=source, stdout=target) as process,
-    ):
+    source, target = tmp_path / "in", tmp_path / "out"
+    source.write_bytes(b"\n".join(lines) + last)
+    with source.open("rb") as stdin, target.open("wb") as stdout, start("echo", stdin=stdin, stdout=stdout) as process:
         assert process.finish() == ""
-    assert (tmp_path / "out").read_bytes().splitlines() == lines
+    assert target.read_bytes().splitlines() == lines
 
 
 def test_an_empty_device_is_the_end() -> None:
@@ -104,14 +102,13 @@ def test_an_empty_device_is_the_end() -> None:
 
 @pytest.mark.parametrize(("closed", "name"), [("<&-", "input"), (">&-", "output")])
 def test_a_closed_standard_stream_is_refused(closed: str, name: str) -> None:
-    with start("refused", shell=closed) as process:
+    with start("echo", shell=closed) as process:
         assert f"standard {name} is closed" in reported(process.finish(), "refused")
 
 
-def test_a_long_message_is_answered_and_forgotten() -> None:
+def test_a_long_message_is_answered_and_not_kept() -> None:
     long = b'"' + b"x" * (64 * LIMIT)
-    out, err = converse("echo", b'"before"\n' + long + b'"\n"after"\n', "--memory")
-    before, error, after = out
+    (before, error, after), err = converse("echo", b'"before"\n' + long + b'"\n"after"\n', "--memory")
     assert (before, after) == (b'"before"', b'"after"')
     answer = json.loads(error)
     assert (answer["id"], answer["error"]["code"]) == (None, -32700)

@@ -1,4 +1,4 @@
-"""Whatever is printed reaches the log and never the wire. The tools' names are the subject of `test_clean_wire.py`."""
+"""Printed output reaches the log and never the wire; standard streams are given back."""
 
 from __future__ import annotations
 
@@ -9,46 +9,28 @@ from tests.plugins.stdio.driving import converse, reported, start
 RECORD = "WARNING pegboard.stdout: something outside of any call printed to standard output: "
 
 
-def log_of(*messages: str, env: dict[str, str] | None = None) -> str:
-    """What is logged when those messages of the scene `prints` are sent."""
-    with start("prints", env=env) as process:
+def log_of(*messages: str, env: dict[str, str] | None = None, arguments: tuple[str, ...] = ()) -> str:
+    """Send messages to the scene `prints` and return the log."""
+    with start("prints", *arguments, env=env) as process:
         for message in messages:
             process.call(message)
         return process.finish()
 
 
-@pytest.mark.parametrize(
-    ("message", "logged"),
-    [
-        ("print said", "said"),
-        ("bytes said", "said\\xff"),
-        ("former said", "said"),
-        ("descriptor said", "said"),
-        ("incomplete said", "said"),
-        ("c said", "said"),
-        ("child said", "said"),
-        ("fork said", "said"),
-        ("thread said", "said"),
-        ("surrogate said", "said\\ud83d"),
-        ("print grüße 世界", "grüße 世界"),
-        ("print \x1b]0;title\x07", "\\x1b]0;title\\x07"),
-        ("long x", "x" * 2000 + "... (1000000 bytes)"),
-    ],
-)
-def test_output_is_logged(message: str, logged: str) -> None:
-    assert log_of(message, env={"PYTHONUTF8": "1"}).splitlines() == [RECORD + logged]
-
-
-@pytest.mark.parametrize("text", ["said", "x"])
-def test_a_megabyte_is_logged_whole(text: str) -> None:
-    lines = [RECORD + text * 100] * (10_000 // len(text))
-    with start("prints") as process:
-        process.call(f"megabyte {text}")
-        log = b""
-        while log.count(b"\n") < len(lines):
-            log += process.stderr.read(1 << 20)
-        assert log.decode().splitlines() == lines
-        assert process.finish() == ""
+def test_output_is_logged_and_escaped() -> None:
+    shown = {
+        "bytes said": "said\\xff",
+        "fork said": "said",
+        "surrogate said": "said\\ud83d",
+        "print grüße 世界": "grüße 世界",
+        "print \x1b]0;title\x07": "\\x1b]0;title\\x07",
+        "long x": "x" * 2000 + "... (1000000 bytes)",
+        "close ": "",
+        "former still open": "still open",
+        "incomplete end": "end",
+    }
+    lines = [RECORD + logged for logged in shown.values() if logged]
+    assert log_of(*shown, env={"PYTHONUTF8": "1"}).splitlines() == lines
 
 
 @pytest.mark.parametrize(
@@ -73,35 +55,35 @@ def test_tools_read_nothing() -> None:
     assert reported(log_of("input "), "input") == ["", ""]
 
 
-def test_closing_it_closes_it_for_nobody() -> None:
-    assert log_of("close ", "print said", "bytes said").splitlines() == [RECORD + "said", RECORD + "said\\xff"]
-
-
 def test_a_handler_that_logs_to_standard_output_makes_no_circle() -> None:
-    with start("prints", "--log-to-stdout") as process:
-        process.call("logged trouble")
-        log = process.finish()
+    log = log_of("logged trouble", arguments=("--log-to-stdout",))
     # the record of the library came as output, was logged, came back, and ended on standard error
     assert log.count("trouble") == 1
     assert "WARNING a.library: trouble" in log
 
 
-def test_nobody_reads_the_log() -> None:
+def test_a_log_that_is_not_read_holds_up_no_tool_and_counts_what_it_leaves_out() -> None:
     with start("prints") as process:
-        for _ in range(3):
-            process.call("megabyte x")
-            process.call("descriptor said")
-        process.stdin.close()
-        assert process.wait() == 0
-
-
-def test_more_than_can_be_logged_is_counted() -> None:
-    with start("prints") as process:
-        for _ in range(20):  # nobody reads the log meanwhile
+        process.call("megabyte said")
+        for _ in range(20):
             process.call("megabyte x")
         log = b""
         while b"left out" not in log:
             log += process.stderr.read(1 << 20)
+        assert log.decode().splitlines()[:2000] == [RECORD + "said" * 100] * 2000
+        process.stdin.close()
+        assert process.wait() == 0
+
+
+@pytest.mark.requirement("STDIO-02")
+@pytest.mark.parametrize("shell", ["2>&1", "2>&-"])
+def test_standard_error_that_is_the_wire_or_closed_gets_nothing(shell: str) -> None:
+    with start("prints", shell=shell) as process:
+        for message in ("print to the log", "descriptor to the log", "child to the log"):
+            process.call(message)
+        if shell == "2>&1":
+            process.call("stderr complaint")
+        process.finish()
 
 
 def test_everything_is_given_back() -> None:
@@ -110,16 +92,12 @@ def test_everything_is_given_back() -> None:
     assert reported(err, "restored") is True
 
 
-def test_it_can_run_again() -> None:
+def test_the_transport_can_run_again_but_not_twice_at_once() -> None:
     with start("twice") as process:
         for number in (b"1\n", b"2\n"):
             process.stdin.write(number)
             assert process.read(2) == number
         process.finish()
-
-
-def test_only_one_can_have_the_streams() -> None:
-    with start("both") as process:
-        process.stdin.write(b'"one"\n')
-        assert process.read(6) == b'"one"\n'
-        assert "another client" in reported(process.finish(), "refused")
+    out, err = converse("both", b'"one"\n')
+    assert out == [b'"one"']
+    assert "another client" in reported(err, "refused")

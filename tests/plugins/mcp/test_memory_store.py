@@ -1,0 +1,98 @@
+"""Sessions and events in memory: the contracts, and the limits."""
+
+from __future__ import annotations
+
+import gc
+import sys
+
+from pegboard.plugin import EventStore, SessionStore
+from pegboard.testing import EventStoreContract, SessionStoreContract, session_record
+from pegboard.types import LOCAL
+from pegboard_plugins.mcp.http.memory_store import MemoryEventStore, MemorySessionStore
+
+
+class Clock:
+    """Time that passes when a test says so."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class TestMemorySessionStore(SessionStoreContract):
+    def make(self) -> SessionStore:
+        return MemorySessionStore(100, 60)
+
+    async def test_idle_sessions_are_forgotten_and_make_room(self) -> None:
+        clock = Clock()
+        store = MemorySessionStore(2, 60, clock)
+        assert [await store.put(session_record(name)) for name in ("a", "b", "c", "a")] == [True, True, False, True]
+        clock.now = 50
+        assert await store.get("a") is not None
+        clock.now = 70
+        assert await store.get("b") is None
+        assert [await store.put(session_record(name)) for name in ("c", "d")] == [True, False]
+        await store.remove("c")
+        assert await store.put(session_record("d")) is True
+        clock.now = 200
+        assert await store.get("a") is None
+
+    async def test_an_idle_session_is_smaller_than_a_kibibyte(self) -> None:
+        store = MemorySessionStore(10_000, 60)
+        gc.collect()
+        before = sys.getallocatedblocks()
+        for number in range(1000):
+            await store.put(session_record(f"session-{number}")._replace(caller=LOCAL))
+        assert (sys.getallocatedblocks() - before) / 1000 < 16
+
+
+async def kept(store: EventStore, session_id: str, stream: str, number: int) -> int | None:
+    """Return how many messages follow a number, None if some are not kept."""
+    found = await store.after(session_id, stream, number)
+    return None if found is None else len(found)
+
+
+async def fill(store: EventStore, session_id: str, stream: str, *numbers: int, size: int = 100) -> None:
+    for number in numbers:
+        await store.append(session_id, stream, number, b"x" * size)
+
+
+class TestMemoryEventStore(EventStoreContract):
+    def make(self) -> EventStore:
+        return MemoryEventStore(100_000, 50_000, 60)
+
+    async def test_a_session_has_a_limit(self) -> None:
+        store = MemoryEventStore(10**6, 1000, 60)
+        await fill(store, "t", "a", 0)
+        await fill(store, "s", "a", *range(50))
+        assert [await kept(store, "s", "a", 0), await kept(store, "s", "a", 46)] == [None, 3]
+        assert await kept(store, "t", "a", 0) == 0
+        await fill(store, "s", "b", 0, size=5000)
+        assert await kept(store, "s", "b", 0) is None
+        await fill(store, "s", "c", 0)
+        assert await kept(store, "s", "c", 0) == 0
+
+    async def test_the_stream_that_was_used_least_recently_is_forgotten_first(self) -> None:
+        clock = Clock()
+        store = MemoryEventStore(10**6, 1000, 600, clock)
+        for stream in ("old", "new"):
+            clock.now += 1
+            await fill(store, "s", stream, 0, 1)
+        await fill(store, "s", "new", 2, 3, 4)
+        assert [await kept(store, "s", "old", 1), await kept(store, "s", "new", 0)] == [None, 4]
+
+    async def test_all_sessions_have_a_limit(self) -> None:
+        store = MemoryEventStore(5000, 5000, 60)
+        for number in range(100):
+            await fill(store, f"s{number}", "a", 0)
+        assert [await kept(store, f"s{number}", "a", 0) for number in range(100)] == [None] * 75 + [0] * 25
+
+    async def test_old_streams_are_forgotten_and_leave_nothing(self) -> None:
+        clock = Clock()
+        store = MemoryEventStore(10**6, 10**6, 60, clock)
+        for session_id in ("s", "t"):
+            await fill(store, session_id, "a", 0)
+        clock.now = 61
+        assert await kept(store, "s", "a", 0) is None
+        assert (store._kept, store._streams, store._sizes, store._size) == ({}, {}, {}, 0)

@@ -1,0 +1,180 @@
+"""Extensions, methods, topics and notifications of plugins: where they are advertised, and who may use them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from pegboard import MCPError
+from pegboard.plugin import (
+    Contributions,
+    Extension,
+    Method,
+    NotificationHandler,
+    Plugin,
+    ProtocolError,
+    Subscription,
+    Topic,
+    hookimpl,
+)
+from pegboard.types import LOCAL, Call, Client, MethodResult, Notify, Outcome
+from pegboard_plugins.mcp.notification_dispatcher import MAX_RUNNING_NOTIFICATIONS, NotificationDispatcher
+from pegboard_plugins.mcp.plugin_extensions import contributed_capabilities, require_method, subscribe_topics
+from tests.host.hosting import make_host, until
+
+ACME = "com.acme/x"
+DECLARED = {"extensions": {ACME: {}}}
+
+
+async def answer(call: Call) -> Outcome:
+    return MethodResult()
+
+
+def contributed(*extensions: Extension, methods: Any = (), topics: Any = ()) -> Contributions:
+    return Contributions(
+        extensions={one.identifier: one for one in extensions},
+        methods={one.name: one for one in methods},
+        topics={one.name: one for one in topics},
+    )
+
+
+def client(revision: str, **declared: Any) -> Client:
+    return Client(name="c", version="1", revision=revision, capabilities=declared)
+
+
+@pytest.mark.requirement("EXT-04", "EXT-07")
+def test_extensions_and_capabilities_of_methods_are_advertised_where_they_exist() -> None:
+    methods = [
+        Method("tasks/list", answer, capability=("tasks", "list"), until="2025-11-25"),
+        Method("tasks/run", answer, capability=("tasks", "requests", "tools"), until="2025-11-25"),
+        Method("acme/x", answer, ACME, capability=("acme",)),
+    ]
+    known = contributed(
+        Extension(ACME, {"a": 1}, since="2025-06-18"), Extension("x", experimental=True), methods=methods
+    )
+    tasks: dict[str, Any] = {"tasks": {"list": {}, "requests": {"tools": {}}}, "experimental": {"x": {}}}
+    acme: dict[str, Any] = {"acme": {}, "extensions": {ACME: {"a": 1}}}
+    assert contributed_capabilities(known, "2025-03-26") == tasks
+    assert contributed_capabilities(known, "2025-11-25") == {**tasks, **acme}
+    assert contributed_capabilities(known, "2026-07-28") == {**acme, "experimental": {"x": {}}}
+
+
+@pytest.mark.parametrize(
+    ("extension", "who", "code"),
+    [
+        (Extension(ACME), client("2024-11-05", extensions={ACME: {"any": 1}}), 0),
+        (Extension(ACME), client("2026-07-28"), -32021),
+        (Extension(ACME), client("2026-07-28", extensions=[ACME]), -32021),
+        (Extension(ACME), client("2026-07-28", extensions={ACME: True}), -32021),
+        (Extension(ACME, negotiated=False), client("2026-07-28"), 0),
+        (Extension(ACME, experimental=True), client("2025-11-25", experimental={ACME: {}}), 0),
+        (Extension(ACME, experimental=True), client("2025-11-25"), -32021),
+        (Extension(ACME, since="2026-07-28"), client("2025-11-25", **DECLARED), -32601),
+        (Extension(ACME, until="2025-11-25"), client("2026-07-28", **DECLARED), -32601),
+    ],
+)
+def test_a_method_of_an_extension_is_for_clients_that_declare_it(extension: Extension, who: Client, code: int) -> None:
+    known = contributed(extension, methods=[Method("x/get", answer, ACME)])
+    if not code:
+        assert require_method(known, "x/get", who).name == "x/get"
+        return
+    with pytest.raises(ProtocolError) as caught:
+        require_method(known, "x/get", who)
+    assert caught.value.code == code
+    if code == -32021:
+        place = "experimental" if extension.experimental else "extensions"
+        assert caught.value.data == {"requiredCapabilities": {place: {ACME: {}}}}
+
+
+def test_a_method_without_extension_is_for_all_clients_of_its_revisions() -> None:
+    known = contributed(methods=[Method("x/get", answer, since="2025-06-18", until="2025-11-25")])
+    for revision in ("2025-06-18", "2025-11-25"):
+        assert require_method(known, "x/get", client(revision))
+    for name, revision in (("x/get", "2025-03-26"), ("x/get", "2026-07-28"), ("x/put", "2025-11-25")):
+        with pytest.raises(ProtocolError, match=f"Method not found: {name}"):
+            require_method(known, name, client(revision))
+
+
+# --- topics of `subscriptions/listen`
+
+
+class Topics:
+    """Topics that note their subscriptions and what they send."""
+
+    def __init__(self) -> None:
+        self.open: list[str] = []
+        self.sent: list[Any] = []
+
+    def topic(self, name: str, *, fails: Exception | None = None, has: bool = True) -> Topic:
+        def begin(call: Call, wanted: Any, notify: Notify) -> Subscription | None:
+            if fails is not None:
+                raise fails
+            if not has:
+                return None
+            self.open.append(name)
+            notify(f"notifications/{name}", {"of": wanted})
+            return Subscription(wanted[:1], lambda: self.open.remove(name))
+
+        return Topic(name, ACME, begin)
+
+    def subscribe(self, *topics: Topic, until: str = "", declared: Any = DECLARED, **wanted: Any) -> Subscription:
+        known = contributed(Extension(ACME, until=until), topics=topics)
+        call = Call("subscriptions/listen", client=client("2026-07-28", **declared))
+        return subscribe_topics(known, call, wanted, lambda *sent: self.sent.append(sent))
+
+
+@pytest.mark.requirement("LISTEN-01")
+def test_a_subscription_to_topics_begins_and_ends() -> None:
+    topics = Topics()
+    made = [topics.topic("a"), topics.topic("b"), topics.topic("c", has=False)]
+    begun = topics.subscribe(*made, a=[1, 2], c=[3], toolsListChanged=True, unknown=1)
+    assert begun.honoured == {"a": [1]}
+    assert (topics.open, topics.sent) == (["a"], [("notifications/a", {"of": [1, 2]})])
+    begun.close()
+    begun.close()
+    assert topics.open == []
+    assert topics.subscribe(topics.topic("a"), until="2025-11-25", a=[1]).honoured == {}
+
+
+@pytest.mark.parametrize(
+    ("fails", "declared", "message"),
+    [
+        (None, {"extensions": {"com.acme/y": {}}}, "declares the extension com.acme/x"),
+        (ProtocolError(-32602, "no"), DECLARED, "no"),
+        (KeyError("canary-7f3a91"), DECLARED, "Internal error"),
+    ],
+)
+def test_a_subscription_that_fails_leaves_nothing_open(fails: Exception | None, declared: Any, message: str) -> None:
+    topics = Topics()
+    made = topics.topic("a"), topics.topic("b", fails=fails)
+    with pytest.raises(MCPError, match=message) as caught:
+        topics.subscribe(*made, declared=declared, a=[1], b=[1])
+    assert "canary" not in str(caught.value)
+    assert topics.open == []
+
+
+async def test_notifications_beyond_the_limit_are_dropped() -> None:
+    received: list[Call] = []
+    gate = asyncio.Event()
+
+    async def handle(call: Call) -> None:
+        received.append(call)
+        await gate.wait()
+
+    class Handling(Plugin):
+        @hookimpl
+        def register_methods(self) -> list[NotificationHandler]:
+            return [NotificationHandler("notifications/x", handle)]
+
+    async with make_host(plugins={"p": Handling}) as host:
+        dispatcher = NotificationDispatcher(host)
+        for number in range(MAX_RUNNING_NOTIFICATIONS + 5):
+            dispatcher.dispatch_notification("notifications/x", {"n": number}, LOCAL, None)
+        await until(lambda: len(received) == MAX_RUNNING_NOTIFICATIONS)
+        gate.set()
+        await until(lambda: not dispatcher._running)
+        dispatcher.dispatch_notification("notifications/x", {"n": -1}, LOCAL, None)
+        await until(lambda: len(received) > MAX_RUNNING_NOTIFICATIONS)
+        assert [call.params["n"] for call in received] == [*range(MAX_RUNNING_NOTIFICATIONS), -1]
