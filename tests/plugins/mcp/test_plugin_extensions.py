@@ -25,7 +25,7 @@ from pegboard_plugins.mcp.plugin_extensions import contributed_capabilities, req
 from tests.host.hosting import make_host, until
 
 ACME = "com.acme/x"
-DECLARED = {"extensions": {ACME: {}}}
+DECLARED: dict[str, Any] = {"extensions": {ACME: {}}}
 
 
 async def answer(call: Call) -> Outcome:

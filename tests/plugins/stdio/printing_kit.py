@@ -58,8 +58,8 @@ async def asynchronous(how: str, text: str) -> str:
 
 
 kit.tool(sync)
-kit.tool(sync, name="inline", inline=True)
-kit.tool(asynchronous, name="async")
+kit.tool(name="inline", inline=True)(sync)
+kit.tool(name="async")(asynchronous)
 
 
 @kit.tool(name="input")
