@@ -25,11 +25,10 @@ _NOTE = "<!-- Written by `python -m tools.reference` from the code; edit the doc
 def hooks_page() -> str:
     """Every hook with its signature and docstring."""
     from pegboard import hookspecs
-    from pegboard.loading.hook_rules import HOOKS
 
     parts = ["# Hooks\n", _NOTE, inspect.cleandoc(hookspecs.__doc__ or "") + "\n"]
-    for name in HOOKS:
-        function = getattr(hookspecs, name)
+    hooks = {name: one for name, one in vars(hookspecs).items() if hasattr(one, "pegboard_spec")}
+    for name, function in hooks.items():
         signature = str(inspect.signature(function)).replace("'", "")
         parts += [
             f"## {name}\n",

@@ -108,7 +108,7 @@ class Host:
         self.on_opened: Callable[[str, Sequence[str]], None] | None = None
         self.standard_output = 1
         self._operator: OperatorToken | None = None
-        self.report = LoadReport((), (), ())
+        self.report = LoadReport()
         self._assembly: Assembly | None = None
         self._identity = identity_of(self.config.host)
 
@@ -254,7 +254,7 @@ class Host:
 
     async def _enter(self, plugin: Loaded) -> bool:
         """Enter a plugin's lifespan; False, with the reason reported, when it fails."""
-        for lifespan in plugin.lifespans:
+        for lifespan in plugin.contributions["lifespan"]:
             try:
                 plugin.state = await lifespan.__aenter__()
             except (Exception, SystemExit, asyncio.CancelledError) as error:
@@ -265,7 +265,7 @@ class Host:
                     choice.named for choice in self.report.choices if choice.origin is plugin.origin
                 )
                 problem = Problem("lifespan", message, plugin.origin, fatal=fatal)
-                self.report = LoadReport(self.report.choices, self.report.plugins, (*self.report.problems, problem))
+                self.report = self.report._replace(problems=(*self.report.problems, problem))
                 logger.debug("the lifespan of %s failed", plugin.origin, exc_info=True)
                 return False
             self._entered.append((str(plugin.origin), lifespan))

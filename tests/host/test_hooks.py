@@ -21,6 +21,7 @@ from pegboard import (
     ResourceResult,
     ToolExecutionError,
     ToolResult,
+    hookspecs,
 )
 from pegboard.plugin import (
     Authenticator,
@@ -561,7 +562,7 @@ async def test_hook_register_commands() -> None:
 
     host = make_host(plugins={"p": Commanding})
     host.load()
-    (command,) = (command for plugin in host.report.plugins for command in plugin.commands)
+    (command,) = (command for plugin in host.report.plugins for command in plugin.contributions["register_commands"])
     assert command.run("Ada") == "hello Ada"
 
 
@@ -799,8 +800,6 @@ class Everything(Plugin):
 
 
 async def test_hooks_are_called_once_for_each_plugin_in_the_order_of_names_and_before_any_lifespan() -> None:
-    from pegboard.loading.hook_rules import HOOKS
-
     called: list[str] = []
     Everything.called = called
     host = make_host(plugins={"b": Everything, "a": Everything})
@@ -810,7 +809,7 @@ async def test_hooks_are_called_once_for_each_plugin_in_the_order_of_names_and_b
         await host.dispatch(Call("tools/list"))
         assert called[-2:] == ["a enters", "b enters"]
     assert called[-2:] == ["b leaves", "a leaves"]
-    registering = [hook for hook in HOOKS if hook != "lifespan"]
+    registering = [hook for hook in vars(hookspecs) if hook.startswith("register_")]
     assert sorted(contributed) == sorted(f"{name} {hook}" for name in "ab" for hook in registering)
     assert [line[0] for line in contributed] == ["a"] * len(registering) + ["b"] * len(registering)
 

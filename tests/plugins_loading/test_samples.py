@@ -4,38 +4,13 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import pegboard
-from tests.plugins_loading.installed import SAMPLES, sample_folders, samples, twins
+from tests.plugins_loading.installed import SAMPLES, samples, twins
 from tests.support.environments import executable, run
 from tools.install import ROOT
-
-MODULES = sorted(path for folder in sample_folders() for path in folder.rglob("*.py"))
-
-
-def imported(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Each module that a module imports, with the names it takes from it."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, []) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.module or "", [alias.name for alias in node.names]
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SAMPLES)))
-def test_a_sample_imports_public_names_alone(path: Path) -> None:
-    ours = [(module, names) for module, names in imported(path) if module.startswith(("pegboard", "toolkit_files"))]
-    assert [module for module, _ in ours if module != "pegboard"] == []
-    assert [name for _, names in ours for name in names if name not in pegboard.__all__] == []
-
-
-def test_there_are_samples_that_use_the_public_names() -> None:
-    used = {name for path in MODULES for module, names in imported(path) if module == "pegboard" for name in names}
-    assert {"Toolkit", "Plugin", "Transport", "Middleware", "PluginConfig", "Context"} <= used
 
 
 def test_a_transport_takes_about_forty_lines() -> None:

@@ -5,9 +5,10 @@ A wrong definition costs that definition; a name that two claim is served by nei
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
+from pegboard import hookspecs
 from pegboard.calls.execute import BoundTool
 from pegboard.calls.prompt import BoundPrompt
 from pegboard.calls.resource import BoundResource
@@ -16,12 +17,13 @@ from pegboard.catalogue.store_selection import Stores, offered_stores, select_st
 from pegboard.catalogue.tool_compiler import location_of
 from pegboard.config import HostConfig, unmatched_patterns
 from pegboard.errors import ToolDefinitionError
-from pegboard.loading.plugins import Loaded, Problem
+from pegboard.loading.plugins import Loaded, Problem, contributions_of
 from pegboard.middleware.around import Around
 from pegboard.middleware.chain import CLIENT_NOTIFICATIONS, LIST_HOOKS, REQUEST_HOOKS, MiddlewareLink
 from pegboard.names import nearest
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.plugin.methods import Contributions
+from pegboard.plugin.middleware import Middleware
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.routes import Authenticator, Route
 from pegboard.plugin.token_sources import TokenSource
@@ -111,7 +113,7 @@ def assemble(
         token_sources=assembler.token_sources(),
         middleware=assembler.middleware(),
         transports=transports,
-        protocols=tuple(protocol for plugin in plugins for protocol in plugin.protocols),
+        protocols=tuple(one for _, one in contributions_of(plugins, hookspecs.register_protocols)),
         routes=routes,
         stores=stores,
         authenticators=assembler.authenticators(),
@@ -154,7 +156,7 @@ class _Assembler:
         """What of one kind can be served."""
         found: list[BoundDefinition] = []
         for plugin in self.plugins:
-            for definition in getattr(plugin, field):
+            for definition in plugin.contributions[f"register_{field}"]:
                 try:
                     one = self.binder.bind(plugin, definition, self.resources)
                 except ToolDefinitionError as error:
@@ -203,6 +205,10 @@ class _Assembler:
 
     # --- order and uniqueness ---
 
+    def owned(self, hook: Callable[..., Iterable[T]]) -> Iterator[tuple[Origin, T]]:
+        """Yield the contributions to a hook, each with its owner."""
+        return ((plugin.origin, one) for plugin, one in contributions_of(self.plugins, hook))
+
     def unique(self, what: str, items: Iterable[tuple[str, Origin, T]]) -> dict[str, T]:
         """In the order of names, without those that are claimed twice."""
         claimed: dict[str, list[tuple[Origin, T]]] = {}
@@ -220,13 +226,14 @@ class _Assembler:
     def token_sources(self) -> tuple[tuple[str, TokenSource], ...]:
         order = {name: place for place, name in enumerate(self.config.host.token_sources)}
         plugins = sorted(self.plugins, key=lambda plugin: order.get(plugin.origin.name, len(order)))
-        return tuple((plugin.origin.name, source) for plugin in plugins for source in plugin.token_sources)
+        owned = contributions_of(plugins, hookspecs.register_token_sources)
+        return tuple((plugin.origin.name, source) for plugin, source in owned)
 
     def middleware(self) -> tuple[MiddlewareLink, ...]:
         links = [
             MiddlewareLink(one.name or plugin.origin.name, str(plugin.origin), one)
             for plugin in self.plugins
-            for one in plugin.middleware
+            for one in _middleware(plugin)
         ]
         order = {name: place for place, name in enumerate(self.config.host.middleware)}
 
@@ -236,15 +243,15 @@ class _Assembler:
         return tuple(sorted(links, key=position))
 
     def transports(self) -> dict[str, Transport]:
-        owned = ((item.name, plugin.origin, item) for plugin in self.plugins for item in plugin.transports)
-        return self.unique("transport", owned)
+        owned = self.owned(hookspecs.register_transports)
+        return self.unique("transport", ((one.name, origin, one) for origin, one in owned))
 
     def authenticators(self) -> tuple[Authenticator, ...]:
-        return tuple(one for plugin in self.plugins for one in plugin.authenticators)
+        return tuple(one for _, one in self.owned(hookspecs.register_authenticators))
 
     def routes(self) -> Routes:
-        owned = [(plugin.origin, route) for plugin in self.plugins for route in plugin.routes]
         paths: dict[str, dict[str, Route]] = {}
+        owned = self.owned(hookspecs.register_routes)
         named = ((f"{route.method} {route.path}", origin, (origin, route)) for origin, route in owned)
         authenticators = self.authenticators()
         for name, (origin, route) in self.unique("route", named).items():
@@ -266,18 +273,20 @@ class _Assembler:
 
     def report_unknown_order(self) -> None:
         """An entry of an order list that nothing bears keeps the host from starting: the operator counts on it."""
-        transports = {one.name for plugin in self.plugins for one in plugin.transports}
-        middleware = {link.name for link in self.middleware()}
-        adapters = {plugin.origin.name for plugin in self.plugins if plugin.adapters}
-        stores = {plugin.origin.name for plugin in self.plugins if plugin.secret_stores}
-        sources = {plugin.origin.name for plugin in self.plugins if plugin.token_sources}
-        for key, known in (
-            ("transports", transports),
-            ("middleware", middleware),
-            ("error_adapters", adapters),
-            ("token_sources", sources),
-            ("secret_stores", stores),
-        ):
+        by_plugin = (
+            hookspecs.register_error_adapters,
+            hookspecs.register_token_sources,
+            hookspecs.register_secret_stores,
+        )
+        known_names = {
+            "transports": {one.name for _, one in self.owned(hookspecs.register_transports)},
+            "middleware": {link.name for link in self.middleware()},
+            **{
+                hook.__name__.removeprefix("register_"): {origin.name for origin, _ in self.owned(hook)}
+                for hook in by_plugin
+            },
+        }
+        for key, known in known_names.items():
             path = ("host", key)
             given = getattr(self.config.host, key) if self.config.source(path).by_operator else ()
             for name in given:
@@ -290,7 +299,7 @@ class _Assembler:
         """Middleware around a method that nobody can call stands around nothing."""
         known = {*REQUEST_HOOKS, *LIST_HOOKS, *CLIENT_NOTIFICATIONS, *contributed.methods, *contributed.notifications}
         for plugin in self.plugins:
-            named = [name for one in plugin.middleware if isinstance(one, Around) for name in one.methods]
+            named = [name for one in _middleware(plugin) if isinstance(one, Around) for name in one.methods]
             for method in [name for name in named if name not in known]:
                 close = nearest(method, known)
                 hint = f"; did you mean {close!r}?" if close else ""
@@ -301,6 +310,10 @@ class _Assembler:
         unmatched = self.config.disabled_tools.unmatched(forms, absent)
         for problem in unmatched_patterns(self.config, "disabled_tools", unmatched, forms):
             self.problems.append(Problem("config", str(problem), level="warning"))
+
+
+def _middleware(plugin: Loaded) -> list[Middleware]:
+    return plugin.contributions["register_middleware"]
 
 
 def _contested(found: Iterable[BoundDefinition], served: Mapping[str, BoundDefinition]) -> frozenset[str]:

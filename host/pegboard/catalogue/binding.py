@@ -21,7 +21,13 @@ from pegboard.context.bound_function import PluginData
 from pegboard.context.requirements import Requirements
 from pegboard.errors import ToolDefinitionError
 from pegboard.errors.attempts import attempt
-from pegboard.loading.plugins import Choice, Loaded, Problem
+from pegboard.hookspecs import (
+    register_auth_providers,
+    register_protocols,
+    register_secret_stores,
+    register_token_sources,
+)
+from pegboard.loading.plugins import Choice, Loaded, Problem, contributions_of
 from pegboard.names import spellings, wire_name
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.methods import Contributions
@@ -109,7 +115,7 @@ class Binder:
         self.secrets = SecretStores(_secret_stores(config, plugins), settings, self._report, redactor or Redactor())
         self._additions = collect_contributions(plugins, self._report)
         self._tool_checks = [
-            one.check_tool for plugin in plugins for one in plugin.protocols if hasattr(one, "check_tool")
+            one.check_tool for _, one in contributions_of(plugins, register_protocols) if hasattr(one, "check_tool")
         ]
         self._users: set[str] = set()
         self._plugins, self._choices = plugins, choices
@@ -218,13 +224,14 @@ class Binder:
 
         required = definition.requires_auth
         if self._providers is None:
-            described = ((plugin.origin, one) for plugin in self._plugins for one in plugin.auth_providers)
+            owned = contributions_of(self._plugins, register_auth_providers)
+            described = ((plugin.origin, one) for plugin, one in owned)
             disabled = [choice.origin for choice in self._choices if not choice.on]
             self._providers = Providers(described, disabled, self._report)
         tool = tool._replace(meta={**(tool.meta or {}), **described_requirements(definition)})
         if required is None:
             return tool, None, ""
-        sources = [source for plugin in self._plugins for source in plugin.token_sources]
+        sources = [source for _, source in contributions_of(self._plugins, register_token_sources)]
         return tool, self._providers.find(required), token_hint(required, sources, self.secrets)
 
     def _resource(self, plugin: Loaded, definition: ResourceDefinition) -> BoundDefinition:
@@ -277,7 +284,7 @@ class Binder:
         if definition.requires_auth is not None:
             from pegboard.authorization.providers import token_secrets
 
-            sources = [source for one in self._plugins for source in one.token_sources]
+            sources = [source for _, source in contributions_of(self._plugins, register_token_sources)]
             names += [name for name in token_secrets(definition.requires_auth, sources) if self.secrets.get(name)]
         return refusal_reason(self._config, plugin.origin, names)
 
@@ -333,5 +340,5 @@ def _secret_stores(config: HostConfig, plugins: Sequence[Loaded]) -> Iterator[tu
     """Yield the stores of secrets in the order in which they are asked: first the plugins that `[host]` lists."""
     order = {name: place for place, name in enumerate(config.host.secret_stores)}
     for plugin in sorted(plugins, key=lambda plugin: order.get(plugin.origin.name, len(order))):
-        for store in plugin.secret_stores:
+        for store in plugin.contributed(register_secret_stores):
             yield plugin.origin, store

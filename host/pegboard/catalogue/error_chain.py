@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from pegboard.hookspecs import register_error_adapters
 from pegboard.loading.plugins import Loaded
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.types.authorization import AuthProvider
@@ -24,11 +25,12 @@ class ErrorChain:
         self._plugins = plugins
         places = {name: place for place, name in enumerate(order)}
         ordered = sorted(plugins, key=lambda plugin: places.get(plugin.origin.name, len(order)))
-        given = [adapter for plugin in ordered for adapter in plugin.adapters]
+        given = [adapter for plugin in ordered for adapter in plugin.contributed(register_error_adapters)]
         self.common = tuple(sorted(given, key=lambda adapter: bool(getattr(adapter, "fallback", False))))
 
     def of(self, own: Iterable[ErrorAdapter], provider: AuthProvider | None) -> tuple[ErrorAdapter, ...]:
         """The tool's own, its provider's, the others; each is asked once."""
         named = None if provider is None else provider.error_adapters
-        theirs = [one for plugin in self._plugins if plugin.origin.name == named for one in plugin.adapters]
+        plugins = [plugin for plugin in self._plugins if plugin.origin.name == named]
+        theirs = [one for plugin in plugins for one in plugin.contributed(register_error_adapters)]
         return tuple({id(one): one for one in (*own, *theirs, *self.common)}.values())

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from pegboard.catalogue.extension_rules import contribution_complaint, contribution_name
 from pegboard.errors import ProtocolError, ToolDefinitionError
 from pegboard.errors.attempts import attempt
+from pegboard.hookspecs import register_methods
 from pegboard.loading.plugins import Loaded
 from pegboard.plugin.methods import Contributions, Extension, Method, NotificationHandler, Topic
 from pegboard.plugin.origin import Origin
@@ -44,7 +45,7 @@ class _Contributions:
         self.broken: set[str] = set()
         self.claims: dict[type[Any], dict[str, list[Owned]]] = {kind: {} for kind in _KINDS}
         for plugin in plugins:
-            for one in plugin.methods:
+            for one in plugin.contributed(register_methods):
                 if complaint := contribution_complaint(one):
                     self.refuse(plugin.origin, one, complaint)
                 else:

@@ -25,6 +25,7 @@ from pegboard.catalogue.tool_compiler import location_of, own_name
 from pegboard.config import HostConfig
 from pegboard.errors import ToolDefinitionError
 from pegboard.errors.attempts import attempt
+from pegboard.hookspecs import register_prompts, register_resources, register_tools
 from pegboard.loading.plugins import Loaded
 from pegboard.names import wire_name
 from pegboard.plugin.base import PluginContext
@@ -117,13 +118,13 @@ class Registry:
     def _contribute(self, plugin: Loaded, definition: Definition) -> str:
         """Let a definition be assembled with what the plugin's hooks contribute; its name."""
         if isinstance(definition, ResourceDefinition):
-            plugin.resources.append(definition)
+            plugin.contributed(register_resources).append(definition)
             return definition.uri
         name = attempt(own_name, definition)
         if isinstance(definition, ToolDefinition):
-            plugin.tools.append(definition)
+            plugin.contributed(register_tools).append(definition)
         else:
-            plugin.prompts.append(definition)
+            plugin.contributed(register_prompts).append(definition)
         return self._wire_name(plugin, name)
 
     def _wire_name(self, plugin: Loaded, own: str) -> str:

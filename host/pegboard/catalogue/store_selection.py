@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from pegboard.config import ConfigProblem, HostConfig
+from pegboard.hookspecs import register_stores
 from pegboard.loading.plugins import SECTIONS, Loaded
 from pegboard.names import nearest
 from pegboard.plugin.origin import Origin
@@ -39,7 +40,7 @@ class _Setting(NamedTuple):
 def offered_stores(plugins: Sequence[Loaded]) -> Iterator[tuple[StoreKey, SelectedStore]]:
     """Every store that a plugin offers, by its contract and name."""
     for plugin in plugins:
-        for store in plugin.stores:
+        for store in plugin.contributed(register_stores):
             yield (store.contract, store.name or plugin.origin.name), SelectedStore(plugin.origin, store)
 
 

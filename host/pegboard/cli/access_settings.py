@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pegboard.cli.toml_values import toml_value
 from pegboard.config import HostConfig
 from pegboard.config.widening import Widened, widened
+from pegboard.hookspecs import register_secret_stores
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection, choose, find, is_built_in
-from pegboard.loading.plugins import SECTIONS, Choice
+from pegboard.loading.plugins import SECTIONS, Choice, contributions_of
 
 _MAX_VALUE_CHARACTERS = 200
 """Characters of a value that are shown."""
@@ -28,7 +29,7 @@ def access_of(host: Host) -> list[Widened]:
 
 def files_read(host: Host) -> list[str]:
     """Return the files that a loaded host has read: its configuration, and those that hold secrets."""
-    stores = [store for plugin in host.report.plugins for store in plugin.secret_stores]
+    stores = [store for _, store in contributions_of(host.report.plugins, register_secret_stores)]
     read = [str(file) for store in stores for file in getattr(store, "files_read", ())]
     return [str(host.config.file or "no configuration file"), *read]
 

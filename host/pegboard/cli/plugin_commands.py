@@ -10,6 +10,8 @@ from pegboard.cli import FAILED, OK
 from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.output import diverted, print_text, say
 from pegboard.errors import MCPError
+from pegboard.hookspecs import register_commands
+from pegboard.loading.plugins import contributions_of
 from pegboard.loading.telling import in_words
 from pegboard.plugin.commands import Command
 
@@ -26,7 +28,7 @@ def plugin_commands(options: Namespace) -> list[Command]:
     for problem in host.problems:
         if problem.fatal:
             say(str(problem))
-    found = [command for plugin in host.report.plugins for command in plugin.commands]
+    found = [command for _, command in contributions_of(host.report.plugins, register_commands)]
     times = Counter(command.name for command in found)
     for name in [name for name, count in times.items() if count > 1]:
         say(f"several plugins bring a command {name!r}, so that none of them can be run")

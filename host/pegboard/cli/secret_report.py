@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from pegboard.authorization.providers import token_secrets
 from pegboard.config.references import references
+from pegboard.hookspecs import register_token_sources
 from pegboard.host import Host
-from pegboard.loading.plugins import SECTIONS
+from pegboard.loading.plugins import SECTIONS, contributions_of
 from pegboard.plugin.origin import Origin
 
 DECLARED = "declared by its tools"
@@ -37,7 +38,7 @@ def granted_secrets(host: Host, origin: Origin) -> list[str] | None:
 
 
 def _of_tools(host: Host, origin: Origin) -> Iterator[_Received]:
-    sources = [(plugin, source) for plugin in host.report.plugins for source in plugin.token_sources]
+    sources = list(contributions_of(host.report.plugins, register_token_sources))
     for name, bound in host.assembly.tools.items():
         required = bound.requirements
         if bound.tool.owner != origin.name or required is None:

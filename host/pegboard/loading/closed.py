@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pegboard.config import HostConfig
+from pegboard.hookspecs import register_authenticators
 from pegboard.loading.discovery import WILD, Selection, is_built_in, policies
-from pegboard.loading.plugins import Choice, Loaded, Problem
+from pegboard.loading.plugins import Choice, Loaded, Problem, contributions_of
 from pegboard.names import Patterns
 from pegboard.plugin.routes import DEFAULT_POLICY
 from pegboard.types.callers import Caller
@@ -60,7 +61,7 @@ def closed_problems(choices: Iterable[Choice]) -> list[Problem]:
 
 def may_be_open(plugins: Sequence[Loaded]) -> bool:
     """Return whether no plugin that runs authenticates MCP callers."""
-    return not any(one.policy == DEFAULT_POLICY for plugin in plugins for one in plugin.authenticators)
+    return not any(one.policy == DEFAULT_POLICY for _, one in contributions_of(plugins, register_authenticators))
 
 
 def _is_configured(choice: Choice, config: HostConfig) -> bool:

@@ -20,7 +20,7 @@ from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.config import ConfigProblem, HostConfig, unknown_sections, unmatched_patterns, validate_section
 from pegboard.errors import PluginError
 from pegboard.loading.discovery import LEFT_OUT, Found, Given, Selection, choose, find, names_origin
-from pegboard.loading.hook_rules import HOOKS, Manager, check_hooks, contributions
+from pegboard.loading.hook_manager import HookManager
 from pegboard.loading.plugins import SECTIONS, Choice, Loaded, LoadReport, Problem
 from pegboard.loading.process_guard import SlowWatch, watched
 from pegboard.loading.telling import in_words, place_of
@@ -52,7 +52,7 @@ class _Loader:
         self.config = config
         self.selection = selection
         self.context = context
-        self.manager = Manager()
+        self.hooks = HookManager()
         self.problems: list[Problem] = []
 
     def load(self, found: Found) -> LoadReport:
@@ -70,7 +70,7 @@ class _Loader:
         with SlowWatch() as watch:
             plugins = [plugin for choice in wanted if (plugin := self.attempt(choice, watch))]
         self.keep_closed(choices, plugins)
-        return LoadReport(tuple(choices), tuple(plugins), tuple(self.problems))
+        return LoadReport(tuple(choices), tuple(plugins), tuple(self.problems), self.hooks)
 
     def keep_closed(self, choices: Sequence[Choice], plugins: list[Loaded]) -> None:
         """Put a stand-in in the place of authenticators that are configured and do not run."""
@@ -82,7 +82,8 @@ class _Loader:
         self.problems += closed_problems(disabled)
         if disabled and may_be_open(plugins):
             stand_in = Loaded(Origin("plugin", "disabled authenticators", ""), None, self.no_context)
-            stand_in.authenticators.append(Closed(choice.origin.name for choice in disabled))
+            closed = Closed(choice.origin.name for choice in disabled)
+            stand_in.contributed(hookspecs.register_authenticators).append(closed)
             plugins.append(stand_in)
 
     def no_context(self, plugin: Loaded) -> PluginContext:
@@ -152,7 +153,7 @@ class _Loader:
         """Load one plugin whole, or report why not and keep nothing of it."""
         origin = choice.origin
         changed: list[str] = []
-        attempt = _Attempt(self.config, origin, self.context, self.manager)
+        attempt = _Attempt(self.config, origin, self.context, self.hooks)
         loaded = None
         logger.debug("loading %s (%s)", origin, origin.target)
         try:
@@ -181,11 +182,11 @@ class _Loader:
 class _Attempt:
     """One plugin on its way from its entry point to its contributions; `stage` tells how far it has come."""
 
-    def __init__(self, config: HostConfig, origin: Origin, context: Contexts, manager: Manager) -> None:
+    def __init__(self, config: HostConfig, origin: Origin, context: Contexts, hooks: HookManager) -> None:
         self.config = config
         self.origin = origin
         self.context = context
-        self.manager = manager
+        self.hooks = hooks
         self.stage = "import"
 
     def run(self) -> Loaded:
@@ -199,14 +200,19 @@ class _Attempt:
         instance = cast("type[Plugin]", target)(config) if inspect.isclass(target) else target
         version = _own_version(instance)
         self.stage = "hooks"
-        implementations = check_hooks(instance, f"{origin.kind}:{origin.name}", self.manager)
+        name = f"{origin.kind}:{origin.name}"
+        hooks = self.hooks.add_plugin(instance, name)
         self.stage = "contribute"
         log = logging.getLogger(f"pegboard.{origin.kind}s.{origin.name}")
-        loaded = Loaded(origin, instance, lambda one: self.context(one, config, log))
-        loaded.version = version or loaded.version
-        loaded.description = _own_description(instance)
-        for hook, function, parameters in implementations:
-            getattr(loaded, HOOKS[hook].field).extend(contributions(hook, function, parameters, loaded.context))
+        try:
+            loaded = Loaded(origin, instance, lambda one: self.context(one, config, log))
+            loaded.version = version or loaded.version
+            loaded.description = _own_description(instance)
+            for hook in hooks:
+                loaded.contributions[hook] += self.hooks.contributions(name, hook, loaded.context)
+        except BaseException:
+            self.hooks.unregister(name=name)
+            raise
         loaded.import_seconds = time.perf_counter() - started
         return loaded
 

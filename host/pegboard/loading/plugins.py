@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
-from pegboard.plugin.base import Lifespan, PluginContext
-from pegboard.plugin.commands import Command
-from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
-from pegboard.plugin.error_adapters import ErrorAdapter
-from pegboard.plugin.methods import Extension, Method, NotificationHandler, Topic
-from pegboard.plugin.middleware import Middleware
+from pegboard.plugin.base import PluginContext
 from pegboard.plugin.origin import Origin, PluginKind
-from pegboard.plugin.routes import Authenticator, Route
-from pegboard.plugin.secrets import SecretStore
-from pegboard.plugin.stores import Store
-from pegboard.plugin.token_sources import TokenSource
-from pegboard.plugin.transports import StreamProtocol, Transport
 from pegboard.secrets.redaction import Redactor, redacted
-from pegboard.types.authorization import AuthProvider
 
 if TYPE_CHECKING:
-    pass
+    from pegboard.loading.hook_manager import HookManager
+
+T = TypeVar("T")
 
 GROUPS: dict[str, PluginKind] = {"pegboard.plugins": "plugin", "pegboard.toolkits": "toolkit"}
 """The two groups of entry points: installing is consent to be used for toolkits, and not for plugins."""
@@ -82,16 +74,17 @@ def without_secrets(problem: Problem, redactor: Redactor) -> Problem:
 
 
 class Loaded:
-    """A plugin that is ready, and what it contributes: one list for each hook.
+    """A plugin that runs, with its contributions.
 
     Attributes:
-        origin: where it comes from.
-        instance: the object whose hooks were asked.
-        context: what its hooks were told.
-        import_seconds: how long loading it took, from the import of its target to its last contribution.
-        state: what its lifespan gave when the host started.
-        version: what a Toolkit says, else its distribution's; None without either.
-        description: what a Toolkit says of itself, None for nothing.
+        origin: its origin.
+        instance: the object that implements its hooks.
+        context: the argument of its hooks.
+        import_seconds: the time to load it, from the import of its target to its last contribution.
+        state: the value of its lifespan once the host has started.
+        version: the version that a toolkit states, else the version of its distribution, None without both.
+        description: the description that a toolkit states, None without one.
+        contributions: its contributions by the name of the hook.
     """
 
     def __init__(self, origin: Origin, instance: Any, context: Callable[[Loaded], PluginContext]) -> None:
@@ -102,27 +95,29 @@ class Loaded:
         self.state: Any = None
         self.version = origin.version or None
         self.description: str | None = None
-        self.tools: list[ToolDefinition] = []
-        self.resources: list[ResourceDefinition] = []
-        self.prompts: list[PromptDefinition] = []
-        self.auth_providers: list[AuthProvider] = []
-        self.adapters: list[ErrorAdapter] = []
-        self.middleware: list[Middleware] = []
-        self.transports: list[Transport] = []
-        self.protocols: list[StreamProtocol] = []
-        self.methods: list[Extension | Method | NotificationHandler | Topic] = []
-        self.routes: list[Route] = []
-        self.token_sources: list[TokenSource] = []
-        self.authenticators: list[Authenticator] = []
-        self.commands: list[Command] = []
-        self.secret_stores: list[SecretStore] = []
-        self.stores: list[Store] = []
-        self.lifespans: list[Lifespan] = []
+        self.contributions: defaultdict[str, list[Any]] = defaultdict(list)
+
+    def contributed(self, hook: Callable[..., Iterable[T]]) -> list[T]:
+        """Return the contributions to a hook, such as `hookspecs.register_routes`."""
+        return self.contributions[hook.__name__]
+
+
+def contributions_of(plugins: Iterable[Loaded], hook: Callable[..., Iterable[T]]) -> Iterator[tuple[Loaded, T]]:
+    """Yield the contributions of plugins to a hook, each with its plugin."""
+    return ((plugin, one) for plugin in plugins for one in plugin.contributed(hook))
 
 
 class LoadReport(NamedTuple):
-    """The outcome of loading: what runs, what does not, and what went wrong."""
+    """The result of loading.
 
-    choices: tuple[Choice, ...]
-    plugins: tuple[Loaded, ...]
-    problems: tuple[Problem, ...]
+    Attributes:
+        choices: each installed plugin, and whether it is enabled.
+        plugins: the plugins that run.
+        problems: the problems that were found.
+        hooks: the pluggy manager, in which every plugin that runs is registered as `plugin:NAME` or `toolkit:NAME`.
+    """
+
+    choices: tuple[Choice, ...] = ()
+    plugins: tuple[Loaded, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    hooks: HookManager | None = None

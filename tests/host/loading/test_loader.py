@@ -82,7 +82,7 @@ def test_a_class_is_made_with_its_settings() -> None:
     (plugin,) = loaded({"labour": Worker}, config={"plugins": {"labour": {"size": 3}}}).plugins
     assert isinstance(plugin.instance, Worker)
     assert plugin.instance.config == plugin.context.config == Settings(size=3)
-    assert [tool.name for tool in plugin.tools] == ["work_3"]
+    assert [tool.name for tool in plugin.contributions["register_tools"]] == ["work_3"]
 
 
 def test_an_instance_and_a_module_are_plugins_too() -> None:
@@ -92,7 +92,10 @@ def test_an_instance_and_a_module_are_plugins_too() -> None:
     report = loaded(
         {"instance": Worker(Settings(size=5)), "module": module}, config={"plugins": {"module": {"size": 4}}}
     )
-    assert [[tool.name for tool in plugin.tools] for plugin in report.plugins] == [["work_5"], ["work_4"]]
+    assert [[tool.name for tool in plugin.contributions["register_tools"]] for plugin in report.plugins] == [
+        ["work_5"],
+        ["work_4"],
+    ]
 
 
 def test_a_toolkit_is_known_by_the_name_it_is_found_under_and_may_be_there_twice() -> None:

@@ -1,0 +1,108 @@
+"""Checks that contributions are of the types that a hook accepts: those of its return annotation in `hookspecs.py`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from importlib import import_module
+from types import UnionType
+from typing import Any, NamedTuple, Union, get_args, get_origin
+
+from pegboard.authoring import ToolFunction
+from pegboard.errors import PluginError
+from pegboard.middleware.method_signatures import as_middleware, middleware_problem
+from pegboard.plugin.middleware import Middleware
+
+
+class Accepted(NamedTuple):
+    """The contributions that a hook accepts.
+
+    Attributes:
+        types: the types, of which a contribution must have one. A protocol accepts any object with its members.
+        many: the hook returns an iterable of contributions, not one contribution.
+    """
+
+    types: tuple[type, ...]
+    many: bool
+
+
+def checked_contributions(spec: Callable[..., Any], results: list[Any]) -> list[Any]:
+    """Return the contributions of one plugin to one hook.
+
+    Functions decorated with `@tool` become their definitions, and functions as middleware become `Middleware`.
+
+    Args:
+        spec: the specification of the hook.
+        results: the result of each implementation that returned something other than None.
+
+    Raises:
+        PluginError: a result is not what the hook accepts.
+    """
+    hook, accepted = spec.__name__, accepted_types(spec)
+    for result in results:
+        if inspect.iscoroutine(result):
+            result.close()
+            raise PluginError(f"{hook!r} is async; hooks are plain functions that return what the plugin contributes")
+    items = [item for result in results for item in _items(hook, result)] if accepted.many else results or [None]
+    if Middleware in accepted.types:
+        items = [as_middleware(item) for item in items]
+    for item in items:
+        if complaint := _complaint(item, accepted.types):
+            raise PluginError(f"{hook!r} returned {complaint}")
+    return [item.definition if isinstance(item, ToolFunction) else item for item in items]
+
+
+@cache
+def accepted_types(spec: Callable[..., Any]) -> Accepted:
+    """Return the types that the return annotation of a hook's specification names."""
+    annotation = spec.__annotations__["return"]
+    if isinstance(annotation, str):
+        annotation = eval(annotation, spec.__globals__, _PublicNames())  # noqa: S307 - the host's own code
+    origin: Any = get_origin(annotation)
+    many = origin is Iterable
+    named = get_args(annotation)[0] if many else annotation
+    types = get_args(named) if get_origin(named) in (Union, UnionType) else (named,)
+    return Accepted(tuple(get_origin(one) or one for one in types), many)
+
+
+class _PublicNames(dict[str, Any]):
+    """The public names of pegboard. `hookspecs.py` imports them for type checkers only, as it must load fast."""
+
+    def __missing__(self, name: str) -> Any:
+        for package in map(import_module, ("pegboard.plugin", "pegboard.types", "pegboard")):
+            if name in package.__all__:
+                return getattr(package, name)
+        raise KeyError(name)
+
+
+def _items(hook: str, result: object) -> list[Any]:
+    is_record = isinstance(result, tuple) and type(result) is not tuple
+    if is_record or not isinstance(result, Iterable) or isinstance(result, str | bytes | Mapping):
+        raise PluginError(f"{hook!r} returned one {type(result).__name__}, not a list of contributions")
+    return list(result)
+
+
+def _complaint(item: object, types: tuple[type, ...]) -> str | None:
+    kind = type(item).__name__
+    if inspect.isclass(item):
+        return f"the class {item.__name__}, not an instance of it"
+    complaints = [_unlike(item, one) for one in types]
+    if all(complaints):
+        names = " or ".join(one.__name__ for one in types)
+        return f"{kind}, {complaints[0] if len(types) == 1 else f'not {names}'}"
+    return middleware_problem(item) if isinstance(item, Middleware) else None
+
+
+def _unlike(item: object, accepted: type) -> str | None:
+    """Return how an object differs from a type, or None if it has that type."""
+    if not getattr(accepted, "_is_protocol", False):
+        return None if isinstance(item, accepted) else f"not {accepted.__name__}"
+    attributes = inspect.get_annotations(accepted)
+    members = (*attributes, *(name for name in vars(accepted) if not name.startswith("_")))
+    if lacking := [name for name in members if not hasattr(item, name)]:
+        return f"which lacks {', '.join(lacking)}"
+    for name, annotation in attributes.items():
+        if annotation in (str, "str") and not isinstance(getattr(item, name), str):
+            return f"whose {name} must be a string"
+    return None

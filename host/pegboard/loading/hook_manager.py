@@ -1,0 +1,142 @@
+"""The pluggy manager of one host, and the rules for implementations of hooks that pluggy does not check."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pluggy
+
+from pegboard import hookspecs
+from pegboard.authoring.toolkit_base import ToolkitBase
+from pegboard.errors import PluginError
+from pegboard.loading.contributions import checked_contributions
+from pegboard.names import nearest
+from pegboard.plugin.base import PluginContext
+
+logger = logging.getLogger("pegboard.loading.hooks")
+
+
+class PluginHooks:
+    """The implementations of one plugin, registered with pluggy in place of the plugin.
+
+    One object may be several plugins, and pluggy compares plugins by `==`, which a plugin may define.
+
+    Attributes:
+        plugin: the plugin.
+    """
+
+    def __init__(self, plugin: object, attributes: Iterable[str]) -> None:
+        self.plugin = plugin
+        own, kind = vars(plugin), type(plugin)
+        for name in attributes:
+            found = own[name] if name in own else getattr(kind, name, None)  # properties are not read
+            if hasattr(found, "pegboard_impl"):
+                setattr(self, name, getattr(plugin, name))
+
+
+class HookManager(pluggy.PluginManager):
+    """The hooks of one host, with every plugin that runs.
+
+    The host calls each plugin separately, so that a failure affects one plugin, and the owner of each contribution is
+    known. Every call passes through pluggy: its tracing and monitoring see it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("pegboard")
+        self.add_hookspecs(hookspecs)
+        self._specs = {name: one for name, one in vars(hookspecs).items() if hasattr(one, "pegboard_spec")}
+        if logger.isEnabledFor(logging.DEBUG):
+            self.add_hookcall_monitoring(_log_call, lambda *_: None)
+
+    def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
+        """Return the options of an implementation, or None for another attribute.
+
+        Attributes such as `__init__` are skipped. They are most of the attributes of an object.
+        """
+        return None if name.startswith("__") else super().parse_hookimpl_opts(plugin, name)
+
+    def add_plugin(self, plugin: object, name: str) -> list[str]:
+        """Register a plugin and return the names of the hooks that it implements.
+
+        Raises:
+            PluginError: a hook is unknown, misspelt, `async` or a wrapper, is not a function, lacks the marker, has a
+                parameter that the hook does not have, or has an ordering marker. The plugin is not registered.
+        """
+        attributes = dir(plugin)
+        if not isinstance(plugin, ToolkitBase):
+            self._check_markers(plugin, attributes)
+        hooks = PluginHooks(plugin, attributes)
+        try:
+            self.register(hooks, name)
+        except pluggy.PluginValidationError as error:
+            raise PluginError(self._wrong_parameter(hooks) or " ".join(str(error).split())) from None
+        try:
+            return [self._checked(caller, hooks) for caller in self.get_hookcallers(hooks) or ()]
+        except PluginError:
+            self.unregister(name=name)
+            raise
+
+    def contributions(self, name: str, hook: str, context: PluginContext) -> list[Any]:
+        """Call a hook of the plugin registered as `name` and return its contributions.
+
+        Raises:
+            PluginError: the plugin returned something that the hook does not accept.
+        """
+        others = [one for other, one in self.list_name_plugin() if other != name]
+        results: list[Any] = self.subset_hook_caller(hook, others)(context=context)
+        results.reverse()  # pluggy calls the last implementation first
+        return checked_contributions(self._specs[hook], results)
+
+    def _checked(self, caller: pluggy.HookCaller, hooks: PluginHooks) -> str:
+        """Return the name of a hook whose implementations follow the rules."""
+        if not caller.has_spec():
+            close = nearest(caller.name, self._specs)
+            hint = f"; did you mean {close!r}?" if close else ""
+            raise PluginError(f"there is no hook {caller.name!r}{hint}")
+        for implementation in caller.get_hookimpls():
+            if implementation.plugin is hooks:
+                _check_implementation(caller.name, implementation)
+        return caller.name
+
+    def _check_markers(self, plugin: object, attributes: Iterable[str]) -> None:
+        for hook in filter(self._specs.__contains__, attributes):
+            found = inspect.getattr_static(plugin, hook, None)
+            function = found.__func__ if isinstance(found, staticmethod | classmethod) else found
+            if not callable(function):
+                continue
+            if not hasattr(function, "pegboard_impl"):
+                raise PluginError(f"{hook!r} is the name of a hook, but the function lacks the marker @hookimpl")
+            if not inspect.isroutine(function):
+                raise PluginError(f"{hook!r} is an object of {type(function).__name__}; write it with `def`")
+
+    def _wrong_parameter(self, hooks: PluginHooks) -> str | None:
+        """Describe the first parameter that a hook does not have."""
+        for name in dir(hooks):
+            options = self.parse_hookimpl_opts(hooks, name)
+            hook = (options.get("specname") or name) if options is not None else None
+            if hook not in self._specs:
+                continue
+            known = inspect.signature(self._specs[hook]).parameters
+            for parameter in inspect.signature(getattr(hooks, name)).parameters.values():
+                if parameter.name not in known and parameter.default is parameter.empty:
+                    return f"{hook!r} has no parameter {parameter.name!r}; it has: {', '.join(known)}"
+        return None
+
+
+def _check_implementation(hook: str, implementation: pluggy.HookImpl) -> None:
+    if implementation.wrapper or implementation.hookwrapper:
+        raise PluginError(f"{hook!r} is a wrapper; hooks of pegboard cannot be wrapped")
+    if implementation.tryfirst or implementation.trylast:
+        raise PluginError(f"{hook!r} asks for an order; order is the operator's, in [host]")
+    if inspect.iscoroutinefunction(inspect.unwrap(implementation.function)):
+        raise PluginError(f"{hook!r} is async; hooks are plain functions that return what the plugin contributes")
+    if inspect.isasyncgenfunction(implementation.function):
+        advice = "put @contextlib.asynccontextmanager on it" if hook == "lifespan" else "return a list"
+        raise PluginError(f"{hook!r} is an async generator; {advice}")
+
+
+def _log_call(hook: str, implementations: Iterable[pluggy.HookImpl], arguments: Mapping[str, Any]) -> None:
+    logger.debug("calling %s of %s", hook, ", ".join(one.plugin_name for one in implementations))

@@ -1,0 +1,341 @@
+"""Implementations of hooks that are refused, contributions that are refused, and how plugins are called."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, nullcontext
+from types import ModuleType
+from typing import Any, Protocol
+
+import pytest
+
+from pegboard import Host, Toolkit, hookspecs
+from pegboard.config import HostConfig
+from pegboard.loading.discovery import Given
+from pegboard.loading.hook_manager import HookManager
+from pegboard.loading.loader import load
+from pegboard.loading.plugins import LoadReport, contributions_of
+from pegboard.plugin import (
+    Middleware,
+    Plugin,
+    PluginContext,
+    PluginError,
+    PromptDefinition,
+    ResourceDefinition,
+    ToolDefinition,
+    around,
+    hookimpl,
+)
+from pegboard.types import AuthProvider, Call, CallNext, Outcome, ToolAuthorization
+from tests.host.hosting import plugin_context
+
+CONTEXT = PluginContext("sample", None, logging.getLogger("sample"), Host().catalogue)
+
+
+def work() -> str:
+    """Do some work."""
+    return "done"
+
+
+def plugin_with(**attributes: Any) -> Plugin:
+    sample: type[Plugin] = type("Sample", (Plugin,), attributes)
+    return sample(None)
+
+
+def refusal(plugin: object, hooks: HookManager | None = None) -> str:
+    with pytest.raises(PluginError) as caught:
+        (hooks or HookManager()).add_plugin(plugin, "sample")
+    return str(caught.value)
+
+
+def returning(hook: str, value: object) -> list[Any]:
+    """Return the contributions of a plugin whose hook returns a value."""
+    plugin, hooks = plugin_with(**{hook: hookimpl(lambda self: value)}), HookManager()
+    assert hooks.add_plugin(plugin, "sample") == [hook]
+    return hooks.contributions("sample", hook, CONTEXT)
+
+
+# --- calls
+
+
+class Greeting:
+    """A contribution of a hook that pegboard does not have."""
+
+    text = "hello"
+
+
+class Farewell(Protocol):
+    text: str
+
+    def say(self) -> str: ...
+
+
+def register_greetings(context: PluginContext) -> Iterable[Greeting | Farewell]:
+    """Return greetings."""
+    raise NotImplementedError
+
+
+def greeting_plugin(*returned: object) -> Plugin:
+    return plugin_with(register_greetings=hookimpl(lambda self, context: returned))
+
+
+def loaded(**plugins: object) -> LoadReport:
+    config = HostConfig.of({"host": {"autoload": False, "disabled_plugins": ["pegboard:*"]}})
+    return load(config, given=Given(plugins=plugins), context=plugin_context)
+
+
+def test_a_hook_is_one_function_and_its_contributions_reach_a_consumer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hookspecs, "register_greetings", hookspecs.hookspec(register_greetings), raising=False)
+    greeting = Greeting()
+    report = loaded(b=greeting_plugin(greeting), a=greeting_plugin(), c=greeting_plugin(5), d=greeting_plugin(greeting))
+    found = contributions_of(report.plugins, register_greetings)
+    assert [(plugin.origin.name, one) for plugin, one in found] == [("b", greeting), ("d", greeting)]
+    (problem,) = (one for one in report.problems if one.stage == "contribute")
+    assert problem.message == "'register_greetings' returned int, not Greeting or Farewell"
+    assert report.hooks is not None
+    assert [name for name, _ in report.hooks.list_name_plugin()] == ["plugin:a", "plugin:b", "plugin:d"]
+
+
+def test_each_plugin_is_called_through_pluggy_and_a_failure_affects_one() -> None:
+    def crash(self: Any) -> list[Any]:
+        raise ZeroDivisionError("a bug")
+
+    good = plugin_with(register_tools=hookimpl(lambda self: [ToolDefinition(work)]))
+    hooks = HookManager()
+    bad = plugin_with(register_tools=hookimpl(crash))
+    calls: list[list[str]] = []
+    hooks.add_hookcall_monitoring(
+        lambda name, found, arguments: calls.append([name, *(one.plugin_name for one in found)]), lambda *_: None
+    )
+    for name, plugin in (("bad", bad), ("good", good)):
+        hooks.add_plugin(plugin, name)
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        hooks.contributions("bad", "register_tools", CONTEXT)
+    assert len(hooks.contributions("good", "register_tools", CONTEXT)) == 1
+    assert calls == [["register_tools", "bad"], ["register_tools", "good"]]
+
+
+def test_calls_of_hooks_are_logged_for_debugging(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "pegboard.loading.hooks")
+    returning("register_tools", [])
+    assert "calling register_tools of sample" in caplog.messages
+
+
+# --- implementations
+
+
+def test_plugins_are_objects_modules_and_toolkits() -> None:
+    def function(context: PluginContext) -> list[Any]:
+        assert context is CONTEXT
+        return [ToolDefinition(work)]
+
+    module = ModuleType("sample")
+    module.register_tools = hookimpl(function)  # type: ignore[attr-defined]
+    hooks = HookManager()
+    assert hooks.add_plugin(module, "module") == ["register_tools"]
+    assert hooks.contributions("module", "register_tools", CONTEXT) == [ToolDefinition(work)]
+    of_toolkits = {"register_tools", "register_resources", "register_prompts", "lifespan"}
+    assert set(hooks.add_plugin(Toolkit("kit"), "kit")) == of_toolkits
+    names = [name for name in vars(hookspecs) if name.startswith("register_")]
+    every: dict[str, Any] = {name: hookimpl(lambda self: []) for name in names}
+    assert set(hooks.add_plugin(plugin_with(**every), "every")) == {*every}
+
+
+def test_a_refused_plugin_leaves_nothing_behind() -> None:
+    hooks = HookManager()
+    wrong = plugin_with(register_tools=hookimpl(lambda self: []), on_tuesdays=hookimpl(lambda self: []))
+    assert refusal(wrong, hooks) == "there is no hook 'on_tuesdays'"
+    assert not hooks.get_plugins()
+    assert not hooks.hook.register_tools.get_hookimpls()
+
+
+def test_attributes_that_are_not_hooks_are_left_alone() -> None:
+    def trap(self: Any) -> int:
+        raise AssertionError("must be neither read nor called")
+
+    sample = plugin_with(lifespan="a value with the name of a hook", trap=property(trap), helper=trap)
+    assert HookManager().add_plugin(sample, "sample") == []
+
+
+def test_one_object_and_equal_objects_may_be_several_plugins() -> None:
+    class Equal(Plugin):  # noqa: PLW1641 - it cannot be hashed
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        @hookimpl
+        def register_tools(self) -> list[ToolDefinition]:
+            return [ToolDefinition(work)]
+
+    hooks, kit = HookManager(), Toolkit("sample")
+    for name, plugin in (("a", kit), ("b", Equal(None)), ("c", kit), ("d", Equal(None))):
+        hooks.add_plugin(plugin, name)
+    assert [len(hooks.contributions(name, "register_tools", CONTEXT)) for name in "abcd"] == [0, 1, 0, 1]
+
+
+async def async_hook(self: Any) -> list[Any]:
+    return [self]
+
+
+def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        return function(*arguments)
+
+    return call
+
+
+async def async_generator(self: Any) -> AsyncIterator[Any]:
+    yield self
+
+
+def wrapper(self: Any) -> Iterator[Any]:
+    return (yield self)
+
+
+def plain(self: Any) -> list[Any]:
+    return [self]
+
+
+@pytest.mark.parametrize(
+    ("hooks", "cause"),
+    [
+        ({"regsiter_tools": hookimpl(wrapped(plain))}, "no hook 'regsiter_tools'; did you mean 'register_tools'?"),
+        ({"on_tuesdays": hookimpl(wrapped(plain))}, "there is no hook 'on_tuesdays'"),
+        ({"register_tools": plain}, "'register_tools' is the name of a hook, but the function lacks the marker"),
+        ({"register_tools": staticmethod(plain)}, "but the function lacks the marker @hookimpl"),
+        ({"register_tools": hookimpl(functools.partial(plain, 1))}, "is an object of partial; write it with `def`"),
+        ({"register_tools": hookimpl(wrapped(wrapped(async_hook)))}, "'register_tools' is async; hooks are plain"),
+        ({"register_tools": hookimpl(async_generator)}, "'register_tools' is an async generator; return a list"),
+        ({"lifespan": hookimpl(async_generator)}, "put @contextlib.asynccontextmanager on it"),
+        ({"register_tools": hookimpl(wrapper=True)(wrapper)}, "'register_tools' is a wrapper"),
+        ({"register_tools": hookimpl(hookwrapper=True)(wrapper)}, "'register_tools' is a wrapper"),
+        ({"register_tools": hookimpl(tryfirst=True)(wrapped(plain))}, "order is the operator's, in [host]"),
+        ({"register_tools": hookimpl(trylast=True)(wrapped(plain))}, "order is the operator's, in [host]"),
+        ({"register_tools": hookimpl(lambda self, context, host: [])}, "has no parameter 'host'; it has: context"),
+        (
+            {"register_a": hookimpl(specname="lifespan")(lambda self, ctx: None)},
+            "'lifespan' has no parameter 'ctx'; it has: context",
+        ),
+    ],
+)
+def test_an_implementation_that_breaks_a_rule_is_refused(hooks: dict[str, Any], cause: str) -> None:
+    assert cause in refusal(plugin_with(**hooks))
+
+
+def test_a_parameter_with_a_default_is_not_blamed() -> None:
+    sample = plugin_with(
+        register_prompts=hookimpl(lambda self, extra=1: []), register_tools=hookimpl(lambda self, host: [])
+    )
+    assert refusal(sample) == "'register_tools' has no parameter 'host'; it has: context"
+
+
+# --- contributions
+
+TOOL = ToolDefinition(work)
+
+
+class Acme(ToolAuthorization):
+    provider = AuthProvider("acme", "Acme")
+
+
+class Channel:
+    """An object with the members of several contracts."""
+
+    name = "channel"
+
+    async def run(self, host: object) -> None: ...
+    async def serve(self, connection: object, messages: object, host: object) -> None: ...
+    async def token(self, request: object) -> None: ...
+    def get(self, name: str) -> str | None: ...
+
+
+async def handle(call: Call, call_next: CallNext) -> Outcome:
+    return await call_next(call)
+
+
+class Misspelt(Middleware):
+    async def on_call_tools(self, call: Call, call_next: CallNext) -> Outcome:
+        return await call_next(call)
+
+
+class Narrow(Middleware):
+    async def on_call_tool(self, call: Call) -> Outcome:  # type: ignore[override]  # that is the point of it
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("hook", "item"),
+    [
+        ("register_tools", TOOL),
+        ("register_resources", ResourceDefinition("docs://work", work)),
+        ("register_prompts", PromptDefinition(work)),
+        ("register_middleware", around("tools/call")(handle)),
+        ("register_transports", Channel()),
+        ("register_protocols", Channel()),
+        ("register_auth_providers", AuthProvider("acme", "Acme")),
+        ("register_token_sources", Channel()),
+        ("register_secret_stores", Channel()),
+    ],
+)
+def test_any_collection_of_accepted_contributions_is_taken(hook: str, item: Any) -> None:
+    for collect in (list, tuple, iter, lambda items: (one for one in items)):
+        assert [one is item for one in returning(hook, collect([item, item]))] == [True, True]
+    assert returning(hook, None) == returning(hook, []) == []
+
+
+def test_a_lifespan_is_one_context_manager() -> None:
+    @asynccontextmanager
+    async def live(self: Any) -> AsyncIterator[int]:
+        yield 1
+
+    assert len(returning("lifespan", nullcontext())) == 1
+    plugin, hooks = plugin_with(lifespan=hookimpl(live)), HookManager()
+    hooks.add_plugin(plugin, "sample")
+    assert len(hooks.contributions("sample", "lifespan", CONTEXT)) == 1
+
+
+@pytest.mark.parametrize(
+    ("hook", "value", "cause"),
+    [
+        ("register_tools", TOOL, "returned one ToolDefinition, not a list of contributions"),
+        ("register_middleware", around()(handle), "returned one Around, not a list of contributions"),
+        ("register_middleware", handle, "returned one function, not a list"),
+        ("register_tools", "work", "returned one str, not a list"),
+        ("register_tools", b"work", "returned one bytes, not a list"),
+        ("register_tools", {"work": TOOL}, "returned one dict, not a list"),
+        ("register_tools", [TOOL, work], "returned function, not ToolDefinition or ToolFunction"),
+        ("register_tools", [None], "returned NoneType, not ToolDefinition"),
+        ("register_tools", [(work,)], "returned tuple, not ToolDefinition"),
+        ("register_prompts", [TOOL], "returned ToolDefinition, not PromptDefinition"),
+        ("register_transports", [object()], "returned object, which lacks name, run"),
+        ("register_transports", [Channel], "returned the class Channel, not an instance of it"),
+        ("register_transports", [type("Nameless", (Channel,), {"name": None})()], "whose name must be a string"),
+        ("register_middleware", [5], "returned int, not Middleware or Callable"),
+        ("register_middleware", [around()(5)], "middleware, of which its function is int, no function"),  # type: ignore[arg-type]
+        ("register_middleware", [work], "middleware, of which its function does not take a call and call_next"),
+        ("register_middleware", [around(name=5)(handle)], "middleware whose name is no text"),  # type: ignore[arg-type]
+        ("register_middleware", [Middleware()], "Middleware, which overrides none of on_message, on_request"),
+        ("register_middleware", [Misspelt()], "whose on_call_tools is none of its methods; did you mean on_call_tool?"),
+        ("register_middleware", [Narrow()], "Narrow, of which on_call_tool does not take a call and call_next"),
+        ("register_middleware", [Narrow], "returned the class Narrow, not an instance of it"),
+        ("register_auth_providers", [Acme()], "returned Acme, not AuthProvider"),
+        ("register_secret_stores", [{}], "returned dict, which lacks name"),
+        ("lifespan", None, "returned NoneType, not AbstractAsyncContextManager"),
+        ("lifespan", nullcontext, "returned the class nullcontext, not an instance of it"),
+    ],
+)
+def test_other_contributions_are_refused(hook: str, value: object, cause: str) -> None:
+    with pytest.raises(PluginError) as caught:
+        returning(hook, value)
+    assert str(caught.value).startswith(f"{hook!r} returned ")
+    assert cause in str(caught.value)
+
+
+def test_a_coroutine_is_refused_and_closed() -> None:
+    coroutine = async_hook(None)
+    with pytest.raises(PluginError, match="'register_tools' is async; hooks are plain functions"):
+        returning("register_tools", coroutine)
+    assert inspect.getcoroutinestate(coroutine) == inspect.CORO_CLOSED
