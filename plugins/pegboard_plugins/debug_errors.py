@@ -11,7 +11,17 @@ from contextlib import asynccontextmanager
 from typing import Annotated
 
 from pegboard import PluginConfig
-from pegboard.plugin import Lifespan, Middleware, Plugin, ToolkitError, WidensAccess, as_failure, hookimpl, redacted
+from pegboard.plugin import (
+    FromEnvironment,
+    Lifespan,
+    Middleware,
+    Plugin,
+    ToolkitError,
+    WidensAccess,
+    as_failure,
+    hookimpl,
+    redacted,
+)
 from pegboard.types import Call, CallNext, Outcome
 
 logger = logging.getLogger("pegboard.debug_errors")
@@ -35,8 +45,16 @@ class DebugErrorsConfig(PluginConfig):
         stacktrace: the same for the stack trace; also by `ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES`.
     """
 
-    developer_message: Annotated[str, WidensAccess("shows internals to callers")] = ""
-    stacktrace: Annotated[str, WidensAccess("shows internals to callers")] = ""
+    developer_message: Annotated[
+        str,
+        WidensAccess("shows internals to callers"),
+        FromEnvironment("ARCADE_DEBUG_EXPOSE_DEVELOPER_MESSAGE_IN_TOOL_ERROR_RESPONSES"),
+    ] = ""
+    stacktrace: Annotated[
+        str,
+        WidensAccess("shows internals to callers"),
+        FromEnvironment("ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES"),
+    ] = ""
 
 
 class DebugErrorsPlugin(Plugin):

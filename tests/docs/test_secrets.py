@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from pegboard import Host
-from pegboard.loading.discovery import defaults, find
+from pegboard.loading.discovery import defaults, find, reserved_secrets
 from pegboard.plugin import HostConfig
-from pegboard.secrets.secret_lookup import RESERVED_NAMES, RESERVED_PREFIXES
+from pegboard.secrets.secret_lookup import RESERVED_PREFIXES
 from tests.host.hosting import value
 from tools.install import ROOT
 
@@ -66,7 +66,7 @@ def test_the_table_has_every_store_that_comes_with_pegboard() -> None:
 
 
 def test_every_name_that_is_kept_for_the_host_is_told() -> None:
-    assert all(f"`{name}`" in PAGE for name in (*RESERVED_NAMES, *RESERVED_PREFIXES))
+    assert all(f"`{name}`" in PAGE for name in (*reserved_secrets(), *RESERVED_PREFIXES))
 
 
 def test_a_program_masks_what_its_handlers_write() -> None:

@@ -9,7 +9,7 @@ from pegboard.errors.attempts import attempt
 from pegboard.names import nearest
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.token_sources import TokenSource
-from pegboard.secrets.secret_lookup import SecretStores, is_reserved
+from pegboard.secrets.secret_lookup import SecretStores
 from pegboard.types.authorization import AuthProvider, ToolAuthorization
 
 ReportProblem = Callable[[Origin, str], None]
@@ -23,18 +23,20 @@ def token_hint(required: ToolAuthorization, sources: Sequence[TokenSource], secr
         sources: all that are asked for tokens.
         secrets: the stores in which some of them look.
     """
-    names = [_secret_of(source, required) for source in sources]
+    names = [_secret_of(source, required, secrets.is_reserved) for source in sources]
     if not all(names) or any(map(secrets.get, names)):
         return ""
     return "; ".join(map(secrets.missing, dict.fromkeys(names)))
 
 
-def token_secrets(required: ToolAuthorization, sources: Iterable[TokenSource]) -> list[str]:
+def token_secrets(
+    required: ToolAuthorization, sources: Iterable[TokenSource], is_reserved: Callable[[str], bool]
+) -> list[str]:
     """Return the names of the secrets in which sources look for a token that a tool requires."""
-    return list(dict.fromkeys(filter(None, (_secret_of(source, required) for source in sources))))
+    return list(dict.fromkeys(filter(None, (_secret_of(source, required, is_reserved) for source in sources))))
 
 
-def _secret_of(source: TokenSource, required: ToolAuthorization) -> str:
+def _secret_of(source: TokenSource, required: ToolAuthorization, is_reserved: Callable[[str], bool]) -> str:
     """The name of the secret in which a source looks for a token; empty where it looks elsewhere."""
     tell = getattr(source, "secret", None)
     try:

@@ -27,6 +27,7 @@ from pegboard.hookspecs import (
     register_secret_stores,
     register_token_sources,
 )
+from pegboard.loading.discovery import reserved_secrets
 from pegboard.loading.plugins import Choice, Loaded, Problem, contributions_of
 from pegboard.names import spellings, wire_name
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
@@ -112,7 +113,9 @@ class Binder:
         self.problems: list[Problem] = []
         self._config = config
         settings = [plugin.context.config for plugin in plugins]
-        self.secrets = SecretStores(_secret_stores(config, plugins), settings, self._report, redactor or Redactor())
+        self.secrets = SecretStores(
+            _secret_stores(config, plugins), settings, self._report, redactor or Redactor(), reserved_secrets()
+        )
         self._additions = collect_contributions(plugins, self._report)
         self._tool_checks = [
             one.check_tool for _, one in contributions_of(plugins, register_protocols) if hasattr(one, "check_tool")
@@ -285,7 +288,11 @@ class Binder:
             from pegboard.authorization.providers import token_secrets
 
             sources = [source for _, source in contributions_of(self._plugins, register_token_sources)]
-            names += [name for name in token_secrets(definition.requires_auth, sources) if self.secrets.get(name)]
+            names += [
+                name
+                for name in token_secrets(definition.requires_auth, sources, self.secrets.is_reserved)
+                if self.secrets.get(name)
+            ]
         return refusal_reason(self._config, plugin.origin, names)
 
 

@@ -32,7 +32,6 @@ from pegboard.plugin.base import PluginContext
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.origin import Origin
 from pegboard.secrets.grants import is_granted
-from pegboard.secrets.secret_lookup import is_reserved
 from pegboard.types.catalogue import ItemKind, Resource
 
 logger = logging.getLogger("pegboard")
@@ -67,7 +66,7 @@ class Registry:
     def _secret(self, origin: Origin, name: str) -> str | None:
         with self._lock:
             binder = self._binder
-        if binder is None or is_reserved(name):
+        if binder is None or binder.secrets.is_reserved(name):
             return None
         if not is_granted(self._config, origin, name):
             logger.warning(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from pegboard.authorization.providers import token_secrets
 from pegboard.config.references import references
 from pegboard.hookspecs import register_token_sources
 from pegboard.host import Host
+from pegboard.loading.discovery import reserved_secrets
 from pegboard.loading.plugins import SECTIONS, contributions_of
 from pegboard.plugin.origin import Origin
+from pegboard.secrets.secret_lookup import is_reserved
 
 DECLARED = "declared by its tools"
 
@@ -39,6 +42,7 @@ def granted_secrets(host: Host, origin: Origin) -> list[str] | None:
 
 def _of_tools(host: Host, origin: Origin) -> Iterator[_Received]:
     sources = list(contributions_of(host.report.plugins, register_token_sources))
+    is_kept = partial(is_reserved, reserved=reserved_secrets())
     for name, bound in host.assembly.tools.items():
         required = bound.requirements
         if bound.tool.owner != origin.name or required is None:
@@ -48,7 +52,7 @@ def _of_tools(host: Host, origin: Origin) -> Iterator[_Received]:
         if required.authorization is None:
             continue
         for plugin, source in sources:
-            for secret in token_secrets(required.authorization, [source]):
+            for secret in token_secrets(required.authorization, [source], is_kept):
                 is_set = bool(plugin.context.get_secret(secret))
                 yield _Received(secret, is_set, f"as the token of {required.authorization.name}", name)
 

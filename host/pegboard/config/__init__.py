@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.config.files import others_can_change
 from pegboard.config.hostconfig import HostConfig
-from pegboard.config.models import HostSection, PluginConfig, WidensAccess
+from pegboard.config.models import FromEnvironment, HostSection, PluginConfig, WidensAccess
 from pegboard.config.problems import ConfigProblem
 from pegboard.config.references import SecretRef
+from pegboard.config.sections import unknown_sections, unmatched_patterns, validate_section
 from pegboard.config.sources import Layer, Source
-from pegboard.config.validation import unknown_sections, unmatched_patterns, validate_section
 
 if TYPE_CHECKING:
     from pegboard.config.show import ConfigView, config_show
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ConfigProblem",
     "ConfigView",
+    "FromEnvironment",
     "HostConfig",
     "HostSection",
     "Layer",

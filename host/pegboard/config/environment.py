@@ -6,71 +6,68 @@ It reads the mapping that it is given, never the process's own environment.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from pegboard.config.problems import ConfigProblem, KeyPath, dotted
+from pegboard.config.problems import ConfigProblem, KeyPath, dotted, undotted
 from pegboard.config.sources import Layer
 
 PREFIX = "PEGBOARD__"
 SECTIONS = ("host", "plugins", "toolkits")
 
-ALIASES: Mapping[str, KeyPath] = {
-    "MCP_SERVER_NAME": ("host", "name"),
-    "MCP_SERVER_VERSION": ("host", "version"),
-    "MCP_SERVER_TITLE": ("host", "title"),
-    "MCP_SERVER_INSTRUCTIONS": ("host", "instructions"),
-    "ARCADE_USER_ID": ("host", "user"),
-    "MCP_RESOURCE_SERVER_CANONICAL_URL": ("plugins", "resource_server", "resource"),
-    "MCP_RESOURCE_SERVER_AUTHORIZATION_SERVERS": ("plugins", "resource_server", "authorization_servers"),
-    "MCP_RESOURCE_SERVER_SCOPES_SUPPORTED": ("plugins", "resource_server", "scopes_supported"),
-    "MCP_RESOURCE_SERVER_DEFAULT_CHALLENGE_SCOPES": ("plugins", "resource_server", "challenge_scopes"),
-    "ARCADE_DEBUG_EXPOSE_DEVELOPER_MESSAGE_IN_TOOL_ERROR_RESPONSES": ("plugins", "debug_errors", "developer_message"),
-    "ARCADE_DEBUG_EXPOSE_STACKTRACE_IN_TOOL_ERROR_RESPONSES": ("plugins", "debug_errors", "stacktrace"),
-}
-"""Names that set a key, unless its PEGBOARD__ name does. An empty value counts as none."""
 
-SWITCHES: Mapping[str, KeyPath] = {"ARCADE_AUTH_DISABLED": ("plugins", "worker", "auth_disabled")}
-"""The same, for what is true or false."""
+class EnvironmentNames(NamedTuple):
+    """Well-known environment variables that set a key, each with its dotted key.
 
-SECRETS: Mapping[str, KeyPath] = {"ARCADE_WORKER_SECRET": ("plugins", "worker", "secret")}
-"""The same, for what is never shown: the key then refers to the variable."""
+    Plugins declare them (`FromEnvironment`). The `[environment]` table of the defaults lists those of built-in plugins,
+    as a variable may enable a plugin, and a disabled plugin is not imported. An empty value counts as unset. The
+    variable `PEGBOARD__...` of a key comes first.
 
-ADDITIONS: Mapping[str, KeyPath] = {
-    "ARCADE_DISABLED_TOOLS": ("host", "disabled_tools"),
-    "ARCADE_DISABLED_TOOLKITS": ("host", "disabled_toolkits"),
-}
-"""Names whose values, separated by commas, are added to a list."""
+    Attributes:
+        values: variables whose text is the value.
+        literals: variables whose text is TOML, such as `true`.
+        secrets: variables that hold a secret: the key refers to the variable.
+        lists: variables whose values, separated by commas, are added to a list.
+    """
+
+    values: Mapping[str, str] = {}
+    literals: Mapping[str, str] = {}
+    secrets: Mapping[str, str] = {}
+    lists: Mapping[str, str] = {}
 
 
-def settings(environ: Mapping[str, str], known: Mapping[str, Any]) -> tuple[Layer, list[ConfigProblem]]:
-    """The layer of variables that set a key.
+def settings(
+    environ: Mapping[str, str], names: EnvironmentNames, known: Mapping[str, Any]
+) -> tuple[Layer, list[ConfigProblem]]:
+    """Return the layer of variables that set a key, and the problems with their names.
 
     Args:
         environ: all variables.
+        names: the well-known variables.
         known: the layers below; a variable means the key that is spelt there with other case or with hyphens.
     """
     reader = _Reader(known)
-    for name, path in ALIASES.items():
+    for name, key in names.values.items():
         if text := environ.get(name, "").strip():
-            reader.put(name, path, text, text)
-    for name, path in SWITCHES.items():
+            reader.put(name, undotted(key), text, text)
+    for name, key in names.literals.items():
         if text := environ.get(name, "").strip():
-            reader.put(name, path, _parse(text), text)
-    for name, path in SECRETS.items():
+            reader.put(name, undotted(key), literal(text), text)
+    for name, key in names.secrets.items():
         if environ.get(name):
-            reader.put(name, path, {"env": name}, "")
+            reader.put(name, undotted(key), {"env": name}, "")
     for name in sorted(environ):
         if name.upper().startswith(PREFIX):
             reader.read(name, environ[name])
     return Layer("environment", reader.tree, variables=reader.variables, raw=reader.raw), reader.problems
 
 
-def additions(environ: Mapping[str, str]) -> Layer:
-    """The layer of variables that add to a list."""
+def additions(environ: Mapping[str, str], names: EnvironmentNames) -> Layer:
+    """Return the layer of variables that add to a list."""
     tree: dict[str, dict[str, list[str]]] = {}
     variables: dict[KeyPath, str] = {}
-    for name, path in ADDITIONS.items():
+    for name, dotted_key in names.lists.items():
         if items := [item.strip() for item in environ.get(name, "").split(",") if item.strip()]:
+            path = undotted(dotted_key)
             section, key = map(str, path)
             tree.setdefault(section, {})[key] = items
             variables[path] = name
@@ -92,7 +89,7 @@ class _Reader:
         elif parts[0].lower() not in SECTIONS:
             self.unknown(name, parts)
         else:
-            value = _parse(text)
+            value = literal(text)
             self.put(name, self.spelt(parts), value, text)
 
     def unknown(self, name: str, parts: list[str]) -> None:
@@ -132,8 +129,8 @@ def _folded(name: str) -> str:
     return name.casefold().replace("-", "_")
 
 
-def _parse(text: str) -> Any:
-    """The text as a TOML value, or else itself."""
+def literal(text: str) -> Any:
+    """Return the TOML value that a text is, or else the text."""
     import tomli
 
     try:

@@ -16,7 +16,6 @@ from pydantic_core import ErrorDetails
 from pegboard.config.masking import MASK, is_secret, without_user_info
 from pegboard.config.problems import ABSENT, ConfigProblem, KeyPath, step
 from pegboard.config.sources import Sources
-from pegboard.config.validation import locate
 from pegboard.messages.error_words import AUTHORS_TYPES, words
 from pegboard.names import nearest
 
@@ -78,19 +77,19 @@ class _Explainer:
         first, path = details[0], (*self.base, *way)
         if first["type"] == "extra_forbidden":
             if moved := MOVED.get(path):
-                return locate(self.sources, f"unknown key: set {moved} instead", path)
-            return locate(self.sources, "unknown key", path, nearest(str(way[-1]), _keys(_types(self.model, way[:-1]))))
+                return self.sources.problem(f"unknown key: set {moved} instead", path)
+            return self.sources.problem("unknown key", path, nearest(str(way[-1]), _keys(_types(self.model, way[:-1]))))
         if first["type"] == "missing":
-            return locate(self.sources, "is required and missing", path)
+            return self.sources.problem("is required and missing", path)
         found = list(dict.fromkeys(map(self.words, details)))
         expected = [word.removeprefix("expected ") for word in found if word.startswith("expected ")]
         if len(expected) < len(found):
-            return locate(self.sources, "; ".join(found), path)
+            return self.sources.problem("; ".join(found), path)
         value = first["input"]
         message = f"expected {' or '.join(expected)}, found {_found(value, secret=self.is_secret(way))}"
         if expected == ["a string"] and isinstance(value, int | float):
             message += "; put it in quotes"
-        return locate(self.sources, message, path, _nearest_choice(details, value))
+        return self.sources.problem(message, path, _nearest_choice(details, value))
 
     def words(self, detail: ErrorDetails) -> str:
         kind, context = detail["type"], detail.get("ctx", {})

@@ -6,19 +6,20 @@ Sections of plugins and toolkits are checked against their models when those are
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
 from pegboard.config import environment, files
+from pegboard.config.environment import EnvironmentNames
 from pegboard.config.models import HostSection, ToolkitRights
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order, undotted
 from pegboard.config.references import refer
 from pegboard.config.sources import Layer, Source, Sources
 from pegboard.config.trust import OnUntrusted, choose, refuse
-from pegboard.config.validation import check, locate
+from pegboard.config.validation import validate
 from pegboard.errors import ConfigError
 from pegboard.names import Patterns, nearest
 
@@ -43,6 +44,7 @@ class HostConfig:
         sources: which value came from where.
         problems: what is wrong, where `load` was asked to go on; keys with a problem are as if not given.
         warnings: what the operator should know of the file.
+        environ: the variables that may set settings, None if no variable may.
     """
 
     host: HostSection
@@ -55,6 +57,7 @@ class HostConfig:
     sources: Sources = field(repr=False, compare=False)
     problems: tuple[ConfigProblem, ...] = ()
     warnings: tuple[ConfigProblem, ...] = ()
+    environ: Mapping[str, str] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def load(
@@ -76,7 +79,8 @@ class HostConfig:
                 or none.
             environ: the environment's variables.
             overrides: what the command line says, in the shape of the file; a layer where somebody else says it.
-            defaults: what holds when nobody says otherwise, in the shape of the file.
+            defaults: what holds when nobody says otherwise, in the shape of the file. Its table `environment` names
+                well-known variables (`EnvironmentNames`).
             directory: the working directory; the process's when None.
             collect: go on when something is wrong, and keep it in `problems`.
             on_untrusted: decides about a `hostconfig.toml` in the directory that is not trusted; raises by default.
@@ -92,10 +96,11 @@ class HostConfig:
             file = candidate.path
             builder.take(content if isinstance(content, ConfigProblem) else files.parse(content, working))
             builder.warn(candidate, content, working)
-        builder.take(*environment.settings(environ, builder.sources.tree))
+        builder.take(*environment.settings(environ, builder.names, builder.sources.tree))
         builder.take(overrides if isinstance(overrides, Layer) else Layer("command line", overrides))
-        builder.take(environment.additions(environ))
-        return builder.build(environ, file, working, file.parent if file else None, collect=collect)
+        builder.take(environment.additions(environ, builder.names))
+        config = builder.build(environ, file, working, file.parent if file else None, collect=collect)
+        return replace(config, environ=environ)
 
     @classmethod
     def of(
@@ -135,7 +140,7 @@ class HostConfig:
 
     def problem(self, message: str, key: str | KeyPath, suggestion: str | None = None) -> ConfigProblem:
         """A problem with a key, which knows where that key was given."""
-        return locate(self.sources, message, undotted(key), suggestion)
+        return self.sources.problem(message, undotted(key), suggestion)
 
     def secret_values(self) -> Iterator[str]:
         """The values that are not to be told, in sections of plugins and toolkits."""
@@ -169,7 +174,9 @@ class _Builder:
         self.sources = Sources()
         self.problems: list[ConfigProblem] = []
         self.warnings: list[ConfigProblem] = []
-        self.take(Layer("defaults", defaults))
+        names = defaults.get("environment", {})
+        self.names = EnvironmentNames(**{kind: names[kind] for kind in EnvironmentNames._fields if kind in names})
+        self.take(Layer("defaults", {key: value for key, value in defaults.items() if key != "environment"}))
 
     def take(self, layer: Layer | ConfigProblem, problems: list[ConfigProblem] | None = None) -> None:
         self.problems += problems or []
@@ -222,7 +229,7 @@ class _Builder:
     def host(self, given: dict[str, Any]) -> HostSection:
         if (plain := _plain(given)) is not None:
             return plain
-        checked = check(HostSection, given, self.sources, ("host",), {})
+        checked = validate(HostSection, given, self.sources, ("host",), {})
         if isinstance(checked, HostSection):
             return checked
         self.problems += checked
@@ -239,7 +246,7 @@ class _Builder:
         return MappingProxyType({name: refer(section, environ) for name, section in sections.items()})
 
     def wrong(self, message: str, path: KeyPath, suggestion: str | None = None) -> None:
-        self.problems.append(locate(self.sources, message, path, suggestion))
+        self.problems.append(self.sources.problem(message, path, suggestion))
 
 
 def _is_within(key: str, path: KeyPath) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, Field, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 
 def _never(value: Any) -> bool:
@@ -29,8 +29,25 @@ class WidensAccess(NamedTuple):
     unless: Callable[[Any], bool] = _never
 
 
-class PluginConfig(BaseModel, extra="forbid", frozen=True, defer_build=True):
+class FromEnvironment(NamedTuple):
+    """Names the environment variable of an existing system that sets a setting.
+
+    For example `secret: Annotated[SecretStr | None, FromEnvironment("ACME_SECRET")] = None`. The variable comes before
+    the configuration file, and after the setting's own `PEGBOARD__...` variable. An empty value counts as unset. The
+    text is the value. For a `bool` it is read as TOML, and for a `SecretStr` the setting refers to the variable.
+
+    Attributes:
+        variable: the name of the variable.
+    """
+
+    variable: str
+
+
+class PluginConfig(BaseModel):
     """Base of the settings of a plugin or toolkit: unknown keys are errors, and nothing changes them later."""
+
+    # not keywords of the class: type checkers reject a class that is not frozen below one that is
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     @staticmethod
     def folder_of(info: ValidationInfo) -> Path:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from pegboard.config.problems import KeyPath
+from pegboard.config.problems import ConfigProblem, KeyPath, dotted
 
 SourceKind = Literal["default", "defaults", "file", "environment", "command line", "code"]
 
@@ -130,6 +130,12 @@ class Sources:
                 layer, own_path = owner
                 return layer.source((*own_path, *path[end:]))
         return DEFAULT
+
+    def problem(self, message: str, path: KeyPath, suggestion: str | None = None) -> ConfigProblem:
+        """Return a problem with a key, located at the key or else at the table around it."""
+        source = self.around(path)
+        place = None if source.file or not source.by_operator else str(source)
+        return ConfigProblem(message, dotted(path), source.file, source.line, suggestion, place=place)
 
     def raw(self, path: KeyPath) -> str | None:
         """The text of the environment variable that gave this value, where it was read as something else than text."""

@@ -92,7 +92,9 @@ def _target(target: object) -> str:
 
 @cache
 def defaults() -> Mapping[str, Any]:
-    """The lowest layer of configuration: which built-in plugins run. Read without importing any of them.
+    """Return the lowest layer of configuration: the built-in plugins that run, and the variables that set keys.
+
+    No plugin is imported.
 
     Empty where the built-in plugins are not installed.
     """
@@ -103,6 +105,12 @@ def policies() -> Mapping[str, str]:
     """Return the route policy of each built-in plugin that authenticates."""
     found: Mapping[str, str] = _built_in().get("policies", {})
     return found
+
+
+def reserved_secrets() -> frozenset[str]:
+    """Return the names of secrets that plugins keep for themselves: no tool gets them."""
+    names = _built_in().get("environment", {})
+    return frozenset((*names.get("reserved", ()), *names.get("secrets", ())))
 
 
 @cache

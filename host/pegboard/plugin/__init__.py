@@ -22,7 +22,7 @@ _HOMES = {
     "catalogue.extensions": "require_declared",
     "middleware.around": "around",
     "middleware.gate": "Gate",
-    "config": "HostConfig WidensAccess others_can_change",
+    "config": "FromEnvironment HostConfig WidensAccess others_can_change",
     "config.state": "create_state",
     "loading.discovery": "Selection",
     "wire.session_codec": "decode_session encode_session",

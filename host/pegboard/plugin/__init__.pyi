@@ -17,6 +17,7 @@ from pegboard.catalogue.extensions import (
     require_declared,
 )
 from pegboard.config import (
+    FromEnvironment,
     HostConfig,
     WidensAccess,
     others_can_change,
@@ -191,6 +192,7 @@ __all__ = [
     "ErrorAdapter",
     "EventStore",
     "Extension",
+    "FromEnvironment",
     "Gate",
     "HOST_API",
     "HostConfig",

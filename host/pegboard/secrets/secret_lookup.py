@@ -4,7 +4,7 @@ does not decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -15,14 +15,18 @@ from pegboard.plugin.origin import Origin
 from pegboard.plugin.secrets import SecretStore
 from pegboard.secrets.redaction import Redactor
 
-RESERVED_NAMES = frozenset(("ARCADE_API_KEY", "ARCADE_WORKER_SECRET"))
-"""Secrets of the host itself, which no tool may have; nor may it have what begins with one of `RESERVED_PREFIXES`."""
 RESERVED_PREFIXES = ("MCP_", "PEGBOARD_", "_")
+"""No tool gets a secret whose name begins with one of these."""
 
 
-def is_reserved(name: str) -> bool:
-    """Whether a name, in any case, is that of a secret of the host's own."""
-    return name.upper() in RESERVED_NAMES or name.upper().startswith(RESERVED_PREFIXES)
+def is_reserved(name: str, reserved: Collection[str]) -> bool:
+    """Return True if no tool may have the secret of this name, in any case.
+
+    Args:
+        name: the name.
+        reserved: the names that plugins reserve, in capitals.
+    """
+    return name.upper() in reserved or name.upper().startswith(RESERVED_PREFIXES)
 
 
 class SecretStores:
@@ -33,6 +37,7 @@ class SecretStores:
         settings: the validated settings of all plugins, in which fields may hold secrets by their types.
         report: told what went wrong, and with whose store.
         redactor: told what is a secret.
+        reserved: the names of secrets that plugins keep for themselves.
     """
 
     def __init__(
@@ -41,12 +46,18 @@ class SecretStores:
         settings: Sequence[Any],
         report: Callable[[Origin, str], None],
         redactor: Redactor,
+        reserved: Collection[str] = (),
     ) -> None:
+        self._reserved = reserved
         self._stores = list(stores)
         self._report = report
         self._known: dict[str, str | None] = {}
         self._redactor = redactor
         redactor.learn(lambda: [value for one in settings for value in _hidden(one)])
+
+    def is_reserved(self, name: str) -> bool:
+        """Return True if no tool may have the secret of this name."""
+        return is_reserved(name, self._reserved)
 
     def get(self, name: str) -> str | None:
         """The first store's that has it, None when none does; an empty one, or one of blanks, is a missing one.
@@ -54,7 +65,7 @@ class SecretStores:
         Raises:
             ToolDefinitionError: the name is that of a secret of the host's own.
         """
-        if is_reserved(name):
+        if self.is_reserved(name):
             raise ToolDefinitionError(
                 f"it requires the secret {name}, which is kept for the host itself; give the secret another name"
             )

@@ -15,6 +15,7 @@ from pydantic import Field, field_validator, model_validator
 from pegboard import PluginConfig
 from pegboard.plugin import (
     Authenticator,
+    FromEnvironment,
     Lifespan,
     Plugin,
     ProtocolContext,
@@ -66,14 +67,15 @@ class ResourceServerConfig(PluginConfig):
         max_verified: how many of those are remembered.
     """
 
-    resource: str
+    resource: Annotated[str, FromEnvironment("MCP_RESOURCE_SERVER_CANONICAL_URL")]
     authorization_servers: Annotated[
         tuple[AuthorizationServer, ...],
         Field(min_length=1),
         WidensAccess("admits callers with tokens of these servers"),
+        FromEnvironment("MCP_RESOURCE_SERVER_AUTHORIZATION_SERVERS"),
     ]
-    scopes_supported: tuple[str, ...] = ()
-    challenge_scopes: tuple[str, ...] = ()
+    scopes_supported: Annotated[tuple[str, ...], FromEnvironment("MCP_RESOURCE_SERVER_SCOPES_SUPPORTED")] = ()
+    challenge_scopes: Annotated[tuple[str, ...], FromEnvironment("MCP_RESOURCE_SERVER_DEFAULT_CHALLENGE_SCOPES")] = ()
     required_scopes: tuple[str, ...] = ()
     implied_scopes: Annotated[Mapping[str, tuple[str, ...]], WidensAccess("scopes allow more")] = {}
     token_types: tuple[str, ...] = ("at+jwt", "JWT", "")

@@ -12,7 +12,17 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from pegboard import PluginConfig
-from pegboard.plugin import Authenticator, Command, Plugin, Route, WidensAccess, encode, hookimpl, is_weak_secret
+from pegboard.plugin import (
+    Authenticator,
+    Command,
+    FromEnvironment,
+    Plugin,
+    Route,
+    WidensAccess,
+    encode,
+    hookimpl,
+    is_weak_secret,
+)
 
 logger = logging.getLogger("pegboard.plugins.worker")
 
@@ -40,9 +50,15 @@ class WorkerConfig(PluginConfig):
         zoneless_times: `finished_at` has no time zone.
     """
 
-    secret: Annotated[SecretStr | None, WidensAccess("admits callers with tokens of this secret")] = None
+    secret: Annotated[
+        SecretStr | None,
+        WidensAccess("admits callers with tokens of this secret"),
+        FromEnvironment("ARCADE_WORKER_SECRET"),
+    ] = None
     path: str = "/worker"
-    auth_disabled: Annotated[bool, WidensAccess("admits callers without a token")] = False
+    auth_disabled: Annotated[
+        bool, WidensAccess("admits callers without a token"), FromEnvironment("ARCADE_AUTH_DISABLED")
+    ] = False
     auth_disabled_anywhere: Annotated[bool, WidensAccess("admits them from other machines")] = False
     leeway_seconds: float = Field(0, ge=0, le=300)
     require_exp: Annotated[bool, WidensAccess("accepts tokens without an end")] = True

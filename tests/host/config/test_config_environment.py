@@ -9,11 +9,14 @@ from pydantic import SecretStr
 
 from pegboard.config import HostConfig, PluginConfig, validate_section
 from pegboard.errors import ConfigError
+from pegboard.loading.discovery import defaults
+
+NAMES = {"environment": defaults()["environment"]}
 
 
 def load(tmp_path: Path, environ: dict[str, str], text: str = "") -> HostConfig:
     (tmp_path / "hostconfig.toml").write_text(text, "utf-8")
-    return HostConfig.load(Path("hostconfig.toml"), environ=environ, directory=tmp_path)
+    return HostConfig.load(Path("hostconfig.toml"), environ=environ, defaults=NAMES, directory=tmp_path)
 
 
 def problem(tmp_path: Path, environ: dict[str, str]) -> str:
@@ -164,4 +167,6 @@ def test_a_list_that_is_none_is_told_and_not_mended(tmp_path: Path) -> None:
     with pytest.raises(
         ConfigError, match=r'^hostconfig\.toml:2: host\.disabled_tools: expected a list, found text "a"$'
     ):
-        HostConfig.load(Path("hostconfig.toml"), environ={"ARCADE_DISABLED_TOOLS": "b"}, directory=tmp_path)
+        HostConfig.load(
+            Path("hostconfig.toml"), environ={"ARCADE_DISABLED_TOOLS": "b"}, defaults=NAMES, directory=tmp_path
+        )

@@ -16,6 +16,7 @@ from pegboard.config import HostConfig
 from pegboard.config.models import HostSection
 from pegboard.errors import ConfigError
 from pegboard.host import Host
+from pegboard.loading.discovery import defaults
 
 MEANT = '; did you mean "{}"?'
 
@@ -372,7 +373,12 @@ def test_a_program_may_give_a_directory_and_variables(tmp_path: Path) -> None:
 
 def test_what_was_given_is_neither_changed_nor_shared(tmp_path: Path) -> None:
     given: dict[str, Any] = {"host": {"disabled_tools": ["a"]}, "plugins": {"p": {"list": [{"x": 1}], "t": {}}}}
-    config = load(tmp_path, "[plugins.p]\ny = 1\n", {"ARCADE_DISABLED_TOOLS": "b"}, defaults=given)
+    config = load(
+        tmp_path,
+        "[plugins.p]\ny = 1\n",
+        {"ARCADE_DISABLED_TOOLS": "b"},
+        defaults=given | {"environment": defaults()["environment"]},
+    )
     assert given == {"host": {"disabled_tools": ["a"]}, "plugins": {"p": {"list": [{"x": 1}], "t": {}}}}
     given["plugins"]["p"]["list"][0]["x"] = 2
     assert config.plugins["p"]["list"][0]["x"] == 1

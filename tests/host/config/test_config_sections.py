@@ -22,12 +22,18 @@ from pegboard.config import (
     unmatched_patterns,
     validate_section,
 )
+from pegboard.loading.discovery import defaults
 from pegboard.names import spellings
 
 
 def load(tmp_path: Path, text: str, environ: Mapping[str, str] | None = None) -> HostConfig:
     (tmp_path / "hostconfig.toml").write_text(text, "utf-8")
-    return HostConfig.load(Path("hostconfig.toml"), environ=environ or {}, directory=tmp_path)
+    return HostConfig.load(
+        Path("hostconfig.toml"),
+        environ=environ or {},
+        defaults={"environment": defaults()["environment"]},
+        directory=tmp_path,
+    )
 
 
 def wrong(

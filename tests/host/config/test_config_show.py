@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from pegboard.config import HostConfig, HostSection, PluginConfig, config_show, validate_section
 from pegboard.loading import discovery
+from pegboard.loading.discovery import defaults
 
 ROOT = Path(__file__).parents[3]
 
@@ -19,7 +20,10 @@ ROOT = Path(__file__).parents[3]
 def load(tmp_path: Path, text: str, environ: Mapping[str, str] | None = None) -> HostConfig:
     (tmp_path / "hostconfig.toml").write_text(text, "utf-8")
     return HostConfig.load(
-        Path("hostconfig.toml"), environ=environ or {}, directory=tmp_path, defaults={"plugins": {"mcp": {}}}
+        Path("hostconfig.toml"),
+        environ=environ or {},
+        directory=tmp_path,
+        defaults={**defaults(), "plugins": {"mcp": {}}},
     )
 
 

@@ -1,0 +1,123 @@
+"""The sections of plugins and toolkits, validated with their models, and problems with the names of sections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar, get_args, overload
+
+from pydantic import BaseModel
+
+from pegboard.config.environment import literal
+from pegboard.config.hostconfig import HostConfig, Kind, ListName
+from pegboard.config.models import FromEnvironment
+from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order
+from pegboard.config.references import SecretRef, references, resolve
+from pegboard.config.sources import Layer
+from pegboard.config.validation import validate
+
+M = TypeVar("M", bound=BaseModel)
+
+
+@overload
+def validate_section(config: HostConfig, kind: Kind, name: str, model: type[M]) -> M | list[ConfigProblem]: ...
+@overload
+def validate_section(config: HostConfig, kind: Kind, name: str, model: None) -> list[ConfigProblem] | None: ...
+def validate_section(
+    config: HostConfig, kind: Kind, name: str, model: type[BaseModel] | None
+) -> BaseModel | list[ConfigProblem] | None:
+    """A plugin's or toolkit's settings as its own model, or all that is wrong with them.
+
+    References `{ env = "NAME" }` are replaced by the variables' values; one that is missing or empty is a problem.
+    Validators find the base of relative paths with `PluginConfig.folder_of`.
+
+    Args:
+        config: the configuration.
+        kind: "plugins" or "toolkits".
+        name: the plugin's or toolkit's name; without a section the model's defaults hold.
+        model: its model; None when it takes no settings, and then None is what a section without keys gives.
+    """
+    section, path = config.section(kind, name), (kind, name)
+    if model is None:
+        return [config.problem("takes no settings", (*path, key)) for key in section] or None
+    section = {**section, **_from_environment(config, path, model)}
+    refs = dict(references(section, path))
+    missing = {place: ref for place, ref in refs.items() if ref.value is None}
+    problems = [
+        config.problem(f'the environment variable "{ref.env}" is missing or empty', place)
+        for place, ref in missing.items()
+    ]
+    checked = validate(model, resolve(section), config.sources, path, _folders(config, path, section), refs)
+    if isinstance(checked, list):
+        # what is said of a table around such a place may be due to it alone
+        unset = {dotted(place[:end]) for place in missing for end in range(len(path), len(place) + 1)}
+        problems += [problem for problem in checked if problem.key not in unset]
+    return in_order(problems) or checked
+
+
+def declared_variables(model: type[BaseModel]) -> Iterator[tuple[str, str, str]]:
+    """Yield the key, the variable and the kind (see `EnvironmentNames`) of each `FromEnvironment` of a model."""
+    for name, field in model.model_fields.items():
+        for mark in field.metadata:
+            if isinstance(mark, FromEnvironment):
+                from pydantic import SecretStr  # few models need it
+
+                types = (field.annotation, *get_args(field.annotation))
+                kind = "secrets" if SecretStr in types else "literals" if bool in types else "values"
+                yield field.alias or name, mark.variable, kind
+
+
+def _from_environment(config: HostConfig, path: KeyPath, model: type[BaseModel]) -> dict[str, Any]:
+    """Return the settings that variables set which a model declares and the defaults do not list."""
+    found: dict[str, Any] = {}
+    environ = config.environ or {}
+    for key, variable, kind in declared_variables(model) if environ else ():
+        text = environ.get(variable, "").strip()
+        here = (*path, key)
+        if not text or config.source(here).kind in ("environment", "command line"):
+            continue
+        value = literal(text) if kind == "literals" else text
+        found[key] = SecretRef(variable, environ[variable]) if kind == "secrets" else value
+        section, name = map(str, path)
+        tree = {section: {name: {key: {"env": variable} if kind == "secrets" else value}}}
+        config.sources.lay(Layer("environment", tree, variables={here: variable}, raw={here: text}))
+    return found
+
+
+def _folders(config: HostConfig, path: KeyPath, section: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the folder of relative paths, and the keys that are given elsewhere and count from another one."""
+    elsewhere = (key for key in section if config.source((*path, key)).kind in ("environment", "command line"))
+    return {"directory": config.directory, "folders": dict.fromkeys(elsewhere, config.working_directory)}
+
+
+def unknown_sections(config: HostConfig, kind: Kind, known: Iterable[str]) -> list[ConfigProblem]:
+    """A problem for every section of this kind that the operator wrote and whose name is none of those known."""
+    from pegboard.names import nearest
+
+    known = set(known)
+    sections = config.plugins if kind == "plugins" else config.toolkits
+    return [
+        config.problem(f"no {kind[:-1]} of this name is installed", (kind, name), nearest(name, known))
+        for name in sections
+        if name not in known and config.source((kind, name)).by_operator
+    ]
+
+
+def unmatched_patterns(
+    config: HostConfig, key: ListName, unmatched: Iterable[str], forms: Iterable[str]
+) -> list[ConfigProblem]:
+    """A problem for every pattern of a disabling list that names nothing.
+
+    Args:
+        config: the configuration.
+        key: the list.
+        unmatched: those of its patterns, as `Patterns.unmatched` or `Patterns.unmatched_plugins` gives them.
+        forms: names there are, for suggestions.
+    """
+    from pegboard.names import nearest
+
+    patterns = getattr(config.host, key)
+    forms = tuple(forms)
+    return [
+        config.problem(f'"{text}" matches nothing', ("host", key, patterns.index(text)), nearest(text, forms))
+        for text in unmatched
+    ]
