@@ -55,7 +55,8 @@ def test_another_source_comes_first(tmp_path: Path, environ: dict[str, str], ove
 
 def test_a_wrong_value_names_the_variable(tmp_path: Path) -> None:
     problems = validate_section(load(tmp_path, {"ACME_VERBOSE": "maybe"}), "plugins", "acme", Settings)
-    assert list(map(str, problems)) == [  # type: ignore[call-overload]
+    assert isinstance(problems, list)
+    assert list(map(str, problems)) == [
         'environment variable ACME_VERBOSE: plugins.acme.verbose: expected true or false, found text "maybe"'
     ]
 
