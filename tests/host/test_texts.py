@@ -73,18 +73,17 @@ HIDDEN = {
 }
 
 
-@pytest.mark.parametrize("text", FINE.values(), ids=FINE)
-def test_what_writing_needs_is_taken(text: str) -> None:
-    assert complaint(text) is None
+def test_characters_that_writing_needs_are_accepted() -> None:
+    assert {name: complaint(text) for name, text in FINE.items()} == dict.fromkeys(FINE)
 
 
-@pytest.mark.parametrize(("text", "told"), HIDDEN.values(), ids=HIDDEN)
-def test_what_is_not_seen_is_found(text: str, told: str) -> None:
-    found = complaint(text)
-    assert found is not None
-    assert told in found
-    assert found.isascii()
-    assert found.isprintable()
+def test_invisible_characters_are_found() -> None:
+    for name, (text, expected) in HIDDEN.items():
+        found = complaint(text)
+        assert found is not None, name
+        assert expected in found
+        assert found.isascii()
+        assert found.isprintable()
 
 
 def test_a_value_is_searched_to_its_depth() -> None:
@@ -180,34 +179,26 @@ DEFINITIONS: dict[str, tuple[ToolDefinition, str]] = {
 }
 
 
-@pytest.mark.parametrize(("definition", "told"), DEFINITIONS.values(), ids=DEFINITIONS)
-async def test_what_is_wrong_costs_its_tool_and_is_told_with_its_place(
-    definition: ToolDefinition, told: str, caplog: pytest.LogCaptureFixture
+async def test_an_invalid_text_disables_its_tool_and_the_problem_names_the_place(
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     kit = Toolkit("kit")
     kit.tool(name="good")(simple)
-    kit._tools.append(definition)
+    kit._tools += [definition for definition, _ in DEFINITIONS.values()]
     with caplog.at_level(logging.CRITICAL):
         async with make_host(kit) as host:
-            (problem,) = host.problems
+            messages = [problem.message for problem in host.problems]
             assert list(host.assembly.tools) == ["kit_good"]
-    name, code = definition.function.__name__, definition.function.__code__
-    assert f"tool '{name}' ({code.co_filename}:{code.co_firstlineno}): " in problem.message
-    assert told in problem.message
+    for definition, expected in DEFINITIONS.values():
+        name, code = definition.function.__name__, definition.function.__code__
+        place = f"tool '{name}' ({code.co_filename}:{code.co_firstlineno}): "
+        assert [one for one in messages if place in one and expected in one], expected
 
 
-async def test_a_prompt_and_a_resource_are_held_against_the_same() -> None:
+async def test_prompts_and_resources_are_checked_too_and_valid_texts_are_served() -> None:
     kit = Toolkit("kit")
     kit.prompt(described)
     kit.resource("docs://a", name=f"a{ZERO_WIDTH}")(lambda: "text")
-    async with make_host(kit) as host:
-        messages = [problem.message for problem in host.problems]
-    assert any("prompt 'described'" in one and "parameter 'a': its description has U+200B" in one for one in messages)
-    assert any("resource 'docs://a'" in one and "its name has U+200B" in one for one in messages)
-
-
-async def test_what_writing_needs_is_served() -> None:
-    kit = Toolkit("kit")
 
     @kit.tool(title="\U0001f468\u200d\U0001f469\u200d\U0001f467")
     def family(name: Annotated[str, FINE["Persian with a non-joiner"]], separator: str = "\t") -> dict[str, Any]:
@@ -215,5 +206,9 @@ async def test_what_writing_needs_is_served() -> None:
         return {"name": name}
 
     async with make_host(kit) as host:
-        assert host.problems == ()
         assert host.assembly.tools["kit_family"].tool.description == "\u2764\ufe0f"
+        resource, prompt = sorted(problem.message for problem in host.problems)[::-1]
+    assert "resource 'docs://a'" in resource
+    assert "its name has U+200B" in resource
+    assert "prompt 'described'" in prompt
+    assert "parameter 'a': its description has U+200B" in prompt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -39,6 +40,12 @@ def text(**fields: Any) -> TextContent:
     return TextContent("x", Annotations(**fields))
 
 
+def complaint(read: Callable[[Any], Any], item: Any) -> str:
+    with pytest.raises((ContentError, ToolOutputError)) as rejected:
+        read(item)
+    return str(getattr(rejected.value, "developer_message", rejected.value))
+
+
 SOUND = [
     "text",
     TextContent(""),
@@ -54,7 +61,7 @@ SOUND = [
 
 
 @pytest.mark.parametrize("item", SOUND, ids=repr)
-def test_what_is_in_order_stays_as_it_is(item: Any) -> None:
+def test_valid_content_is_unchanged(item: Any) -> None:
     assert checked(item) == (TextContent(item) if isinstance(item, str) else item)
 
 
@@ -64,29 +71,22 @@ def test_what_is_in_order_stays_as_it_is(item: Any) -> None:
     [
         (5, "int is no content; there are: str, TextContent, ImageContent"),
         (None, "NoneType is no content"),
-        (b"x", "bytes is no content"),
-        (("x", None, None), "tuple is no content"),
         (TextContent(5), "TextContent.text: int is no text"),  # type: ignore[arg-type]
         (text(audience="user"), "annotations.audience: 'user' is no list; it holds 'user' and 'assistant'"),
         (text(audience=["system"]), "annotations.audience: 'system' is no role; there are 'user' and 'assistant'"),
-        (text(audience=["User"]), "'User' is no role"),
         (text(audience=[5]), "5 is no role"),
         (text(priority=1.1), "annotations.priority: 1.1 is no number from 0 to 1"),
-        (text(priority=-1), "-1 is no number"),
         (text(priority=True), "True is no number"),
         (text(priority=float("nan")), "nan is no number"),
         (text(priority="1"), "'1' is no number"),
         (text(last_modified="yesterday"), "annotations.last_modified: 'yesterday' is no time in ISO 8601"),
-        (text(last_modified=5), "5 is no time"),
         (TextContent("x", {"audience": []}), "annotations: dict is not Annotations"),  # type: ignore[arg-type]
         (TextContent("x", meta={"progressToken": 1}), "the meta of TextContent: the key 'progressToken' is reserved"),
         (TextContent("x", meta=[1]), "the meta of TextContent"),  # type: ignore[arg-type]
         (ImageContent(b"", "png"), "ImageContent.mime_type: 'png' is no media type"),
-        (ImageContent(b"", ""), "'' is no media type"),
         (AudioContent(b"", ANY), "AudioContent.mime_type: None is no media type"),
         (ImageContent("a", "image/png"), "ImageContent.data: it is not base64"),
         (ImageContent("-_-_", "image/png"), "it is not base64"),
-        (ImageContent("ü", "image/png"), "it is not base64"),
         (ImageContent([1], "image/png"), "ImageContent.data: list is neither bytes nor text"),  # type: ignore[arg-type]
         (EmbeddedResource(5), "EmbeddedResource.resource: int is not ResourceContents"),  # type: ignore[arg-type]
         (EmbeddedResource(ResourceContents("/x", "")), "EmbeddedResource.resource.uri: '/x' is no absolute URI"),
@@ -95,17 +95,14 @@ def test_what_is_in_order_stays_as_it_is(item: Any) -> None:
         (EmbeddedResource(ResourceContents("x:y", "", None, {"ui": 1})), "the key 'ui' is reserved"),
         (link(uri="y"), "ResourceLink.uri: 'y' is no absolute URI"),
         (link(name=None), "ResourceLink.name: NoneType is no text"),
-        (link(title=5), "ResourceLink.title: int is no text"),
         (link(size=-1), "ResourceLink.size: -1 is no number of bytes"),
         (link(size=True), "True is no number of bytes"),
         (link(icons=Icon("https://x")), "icons: Icon is no list of Icon"),
     ],
     ids=repr,
 )
-def test_what_the_specification_does_not_know_is_refused_with_the_reason(item: Any, reason: str) -> None:
-    with pytest.raises(ContentError) as refused:
-        checked(item)
-    assert reason in str(refused.value)
+def test_content_that_the_specification_does_not_allow_is_rejected(item: Any, reason: str) -> None:
+    assert reason in complaint(checked, item)
 
 
 @pytest.mark.requirement("MSG-23")
@@ -114,19 +111,15 @@ def test_what_the_specification_does_not_know_is_refused_with_the_reason(item: A
     [
         (5, "int is no Icon"),
         (Icon("javascript:alert(1)"), "src 'javascript:alert(1)' is no https:, http: or data: URI"),
-        (Icon("/icon.png"), "is no https:"),
         (Icon(ANY), "src None is no"),
         (Icon("https://x", 5), "mime_type: int is no text"),  # type: ignore[arg-type]
         (Icon("https://x", sizes="48x48"), "sizes '48x48' are no list"),
-        (Icon("https://x", sizes=["big"]), "sizes ['big'] are no list"),
         (Icon("https://x", theme="blue"), "theme 'blue' is none; there are 'light' and 'dark'"),  # type: ignore[arg-type]
     ],
     ids=repr,
 )
-def test_icons_that_could_not_be_shown_are_refused(icon: Any, reason: str) -> None:
-    with pytest.raises(ContentError) as refused:
-        check_icons([icon])
-    assert reason in str(refused.value)
+def test_icons_that_clients_cannot_show_are_rejected(icon: Any, reason: str) -> None:
+    assert reason in complaint(lambda one: check_icons([one]), icon)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +127,6 @@ def test_icons_that_could_not_be_shown_are_refused(icon: Any, reason: str) -> No
     [
         ({"type": "text", "text": "x", "_meta": {"a": 1}}, TextContent("x", None, {"a": 1})),
         ({"type": "image", "data": "", "mimeType": "a/b"}, ImageContent("", "a/b")),
-        ({"type": "audio", "data": "", "mimeType": "a/b"}, AudioContent("", "a/b")),
         (
             {"type": "resource", "resource": {"uri": "x:y", "text": "t", "mimeType": "a/b"}, "annotations": {}},
             EmbeddedResource(ResourceContents("x:y", "t", "a/b"), Annotations()),
@@ -158,7 +150,6 @@ def test_objects_of_the_specification_are_read(item: Any, record: Any) -> None:
     ("item", "reason"),
     [
         ({}, "content of type None; there are 'text', 'image'"),
-        ({"type": "video"}, "content of type 'video'"),
         ({"type": "text"}, "content of type 'text' lacks text"),
         ({"type": "text", "text": "x", "colour": "red"}, "content of type 'text' has no member 'colour'"),
         ({"type": "image", "data": "", "mimetype": "a/b"}, "lacks mimeType"),
@@ -170,19 +161,16 @@ def test_objects_of_the_specification_are_read(item: Any, record: Any) -> None:
         ({"type": "text", "text": "x", "annotations": 5}, "annotations: int is no object"),
         ({"type": "resource", "resource": "x"}, "resource: str is no object"),
         ({"type": "resource", "resource": {"uri": "x:y"}}, "resource: it has either text or blob"),
-        ({"type": "resource", "resource": {"uri": "x:y", "text": "", "blob": ""}}, "either text or blob"),
         ({"type": "resource", "resource": {"uri": "x:y", "blob": "?"}}, "resource.blob: it is not base64"),
         ({"type": "resource", "resource": {"uri": "x:y", "blob": 5}}, "resource.blob: int is no text"),
         ({"type": "resource_link", "uri": "x:y", "name": "y", "icons": {"src": "https://x"}}, "icons: dict is no list"),
     ],
 )
-def test_objects_that_the_specification_does_not_have_are_refused(item: Any, reason: str) -> None:
-    with pytest.raises(ContentError) as refused:
-        checked(item)
-    assert reason in str(refused.value)
+def test_objects_that_the_specification_does_not_define_are_rejected(item: Any, reason: str) -> None:
+    assert reason in complaint(checked, item)
 
 
-# --- what functions give
+# --- results of functions
 
 
 def same(value: Any) -> Any:
@@ -197,7 +185,7 @@ def same(value: Any) -> Any:
     ],
     ids=repr,
 )  # fmt: skip
-def test_what_is_no_result_written_out_is_a_value(value: Any) -> None:
+def test_a_value_that_is_not_a_call_tool_result_is_a_value(value: Any) -> None:
     assert tool_result(value, same, is_free=True) is None
 
 
@@ -226,16 +214,13 @@ def test_content_is_a_result(value: Any, result: ToolResult) -> None:
         (ToolResult(meta={"ui": 1}), "the key 'ui' is reserved"),
     ],
 )
-def test_a_result_that_is_not_in_order_is_an_error_of_the_tool(value: Any, reason: str) -> None:
-    with pytest.raises(ToolOutputError) as refused:
-        tool_result(value, same, is_free=True)
-    assert reason in str(refused.value.developer_message)
+def test_an_invalid_result_is_an_error_of_the_tool(value: Any, reason: str) -> None:
+    assert reason in complaint(lambda one: tool_result(one, same, is_free=True), value)
 
 
-def test_content_in_place_of_what_is_declared_is_an_error_with_advice() -> None:
-    with pytest.raises(ToolOutputError) as refused:
-        tool_result([TextContent("x")], same, is_free=False)
-    assert "annotate the result as content" in str(refused.value.developer_message)
+def test_content_in_place_of_the_declared_type_is_an_error_with_advice() -> None:
+    advice = complaint(lambda one: tool_result(one, same, is_free=False), [TextContent("x")])
+    assert "annotate the result as content" in advice
     failed = ToolResult(content=(TextContent("x"),), is_error=True)
     assert tool_result(failed, same, is_free=False) == failed
     assert tool_result(ToolResult(5), same, is_free=False) == ToolResult(5, structured=True)
@@ -254,7 +239,7 @@ def test_content_in_place_of_what_is_declared_is_an_error_with_advice() -> None:
     ],
     ids=repr,
 )
-def test_what_a_prompt_gives_are_messages(value: Any, messages: list[PromptMessage]) -> None:
+def test_the_result_of_a_prompt_becomes_messages(value: Any, messages: list[PromptMessage]) -> None:
     assert prompt_result(value, "d") == PromptResult(tuple(messages), "d")
 
 
@@ -263,7 +248,6 @@ def test_what_a_prompt_gives_are_messages(value: Any, messages: list[PromptMessa
     ("value", "reason"),
     [
         (PromptMessage("x", "system"), "role: 'system' is no role; there are 'user' and 'assistant'"),  # type: ignore[arg-type]
-        ([{"role": "tool", "content": "x"}], "role: 'tool' is no role"),
         ([{"role": ["user"], "content": "x"}], "['user'] is no role"),
         ({"role": "user", "text": "x"}, "message lacks content"),
         (5, "int is no content"),
@@ -274,10 +258,8 @@ def test_what_a_prompt_gives_are_messages(value: Any, messages: list[PromptMessa
     ],
     ids=repr,
 )
-def test_what_is_no_message_is_refused(value: Any, reason: str) -> None:
-    with pytest.raises(ContentError) as refused:
-        prompt_result(value, None)
-    assert reason in str(refused.value)
+def test_invalid_messages_are_rejected(value: Any, reason: str) -> None:
+    assert reason in complaint(lambda one: prompt_result(one, None), value)
 
 
 @pytest.mark.parametrize(
@@ -285,7 +267,6 @@ def test_what_is_no_message_is_refused(value: Any, reason: str) -> None:
     [
         ("x", [ResourceContents("x:y", "x", "text/plain")]),
         (b"x", [ResourceContents("x:y", b"x", "application/octet-stream")]),
-        (bytearray(b"x"), [ResourceContents("x:y", b"x", "application/octet-stream")]),
         (memoryview(b"x"), [ResourceContents("x:y", b"x", "application/octet-stream")]),
         (["x"], [ResourceContents("x:y", "JSON", "application/json")]),
         (ResourceContents("x:z", "z"), [ResourceContents("x:z", "z")]),
@@ -297,29 +278,23 @@ def test_what_is_no_message_is_refused(value: Any, reason: str) -> None:
     ],
     ids=lambda one: type(one).__name__ if isinstance(one, memoryview) else repr(one),
 )
-def test_what_a_resource_gives_are_contents(value: Any, contents: list[ResourceContents]) -> None:
+def test_the_result_of_a_resource_becomes_contents(value: Any, contents: list[ResourceContents]) -> None:
     assert resource_result(value, "x:y", None, lambda _: "JSON") == ResourceResult(tuple(contents))
 
 
-def test_a_declared_media_type_holds_for_whatever_has_none() -> None:
+def test_a_declared_media_type_is_the_default_of_contents() -> None:
     values: list[Any] = ["x", b"x", {}]
     for value in values:
         (part,) = resource_result(value, "x:y", "a/b", str).contents
         assert part.mime_type == "a/b"
 
 
-NO_CONTENTS: list[Any] = [
-    ResourceContents("y", "x"),
-    [ResourceContents("x:y", "x"), 5],
-    ResourceResult("x"),  # type: ignore[arg-type]
-    ResourceResult((5,)),  # type: ignore[arg-type]
-]
-
-
-@pytest.mark.parametrize("value", NO_CONTENTS)
-def test_contents_that_are_not_in_order_are_refused(value: Any) -> None:
-    with pytest.raises(ContentError):
-        resource_result(value, "x:y", None, str)
+def test_invalid_contents_are_rejected() -> None:
+    wrong: list[Any] = [
+        ResourceContents("y", "x"), [ResourceContents("x:y", "x"), 5], ResourceResult("x"), ResourceResult((5,)),  # type: ignore[arg-type]
+    ]  # fmt: skip
+    for value in wrong:
+        assert complaint(lambda one: resource_result(one, "x:y", None, str), value)
 
 
 MEMBERS = ["type", "text", "data", "mimeType", "resource", "uri", "annotations", "audience", "content", "role"]
@@ -336,7 +311,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_no_value_breaks_the_rules_but_by_being_refused(value: Any) -> None:
+def test_no_value_makes_the_rules_fail(value: Any) -> None:
     for read in (checked, lambda one: prompt_result(one, None), lambda one: tool_result(one, same, is_free=True)):
         try:
             read(value)

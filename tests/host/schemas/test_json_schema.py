@@ -37,10 +37,10 @@ def compiled(schema: Any) -> JsonSchema:
     return compile_schema(schema, "its input schema", ToolInputSchemaError)
 
 
-def nested(levels: int, keyword: str = "not") -> dict[str, Any]:
+def nested(levels: int) -> dict[str, Any]:
     schema: dict[str, Any] = {}
     for _ in range(levels):
-        schema = {keyword: schema}
+        schema = {"not": schema}
     return schema
 
 
@@ -60,7 +60,7 @@ def lines(schema: dict[str, Any], value: Any) -> list[str]:
 
 @pytest.mark.requirement("SCHEMA-01")
 @pytest.mark.parametrize("dialect", [NEW, NEW + "#", OLD, OLD.removesuffix("#")])
-def test_two_dialects_are_known(dialect: str) -> None:
+def test_two_dialects_are_supported(dialect: str) -> None:
     assert compiled({"$schema": dialect, "type": "object"}).problems({}) == []
 
 
@@ -70,20 +70,17 @@ def test_two_dialects_are_known(dialect: str) -> None:
     [
         "http://json-schema.org/draft-04/schema#",
         "https://json-schema.org/draft/2019-09/schema",
-        "https://example.com/own",
-        "http://json-schema.org/schema#",
         "",
         5,
-        None,
     ],
 )
-@pytest.mark.parametrize("inside", [False, True])
-def test_no_other_dialect_is_and_the_known_ones_are_named(dialect: Any, inside: bool) -> None:
+def test_other_dialects_are_rejected_and_the_known_ones_are_named(dialect: Any) -> None:
     schema = {"$schema": dialect, "$id": "https://example.com/x"}
-    with pytest.raises(ToolInputSchemaError, match=r"its input schema: its dialect .* is not served") as refused:
-        compiled({"properties": {"a": schema}} if inside else schema)
-    assert NEW in str(refused.value)
-    assert OLD.removesuffix("#") in str(refused.value)
+    for one in (schema, {"properties": {"a": schema}}):
+        with pytest.raises(ToolInputSchemaError, match=r"its input schema: its dialect .* is not served") as rejected:
+            compiled(one)
+        assert NEW in str(rejected.value)
+        assert OLD.removesuffix("#") in str(rejected.value)
 
 
 @pytest.mark.requirement("SCHEMA-01", "SCHEMA-04")
@@ -98,9 +95,7 @@ def test_the_dialect_decides_what_keywords_mean() -> None:
     ref = {"$ref": "#/definitions/a", "maximum": 3, "definitions": {"a": {"type": "integer"}}}
     assert lines(ref, 4) == ["must be at most 3"]
     assert lines({"$schema": OLD, **ref}, 4) == []  # draft-07 knows nothing beside a reference
-
-
-def test_a_property_called_schema_is_no_dialect() -> None:
+    # a property called $schema is not a dialect
     assert lines({"properties": {"$schema": {"type": "string"}}, "const": {"$schema": 5}}, {"$schema": 5}) != []
 
 
@@ -126,47 +121,28 @@ def test_a_property_called_schema_is_no_dialect() -> None:
         ({"properties": {1: {}}}, "whose name is not text"),
     ],
 )
-def test_a_schema_that_is_none(schema: Any, complaint: str) -> None:
+def test_a_schema_that_is_not_sound(schema: Any, complaint: str) -> None:
     with pytest.raises(ToolInputSchemaError, match=f"^its input schema: .*{complaint}"):
         compiled(schema)
 
 
-@pytest.mark.requirement("SCHEMA-07")
-@pytest.mark.parametrize(
-    "ref",
-    [
-        "https://example.com/a.json",
-        "http://127.0.0.1:9/x",
-        "file:///etc/hostname",
-        "#/$defs/none",
-        "#none",
-        "other.json",
-        "urn:x",
-    ],
-)
+@pytest.mark.requirement("SCHEMA-06", "SCHEMA-07")
 @pytest.mark.parametrize("dialect", [NEW, OLD])
-def test_references_lead_into_the_schema_or_nowhere(ref: str, dialect: str) -> None:
-    for schema in ({"$ref": ref}, {"properties": {"a": {"$ref": ref}}}, {"items": {"anyOf": [{}, {"$ref": ref}]}}):
-        with pytest.raises(ToolInputSchemaError, match="nothing is retrieved") as caught:
-            compiled({"$schema": dialect, **schema})
-        assert ref.removeprefix("#") in str(caught.value)
-        assert "registry" not in str(caught.value)
-
-
-@pytest.mark.requirement("SCHEMA-06")
-def test_nothing_is_retrieved_from_files(tmp_path: Path) -> None:
+def test_references_lead_into_the_schema_and_nothing_is_retrieved(dialect: str, tmp_path: Path) -> None:
     (tmp_path / "schema.json").write_text('{"type": "string"}')
-    with pytest.raises(ToolInputSchemaError, match="nothing is retrieved"):
-        compiled({"properties": {"a": {"$ref": (tmp_path / "schema.json").as_uri()}}})
-
-
-@pytest.mark.requirement("SCHEMA-06")
-def test_nothing_is_retrieved_from_the_network() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        for dialect in (NEW, OLD):
-            with pytest.raises(ToolInputSchemaError, match="nothing is retrieved"):
-                compiled({"$schema": dialect, "properties": {"a": {"$ref": f"http://127.0.0.1:{port}/a.json"}}})
+        local = f"http://127.0.0.1:{server.getsockname()[1]}/a.json"
+        file = (tmp_path / "schema.json").as_uri()
+        for ref in (local, file, "https://example.com/a.json", "#/$defs/none", "#none", "other.json", "urn:x"):
+            for schema in (
+                {"$ref": ref},
+                {"properties": {"a": {"$ref": ref}}},
+                {"items": {"anyOf": [{}, {"$ref": ref}]}},
+            ):
+                with pytest.raises(ToolInputSchemaError, match="nothing is retrieved") as caught:
+                    compiled({"$schema": dialect, **schema})
+                assert ref.removeprefix("#") in str(caught.value)
+                assert "registry" not in str(caught.value)
         server.setblocking(False)
         with pytest.raises(BlockingIOError):
             server.accept()
@@ -191,9 +167,6 @@ def test_references_inside_the_schema() -> None:
     assert lines(schema, wrong) == [
         "a must be a string", "b must be an integer", "c must be an integer", "d must be null",
     ]  # fmt: skip
-
-
-def test_the_dialects_themselves_are_known_without_the_network() -> None:
     assert lines({"$ref": NEW}, {"type": 5}) != []
     assert lines({"$schema": OLD, "$ref": OLD}, {"type": 5}) != []
 
@@ -202,42 +175,25 @@ def test_the_dialects_themselves_are_known_without_the_network() -> None:
 
 
 @pytest.mark.requirement("SCHEMA-08")
-def test_depth_is_bounded() -> None:
-    assert compiled(nested(100)).problems(5) == []
-    for schema in (nested(101), {"default": json.loads("[" * 200 + "]" * 200)}):
-        with pytest.raises(ToolInputSchemaError, match="nested deeper than 100 levels"):
+def test_the_size_of_a_schema_is_limited() -> None:
+    itself: dict[str, Any] = {}
+    itself["properties"] = {"a": itself, "b": itself}
+    chain: dict[str, Any] = {f"d{at}": {"$ref": f"#/$defs/d{at + 1}"} for at in range(1000)}
+    too_large: list[tuple[Any, str]] = [
+        (nested(101), "nested deeper than 100 levels"),
+        ({"default": json.loads("[" * 200 + "]" * 200)}, "nested deeper than 100 levels"),
+        (itself, "nested deeper"),
+        ({"properties": {f"p{at}": {} for at in range(5000)}}, "has 5001 subschemas, the limit is 5000"),
+        ({"enum": list(range(50_000))}, "holds more than 50000 values"),
+        ({"$defs": chain | {"d1000": {}}, "$ref": "#/$defs/d0"}, "go too deep"),
+        *((doubled(levels), f"subschemas, the limit is {MAX_SUBSCHEMA_VISITS}") for levels in (14, 40, 90)),
+    ]
+    for schema, complaint in too_large:
+        with pytest.raises(ToolInputSchemaError, match=complaint):
             compiled(schema)
-
-
-def test_a_schema_that_holds_itself_is_refused() -> None:
-    schema: dict[str, Any] = {}
-    schema["properties"] = {"a": schema, "b": schema}
-    with pytest.raises(ToolInputSchemaError, match="nested deeper"):
-        compiled(schema)
-
-
-@pytest.mark.requirement("SCHEMA-08")
-def test_the_number_of_subschemas_is_bounded() -> None:
-    assert compiled({"properties": {f"p{at}": {} for at in range(4000)}}).problems({}) == []
-    with pytest.raises(ToolInputSchemaError, match="has 5001 subschemas, the limit is 5000"):
-        compiled({"properties": {f"p{at}": {} for at in range(5000)}})
-    with pytest.raises(ToolInputSchemaError, match="holds more than 50000 values"):
-        compiled({"enum": list(range(50_000))})
-
-
-@pytest.mark.requirement("SCHEMA-08")
-def test_forms_that_multiply_are_bounded() -> None:
-    assert compiled(doubled(10)).problems({}) == []
-    for levels in (14, 40, 90):
-        with pytest.raises(ToolInputSchemaError, match=rf"subschemas, the limit is {MAX_SUBSCHEMA_VISITS}"):
-            compiled(doubled(levels))
-
-
-@pytest.mark.requirement("SCHEMA-08")
-def test_references_that_go_on_and_on_are_bounded() -> None:
-    defs: dict[str, Any] = {f"d{at}": {"$ref": f"#/$defs/d{at + 1}"} for at in range(1000)}
-    with pytest.raises(ToolInputSchemaError, match="go too deep"):
-        compiled({"$defs": defs | {"d1000": {}}, "$ref": "#/$defs/d0"})
+    assert compiled(nested(100)).problems(5) == []
+    for schema in ({"properties": {f"p{at}": {} for at in range(4000)}}, doubled(10)):
+        assert compiled(schema).problems({}) == []
 
 
 @pytest.mark.parametrize(
@@ -264,7 +220,7 @@ def test_the_measure_of_work(schema: dict[str, Any], visits: int, returns: int) 
     assert effort(schema) == (visits, returns)
 
 
-def test_what_recurs_in_many_ways_is_looked_at_in_no_time_and_explained_while_it_is_small() -> None:
+def test_a_recursive_schema_is_checked_fast_and_explained_only_for_small_values() -> None:
     schema = compiled(TREE)
     value: dict[str, Any] = {}
     for _ in range(150):
@@ -276,7 +232,7 @@ def test_what_recurs_in_many_ways_is_looked_at_in_no_time_and_explained_while_it
     ]
 
 
-def test_many_mistakes_are_not_collected() -> None:
+def test_very_many_problems_are_not_collected() -> None:
     schema = compiled({"items": {"type": "string"}})
     assert len(schema.problems([1] * 1000)) == 1000
     wide = compiled({"items": {"type": "string", "allOf": [{"allOf": [{}] * 30}] * 30}})
@@ -302,30 +258,24 @@ def test_many_mistakes_are_not_collected() -> None:
         (r"^[\s\S]{1,5000}$", "is too large; bound lengths with maxLength"),
     ],
 )
-@pytest.mark.parametrize("place", ["root", "property", "names", "unused"])
-def test_expressions_that_are_refused(pattern: str, complaint: str, place: str) -> None:
-    schema = {
-        "root": {"pattern": pattern},
-        "property": {"properties": {"a": {"pattern": pattern}}},
-        "names": {"patternProperties": {pattern: {}}},
-        "unused": {"$defs": {"a": {"pattern": pattern}}},
-    }[place]
-    with pytest.raises(ToolInputSchemaError, match=f"the pattern {re.escape(repr(pattern))} ({complaint})"):
-        compiled(schema)
+def test_expressions_that_are_rejected(pattern: str, complaint: str) -> None:
+    for schema in (
+        {"pattern": pattern},
+        {"properties": {"a": {"pattern": pattern}}},
+        {"patternProperties": {pattern: {}}},
+        {"$defs": {"a": {"pattern": pattern}}},
+    ):
+        with pytest.raises(ToolInputSchemaError, match=f"the pattern {re.escape(repr(pattern))} ({complaint})"):
+            compiled(schema)
 
 
 @pytest.mark.requirement("SCHEMA-08")
 @pytest.mark.parametrize(
     "pattern", ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(.*)*x", "^([a-z]+)*$", "(a?){60}a{60}", "^(.*?,){11}P"]
 )
-def test_no_expression_takes_longer_than_the_text_is_long(pattern: str) -> None:
+def test_every_expression_takes_linear_time(pattern: str) -> None:
     """Engines that go back take more than ages for these; the limit of the test is what would end them."""
     assert compiled({"pattern": pattern}).problems("a" * 50_000 + "!") != [] or pattern.startswith("(a?)")
-
-
-def test_names_of_properties_by_expression() -> None:
-    schema = {"patternProperties": {"^x-": {"type": "integer"}}, "additionalProperties": False}
-    assert lines(schema, {"x-a": "b", "y": 1}) == ["x-a must be an integer", "y is not a parameter of this tool"]
 
 
 # --- what is wrong with a value
@@ -336,6 +286,11 @@ def test_names_of_properties_by_expression() -> None:
     [
         ({"type": "integer"}, "x", ["must be an integer"]),
         ({"type": "integer"}, True, ["must be an integer"]),
+        (
+            {"patternProperties": {"^x-": {"type": "integer"}}, "additionalProperties": False},
+            {"x-a": "b", "y": 1},
+            ["x-a must be an integer", "y is not a parameter of this tool"],
+        ),
         ({"type": "integer"}, 1.0, []),
         ({"type": ["string", "null"]}, 1, ["must be null or a string"]),
         ({"properties": {"a": {"items": {"type": "boolean"}}}}, {"a": [True, 1]}, ["a.1 must be true or false"]),
@@ -403,39 +358,26 @@ def test_names_of_properties_by_expression() -> None:
         ({"format": "date"}, "no date at all", []),
     ],
 )
-def test_mistakes_in_words(schema: dict[str, Any], value: Any, expected: list[str]) -> None:
+def test_the_messages_of_a_schema(schema: dict[str, Any], value: Any, expected: list[str]) -> None:
     assert lines(schema, value) == expected
 
 
-SECRET = "s3cr3t-value"
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"type": "integer"},
-        {"enum": [1]},
-        {"const": 1},
-        {"maxLength": 1},
-        {"pattern": "^x"},
-        {"not": {}},
-        {"anyOf": [{"type": "null"}, {"maxLength": 2}]},
-        {"oneOf": [True, True]},
-        {"minLength": 99},
-        {"not": {"type": "string"}},
-    ],
-)
-def test_values_are_not_repeated(schema: dict[str, Any]) -> None:
-    found = compiled({"properties": {"a": schema}}).problems({"a": SECRET})
-    assert found
-    assert SECRET not in str(found)
+def test_values_are_not_repeated() -> None:
+    secret = "s3cr3t-value"
+    for schema in (
+        {"type": "integer"}, {"enum": [1]}, {"const": 1}, {"pattern": "^x"}, {"not": {}}, {"minLength": 99},
+        {"anyOf": [{"type": "null"}, {"maxLength": 2}]}, {"oneOf": [True, True]},
+    ):  # fmt: skip
+        found = compiled({"properties": {"a": schema}}).problems({"a": secret})
+        assert found
+        assert secret not in str(found)
 
 
 # --- its author's own
 
 
 @pytest.mark.requirement("SCHEMA-11")
-def test_the_schema_is_kept_as_it_was_written_and_not_changed_any_more() -> None:
+def test_the_schema_is_a_copy_of_what_the_author_wrote() -> None:
     schema: dict[str, Any] = {"type": "object", "x-own": [1, 1.0, 2**70, "é", None, {"b": 1, "a": 2}], "properties": {}}
     found = compiled(schema)
     assert json.dumps(found.schema) == json.dumps(schema)
@@ -472,7 +414,7 @@ def test_an_independent_validator_agrees(value: Any, old: bool) -> None:
     assert bool(compiled(schema).problems(value)) == (not other.is_valid(value))
 
 
-def test_what_is_no_json_is_an_error_of_its_own() -> None:
+def test_a_value_that_is_not_json_is_a_value_error() -> None:
     with pytest.raises(ValueError, match="surrogates"):
         compiled({"maxLength": 1}).problems("\ud800")
 
@@ -480,7 +422,7 @@ def test_what_is_no_json_is_an_error_of_its_own() -> None:
 # --- what it costs
 
 
-def test_the_validator_is_imported_for_schemas_of_authors_alone() -> None:
+def test_the_validator_is_imported_only_for_schemas_of_authors() -> None:
     code = """
 import sys
 from pegboard.schemas.signature import compile_signature

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
-from typing_extensions import ParamSpec
+from typing_extensions import ParamSpec, TypedDict
 
 from pegboard import Context, Inferrable
 from tests.host.schemas.signatures.table import Case, signature
@@ -62,8 +62,19 @@ def with_annotated_context(ctx: Annotated[Context | None, "the call"], a: int) -
     return f"{a} {ctx is not None}"
 
 
-def marked(a: Annotated[str, Inferrable(False)], b: Annotated[Color, "which", Inferrable(False)] = Color.RED) -> str:
-    return f"{a} {b.value}"
+class Card(TypedDict):
+    digits: Annotated[str, Inferrable(False), Field(max_length=4)]
+    note: Annotated[str, Inferrable(True)]
+
+
+def marked(
+    a: Annotated[str, Inferrable(False)],
+    card: Card,
+    b: Annotated[Color, "which", Inferrable(False)] = Color.RED,
+    renamed: Annotated[int, "class", "the class", Inferrable(False)] = 1,
+    free: Annotated[str, Inferrable()] = "",
+) -> str:
+    return f"{a} {card['digits']} {b.value} {renamed} {free}"
 
 
 def awkward(
@@ -189,7 +200,7 @@ CASES: list[Case] = [
     signature(renamed_model, {"place": {"x": 1}}, {"place": {}}),
     signature(with_context, {"a": 1}, {"a": 1, "context": {}}),
     signature(with_annotated_context, {"a": 1}),
-    signature(marked, {"a": "x"}, {}),
+    signature(marked, {"a": "x", "card": {"digits": "1", "note": ""}, "class": 2}, {}),
     signature(awkward, dict.fromkeys(AWKWARD, 1), dict.fromkeys(AWKWARD, "x")),
     signature(
         everything,

@@ -141,6 +141,9 @@ async def generates_later(count: int) -> AsyncIterator[int]:
     yield count
 
 
+def not_an_expression(b: "1/0") -> None: ...  # type: ignore[valid-type]  # noqa: UP037
+
+
 def local() -> Callable[..., Any]:
     class Local(BaseModel):
         x: int
@@ -232,6 +235,7 @@ REFUSED = [
             "must be an expression -- got 'list['"
         ),
     ),
+    Refused(not_an_expression, "parameter 'b': the annotation \"'1/0'\" cannot be resolved: division by zero"),
     Refused(local(), f"parameter 'a': the annotation 'Local' names 'Local', {NOT_FOUND}"),
     Refused(gives_opaque, f"the result: the type {HERE}.Opaque {NO_SCHEMA}"),
     Refused(gives_opaques, f"the result: the type list[{HERE}.Opaque] {NO_SCHEMA}"),

@@ -1,0 +1,297 @@
+"""The messages of invalid arguments: one short line for each field, in plain words, without the value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, get_args
+
+import pytest
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ByteSize,
+    Field,
+    GetPydanticSchema,
+    IPvAnyAddress,
+    UrlConstraints,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError, PydanticKnownError, Url, core_schema
+from typing_extensions import TypedDict
+
+from pegboard.messages.error_words import words
+from pegboard.plugin import ToolInputError
+from pegboard.schemas.signature import compile_signature
+from tests.host.schemas.signatures.types_of_tests import Cat, Color, Dog, Options, Point, Size, Tree
+
+CANARY = "canary7f3a91"
+
+# --- the table of words
+
+LIMITS = {
+    "gt": 1, "ge": 1.0, "lt": 1, "le": 1, "multiple_of": 2, "min_length": 1, "max_length": 2, "actual_length": 3,
+    "max_digits": 3, "decimal_places": 1, "whole_digits": 1, "expected_version": 4, "tz_expected": 60, "tz_actual": 7,
+    "field_type": "List", "pattern": "^a$", "expected": "'a' or 'b'", "class_name": "X", "class": "X",
+    "discriminator": "'kind'", "expected_tags": "'a', 'b'", "encoding": "utf-8", "method_name": "m",
+    "expected_schemes": "'http'", "attribute": "a",
+}  # fmt: skip
+ECHOES = dict.fromkeys(("error", "tag", "encoding_error"), CANARY)
+
+
+def detail(kind: str) -> dict[str, Any]:
+    context = LIMITS | ECHOES
+    try:
+        message = PydanticKnownError(kind, None).message()  # type: ignore[arg-type]
+    except TypeError:
+        message = PydanticKnownError(kind, context).message()  # type: ignore[arg-type]
+    return {"type": kind, "loc": ("a",), "msg": message, "input": CANARY, "ctx": context}
+
+
+def test_every_error_of_pydantic_has_plain_words() -> None:
+    kinds = get_args(core_schema.ErrorType)
+    assert len(kinds) > 100
+    for kind in kinds:
+        assert words({"type": kind, "loc": (), "msg": "message", "input": 1})  # without a context
+        found = words(detail(kind))
+        if kind not in ("value_error", "assertion_error"):
+            assert found != detail(kind)["msg"], kind
+            assert re.match(r"(must|is|has|cannot|depends) ", found), found
+            assert len(found) < 90
+        assert not re.search(r"input|python|pydantic|https?://docs|instance|dict|tuple|None|\{|canary", found, re.I)
+    assert words(detail("string_too_short")) == "must have at least 1 character"
+    assert words(detail("string_too_long")) == "must have at most 2 characters"
+    assert words(detail("greater_than_equal")) == "must be at least 1"
+
+
+# --- one argument, `a`
+
+
+class Place(TypedDict):
+    latitude: float
+    longitude: float
+
+
+class Route(TypedDict):
+    start: str
+    end: str
+
+
+class Exact(BaseModel, extra="forbid"):
+    depth: int = 1
+    inner: list[Exact] = []
+
+
+class Account(BaseModel):
+    number: int
+    notes: list[str] = []
+
+    @model_validator(mode="after")
+    def check(self) -> Account:
+        raise ValueError(
+            f"no account {self.number}, with {self.notes[0]!r} and {self.notes}; a number like 12 is short"
+        )
+
+
+def raising(error: Callable[[Any], Exception]) -> Any:
+    def check(value: Any) -> Any:
+        raise error(value)
+
+    return Annotated[str, AfterValidator(check)]
+
+
+def message(annotation: Any, value: Any) -> str:
+    def function(a: Any) -> None: ...
+
+    function.__annotations__["a"] = annotation
+    with pytest.raises(ToolInputError) as caught:
+        compile_signature(function).bind({"a": value})
+    return caught.value.message.removeprefix("Invalid arguments:\n")
+
+
+Secure = Annotated[Url, UrlConstraints(allowed_schemes=["https"])]
+Pet = Annotated[Cat | Dog, Field(discriminator="kind")]
+BOTH = "a: kind: must be 'cat' and lives is required, or: kind: must be 'dog' and tricks is required"
+APART = "a: end is required and latitude is not allowed, or: longitude is required and start is not allowed"
+INTEGER, NUMBER = "must be an integer, not true or false", "must be a number, not true or false"
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "expected"),
+    [
+        (Literal["a", 1, None, True], "x", "a: must be 'a', 1, null or true"),  # noqa: PYI061
+        (Literal[1, True], "x", "a: must be 1 or true"),
+        (ByteSize, CANARY, "a: must be a size such as 10MB"),
+        (IPvAnyAddress, CANARY, "a: must be an IPv4 or IPv6 address"),
+        (Secure, f"ftp://{CANARY}", "a: must be a URL that begins with 'https'"),
+        (dict[Literal["x"], int], {CANARY: 1}, f"a.{CANARY}: the name must be 'x'"),
+        (dict[int, int], {"x": 1}, "a.x: the name must be an integer"),
+        # an author's own words are kept, without the value and its parts
+        (raising(lambda value: ValueError("must be even")), CANARY, "a: must be even"),
+        (raising(lambda value: ValueError(f"no such user: {value}")), CANARY, "a: no such user: the value"),
+        (raising(lambda value: ValueError(f"got {value!r}, want less")), CANARY, "a: got the value, want less"),
+        (raising(lambda value: ValueError()), CANARY, "a: is not valid"),
+        (raising(lambda value: AssertionError("must be in stock")), CANARY, "a: must be in stock"),
+        (raising(lambda value: PydanticCustomError("mine", "lacks salt in {value}", {"value": value})), CANARY,
+         "a: lacks salt in the value"),
+        (raising(lambda value: PydanticKnownError("string_type")), CANARY, "a: must be a string"),
+        (Account, {"number": 4711, "notes": [CANARY, "like"]},
+         "a: no account the value, with the value and the value; a number the value 12 is short"),
+        # of a union, the intended form is described, or else all forms
+        (int | list[int], "x", "a: must be an integer, or: must be a list"),
+        (int | list[int], ["x"], "a.0: must be an integer"),
+        (int | Cat, {"kind": "cat"}, "a.lives is required"),
+        (Cat | Dog, {"kind": "cow"}, BOTH),
+        (Cat | Dog | None, 5, "a: must be an object"),
+        (Route | Place, {"start": "x", "latitude": 1}, APART),
+        (list[Cat | Dog], [{"kind": "dog", "tricks": [1]}], "a.0.tricks.0: must be a string"),
+        (Pet, {"kind": CANARY}, "a: must have 'kind' as one of 'cat', 'dog'"),
+        (Pet, {}, "a: must have 'kind', which says what it is"),
+        (Pet, {"kind": "dog"}, "a.tricks is required"),
+        # near names are suggested
+        (Exact, {"inner": [{"dept": 1}]}, "a.inner.0.dept is not allowed; did you mean 'depth'?"),
+        (Exact | int, {"inr": 1}, "a.inr is not allowed; did you mean 'inner'?"),
+        # a boolean is not a number
+        (int, True, f"a: {INTEGER}"),
+        (float, False, f"a: {NUMBER}"),
+        (int | None, True, f"a: {INTEGER}"),
+        (Annotated[int, Field(ge=0)], True, f"a: {INTEGER}"),
+        (tuple[int, bool, float], [1, True, True], f"a.2: {NUMBER}"),
+        (dict[str, list[float]], {"x": [True]}, f"a.x.0: {NUMBER}"),
+        (Place, {"latitude": True, "longitude": 1}, f"a.latitude: {NUMBER}"),
+        (list[Exact], [{"inner": [{"depth": True}]}], f"a.0.inner.0.depth: {INTEGER}"),
+        (int | list[int], [True], f"a.0: {INTEGER}"),
+        (Literal[1, 2], True, f"a: {INTEGER}"),
+    ],
+)  # fmt: skip
+def test_the_message_of_one_argument(annotation: Any, value: Any, expected: str) -> None:
+    assert message(annotation, value) == expected
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [
+        (bool | int, True),
+        (int | list[bool], [True]),
+        (list[int] | list[bool], [True, False]),
+        (dict[str, bool | float], {"x": True}),
+        (dict[str, Any], {"x": [True, 1]}),
+        (Annotated[bool, GetPydanticSchema(lambda kind, handler: handler(kind))], True),
+    ],
+)
+def test_a_boolean_is_accepted_where_the_schema_has_one(annotation: Any, value: Any) -> None:
+    def function(a: Any) -> None: ...
+
+    function.__annotations__["a"] = annotation
+    assert repr(compile_signature(function).bind({"a": value})) == repr({"a": value})
+
+
+def test_long_messages_are_cut_off() -> None:
+    choices = Literal[tuple(f"choice{number}" for number in range(60))]  # type: ignore[valid-type]
+    found = message(choices, CANARY)
+    assert len(found) < 330
+    assert "'choice18'" in found
+    assert found.endswith("or one of 40 more")
+    lines = message(list[int], ["x"] * 5_000).splitlines()
+    assert lines[:2] == ["a.0: must be an integer", "a.1: must be an integer"]
+    assert lines[10:] == ["and 4990 more"]
+
+
+# --- several arguments
+
+
+def even(value: int) -> int:
+    if value % 2:
+        raise ValueError("must be even")
+    return value
+
+
+def many(
+    city: str = "",
+    number: int = 1,
+    text: Annotated[str, Field(min_length=3, max_length=20, pattern="^[a-z-]*$")] = "abc",
+    color: Color = Color.RED,
+    either: int | list[int] = 1,
+    numbers: list[int] = [],  # noqa: B006
+    table: dict[str, int] = {},  # noqa: B006
+    options: Options | None = None,
+    size: Size | None = None,
+    point: Point | None = None,
+    tree: Tree | None = None,
+    pet: Annotated[Cat | Dog | None, Field(discriminator=None)] = None,
+    pair: Annotated[int, AfterValidator(even)] = 2,
+    renamed: Annotated[int, "new-name", "another name"] = 1,
+) -> None: ...
+
+
+def ship(city: str, street: Point) -> None: ...
+
+
+AUTHORS_SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "loop": {"$ref": "#/$defs/loop"}},
+    "additionalProperties": False,
+    "$defs": {"loop": {"anyOf": [{"$ref": "#/$defs/loop"}]}},
+}
+SIGNATURES = {
+    "many": compile_signature(many),
+    "ship": compile_signature(ship),
+    "schema": compile_signature(lambda **given: None, AUTHORS_SCHEMA),
+}
+
+
+def lines(name: str, arguments: dict[str, Any]) -> list[str]:
+    with pytest.raises(ToolInputError) as caught:
+        SIGNATURES[name].bind(arguments)
+    first, *others = caught.value.message.splitlines()
+    assert first == "Invalid arguments:"
+    return others
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        ("many", {"text": "ABC", "color": "x"}, ["text: must match the regular expression ^[a-z-]*$",
+                                                 "color: must be 'red' or 'blue'"]),
+        ("many", {"numbers": ["x", 1, None]}, ["numbers.0: must be an integer", "numbers.2: must be an integer"]),
+        ("many", {"tree": {"name": "a", "children": [{"name": 1}]}}, ["tree.children.0.name: must be a string"]),
+        ("many", {"pair": 3, "new-name": "x"}, ["pair: must be even", "new-name: must be an integer"]),
+        ("many", {"options": {"depth": 1, "deep": 2}}, ["options.deep is not allowed; did you mean 'depth'?"]),
+        ("many", {"number": [], "text": 5, "unknown": None},
+         ["number: must be an integer", "text: must be a string", "unknown is not a parameter of this tool"]),
+        ("many", {"City": "x"}, ["City is not a parameter of this tool; did you mean 'city'?"]),
+        ("many", {"*": 1}, ["* is not a parameter of this tool"]),
+        ("many", {"": 1}, ["is not a parameter of this tool"]),
+        ("ship", {"street": {}}, ["city is required", "street.x is required"]),
+        ("schema", {"cty": "x"}, ["cty is not a parameter of this tool; did you mean 'city'?"]),
+        # the caller chooses names: a name must not forge a line
+        ("many", {"table": {"a\nnumber is required": "x"}}, ["table.a\\nnumber is required: must be an integer"]),
+        ("many", {"\x1b[31mred": 1}, ["\\x1b[31mred is not a parameter of this tool"]),
+    ],
+)  # fmt: skip
+def test_each_field_has_one_line(name: str, arguments: dict[str, Any], expected: list[str]) -> None:
+    assert lines(name, arguments) == expected
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"number": CANARY}, {"color": CANARY}, {"text": CANARY.upper()}, {"text": CANARY * 5}, {"numbers": [CANARY]},
+        {"table": {"a": CANARY}}, {"either": CANARY}, {"options": CANARY}, {"size": {"width": CANARY}},
+        {"point": CANARY}, {"tree": {"name": [CANARY]}}, {"pet": {"kind": CANARY}}, {"unknown": CANARY},
+        {"pair": CANARY},
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_the_value_is_not_repeated_and_the_library_is_not_named(arguments: dict[str, Any]) -> None:
+    (found,) = lines("many", arguments)
+    assert not re.search(f"{CANARY}|pydantic|http|input_value", found, re.I)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"x" * 100_000: 1}, {"numbers": ["x"] * 10_000}, {"table": {"k" * 100_000: "x"}}],
+    ids=["name", "items", "key"],
+)
+def test_a_message_stays_short_for_any_arguments(arguments: dict[str, Any]) -> None:
+    assert sum(map(len, lines("many", arguments))) < 10_000
