@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 MCP = "plugins/pegboard_plugins/mcp"
 TARGETS: dict[str, tuple[str, list[str]]] = {
-    "codec": ("host/pegboard/wire/codec.py", ["host/test_codec", "host/test_jsonrpc", "wire/test_json"]),
+    "codec": ("host/pegboard/wire/codec.py", ["host/wire/test_codec", "host/wire/test_jsonrpc", "wire/test_json"]),
     "pages": (
         "host/pegboard/catalogue/pages.py",
         [

@@ -1,12 +1,27 @@
-"""Names of tools and plugins, and every way a person may spell them."""
+"""Names of tools and plugins in every spelling, and versions."""
 
 from __future__ import annotations
+
+import re
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.names import Patterns, check_wire_name, nearest, normalise, spellings, toolkit_spellings, wire_name
+from pegboard import Toolkit
+from pegboard.names import (
+    Patterns,
+    check_wire_name,
+    nearest,
+    normal_version,
+    normalise,
+    spellings,
+    toolkit_spellings,
+    wire_name,
+)
+from pegboard.plugin import PluginError
+from tests.host.hosting import make_host
 
 
 @pytest.mark.parametrize(
@@ -66,7 +81,7 @@ def test_every_spelling_matches_the_tool(pattern: str) -> None:
     "pattern",
     ["github_delete", "delete_repo", "git_*", "github_[g-z]*", "Github:DeleteRepo", "", "github::", "hub_delete_repo"],
 )
-def test_what_names_something_else_does_not_find_it(pattern: str) -> None:
+def test_patterns_of_other_tools_do_not_match(pattern: str) -> None:
     assert not Patterns([pattern]).match(spellings("github", "delete_repo"))
 
 
@@ -99,14 +114,14 @@ def test_both_wire_names_are_spellings_and_every_spelling_is_in_normal_form(tool
             assert normalise(joined) in forms
 
 
-def test_patterns_tell_which_of_them_hit_and_which_hit_nothing() -> None:
+def test_the_matching_pattern_and_the_unmatched_patterns_are_known() -> None:
     patterns = Patterns(["githbu_*", "Github::DeleteRepo", "files_*"])
     known = spellings("github", "delete_repo") | spellings("math", "add")
     assert patterns.which(spellings("github", "delete_repo")) == "Github::DeleteRepo"
     assert patterns.unmatched(known) == ("githbu_*", "files_*")
 
 
-def test_patterns_for_toolkits_that_were_not_loaded_are_not_called_unmatched() -> None:
+def test_patterns_for_absent_toolkits_are_not_unmatched() -> None:
     patterns = Patterns(["Git-Hub::Delete*", "git_hub_x", "gitlab_x"])
     assert patterns.unmatched([], absent=["git-hub"]) == ("gitlab_x",)
 
@@ -117,55 +132,95 @@ def test_no_patterns_match_nothing() -> None:
     assert Patterns(["*"])
 
 
-@pytest.mark.parametrize(
-    ("pattern", "hits"),
-    [
-        ("acme", True),
-        ("ACME", True),
-        ("ac*", True),
-        ("acme_tools:acme", True),
-        ("Acme.Tools:*", True),
-        ("acme-*:ac?e", True),
-        ("* : acme", True),
-        ("other:acme", False),
-        ("acme-tools:other", False),
-        ("acme-tools", False),
-        (":acme", False),
-    ],
-)
-def test_plugins_go_by_name_glob_or_distribution(pattern: str, hits: bool) -> None:
-    assert Patterns([pattern]).match_plugin("acme", "acme-tools") is hits
-
-
-def test_a_plugin_without_distribution_is_not_found_under_one() -> None:
+def test_plugins_are_matched_by_name_glob_and_distribution() -> None:
+    hits = ["acme", "ACME", "ac*", "acme_tools:acme", "Acme.Tools:*", "acme-*:ac?e", "* : acme"]
+    others = ["other:acme", "acme-tools:other", "acme-tools", ":acme"]
+    assert [one for one in hits + others if Patterns([one]).match_plugin("acme", "acme-tools")] == hits
     assert not Patterns(["acme-tools:acme"]).match_plugin("acme")
     assert Patterns([":acme"]).match_plugin("acme")
-
-
-def test_plugin_names_with_dots_and_hyphens() -> None:
     assert Patterns(["a.b-c"]).match_plugin("a.b-c", "d")
     assert Patterns(["d:a_b_c"]).match_plugin("a.b-c", "d")
     assert "my_kit" in toolkit_spellings("My-Kit")
 
 
-def test_plugin_patterns_that_name_nothing_are_told() -> None:
+def test_unmatched_plugin_patterns_are_known() -> None:
     patterns = Patterns(["math", "acme:*", "maths"])
     assert patterns.unmatched_plugins([("math", "toolkit-math"), ("x", "acme")]) == ("maths",)
     assert patterns.which_plugin("x", "acme") == "acme:*"
 
 
-def test_nearest_finds_what_was_meant_whatever_the_case() -> None:
+def test_the_nearest_name_is_found_in_any_case_and_order() -> None:
     assert nearest("Prot", ["host", "port", "path"]) == "port"
     assert nearest("zzz", ["host", "port"]) is None
     assert nearest("x", []) is None
-
-
-def test_nearest_mends_the_beginning_of_a_glob() -> None:
+    assert nearest("part", ["port", "pert"]) == nearest("part", ["pert", "port"])
     known = spellings("github", "delete_repo") | spellings("files", "read")
     assert nearest("githbu_*", known) == "github_*"
     assert nearest("Githbu::*", known) == "github.*"
     assert nearest("*", known) is None
 
 
-def test_nearest_does_not_depend_on_the_order_of_candidates() -> None:
-    assert nearest("part", ["port", "pert"]) == nearest("part", ["pert", "port"])
+# --- versions
+
+
+@pytest.mark.parametrize(
+    ("given", "normal"),
+    [
+        ("1.2.3", "1.2.3"),
+        ("v1", "1.0.0"),
+        ("1.2", "1.2.0"),
+        ("0", "0.0.0"),
+        ("v10.20.30", "10.20.30"),
+        ("1.2-rc.1", "1.2.0-rc.1"),
+        ("1.2.3-alpha-1.0+build.5", "1.2.3-alpha-1.0+build.5"),
+        ("1+5", "1.0.0+5"),
+    ],
+)
+def test_a_version_has_three_numbers(given: str, normal: str) -> None:
+    assert normal_version(given) == normal
+    assert normal_version(normal) == normal
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["", "v", "one", "1.2.3.4", "01.2", "1.2.3rc1", "1.2.3-", "1..2", " 1.2", "1.2\n", "V1", "\u0661.2", 1.2, None],
+)
+def test_an_invalid_version_is_rejected_with_an_example(given: Any) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"{given!r} is no version; write it like 1.2.3")):
+        normal_version(given)
+
+
+def work() -> str:
+    """Work."""
+    return ""
+
+
+async def test_a_tool_has_its_own_version_or_that_of_its_toolkit() -> None:
+    kit, other = Toolkit("x", version="v1.2"), Toolkit("y")
+    kit.tool(work)
+    kit.tool(name="own", version="3")(work)
+    other.tool(work)
+    async with make_host(kit, other) as host:
+        assert host.problems == ()
+        tools = {name: (one.tool.version, one.tool.meta) for name, one in host.assembly.tools.items()}
+    assert tools == {
+        "x_own": ("3.0.0", {"pegboard/version": "3.0.0"}),
+        "x_work": ("1.2.0", None),
+        "y_work": (None, None),
+    }
+
+
+async def test_a_wrong_version_costs_the_tool() -> None:
+    kit = Toolkit("x")
+    kit.tool(version="newest")(work)
+    kit.tool(name="sound")(work)
+    async with make_host(kit) as host:
+        assert list(host.assembly.tools) == ["x_sound"]
+        (problem,) = host.problems
+    line = f"tool 'work' ({__file__}:{work.__code__.co_firstlineno})"
+    assert f"{line}: its version: 'newest' is no version; write it like 1.2.3" in str(problem)
+
+
+async def test_a_wrong_version_costs_the_toolkit() -> None:
+    with pytest.raises(PluginError, match=r"toolkit 'x'.*its version: 'latest' is no version"):
+        await make_host(Toolkit("x", version="latest")).start()

@@ -259,12 +259,13 @@ def test_very_many_problems_are_not_collected() -> None:
     ],
 )
 def test_expressions_that_are_rejected(pattern: str, complaint: str) -> None:
-    for schema in (
+    places: list[dict[str, Any]] = [
         {"pattern": pattern},
         {"properties": {"a": {"pattern": pattern}}},
         {"patternProperties": {pattern: {}}},
         {"$defs": {"a": {"pattern": pattern}}},
-    ):
+    ]
+    for schema in places:
         with pytest.raises(ToolInputSchemaError, match=f"the pattern {re.escape(repr(pattern))} ({complaint})"):
             compiled(schema)
 
@@ -364,10 +365,11 @@ def test_the_messages_of_a_schema(schema: dict[str, Any], value: Any, expected: 
 
 def test_values_are_not_repeated() -> None:
     secret = "s3cr3t-value"
-    for schema in (
+    schemas: list[dict[str, Any]] = [
         {"type": "integer"}, {"enum": [1]}, {"const": 1}, {"pattern": "^x"}, {"not": {}}, {"minLength": 99},
         {"anyOf": [{"type": "null"}, {"maxLength": 2}]}, {"oneOf": [True, True]},
-    ):  # fmt: skip
+    ]  # fmt: skip
+    for schema in schemas:
         found = compiled({"properties": {"a": schema}}).problems({"a": secret})
         assert found
         assert secret not in str(found)
