@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
+from tools.contracts import contracts_page
+
 OURS = ("pegboard", "toolkit-files", "toolkit-github", "toolkit-math")
 DOCS = Path(__file__).parent.parent / "docs"
 _NOTE = "<!-- Written by `python -m tools.reference` from the code; edit the docstrings. -->\n"
@@ -257,6 +259,7 @@ def _place(source: str) -> str:
 
 
 PAGES: dict[str, Callable[[], str]] = {
+    "contracts.md": contracts_page,
     "hooks.md": hooks_page,
     "configuration.md": configuration_page,
     "errors.md": errors_page,

@@ -1,0 +1,51 @@
+"""Authenticates callers of the MCP endpoint by an API key: `Authorization: ApiKey <key>`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hmac import compare_digest
+
+from pydantic import ConfigDict, SecretStr
+
+from pegboard import PluginConfig
+from pegboard.plugin import Authenticator, Plugin, hookimpl
+from pegboard.types import Caller, Request, Response
+
+
+class ApiKeyConfig(PluginConfig):
+    """The settings in `[plugins.api_key]`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    keys: dict[str, SecretStr]
+    """The key of each user."""
+
+
+class ApiKeyAuthenticator:
+    """Admits requests with a known key."""
+
+    policy = "mcp"
+
+    def __init__(self, keys: dict[str, SecretStr]) -> None:
+        self._keys = {name: key.get_secret_value().encode() for name, key in keys.items()}
+
+    async def authenticate(self, request: Request) -> Caller | Response:
+        """Return the user of the key, or a response with status 401."""
+        scheme, _, key = (request.headers.get("Authorization") or "").partition(" ")
+        if scheme.lower() == "apikey":
+            given = key.encode(errors="replace")
+            found = [name for name, known in self._keys.items() if compare_digest(known, given)]
+            if found:
+                return Caller(subject=found[0])
+        return Response(status=401, headers={"WWW-Authenticate": "ApiKey"})
+
+
+class ApiKeyPlugin(Plugin):
+    """Enabled by `[plugins.api_key]`."""
+
+    Config = ApiKeyConfig
+
+    @hookimpl
+    def register_authenticators(self) -> Iterable[Authenticator]:
+        """Return the authenticator."""
+        return [ApiKeyAuthenticator(self.config.keys)]

@@ -1,0 +1,49 @@
+"""A secret store that reads a JSON file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from pydantic import ConfigDict
+
+from pegboard import PluginConfig
+from pegboard.plugin import Plugin, SecretStore, hookimpl
+
+
+class SecretsJsonConfig(PluginConfig):
+    """The settings in `[plugins.secrets_json]`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    file: str
+
+
+class JsonSecrets:
+    """The secrets in one file."""
+
+    name = "secrets_json"
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+
+    def get(self, name: str) -> str | None:
+        """Return a secret, None if the file does not have it."""
+        value = json.loads(Path(self._file).read_text("utf-8")).get(name)
+        return value if isinstance(value, str) else None
+
+    def hint(self, name: str) -> str:
+        """Return the way to set a secret."""
+        return f"in {self._file}"
+
+
+class SecretsJsonPlugin(Plugin):
+    """Enabled by `[plugins.secrets_json]`."""
+
+    Config = SecretsJsonConfig
+
+    @hookimpl
+    def register_secret_stores(self) -> Iterable[SecretStore]:
+        """Return the store."""
+        return [JsonSecrets(self.config.file)]

@@ -1,0 +1,89 @@
+"""Serves the host on a Unix socket. Each line is one JSON-RPC message."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import suppress
+
+from pydantic import ConfigDict
+
+from pegboard import PluginConfig
+from pegboard.plugin import Plugin, Transport, TransportContext, TransportError, hookimpl
+from pegboard.types import LOCAL
+
+MAX_MESSAGE_BYTES = 10 * 1024 * 1024
+
+
+class UnixLinesConfig(PluginConfig):
+    """The settings in `[plugins.unix_lines]`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    path: str = "pegboard.sock"
+
+
+class UnixConnection:
+    """One client of the socket."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self.peer = "unix socket"
+        self._writer = writer
+
+    def send(self, message: bytes) -> None:
+        """Queue a message. The writer of asyncio does not block."""
+        if not self._writer.is_closing():
+            self._writer.write(message + b"\n")
+
+    async def drain(self) -> None:
+        """Wait until the client has read most of the queue."""
+        with suppress(ConnectionError):  # the client disconnected
+            await self._writer.drain()
+
+    async def close(self) -> None:
+        """Close the socket."""
+        self._writer.close()
+
+
+class UnixLinesTransport:
+    """Accepts clients until it is cancelled."""
+
+    name = "unix_lines"
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    async def run(self, host: TransportContext) -> None:
+        """Serve every client that connects. Only the user who runs the host can open the socket."""
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await host.serve(UnixConnection(writer), lines(reader), caller=LOCAL)
+
+        try:
+            server = await asyncio.start_unix_server(serve, self._path, limit=MAX_MESSAGE_BYTES)
+        except OSError as error:
+            raise TransportError(f"cannot listen on {self._path}: {error.strerror}") from error
+        async with server:
+            host.opened(self._path, local=True, policy="mcp")
+            await server.serve_forever()
+
+
+async def lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
+    """Yield the lines of a client. A line beyond the limit ends the connection."""
+    while True:
+        try:
+            line = await reader.readuntil(b"\n")
+        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
+            return
+        yield line[:-1]
+
+
+class UnixLinesPlugin(Plugin):
+    """Enabled by `[plugins.unix_lines]`; runs if `[host] transports` contains "unix_lines"."""
+
+    Config = UnixLinesConfig
+
+    @hookimpl
+    def register_transports(self) -> Iterable[Transport]:
+        """Return the transport."""
+        return [UnixLinesTransport(self.config.path)]
