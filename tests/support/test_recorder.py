@@ -134,16 +134,12 @@ def test_a_line_that_fits_nothing_is_refused(raw: bytes) -> None:
         conversation.received(raw)
 
 
-def test_the_second_answer_to_one_request_is_refused() -> None:
+def test_one_request_gets_one_answer_and_an_unreadable_one_an_answer_without_an_id() -> None:
     conversation = session("2025-11-25")
     conversation.sent(line({"jsonrpc": "2.0", "id": 0, "method": "ping"}))
     conversation.received(line({"jsonrpc": "2.0", "id": 0, "result": {}}))
     with pytest.raises(SchemaMismatch, match="nobody waits"):
         conversation.received(line({"jsonrpc": "2.0", "id": 0, "result": {}}))
-
-
-def test_an_unreadable_request_may_be_answered_without_an_id() -> None:
-    conversation = Conversation()
     conversation.sent(b"{bad")
     conversation.received(line({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "bad"}}))
 
@@ -215,17 +211,17 @@ def babbler(said: str) -> list[str]:
     return [sys.executable, "-I", "-c", BABBLER.format(said=said)]
 
 
-async def test_the_wire_hands_a_wrong_answer_to_the_test_that_waits_for_it() -> None:
+async def test_the_wire_passes_faults_to_the_test_that_waits() -> None:
     async with Wire(babbler('{"jsonrpc":"2.0","id":0,"result":{"tools":[{"name":"t"}]}}')) as wire:
         with pytest.raises(SchemaMismatch, match="inputSchema"):
             await wire.request("tools/list", id=0)
-
-
-async def test_the_wire_hands_on_a_stray_line() -> None:
     async with Wire(babbler("Listening ...")) as wire:
         await wire.notify("notifications/initialized")
         with pytest.raises(SchemaMismatch, match="not strict JSON"):
             await wire.receive()
+    async with Wire([sys.executable, "-I", "-c", "raise SystemExit('out of order')"]) as wire:
+        with pytest.raises(EOFError, match="out of order"):
+            await wire.request("ping")
 
 
 @pytest.mark.parametrize("said", ["Listening ...", '{"jsonrpc":"2.0","id":0,"result":null}'])
@@ -235,20 +231,14 @@ async def test_the_wire_raises_at_its_end_what_no_test_waited_for(said: str) -> 
             await wire.begin("ping", id=0)
 
 
-async def test_a_wire_whose_process_dies_says_so() -> None:
-    async with Wire([sys.executable, "-I", "-c", "raise SystemExit('out of order')"]) as wire:
-        with pytest.raises(EOFError, match="out of order"):
-            await wire.request("ping")
-
-
 # --- and nothing passes beside it
 
 SPEAKING = re.compile(r"""["'](initialize|server/discover)["']|io\.modelcontextprotocol/protocolVersion""")
 """What every client says first, in one era or the other."""
 RECORDED_BY = re.compile(r"from tests\.(asking\.conftest|support\.(http_mcp|peer|pool|recorder|rules|sdk|wire)) import")
 TESTS = Path(__file__).parent.parent
-EXEMPT = (TESTS / "support", TESTS / "clients" / "scripts", TESTS / "host" / "testing")
-"""The recorder itself; what runs behind the tee; and the client of `pegboard.testing`, which is what is tried there."""
+EXEMPT = (TESTS / "support", TESTS / "clients" / "scripts", TESTS / "host" / "testing", TESTS / "host" / "types")
+"""The recorder itself; what runs behind the tee; the client of `pegboard.testing`; and types of messages, which no host sends."""
 
 
 @pytest.mark.requirement("MSG-01")
