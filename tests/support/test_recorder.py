@@ -238,7 +238,7 @@ SPEAKING = re.compile(r"""["'](initialize|server/discover)["']|io\.modelcontextp
 RECORDED_BY = re.compile(r"from tests\.(asking\.conftest|support\.(http_mcp|peer|pool|recorder|rules|sdk|wire)) import")
 TESTS = Path(__file__).parent.parent
 EXEMPT = (TESTS / "support", TESTS / "clients" / "scripts", TESTS / "host" / "testing", TESTS / "host" / "types")
-"""The recorder itself; what runs behind the tee; the client of `pegboard.testing`; and types of messages, which no host sends."""
+"""The recorder, programs behind the tee, the client of `pegboard.testing`, and types of messages without a host."""
 
 
 @pytest.mark.requirement("MSG-01")
