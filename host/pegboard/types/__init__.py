@@ -1,8 +1,8 @@
 """Records that tools, plugins, protocols and the host exchange.
 
-They know no wire format and no transport. They are named tuples, because a frozen dataclass takes ten times as long to
-define, at every start, and three times as long to make, at every call. Construct them by keyword, and change one with
-`record._replace(...)`.
+They depend on no wire format and no transport. They are named tuples, because defining a frozen dataclass takes ten
+times as long at every start, and creating one takes three times as long at every call. Construct them by keyword, and
+change one with `record._replace(...)`.
 """
 
 from pegboard.exports import exports

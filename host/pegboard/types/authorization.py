@@ -1,4 +1,4 @@
-"""What a tool must be authorized for at other services, who describes those, and where its tokens come from."""
+"""Authorization of tools at other services: providers, required tokens, and requests for tokens."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
@@ -7,15 +7,15 @@ from pegboard.types.calls import Call
 
 
 class AuthProvider(NamedTuple):
-    """A description of somebody whose tokens tools may require.
+    """The description of a provider whose tokens tools may require.
 
     Attributes:
-        id: such as "github"; None for providers that an operator names, by the `id` of a requirement.
+        id: the identifier, such as "github"; None for providers that an operator names by the `id` of a requirement.
         title: a name for people.
-        documentation: where its authorization is described.
-        type: how it authorizes.
-        error_adapters: the name of the plugin whose error adapters know the failures of its services; None where the
-            host's usual order is good enough.
+        documentation: the URL of the provider's documentation about authorization.
+        type: the kind of authorization.
+        error_adapters: the name of the plugin whose error adapters are asked first about errors of this provider's
+            services; None for the usual order.
     """
 
     id: str | None
@@ -26,14 +26,14 @@ class AuthProvider(NamedTuple):
 
 
 class ToolAuthorization:
-    """A token that a tool requires (`requires_auth`). Each provider has a subclass; objects are frozen, and compared.
+    """A token that a tool requires (`requires_auth`). Each provider has a subclass. Objects are immutable.
 
     Args:
-        id: which of several registrations with the provider; the only one, or the usual one, when None.
-        scopes: what the token must allow, in the provider's words.
+        id: the registration with the provider, if there are several; None for the only or usual one.
+        scopes: the scopes that the token must have, as the provider names them. One string is one scope.
 
     Attributes:
-        provider: who gives the token.
+        provider: the provider of the token.
     """
 
     __slots__ = ("id", "scopes")
@@ -49,17 +49,17 @@ class ToolAuthorization:
 
     @property
     def provider_id(self) -> str | None:
-        """The provider's id; None for one that only `id` names."""
+        """The provider's id; None if only `id` names the provider."""
         return self.provider.id
 
     @property
     def provider_type(self) -> str:
-        """How the provider authorizes."""
+        """The kind of the provider's authorization."""
         return self.provider.type
 
     @property
     def name(self) -> str:
-        """What tokens for it are kept under: its own id, else the provider's."""
+        """The name under which tokens for this requirement are stored: its own id, else the provider's."""
         return self.id or self.provider.id or ""
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -82,11 +82,11 @@ class ToolAuthorization:
 
 
 class ToolRequirements(NamedTuple):
-    """What a tool declares that it requires beside its arguments.
+    """The requirements that a tool declares in addition to its arguments.
 
     Attributes:
-        authorization: the provider of a token, and what that must allow; None for no token.
-        scopes: what the caller's own token must allow.
+        authorization: the required token; None for no token.
+        scopes: the scopes that the caller's own token must have.
         secrets: names of secrets.
         metadata: keys of metadata.
     """
@@ -98,13 +98,13 @@ class ToolRequirements(NamedTuple):
 
 
 class TokenRequest(NamedTuple):
-    """What a token is wanted for.
+    """A request for the token that a call needs.
 
     Attributes:
-        required: the provider, and what the token must allow.
+        required: the provider and the scopes.
         tool: the name of the tool on the wire.
-        user_id: for whom the tool runs, None where nobody knows.
-        call: the call. `call.caller` is who is behind it, as far as the transport can vouch for that.
+        user_id: the user for whom the tool runs; None if unknown.
+        call: the call. `call.caller` is as trustworthy as the transport that authenticated it.
     """
 
     required: ToolAuthorization
@@ -114,5 +114,5 @@ class TokenRequest(NamedTuple):
 
     @property
     def issuer(self) -> str | None:
-        """Who vouches for the caller, None where only one can: by one `user_id` two issuers may mean two people."""
+        """The issuer of the caller; None if there is only one. One `user_id` of two issuers may be two people."""
         return self.call.caller.issuer

@@ -1,4 +1,4 @@
-"""Who is behind a call, by what program it came, and what it brings along for the function that runs."""
+"""The caller of a call, the client program, and values that the request brings for the tool."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -9,19 +9,19 @@ EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 class Caller(NamedTuple):
-    """The person or program behind a call, as far as the transport can vouch for it.
+    """The person or program that makes a call, as authenticated by the transport.
 
     Attributes:
-        subject: a stable id of the authenticated user, None when nobody is authenticated.
-        trusted: it is the operator: the channel is standard input, or the request proved it. A loopback port proves
+        subject: a stable id of the authenticated user; None without authentication.
+        trusted: True for the operator: the channel is standard input, or the request proved it. A loopback port proves
             nothing.
-        scopes: what their token allows here; of no account where the channel is trusted.
-        client_id: the program that the token was given to.
-        expires_at: when the token ends, in seconds since 1970.
-        resource: for which address the token was given.
-        extra: what else the token says of them, None for nothing.
-        issuer: who vouches for the subject, None where only one can; by one subject two issuers may mean two people.
-        service: the caller is a program that acts for many users, and may name one with each call (`Supplied.user_id`).
+        scopes: the scopes of the caller's token. They are ignored if `trusted`.
+        client_id: the program that the token was issued to.
+        expires_at: the time when the token expires, in seconds since 1970.
+        resource: the address that the token was issued for.
+        extra: further claims of the token; None for none.
+        issuer: the issuer of the token; None if there is only one. One subject of two issuers may be two people.
+        service: True for a program that acts for many users and may name one with each call (`Supplied.user_id`).
     """
 
     subject: str | None = None
@@ -36,38 +36,39 @@ class Caller(NamedTuple):
 
     @property
     def identity(self) -> "Caller":
-        """Who it is, whatever token they came with this time: what belongs to somebody is bound to this.
+        """The caller without the details of the current token, as the key for everything that belongs to the caller.
 
-        That is the person, by whatever program they come, or the program, where it comes in no person's name.
+        A person has one identity whatever program they use. A program has its own identity if no person is
+        authenticated.
         """
         program = self.client_id if self.subject is None else None
         return Caller(self.subject, self.trusted, client_id=program, issuer=self.issuer)
 
     @property
     def is_known(self) -> bool:
-        """Whether it is the operator, or a person or program that authenticated."""
+        """True for the operator and for an authenticated person or program."""
         return self.trusted or self.subject is not None or self.client_id is not None
 
     def allows(self, scopes: Iterable[str]) -> bool:
-        """Whether they may do what needs these scopes: their token has all of them, or the channel is trusted."""
+        """Return True if the caller's token has all these scopes, or if the caller is trusted."""
         return self.trusted or self.scopes.issuperset(scopes)
 
 
 ANONYMOUS = Caller()
-"""Somebody, from anywhere."""
+"""A caller without authentication."""
 
 LOCAL = Caller(trusted=True)
 """The operator, or the program that embeds the host."""
 
 
 class Client(NamedTuple):
-    """The program that speaks to us, as it describes itself; never a basis for trust.
+    """The client program, as it describes itself. Never trust these values.
 
     Attributes:
-        name: its own name, "" when it gave none.
-        version: its own version, "" when it gave none.
-        revision: the protocol revision this call is served in, such as "2025-11-25".
-        capabilities: what it says it can do (MCP ClientCapabilities).
+        name: the program's name; "" if it sent none.
+        version: the program's version; "" if it sent none.
+        revision: the protocol revision of this call, such as "2025-11-25".
+        capabilities: the declared capabilities (MCP ClientCapabilities).
     """
 
     name: str = ""
@@ -76,7 +77,7 @@ class Client(NamedTuple):
     capabilities: Mapping[str, Any] = EMPTY
 
     def extension(self, identifier: str) -> Mapping[str, Any] | None:
-        """The settings that the client declares for an extension or an experiment, None when it declares none."""
+        """Return the settings that the client declares for an extension or an experiment, or None."""
         for place in ("extensions", "experimental"):
             declared = self.capabilities.get(place)
             settings = declared.get(identifier) if isinstance(declared, dict) else None
@@ -89,12 +90,12 @@ UNKNOWN_CLIENT = Client()
 
 
 class Authorization(NamedTuple):
-    """A token that a tool calls other services with, and whose it is. It is never a proof of who calls the host.
+    """A token for calls to other services, and its user. It never proves who calls the host.
 
     Attributes:
-        token: the access token; never shown.
-        user_info: what its provider says of the person.
-        scopes: what it may be used for, as far as that is known.
+        token: the access token. It is never shown.
+        user_info: the provider's information about the user.
+        scopes: the scopes of the token, as far as they are known.
     """
 
     token: str
@@ -106,16 +107,16 @@ class Authorization(NamedTuple):
 
 
 class Supplied(NamedTuple):
-    """What a request itself brings for its tool; it comes before what the host has. A tool sees what it declared.
+    """Values that a request brings for its tool. They take precedence over the host's. A tool reads only declared ones.
 
-    Whoever makes one vouches for it: that the request came from somebody who may say such things.
+    A protocol creates this record only for a caller that may set these values.
 
     Attributes:
         authorization: the token that the tool requires.
-        secrets: by name, in any case.
-        metadata: by key, in any case.
-        user_id: the person for whom it runs.
-        lenient: what the tool requires and nobody has is no reason to refuse the call.
+        secrets: secrets by name; case does not matter.
+        metadata: metadata by key; case does not matter.
+        user_id: the user for whom the tool runs.
+        lenient: True to run the tool although required values are missing.
     """
 
     authorization: Authorization | None = None

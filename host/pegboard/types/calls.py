@@ -1,4 +1,4 @@
-"""One call: who asks, what for, and what it comes to. The same whatever protocol and transport it came by."""
+"""Calls and their outcomes, independent of protocol and transport."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
@@ -16,17 +16,18 @@ RequestId: TypeAlias = str | int
 """A JSON-RPC request id as MCP allows it: a string or an integer, never null."""
 
 Notify: TypeAlias = Callable[[str, dict[str, Any]], None]
-"""Sends a notification (method, params) on the call's own stream; returns at once, and may be called in any thread.
+"""Send a notification (method, params) on the call's stream. Returns at once and may be called from any thread.
 
-Progress goes without its token, which the protocol adds; what the client's revision or its wishes rule out is dropped.
+Progress is sent without its token, which the protocol adds. The protocol drops notifications that the client's
+revision does not have or that the client did not request.
 """
 
 OnProgress: TypeAlias = Callable[[float, float | None, str | None], None]
-"""Told how far the client is with a request: progress, total, message."""
+"""Receive the progress of a request to the client: progress, total, message."""
 
 
 class Ask(Protocol):
-    """Sends a request to the client on the call's own stream and waits for its result."""
+    """Send a request to the client on the call's stream and wait for its result."""
 
     def __call__(
         self,
@@ -38,32 +39,32 @@ class Ask(Protocol):
         reset_on_progress: bool = False,
         max_total: float | None = None,
     ) -> Awaitable[dict[str, Any]]:
-        """Ask, and give the result as the client sent it.
+        """Send a request and return the client's result unchanged.
 
         Args:
-            method: such as "elicitation/create".
-            params: in the form of the newest revision; the protocol puts them into the client's.
-            timeout: how many seconds to wait, None for as long as the call may take.
-            progress: told of the progress that the client reports.
-            reset_on_progress: each report begins the timeout anew.
-            max_total: how many seconds to wait at most, whatever is reported.
+            method: the method, such as "elicitation/create".
+            params: the parameters as in the newest revision. The protocol converts them for the client.
+            timeout: the seconds to wait; None for no limit but the call's.
+            progress: receives the progress that the client reports.
+            reset_on_progress: True to start the timeout again at each report.
+            max_total: the maximum number of seconds to wait, whatever is reported.
 
         Raises:
-            ClientTimeoutError: no answer came in time; the client has been told not to go on.
-            ClientError: the client answered with an error, or is gone.
+            ClientTimeoutError: the client did not respond in time. The request was cancelled.
+            ClientError: the client responded with an error, or is gone.
         """
         ...
 
 
 class Round(NamedTuple):
-    """What is known of a call that ended with questions before, and is made again; JSON throughout.
+    """The state of a call that ended with questions and is made again. All values are JSON.
 
     Attributes:
-        number: how many rounds there were before.
-        asked: a digest of every question so far, by its key.
-        answers: what the client answered in earlier rounds, by the question's key.
-        results: what finished steps gave, by their key.
-        given: what the client answers now, by the question's key.
+        number: the number of earlier rounds.
+        asked: a digest of every earlier question, by its key.
+        answers: the client's answers of earlier rounds, by the question's key.
+        results: the results of finished steps, by their key.
+        given: the client's answers of this round, by the question's key.
     """
 
     number: int = 0
@@ -74,15 +75,15 @@ class Round(NamedTuple):
 
 
 FIRST_ROUND = Round()
-"""Of a call that asked nothing yet."""
+"""The state of a call that has not asked anything yet."""
 
 
 class Question(NamedTuple):
-    """Something a call wants to know of its client.
+    """A question of a call to its client.
 
     Attributes:
         method: "elicitation/create", "sampling/createMessage" or "roots/list".
-        params: the request's parameters, in the form of the newest revision.
+        params: the request's parameters, as in the newest revision.
     """
 
     method: str
@@ -90,24 +91,24 @@ class Question(NamedTuple):
 
 
 class Call(NamedTuple):
-    """One request, the same whatever protocol and transport it came by.
+    """One request, independent of protocol and transport.
 
     Attributes:
         method: an MCP method name such as "tools/call".
-        params: its parameters, as decoded JSON.
-        caller: who is behind it.
-        client: which program sent it.
-        request_id: the protocol's id of the request, None where there is none.
-        session_id: the session it belongs to, None where there is none; not a proof of identity.
-        notify: how to reach the client while the call runs, None where that is impossible.
-        ask: how to ask the client while the call runs, None where that is impossible.
-        round: what was asked and answered before, where a question ends a call and its answer comes with the next
-            (2026-07-28); None elsewhere.
-        rounds: the questions of the call that made this one, None where none did.
-        headers: the fields of the HTTP request it came by, None where there was none.
-        path: the tools that called this one, outermost first.
-        supplied: secrets, metadata and a token that the request brings for its tool, None when it brings none.
-        peer: where it came from, such as an address, for logs; "" where nobody knows.
+        params: the parameters, as decoded JSON.
+        caller: the caller.
+        client: the client program.
+        request_id: the protocol's id of the request; None if it has none.
+        session_id: the session of the request; None if it has none. It does not prove an identity.
+        notify: sends notifications to the client while the call runs; None if that is impossible.
+        ask: sends requests to the client while the call runs; None if that is impossible.
+        round: the earlier rounds, where a question ends the call and the answer comes with the next call (2026-07-28);
+            None in sessions.
+        rounds: the questions of the outer call, if a tool makes this call; else None.
+        headers: the header fields of the HTTP request; None without HTTP.
+        path: the tools that lead to this call, outermost first.
+        supplied: secrets, metadata and a token that the request brings for its tool; None for none.
+        peer: the address of the client, for logs; "" if unknown.
     """
 
     method: str
@@ -127,28 +128,28 @@ class Call(NamedTuple):
 
     @property
     def meta(self) -> Mapping[str, Any]:
-        """The request's `_meta`, empty when it has none."""
+        """The request's `_meta`; empty if it has none."""
         return meta if isinstance(meta := self.params.get("_meta"), dict) else EMPTY
 
     def allows(self, scopes: Iterable[str]) -> bool:
-        """Whether it may do what needs these scopes; who may say for whom a call is has a token for all of it."""
+        """Return True if the caller has these scopes, or if the request brings values for its tool (`supplied`)."""
         return self.supplied is not None or self.caller.allows(scopes)
 
 
 CONTENT_TYPES: set[type[Any]] = set()
-"""The types of `Content`; none until they are loaded, as there can be no content before."""
+"""The types of `Content`; empty until their module is imported."""
 
 
 class ToolResult(NamedTuple):
-    """What a tool gave. A tool may return one itself, to say more than a plain value can.
+    """The result of a tool. A tool may return one to set more than a plain value can.
 
     Attributes:
-        value: any JSON-ready value; text where the tool returns text. With `content` it is the structured content, and
-            of no account unless `structured` is true.
-        structured: `value` follows the tool's output schema and is sent as structured content too.
-        content: what the model is given, in place of `value` as text; None for that.
-        is_error: the call failed, and the content tells the model why.
-        meta: the result's `_meta`, None for none.
+        value: a JSON-ready value; a string if the tool returns text. With `content` it is the structured content, and
+            is ignored unless `structured` is True.
+        structured: True if `value` follows the tool's output schema. It is then sent as structured content too.
+        content: the content for the model; None for `value` as text.
+        is_error: True if the call failed. The content tells the model why.
+        meta: the result's `_meta`; None for none.
     """
 
     value: Any = None
@@ -159,13 +160,13 @@ class ToolResult(NamedTuple):
 
 
 class ResourceContents(NamedTuple):
-    """One part of what a resource holds.
+    """One part of the content of a resource.
 
     Attributes:
-        uri: of this part, absolute (RFC 3986); it may lie below the URI that was read.
-        content: text, or bytes for anything binary.
-        mime_type: its media type, None when nobody knows.
-        meta: its `_meta`, None for none.
+        uri: the absolute URI of this part (RFC 3986). It may be below the URI that was read.
+        content: a string, or bytes for binary content.
+        mime_type: the media type; None if unknown.
+        meta: its `_meta`; None for none.
     """
 
     uri: str
@@ -175,13 +176,13 @@ class ResourceContents(NamedTuple):
 
 
 class ResourceResult(NamedTuple):
-    """What a resource holds, part by part. A resource may return one itself, to say more than a plain value can.
+    """The content of a resource. A resource may return one to set more than a plain value can.
 
     Attributes:
         contents: the parts.
-        meta: its `_meta`.
-        ttl_ms: for how long clients may keep it, in milliseconds.
-        public: it is the same for every caller, so that what one was given may be kept for others.
+        meta: the result's `_meta`.
+        ttl_ms: how long clients may cache the content, in milliseconds.
+        public: True if the content is the same for every caller and may be cached for all.
     """
 
     contents: tuple[ResourceContents, ...]
@@ -191,14 +192,14 @@ class ResourceResult(NamedTuple):
 
 
 class PromptMessage(NamedTuple):
-    """One message of a prompt: text, or one block of content."""
+    """One message of a prompt: a string or one block of content."""
 
     content: "str | Content"
     role: Literal["user", "assistant"] = "user"
 
 
 class PromptResult(NamedTuple):
-    """The messages of a prompt. A prompt may return one itself, to describe what it gives."""
+    """The messages of a prompt. A prompt may return one to add a description."""
 
     messages: tuple[PromptMessage, ...]
     description: str | None = None
@@ -206,12 +207,12 @@ class PromptResult(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """What an argument may be, as far as it has been typed.
+    """The values that complete an argument.
 
     Attributes:
-        values: the best 100 at most; more are cut off.
-        total: how many there are, None when nobody knows.
-        has_more: there are more than are given.
+        values: the best values. The host sends the first 100.
+        total: the number of all values; None if unknown.
+        has_more: True if there are more values.
     """
 
     values: Sequence[str]
@@ -220,13 +221,14 @@ class Completion(NamedTuple):
 
 
 class Listing:
-    """One page of a list. Compared by identity, so that protocols may keep what they encoded of it.
+    """One page of a list. Pages are compared by identity, so that protocols can cache their encoded form.
 
     Args:
-        kind: what is listed; "templates" for resource templates.
-        items: the page, in the order of names.
-        next_cursor: where the next page begins, None on the last.
-        private: others may see another list, so that nobody may keep it for them; alike on all pages of a list.
+        kind: the kind of items; "templates" for resource templates.
+        items: the items of the page, sorted by name.
+        next_cursor: the cursor of the next page; None on the last page.
+        private: True if other callers may see another list, so that it must not be cached for all. All pages of a list
+            have the same value.
     """
 
     __slots__ = ("__weakref__", "items", "kind", "next_cursor", "private")
@@ -246,12 +248,12 @@ class Listing:
 
 
 class MethodResult(NamedTuple):
-    """What a method gave that is none of the host's own kinds; middleware may end any call with one.
+    """The result of a method that is not one of the host's own. Middleware may end any call with one.
 
     Attributes:
-        value: the members of the result, JSON-ready, without `resultType`. `_meta` may be among them.
-        result_type: "complete", or a kind that an extension defines (`Extension.result_types`), which only clients
-            that declare the extension may be given.
+        value: the members of the result, JSON-ready, without `resultType`. They may include `_meta`.
+        result_type: "complete", or a type that an extension defines (`Extension.result_types`). Only clients that
+            declare the extension may receive it.
     """
 
     value: Mapping[str, Any] = EMPTY
@@ -259,12 +261,12 @@ class MethodResult(NamedTuple):
 
 
 class EmbeddedOutcome(NamedTuple):
-    """An outcome as a member of a `MethodResult`: what the call itself
-    would have been answered with, its result or its error.
+    """The outcome of a call as a member of a `MethodResult`: its result or its error.
 
     Attributes:
-        method: the method whose outcome it is.
-        outcome: what came of it. A `Failure` is an error, but one of a `ToolError` in "tools/call", which is a result.
+        method: the method of the call.
+        outcome: the outcome. A `Failure` is encoded as an error; one with a `ToolError` of "tools/call" is encoded as a
+            result.
     """
 
     method: str
@@ -272,12 +274,12 @@ class EmbeddedOutcome(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """What a call came to that raised.
+    """The outcome of a call that raised an exception.
 
     Attributes:
-        error: the typed error, fit for strangers; a masked one in the place of anything unexpected.
-        error_id: finds the full story in the log, None when there is no more to tell.
-        debug: what the operator shows of it beside its message, for debugging; None for nothing.
+        error: the typed error, safe for the caller. Unexpected exceptions are replaced by a masked error.
+        error_id: the id of the log record with the details; None if there are none.
+        debug: details that the operator configured to be shown with the message; None for none.
     """
 
     error: "MCPError"
@@ -286,11 +288,11 @@ class Failure(NamedTuple):
 
 
 class InputRequired(NamedTuple):
-    """What a call came to that must know more: the client answers, and calls again (2026-07-28, multi round-trips).
+    """The outcome of a call that needs answers. The client answers and calls again (2026-07-28, multi round-trips).
 
     Attributes:
-        questions: what it must know, by the key under which the answer is expected.
-        next: the round that the next call begins with, but for what the client gives.
+        questions: the questions, by the key of the answer.
+        next: the state of the next round, without the client's answers.
     """
 
     questions: Mapping[str, Question]

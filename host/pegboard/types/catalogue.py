@@ -1,4 +1,4 @@
-"""What a host lists, as clients see it, and how it introduces itself."""
+"""Tools, resources and prompts as clients list them, and the identity of the host."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -10,19 +10,19 @@ if TYPE_CHECKING:
     from pegboard.types.metadata import ToolMetadata
 
 ItemKind: TypeAlias = Literal["tools", "resources", "prompts"]
-"""The three things a host lists."""
+"""The kinds of items that a host lists."""
 
 
 Gives: TypeAlias = Literal["text", "nothing", "anything"]
-"""What a tool gives whose result has no schema."""
+"""The kind of result of a tool without output schema."""
 
 
 class Change(NamedTuple):
-    """Something that a host serves is no longer what it was.
+    """A change of a list, or of one resource's content.
 
     Attributes:
         kind: the list that changed, or "resource" for the content of one resource.
-        uri: which resource, where `kind` is "resource".
+        uri: the URI of the resource, if `kind` is "resource".
     """
 
     kind: Literal["tools", "resources", "prompts", "resource"]
@@ -30,16 +30,16 @@ class Change(NamedTuple):
 
 
 class ToolAnnotations(NamedTuple):
-    """Hints about a tool's behaviour (MCP ToolAnnotations); None leaves a hint out.
+    """Hints about a tool's behaviour (MCP ToolAnnotations). None leaves a hint out.
 
     Attributes:
         title: a name for people.
         read_only: the tool changes nothing.
-        destructive: what it changes may be lost; meaningful when not read-only.
-        idempotent: calling it again with the same arguments changes nothing more.
-        open_world: it reaches beyond this host, to the web for example.
-        extra: annotations of your own, such as `{"com.example/audited": True}`; JSON, under names that the protocol
-            does not have.
+        destructive: the tool may delete or overwrite data. Ignored if it is read-only.
+        idempotent: a second call with the same arguments changes nothing more.
+        open_world: the tool reaches beyond this host, to the web for example.
+        extra: further annotations, such as `{"com.example/audited": True}`: JSON, under names that the protocol does
+            not define.
     """
 
     title: str | None = None
@@ -54,22 +54,22 @@ class Tool(NamedTuple):
     """A tool as clients see it.
 
     Attributes:
-        name: its name on the wire, 1 to 64 characters of `[A-Za-z0-9_-]`.
-        description: what it does, for the model.
-        input_schema: JSON Schema with an object at its root; 2020-12, or draft-07 where `$schema` says so.
-        output_schema: JSON Schema of the structured result, None when the result is text.
+        name: the name on the wire, 1 to 64 characters of `[A-Za-z0-9_-]`.
+        description: the description for the model.
+        input_schema: JSON Schema with an object at its root: 2020-12, or draft-07 if `$schema` says so.
+        output_schema: JSON Schema of the structured result; None if the result is text.
         title: a name for people.
         annotations: hints about its behaviour.
-        owner: the plugin or toolkit that brought it.
-        meta: its `_meta`, None for none.
-        icons: pictures that clients may show.
-        metadata: what kind of tool it is; hints and `_meta` say it, too.
-        version: its own, else its toolkit's or plugin's; None when that has none.
-        deprecated: what to use instead; None while it is not deprecated.
-        own_name: the last part of its name, as its author gave it.
-        gives: what its result is, where that has no schema.
-        requires: what it requires beside its arguments, None for nothing.
-        owner_description: what its toolkit says of the whole, None for nothing.
+        owner: the name of its plugin or toolkit.
+        meta: its `_meta`; None for none.
+        icons: icons that clients may show.
+        metadata: its classification and behaviour. Annotations and `_meta` repeat them.
+        version: its own version, else its toolkit's or plugin's; None if that has none.
+        deprecated: what to use instead; None if it is not deprecated.
+        own_name: the last part of its name, as the author wrote it.
+        gives: the kind of its result, if it has no output schema.
+        requires: its requirements in addition to its arguments; None for none.
+        owner_description: the description of its toolkit; None for none.
     """
 
     name: str
@@ -94,16 +94,16 @@ class Resource(NamedTuple):
     """A resource as clients see it.
 
     Attributes:
-        uri: absolute (RFC 3986).
-        name: what it is called.
+        uri: the absolute URI (RFC 3986).
+        name: its name.
         title: a name for people.
-        description: what it is, for the model.
+        description: the description for the model.
         mime_type: its media type.
-        owner: the plugin or toolkit that brought it.
-        meta: its `_meta`, None for none.
-        annotations: for whom it is and how much it matters.
-        size: of its content, in bytes.
-        icons: pictures that clients may show.
+        owner: the name of its plugin or toolkit.
+        meta: its `_meta`; None for none.
+        annotations: its audience and priority.
+        size: the size of its content, in bytes.
+        icons: icons that clients may show.
     """
 
     uri: str
@@ -119,7 +119,7 @@ class Resource(NamedTuple):
 
 
 class ResourceTemplate(NamedTuple):
-    """Resources as clients see them whose URIs a template makes (RFC 6570); the rest is as of a `Resource`."""
+    """Resources whose URIs follow a template (RFC 6570). The other fields are those of a `Resource`."""
 
     uri_template: str
     name: str
@@ -133,7 +133,7 @@ class ResourceTemplate(NamedTuple):
 
 
 class PromptArgument(NamedTuple):
-    """What a prompt may be given. On the wire every argument is a string."""
+    """An argument of a prompt. On the wire every argument is a string."""
 
     name: str
     title: str | None = None
@@ -142,7 +142,7 @@ class PromptArgument(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """A prompt as clients see it; `meta` is its `_meta`."""
+    """A prompt as clients see it. `meta` is its `_meta`."""
 
     name: str
     title: str | None = None
@@ -154,14 +154,14 @@ class Prompt(NamedTuple):
 
 
 class Inventory(NamedTuple):
-    """All that a host serves, whoever may use it, as it is at one moment.
+    """All items that a host serves at one moment, for any caller.
 
     Attributes:
-        tools: by name on the wire.
-        resources: by URI, and templates by their text.
-        prompts: by name.
-        methods: the methods of requests that middleware stands around.
-        answering: the keys of those `resources` that may answer for a URI; none for a URI of nothing.
+        tools: tools by name on the wire.
+        resources: resources by URI, and templates by their text.
+        prompts: prompts by name.
+        methods: the methods of requests that middleware runs around.
+        answering: returns the keys of `resources` that may respond to a URI; none for an unknown URI.
     """
 
     tools: Mapping[str, Tool]
@@ -172,7 +172,7 @@ class Inventory(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """How the host introduces itself (MCP Implementation, and instructions for the model)."""
+    """The identity of the host (MCP Implementation), and instructions for the model."""
 
     name: str
     version: str

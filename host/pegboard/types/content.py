@@ -1,6 +1,6 @@
-"""Content of results and messages, and what may be said about it. Loaded by whoever uses it, not with the rest.
+"""Content blocks of results and messages. This module is imported on first use.
 
-Records hold what their author wrote; it is checked when it is sent, or listed (`content_rules.py`).
+Records hold the author's values unchanged. The host checks them when it sends or lists them (`content/rules.py`).
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from pegboard.types.calls import CONTENT_TYPES, ResourceContents
 
 Role: TypeAlias = Literal["user", "assistant"]
-"""Who speaks, or is spoken to."""
+"""The author or the audience of a message."""
 
 
 class Annotations(NamedTuple):
-    """For whom something is and how much it matters (MCP Annotations); None leaves one out.
+    """The audience and priority of content (MCP Annotations). None leaves a member out.
 
     Attributes:
-        audience: for whom it is, "user", "assistant" or both.
-        priority: from 0, of no importance, to 1, required.
-        last_modified: when it was changed last: a time, or its text in ISO 8601.
+        audience: "user", "assistant" or both.
+        priority: a number from 0, unimportant, to 1, required.
+        last_modified: the time of the last change: a datetime, or a string in ISO 8601.
     """
 
     audience: Sequence[Role] | None = None
@@ -30,13 +30,13 @@ class Annotations(NamedTuple):
 
 
 class Icon(NamedTuple):
-    """A picture that clients may show beside a name (2025-11-25).
+    """An icon that clients may show beside a name (2025-11-25).
 
     Attributes:
         src: an `https:`, `http:` or `data:` URI.
-        mime_type: its media type, where the source does not say.
-        sizes: "48x48" and the like, or "any" for one that scales.
-        theme: the background it is made for.
+        mime_type: its media type, if the source does not state it.
+        sizes: sizes such as "48x48", or "any" for a scalable icon.
+        theme: the background that it is made for.
     """
 
     src: str
@@ -46,7 +46,7 @@ class Icon(NamedTuple):
 
 
 class TextContent(NamedTuple):
-    """A text; `str` will do where nothing is to be said about it. `meta` is its `_meta`, as it is of all content."""
+    """A text block. A plain string is a block without annotations. `meta` is its `_meta`, as in all blocks."""
 
     text: str
     annotations: Annotations | None = None
@@ -54,10 +54,10 @@ class TextContent(NamedTuple):
 
 
 class ImageContent(NamedTuple):
-    """A picture.
+    """An image.
 
     Attributes:
-        data: its bytes, or those as text in base64 (RFC 4648 section 4).
+        data: its bytes, or a string with their base64 form (RFC 4648 section 4).
         mime_type: its media type, such as "image/png".
     """
 
@@ -68,10 +68,10 @@ class ImageContent(NamedTuple):
 
 
 class AudioContent(NamedTuple):
-    """A sound; described in words to clients of 2024-11-05, which know none.
+    """Audio. Clients of 2024-11-05 receive a description in words instead.
 
     Attributes:
-        data: its bytes, or those as text in base64 (RFC 4648 section 4).
+        data: its bytes, or a string with their base64 form (RFC 4648 section 4).
         mime_type: its media type, such as "audio/wav".
     """
 
@@ -82,7 +82,7 @@ class AudioContent(NamedTuple):
 
 
 class EmbeddedResource(NamedTuple):
-    """What a resource holds, given along with the rest; it need not be one that is listed."""
+    """The content of a resource inside a result. The resource need not be listed."""
 
     resource: ResourceContents
     annotations: Annotations | None = None
@@ -90,15 +90,15 @@ class EmbeddedResource(NamedTuple):
 
 
 class ResourceLink(NamedTuple):
-    """A resource that the client may read; given as text to clients before 2025-06-18, which know no links.
+    """A resource that the client may read. Clients before 2025-06-18 receive its text form.
 
     Attributes:
-        uri: where it is, absolute (RFC 3986).
-        name: what it is called.
+        uri: the absolute URI (RFC 3986).
+        name: its name.
         title: a name for people.
-        description: what it is, for the model.
+        description: the description for the model.
         mime_type: its media type.
-        size: of its content, in bytes.
+        size: the size of its content, in bytes.
     """
 
     uri: str

@@ -1,6 +1,6 @@
-"""The seam between HTTP servers and those who answer requests: routes, and neutral requests and responses.
+"""Neutral HTTP requests and responses, between HTTP servers and route handlers.
 
-A server knows nothing of what is served, a route's handler nothing of the server.
+A server does not know the served protocols. A route handler does not know the server.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping, Sequence
@@ -13,30 +13,29 @@ if TYPE_CHECKING:
 
 
 class Headers(Protocol):
-    """A message's header fields; names in any case."""
+    """The header fields of a message. Names are case-insensitive."""
 
     def get(self, key: str, /) -> str | None:
-        """The first field of that name."""
+        """Return the first field of that name, or None."""
         ...
 
     def getall(self, key: str, /, default: Sequence[str]) -> Sequence[str]:
-        """Every field of that name, in order."""
+        """Return every field of that name, in order."""
         ...
 
 
 class Request(NamedTuple):
-    """An HTTP request whose body has been read, within the server's limits.
+    """An HTTP request with its body, which the server has read within its limits.
 
     Attributes:
         method: "GET", "POST" and so on.
         path: the path, percent-decoded, without the query.
-        query: the query's parameters, the first of each name.
+        query: the query parameters; the first of each name.
         headers: the header fields.
         body: the whole body.
-        caller: who sent it, as far as the server can vouch for it: the operator if the channel proves that, else
-            nobody.
-        peer: the address it came from, for logs.
-        notes: what the server wants to know afterwards, None for nothing: the host notes the admitted `caller`.
+        caller: the operator if the channel proves it, else anonymous.
+        peer: the client's address, for logs.
+        notes: a mapping that the server reads afterwards: the host stores the admitted `caller` in it; None for none.
     """
 
     method: str
@@ -50,11 +49,11 @@ class Request(NamedTuple):
 
 
 class Response(NamedTuple):
-    """A whole response.
+    """A complete response.
 
     Attributes:
         status: the status code.
-        body: the body, empty for none.
+        body: the body; empty for none.
         content_type: its media type.
         headers: further header fields.
     """
@@ -70,8 +69,8 @@ class ServerSentEvent(NamedTuple):
 
     Attributes:
         data: its data, without line breaks.
-        id: what a client that comes back names as the last it has seen, None for no id.
-        retry_ms: after how long a client that lost the stream should come back, None to leave that to it.
+        id: the id that a reconnecting client sends as `Last-Event-ID`; None for no id.
+        retry_ms: the delay before a client should reconnect, in milliseconds; None for the client's default.
     """
 
     data: bytes = b""
@@ -80,15 +79,15 @@ class ServerSentEvent(NamedTuple):
 
 
 class EventStream(NamedTuple):
-    """A response of server-sent events, begun at once and ended by the end of its messages.
+    """A response of server-sent events. It starts at once and ends with its messages.
 
     The server keeps a silent stream alive with comments.
 
     Attributes:
-        messages: the events, or their `data` alone, without line breaks. The server calls `aclose`, where there is one,
-            when the stream has ended or the peer is gone.
+        messages: the events, or only their `data`, without line breaks. The server calls `aclose`, if there is one,
+            when the stream has ended or the client is gone.
         headers: further header fields.
-        cut: gives a last message for a stream that the server ends before its messages end, because it stops.
+        cut: returns a last message for a stream that the server ends early because it stops.
     """
 
     messages: AsyncIterator[bytes | ServerSentEvent]

@@ -1,24 +1,24 @@
-"""Who may choose the value of a parameter: a mark inside `Annotated`, seen by clients in the parameter's schema."""
+"""Marks for parameters whose values a model must not choose. Clients see them in the parameter's schema."""
 
 from typing import Any, NamedTuple
 
 INFERRABLE_KEYWORD = "x-inferrable"
-"""In the schema of a parameter, false where a model must not choose the value by itself."""
+"""The keyword in a parameter's schema; false if a model must not choose the value."""
 
 
 class Inferrable(NamedTuple):
-    """Whether a model may choose the value of a parameter by itself; `Annotated[str, Inferrable(False)]` says no.
+    """Mark a parameter inside `Annotated`: with `Inferrable(False)`, a model must not choose its value.
 
     Parameters without the mark may be inferred. With False, the parameter's schema has `"x-inferrable": false`, and
-    clients that know it ask the person. The host takes the value from whoever gives it.
+    clients that support it ask the user. The host accepts the value from any caller.
 
     Attributes:
-        value: whether it may.
+        value: True if a model may choose the value.
     """
 
     value: bool = True
 
     def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> Any:
-        """The type's schema, with the mark."""
+        """Return the type's schema with the mark."""
         schema = handler(core)
         return schema if self.value else {**schema, INFERRABLE_KEYWORD: False}

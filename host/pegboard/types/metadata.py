@@ -1,4 +1,4 @@
-"""What kind of tool a tool is: for finding it, and for rules about whom it may serve (`@kit.tool(metadata=...)`)."""
+"""The classification and behaviour of a tool, for searches and policies (`@kit.tool(metadata=...)`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class ServiceDomain(StrEnum):
-    """The kinds of services that are known by a name in common; any other name in snake case will do as well."""
+    """Well-known kinds of services. Any other name in snake case is valid too."""
 
     BUSINESS_INTELLIGENCE = "business_intelligence"
     CALENDAR = "calendar"
@@ -43,7 +43,7 @@ class ServiceDomain(StrEnum):
 
 
 class Operation(StrEnum):
-    """What a tool does to the things of its service; OPAQUE where that depends on the arguments, as of a shell."""
+    """The effect of a tool on the objects of its service; OPAQUE if it depends on the arguments, as for a shell."""
 
     READ = "read"
     CREATE = "create"
@@ -53,23 +53,23 @@ class Operation(StrEnum):
 
 
 class Classification(NamedTuple):
-    """What a tool works on.
+    """The services that a tool uses.
 
     Attributes:
-        service_domains: the kinds of service whose data it reaches, of `ServiceDomain` or named in snake case.
+        service_domains: the kinds of service: members of `ServiceDomain` or other names in snake case.
     """
 
     service_domains: Sequence[ServiceDomain | str] = ()
 
 
 class Behavior(NamedTuple):
-    """What a tool does. The hints for clients come from here, where `annotations` does not give them; None for unsaid.
+    """The effects of a tool. Hints that `annotations` leaves out come from here. None leaves a value out.
 
     Attributes:
-        operations: what it does to the things of its service.
+        operations: the effects on the objects of its service.
         read_only: it changes nothing.
-        destructive: what it changes may be lost for good.
-        idempotent: calling it again with the same arguments changes nothing more.
+        destructive: it may delete or overwrite data.
+        idempotent: a second call with the same arguments changes nothing more.
         open_world: it reaches beyond this process.
     """
 
@@ -81,13 +81,13 @@ class Behavior(NamedTuple):
 
 
 class ToolMetadata(NamedTuple):
-    """What kind of tool a tool is.
+    """The classification and behaviour of a tool.
 
     Attributes:
-        classification: what it works on.
-        behavior: what it does.
-        extras: whatever else rules of your own go by; plain JSON.
-        strict: False lets contradictions pass, for a tool that reads and counts its readers all the same.
+        classification: the services that it uses.
+        behavior: its effects.
+        extras: further values for own policies; plain JSON.
+        strict: False to allow contradictions, such as a read-only tool that counts its calls.
     """
 
     classification: Classification | None = None

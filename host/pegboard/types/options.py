@@ -1,6 +1,6 @@
-"""What authors can say of a tool, a resource or a prompt: the options of `Toolkit`'s decorators, for type checkers.
+"""The options of `Toolkit`'s decorators, for type checkers.
 
-The tables in docs/tools.md are written from here: each option's meaning, and in its last line an example.
+The tables in docs/tools.md are generated from here: the meaning of each option, and an example in its last line.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 class CommonOptions(TypedDict, total=False):
-    """What can be said of all three.
+    """The options that tools, resources and prompts share.
 
     Attributes:
-        name: the last part of its name; the function's name when left out.
+        name: the last part of the name; the function's name when left out.
             `name="roll_dice"`
         title: a name for people.
             `title="Roll some dice"`
         description: replaces the docstring.
-            `description="Rolls dice and gives what each shows."`
-        meta: its `_meta`, for clients: keys of your own, or of a vendor.
+            `description="Rolls dice and returns the result of each."`
+        meta: the `_meta` for clients: own keys, or a vendor's.
             `meta={"com.example/team": "games"}`
-        icons: pictures that clients may show.
+        icons: icons that clients may show.
             `icons=[Icon("https://example.com/dice.png", mime_type="image/png")]`
     """
 
@@ -47,43 +47,43 @@ class ToolOptions(CommonOptions, total=False):
     Attributes:
         annotations: hints about its behaviour, for clients.
             `annotations=ToolAnnotations(read_only=True)`
-        metadata: what kind of tool it is: the services it works on, what it does there, and extras of your own. The
-            hints that `annotations` leaves out come from here.
+        metadata: the services that the tool uses, its effects, and own extras. Hints that `annotations` leaves out come
+            from here.
             `metadata=ToolMetadata(behavior=Behavior(["read"], read_only=True))`
-        version: its own, where it is another than its toolkit's.
+        version: its own version, if it differs from its toolkit's.
             `version="1.4.0"`
-        requires_auth: whose token it needs, and what that must allow.
+        requires_auth: the provider of the token that it needs, and the token's scopes.
             `requires_auth=GitHub(scopes=["repo"])`
-        scopes: what the caller's own token must allow, where the caller is not this machine's user.
+        scopes: scopes that the caller's own token must have. The operator needs none.
             `scopes=["dice"]`
-        requires_secrets: names of the secrets it may read with `context.get_secret`.
+        requires_secrets: names of the secrets that it may read with `context.get_secret`.
             `requires_secrets=["DICE_KEY"]`
-        requires_metadata: what it must know of its user and surroundings, read with `context.get_metadata`: `user_id`,
-            or a key of `[host] metadata`.
+        requires_metadata: metadata that it reads with `context.get_metadata`: `user_id`, or a key of `[host] metadata`.
             `requires_metadata=["user_email"]`
-        strict: arguments have to be of the very types that the signature says; nothing is converted.
+        strict: True to require arguments of exactly the annotated types; nothing is converted.
             `strict=True`
-        inline: a sync function that never blocks, run on the event loop without a thread.
+        inline: True for a sync function that never blocks; it runs on the event loop without a thread.
             `inline=True`
-        timeout: for how many seconds a call may run, 0 for as long as it likes; `[host] tool_timeout` when left out.
-            What is inline cannot have one.
+        timeout: the time limit of a call in seconds, 0 for none; `[host] tool_timeout` when left out. An inline tool
+            cannot have one.
             `timeout=30`
-        max_result: the largest result, in bytes of JSON, 0 for any; `[host] max_result_bytes` when left out.
+        max_result: the maximum size of the result in bytes of JSON, 0 for no limit; `[host] max_result_bytes` when left
+            out.
             `max_result=100_000`
-        input_schema: JSON Schema of the arguments in place of the types, listed as it is (2020-12, or draft-07 by
+        input_schema: JSON Schema of the arguments instead of the types, listed unchanged (2020-12, or draft-07 by
             `$schema`). The function takes them by name, as `**arguments`, or as one dict.
             `input_schema={"type": "object", "properties": {"sides": {"type": "integer"}}}`
         output_schema: JSON Schema of the result, likewise.
             `output_schema={"type": "array", "items": {"type": "integer"}}`
-        ui: the `ui://` resource in which clients show its results, or more about its interface (MCP Apps).
+        ui: the `ui://` resource in which clients show its results, or a `ToolUi` (MCP Apps).
             `ui="ui://dice/table.html"`
-        extensions: what it says for other extensions of the protocol, by their identifiers.
+        extensions: values for other extensions of the protocol, by their identifiers.
             `extensions={"com.example/audit": {"level": 2}}`
-        adapters: error adapters of its own, asked before all others about what it raises.
+        adapters: its own error adapters, asked before all others about exceptions of the tool.
             `adapters=[DiceErrors()]`
-        enabled: given `context.config`, says whether the tool is offered at all.
+        enabled: a function of `context.config`; the tool is served only if it returns True.
             `enabled=lambda config: config.write`
-        deprecated: what to use instead. Clients read it before the description, and whoever calls the tool is told.
+        deprecated: what to use instead. Clients read it before the description, and each caller is told.
             `deprecated="use throw_dice instead"`
     """
 
@@ -108,20 +108,21 @@ class ToolOptions(CommonOptions, total=False):
 
 
 class ResourceOptions(CommonOptions, total=False):
-    """The options of `@kit.resource`, beside the URI.
+    """The options of `@kit.resource`, in addition to the URI.
 
     Attributes:
-        mime_type: that of interfaces for `ui://`, else by what the function gives, when left out.
+        mime_type: the media type. When left out, an extension may define it, as for `ui://`; else the type of the
+            returned value decides.
             `mime_type="text/markdown"`
-        annotations: for whom it is and how much it matters.
+        annotations: its audience and priority.
             `annotations=Annotations(audience=["user"], priority=0.5)`
-        size: of its content, in bytes.
+        size: the size of its content, in bytes.
             `size=4096`
         completions: by variable of a template, its values, or a function as in `Toolkit.completion`.
             `completions={"game": ["chess", "go"]}`
-        ui: what an interface needs of the frame it is shown in (MCP Apps, `ui://` alone).
+        ui: the requirements of an interface for its frame (MCP Apps, `ui://` only).
             `ui=ResourceUi(connect_domains=["https://api.example.com"])`
-        extensions: what it says for other extensions of the protocol, by their identifiers.
+        extensions: values for other extensions of the protocol, by their identifiers.
             `extensions={"com.example/audit": {"level": 2}}`
     """
 

@@ -1,4 +1,4 @@
-"""The values of the option `ui`: interfaces that clients show in a frame. The plugin of the extension checks them."""
+"""Values of the option `ui`: interfaces that clients show in a frame. The plugin of the extension checks them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ class ToolUi(NamedTuple):
     """The interface of a tool.
 
     Attributes:
-        resource_uri: the `ui://` resource that shows its results, None for a tool that only serves another's interface.
-        visibility: whom clients offer the tool to; one without "model" is listed all the same, and clients hide it.
+        resource_uri: the `ui://` resource that shows the tool's results; None for a tool that only serves the interface
+            of another tool.
+        visibility: who may call the tool. A tool without "model" is listed, and clients hide it from the model.
     """
 
     resource_uri: str | None = None
@@ -19,16 +20,17 @@ class ToolUi(NamedTuple):
 
 
 class ResourceUi(NamedTuple):
-    """What an interface needs of the frame it is shown in; whatever is not named here is blocked there.
+    """The requirements of an interface for its frame. Clients block everything that is not listed here.
 
     Attributes:
-        connect_domains: origins that it may make requests to, such as "https://api.example.com".
-        resource_domains: origins of its scripts, styles, images, fonts and media; "https://*.example.com" will do.
-        frame_domains: origins of frames within it.
+        connect_domains: origins that the interface may send requests to, such as "https://api.example.com".
+        resource_domains: origins of its scripts, styles, images, fonts and media. Wildcards such as
+            "https://*.example.com" are allowed.
+        frame_domains: origins of nested frames.
         base_uri_domains: origins that its base URI may have.
-        permissions: what of the device it asks for.
-        domain: an origin of its own, in the form that the client prescribes.
-        prefers_border: whether a border is drawn around it; the client decides when None.
+        permissions: features of the device that it requests.
+        domain: a separate origin for the interface, in the form that the client prescribes.
+        prefers_border: True for a border, False for none; the client decides when None.
     """
 
     connect_domains: Sequence[str] = ()
