@@ -1,4 +1,4 @@
-"""What plugins are given, and what they contribute."""
+"""Plugins, the context of their hooks, and their catalogues."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -12,71 +12,76 @@ if TYPE_CHECKING:
 
 
 class Catalogue(Protocol):
-    """A plugin's own tools, resources and prompts, changed while the host runs; from any thread.
+    """The tools, resources and prompts of one plugin. They can be changed while the host runs, from any thread.
 
-    Each call is one change, all of it or nothing: it is seen by every list and call that begins after it, and by none
-    that has begun. Until the host has started, what is added is contributed with what the plugin's hooks return, and
-    neither `update` nor `remove` has anything to work on. Nothing of it outlives the host.
+    Each call is one change: all of it is applied, or none. Lists and calls that begin after it see the change; those
+    that have begun do not. Until the host has started, `add` contributes definitions together with the plugin's hooks,
+    and
+    `update` and `remove` raise. Nothing outlives the host.
     """
 
     def add(
         self, *definitions: ToolDefinition | ResourceDefinition | PromptDefinition | Callable[..., Any]
     ) -> tuple[str, ...]:
-        """Offer more.
+        """Add definitions.
 
         Args:
-            definitions: what to offer; a plain function is a tool, and so is what `@tool` made of one.
+            definitions: the definitions. A plain function or the result of `@tool` is a tool.
 
         Returns:
-            For each its name on the wire, or its URI. What the operator disabled is withheld, and that is no error.
+            For each definition its name on the wire, or its URI. A definition that the operator disabled is not served,
+                which is not an error.
 
         Raises:
-            ToolDefinitionError: one of them is wrong, or what it is called is there already.
+            ToolDefinitionError: a definition is invalid, or its name is in use.
         """
         ...
 
     def update(
         self, *definitions: ToolDefinition | ResourceDefinition | PromptDefinition | Callable[..., Any]
     ) -> tuple[str, ...]:
-        """Offer others in the place of the plugin's own of the same names.
+        """Replace the plugin's own definitions of the same names.
+
+        Args:
+            definitions: the new definitions, as in `add`.
 
         Returns:
-            For each its name on the wire, or its URI.
+            For each definition its name on the wire, or its URI.
 
         Raises:
-            ToolDefinitionError: one of them is wrong, or the plugin has none of that name.
+            ToolDefinitionError: a definition is invalid, or the plugin has none of that name.
         """
         ...
 
     def remove(self, kind: ItemKind, *names: str) -> None:
-        """Offer the plugin's own no more. Calls in flight go on to their end.
+        """Remove the plugin's own definitions. Calls in flight continue.
 
         Args:
             kind: "tools", "resources" or "prompts".
-            names: names on the wire, as `add` gave them, or the plugin's own names; URIs of resources.
+            names: names on the wire, as `add` returned them, or the plugin's own names; URIs of resources.
 
         Raises:
-            ToolDefinitionError: the plugin has none of that name.
+            ToolDefinitionError: the plugin has no definition of that name.
         """
         ...
 
 
 def _no_secret(name: str) -> None:
-    """The secret of that name, where there is no store."""
+    """Return None, where there is no secret store."""
 
 
 class PluginContext(NamedTuple):
-    """What a hook is told about its own plugin; never the host.
+    """The context of a plugin's hooks. It lives as long as the host.
 
     Attributes:
         name: the plugin's name, that of its entry point.
-        config: its validated settings, None when it takes none.
-        logger: where it logs.
-        catalogue: its own tools, resources and prompts, for changes while the host runs.
-        get_secret: a secret of the operator's by its name, None where no store has it, and for those of the host's own;
-            for names that the plugin's settings give. Stores may block. None, too, until the host has started.
-        directory: the folder of the configuration file in use, where the plugin may look for files that nobody names;
-            None without a file.
+        config: the plugin's validated settings; None if it has no `Config`.
+        logger: the plugin's logger.
+        catalogue: the plugin's tools, resources and prompts, for changes while the host runs.
+        get_secret: returns a secret by its name, for names in the plugin's settings. It returns None until the host has
+            started, if no store has the secret, and for the host's own secrets. It may block.
+        directory: the directory of the configuration file, where a plugin may look for files with fixed names; None
+            without a file.
     """
 
     name: str
@@ -88,11 +93,11 @@ class PluginContext(NamedTuple):
 
 
 class Plugin:
-    """Base of plugins written as a class: built once per host, with its validated settings.
+    """The base class of plugins. The host creates one object per host, with the validated settings.
 
     Attributes:
-        Config: a `PluginConfig` model of the `[plugins.NAME]` section, None when there are no settings.
-        host_api: the version of the hooks it is written for.
+        Config: a `PluginConfig` model of the `[plugins.NAME]` section; None for no settings.
+        host_api: the version of the hooks that the plugin uses.
     """
 
     Config: ClassVar[type[Any] | None] = None

@@ -1,4 +1,4 @@
-"""Commands that plugins add to `pegboard`."""
+"""The contract of commands that plugins add to `pegboard`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -8,15 +8,18 @@ if TYPE_CHECKING:
 
 
 class Command(NamedTuple):
-    """A command of `pegboard`.
+    """A command of `pegboard`. Construct it by keyword.
+
+    The command runs in the main thread of a process of its own, without an event loop and without a started host.
 
     Attributes:
-        name: what is typed.
-        summary: what it does, in one line.
-        run: given the options that were typed, gives what is printed, "" for nothing. An `MCPError` ends it with its
-            message and the exit code 1.
-        arguments: names such as "file" or "--seconds", each with what `argparse.ArgumentParser.add_argument` is told.
-        examples: lines that work.
+        name: the name that users type: one word.
+        summary: the effect of the command, in one line for `pegboard --help`.
+        run: called once with an `argparse.Namespace` of the options. It returns the text to print, or "" for none. It
+            may block. An `MCPError` ends the command with its message and exit code 1.
+        arguments: pairs of a name, such as "file" or "--seconds", and the keyword arguments of
+            `argparse.ArgumentParser.add_argument`.
+        examples: command lines that work, for `--help`.
     """
 
     name: str

@@ -14,36 +14,38 @@ if TYPE_CHECKING:
 
 
 CompletionSource: TypeAlias = "Sequence[str] | Callable[..., Any]"
-"""What an argument may be: values, of which those are offered that begin as what has been typed, or a function."""
+"""Completions of an argument: values, of which those with the typed prefix are offered, or a function."""
 
 
 class ToolDefinition(NamedTuple):
-    """A function and what its author said about it; checked and compiled when the host assembles.
+    """A function with the options of its author. The host checks and compiles it. Construct it by keyword.
 
     Attributes:
-        function: sync or async; its signature becomes the input schema, its docstring the description.
-        name: the tool's last part; the function's name when None.
+        function: a sync or async function. Its signature becomes the input schema, its docstring the description.
+        name: the last part of the tool's name; the function's name when None.
         title: a name for people.
         description: replaces the docstring.
         annotations: hints about its behaviour.
-        metadata: what kind of tool it is.
-        meta: its `_meta`; keys that the protocol has reserved are refused.
-        icons: pictures that clients may show.
-        version: its own, where it is another than its toolkit's.
-        requires_auth: whose token it needs, and what that must allow.
-        scopes: what the caller's own token must allow, where the caller is not this machine's user.
-        requires_secrets: names of the secrets it may read with `context.get_secret`.
-        requires_metadata: keys of what it must know of its user and surroundings, read with `context.get_metadata`.
-        strict: arguments have to be of the very types that the signature says; nothing is converted.
-        inline: a sync function that never blocks, run on the event loop without a thread.
-        timeout: for how many seconds a call may run, 0 for as long as it likes; `[host] tool_timeout` when None.
-        max_result: the largest result, in bytes of JSON, 0 for any; `[host] max_result_bytes` when None.
-        input_schema: JSON Schema of the arguments in place of what the signature says, listed as it is; 2020-12, or
-            draft-07 where `$schema` says so.
+        metadata: the services that it uses, and its effects.
+        meta: its `_meta`. Keys that the protocol reserves are refused.
+        icons: icons that clients may show.
+        version: its own version, if it differs from its toolkit's.
+        requires_auth: the provider of the token that it needs, and the token's scopes.
+        scopes: scopes that the caller's own token must have. The operator needs none.
+        requires_secrets: names of the secrets that it may read with `context.get_secret`.
+        requires_metadata: keys of metadata that it reads with `context.get_metadata`.
+        strict: True to require arguments of exactly the annotated types; nothing is converted.
+        inline: True for a sync function that never blocks; it runs on the event loop without a thread.
+        timeout: the time limit of a call in seconds, 0 for none; `[host] tool_timeout` when None.
+        max_result: the maximum size of the result in bytes of JSON, 0 for no limit; `[host] max_result_bytes` when
+            None.
+        input_schema: JSON Schema of the arguments instead of the signature, listed unchanged: 2020-12, or draft-07 if
+            `$schema` says so.
         output_schema: JSON Schema of the result, likewise.
-        extensions: what it says for extensions of the protocol, by their identifiers; of no account where one is off.
+        extensions: values for extensions of the protocol, by their identifiers or options. They are ignored if the
+            extension is off.
         adapters: its own error adapters, asked before all others.
-        enabled: given the plugin's config, says whether the tool is offered at all.
+        enabled: a function of the plugin's config; the tool is served only if it returns True.
         deprecated: what to use instead.
     """
 
@@ -73,21 +75,19 @@ class ToolDefinition(NamedTuple):
 
 
 class ResourceDefinition(NamedTuple):
-    """A URI, or a template of URIs (RFC 6570), and the function that gives what is there.
+    """A URI, or a template of URIs (RFC 6570), and the function that returns the content. Construct it by keyword.
 
-    The function takes a template's variables by their names, and the Context where a parameter is annotated so. It
-    gives text, bytes for anything binary, what JSON has a form for, `ResourceContents`, a list of those, or a
-    `ResourceResult`; None says that there is nothing.
+    The function takes the template's variables by name, and the Context as a parameter annotated `Context`. It returns
+    a string, bytes, a JSON-ready value, `ResourceContents`, a list of those, or a `ResourceResult`; None if there is no
+    such resource. The attributes that are not listed here are those of a `ToolDefinition`.
 
     Attributes:
-        mime_type: `text/plain` for text, `application/octet-stream` for bytes and `application/json` for the rest when
-            None.
-        annotations: for whom it is and how much it matters.
-        size: of its content, in bytes; not of a template's.
-        icons: pictures that clients may show.
-        completions: by variable, what it may be: values, or a function that gives them (`Toolkit.completion`).
-
-    The rest is as of a `ToolDefinition`.
+        mime_type: the media type. When None, an extension may define it; else `text/plain` for strings,
+            `application/octet-stream` for bytes and `application/json` for other values.
+        annotations: its audience and priority.
+        size: the size of its content, in bytes. A template has none.
+        icons: icons that clients may show.
+        completions: by variable, its values, or a function that returns them (`Toolkit.completion`).
     """
 
     uri: str
@@ -105,15 +105,14 @@ class ResourceDefinition(NamedTuple):
 
 
 class PromptDefinition(NamedTuple):
-    """A function that gives a prompt, and what its author said about it.
+    """A function that returns a prompt, with the options of its author. Construct it by keyword.
 
-    The function's parameters are the prompt's arguments, and the Context where one is annotated so. It gives text of
-    the user, a block of content, a `PromptMessage`, a list of those, or a `PromptResult`.
+    The function's parameters are the prompt's arguments, and a parameter annotated `Context` is the Context. It returns
+    a string (a message of the user), a block of content, a `PromptMessage`, a list of those, or a `PromptResult`. The
+    attributes that are not listed here are those of a `ToolDefinition`.
 
     Attributes:
-        completions: by argument, what it may be: values, or a function that gives them (`Toolkit.completion`).
-
-    The rest is as of a `ToolDefinition`.
+        completions: by argument, its values, or a function that returns them (`Toolkit.completion`).
     """
 
     function: Callable[..., Any]

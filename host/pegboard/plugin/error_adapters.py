@@ -7,7 +7,9 @@ if TYPE_CHECKING:
 
 
 class ErrorAdapter(Protocol):
-    """Knows the exceptions of some library, and what they mean to the one who called the tool.
+    """Converts the exceptions of a library into typed errors for the caller. It lives as long as the host.
+
+    An adapter may have an attribute `fallback`. If it is True, the host asks the adapter after all others.
 
     Attributes:
         slug: a short name for logs and for the `service` of an error's `extra`.
@@ -16,9 +18,10 @@ class ErrorAdapter(Protocol):
     slug: str
 
     def from_exception(self, error: Exception) -> "ToolRuntimeError | None":
-        """The error that an exception of an author's function amounts to, None when it is not one of this library's.
+        """Return the typed error for an exception of an author's function, or None for an unknown exception.
 
-        Its message and its machine-readable fields go to the caller, so they hold no URL with its query, no header and
-        no body; those of `developer_message` go to the log.
+        The host calls this on the event loop, so it must not block. The caller receives the error's message and
+        machine-readable fields: they must not contain headers, bodies, or URLs with a query. Only the log receives
+        `developer_message`. If this raises, the host logs it and asks the next adapter.
         """
         ...

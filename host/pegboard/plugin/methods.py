@@ -1,7 +1,7 @@
-"""What plugins add to the protocol itself: methods, notifications they listen to, and extensions that these belong to.
+"""Additions to the protocol: methods, notifications, topics, and the extensions that they belong to.
 
-Each may exist in some revisions of the protocol alone: `since` is the first of them and `until` the last, "" for no
-bound. Revisions are dates, so that their text sorts as they do.
+Each exists in a range of protocol revisions: `since` is the first and `until` the last, "" for no bound. Construct the
+records by keyword.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -12,31 +12,32 @@ from pegboard.types.calls import Call, Notify, Outcome
 from pegboard.types.catalogue import Resource, Tool
 
 Describe: TypeAlias = Callable[[Tool | Resource, Any, Mapping[str, Resource]], Mapping[str, Any] | None]
-"""Says what clients read in the `_meta` of a tool or resource about an extension.
+"""Return the entries of a tool or resource in `_meta` for an extension, or None if there are none.
 
-Given the tool or resource, what its author said for the extension (None for nothing), and the resources by URI. Gives
-entries of `_meta`, None when the extension has nothing to do with it. Raises `ToolDefinitionError` for what cannot be.
+The arguments are the tool or resource, the author's value for the extension (None for none), and the resources by URI.
+The function runs in the thread that adds the item, and must not block. It raises `ToolDefinitionError` for an invalid
+value.
 """
 
 
 class Extension(NamedTuple):
-    """An extension of the protocol, or an experiment with one (MCP capabilities `extensions` and `experimental`).
+    """An extension of the protocol, or an experiment (MCP capabilities `extensions` and `experimental`).
 
-    It is on while its plugin runs and everything that belongs to it can be served; else nothing of it is advertised.
+    It is advertised while its plugin runs and all its methods, handlers and topics can be served.
 
     Attributes:
-        identifier: "<prefix>/<name>" such as "com.example/jobs"; the name of an experiment may lack the prefix.
-        settings: what clients are told of it, JSON-ready.
-        experimental: it is advertised among the experiments.
-        negotiated: its methods are for clients that declare it too, each in the request or when its session began.
-        result_types: the kinds of result that it defines beyond "complete".
-        describe: what it says in the `_meta` of tools and resources; it is advertised only while there is one.
-        since: the first revision it exists in.
-        until: the last.
-        option: the option of `@kit.tool` and `@kit.resource` with which authors say something for it, such as "ui";
-            `describe` is given its value. `extensions={identifier: value}` says the same.
-        mime_types: the MIME types of resources whose authors give none, by the beginning of the URI, such as
-            `{"ui://": "text/html"}`.
+        identifier: "<prefix>/<name>" such as "com.example/jobs". An experiment needs no prefix.
+        settings: the settings that clients read, JSON-ready.
+        experimental: True to advertise it as an experiment.
+        negotiated: True if only clients that declare the extension may call its methods.
+        result_types: the types of results that it defines in addition to "complete".
+        describe: returns its entries in the `_meta` of tools and resources. The extension is advertised only while
+            there are any.
+        since: the first revision.
+        until: the last revision.
+        option: the option of `@kit.tool` and `@kit.resource` whose value `describe` receives: "ui".
+            `extensions={identifier: value}` is the general form.
+        mime_types: default MIME types of resources, by the beginning of the URI, such as `{"ui://": "text/html"}`.
     """
 
     identifier: str
@@ -52,20 +53,23 @@ class Extension(NamedTuple):
 
 
 MethodHandler: TypeAlias = Callable[[Call], Awaitable[Outcome]]
-"""Answers a call, mostly with a `MethodResult`; typed errors are answers too, such as `ProtocolError(-32602, ...)`."""
+"""Respond to a call, usually with a `MethodResult`. The host may cancel the task of the request.
+
+A typed error such as `ProtocolError(-32602, ...)` is sent to the client. Any other exception is masked and logged.
+"""
 
 
 class Method(NamedTuple):
-    """A JSON-RPC method; middleware stands around it as around any other.
+    """A JSON-RPC method. Middleware runs around it as around any other.
 
     Attributes:
-        name: such as "jobs/get". The specification's own and those that begin with "rpc." are refused.
-        handler: answers it.
-        extension: the identifier of the extension it belongs to, None for a method that anybody may call.
-        capability: the path in the server's capabilities that says that it is there, such as ("acme", "jobs").
-        name_parameter: the text parameter that HTTP clients repeat in the header `Mcp-Name` (2026-07-28).
-        since: the first revision it exists in.
-        until: the last.
+        name: the name, such as "jobs/get". Names of the specification and names that begin with "rpc." are refused.
+        handler: responds to the calls.
+        extension: the identifier of its extension; None for a method that every client may call.
+        capability: the path in the server's capabilities that advertises it, such as ("acme", "jobs").
+        name_parameter: the string parameter that HTTP clients repeat in the header `Mcp-Name` (2026-07-28).
+        since: the first revision.
+        until: the last revision.
     """
 
     name: str
@@ -78,14 +82,14 @@ class Method(NamedTuple):
 
 
 class NotificationHandler(NamedTuple):
-    """What is to be done about a notification of the client; nothing is answered, whatever becomes of it.
+    """A handler of a client's notification. There is no response, even if the handler raises.
 
     Attributes:
-        name: such as "notifications/jobs/seen". The specification's own are refused.
-        handler: is told of it; the call carries its parameters.
-        extension: the identifier of the extension it belongs to, None for none.
-        since: the first revision it exists in.
-        until: the last.
+        name: the name, such as "notifications/jobs/seen". Names of the specification are refused.
+        handler: called in a task with the call, which has the notification's parameters.
+        extension: the identifier of its extension; None for none.
+        since: the first revision.
+        until: the last revision.
     """
 
     name: str
@@ -96,11 +100,11 @@ class NotificationHandler(NamedTuple):
 
 
 class Subscription(NamedTuple):
-    """A subscription that has begun.
+    """An active subscription.
 
     Attributes:
-        honoured: as much of what was wanted as is given, JSON-ready, for the acknowledgement.
-        close: ends it; called once.
+        honoured: the part of the request that is subscribed, JSON-ready, for the acknowledgement.
+        close: ends the subscription. The host calls it once, on the event loop.
     """
 
     honoured: Any
@@ -108,18 +112,19 @@ class Subscription(NamedTuple):
 
 
 Subscribe: TypeAlias = Callable[[Call, Any, Notify], Subscription | None]
-"""Begins to tell a stream of news: given the call, what it wants, and what sends a notification on its stream.
+"""Begin a subscription and return it, or None if nothing of the request is available.
 
-Gives None when nothing of what is wanted can be had. Raises `ProtocolError` for what nobody could want.
+The arguments are the call, the requested value, and a function that sends a notification on the subscription's stream.
+It runs on the event loop and must not block. It raises `ProtocolError` for an invalid request.
 """
 
 
 class Topic(NamedTuple):
-    """Something that `subscriptions/listen` can be asked for beyond what the specification has (2026-07-28).
+    """A subject of `subscriptions/listen` that the specification does not define (2026-07-28).
 
     Attributes:
         name: the member of the request's `notifications`, such as "jobIds".
-        extension: the identifier of the extension it belongs to.
+        extension: the identifier of its extension.
         subscribe: begins a subscription.
     """
 
@@ -129,7 +134,7 @@ class Topic(NamedTuple):
 
 
 class Contributions(NamedTuple):
-    """Everything of the kind that plugins contributed and that is served, by name."""
+    """The additions of all plugins that are served, by name."""
 
     extensions: Mapping[str, Extension] = EMPTY
     methods: Mapping[str, Method] = EMPTY

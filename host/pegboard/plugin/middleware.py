@@ -1,4 +1,4 @@
-"""Code around calls: the base class that plugins override, and the record that a plain function becomes."""
+"""The contract of middleware: a base class, and plain functions."""
 
 from collections.abc import Awaitable, Callable, Hashable, Iterable
 from typing import TypeAlias
@@ -7,105 +7,106 @@ from pegboard.types.calls import Call, CallNext, Outcome
 from pegboard.types.catalogue import Inventory
 
 MiddlewareFunction: TypeAlias = Callable[[Call, CallNext], Awaitable[Outcome]]
-"""Stands around a call: passes it on or answers by itself, and gives an outcome."""
+"""Run around a call: pass it to `call_next` or respond without it, and return an outcome."""
 
 
 class Middleware:
-    """Base of code around calls: override the methods for what it is to stand around. What is not overridden is free.
+    """The base class of middleware. Methods that are not overridden cost nothing.
 
-    Each is `async def on_x(self, call, call_next) -> Outcome`. It may pass on another call (`call._replace(...)`),
-    answer by itself, or change the outcome. `call_next` raises the typed errors of what it stands around (`MCPError`),
-    and may be called again after a call that failed. Of one middleware `on_message` stands outermost, then `on_request`
-    or `on_notification`, then the method's own. Calls that tools make of other tools pass it like any; `call.path`
-    names those tools.
+    Each method is `async def on_x(self, call, call_next) -> Outcome` and runs in the task of the call, several at once.
+    It may pass on a changed call (`call._replace(...)`), return an outcome without `call_next`, or change the outcome.
+    `call_next` raises the typed errors of the inner code (`MCPError`), and may be called again after an error.
+    `on_message` runs outermost, then `on_request` or `on_notification`, then the method's own. Calls that tools make of
+    other tools pass through middleware too;
+    `call.path` lists those tools.
 
-    Whoever forgets to give an outcome, gives one that does not fit the tool's output schema, calls `call_next` again
-    after it went well, answers a cancelled call or raises what is no `MCPError` loses that call: the answer is masked,
-    and the log names the middleware and its plugin.
+    The host masks the response and logs the plugin if a method returns no outcome, returns an outcome that does not
+    match the tool's output schema, calls `call_next` again after a success, responds to a cancelled call, or raises an
+    exception that is not an `MCPError`.
 
     Attributes:
-        name: what order lists call it; the plugin's name when None.
-        outermost: True places it outside of all that is not, whatever order lists say, so that nothing is hidden from
-            it. For records, not for checks.
+        name: the name in order lists; the plugin's name when None.
+        outermost: True to run outside all other middleware, whatever order lists say, for complete records. Do not use
+            it for checks.
     """
 
     name: str | None = None
     outermost: bool = False
 
     def wants(self, call: Call) -> bool:
-        """Whether it stands around this call; False passes it by, which costs next to nothing. Lists always pass."""
+        """Return True to run around this call; False skips it at almost no cost. Lists do not ask."""
         return True
 
     def view(self, call: Call) -> Hashable:
-        """What of a caller its lists depend on: those for whom it is equal share what is made of a list.
+        """Return the properties of a caller that its lists depend on. Callers with equal values share a list.
 
-        All that is known of a caller, where this is not overridden.
+        Without an override, a list depends on all properties of the caller.
 
         Args:
-            call: as `on_list_tools` and its kin are given it.
+            call: the call that `on_list_tools` and its siblings receive.
         """
         return None
 
     def assembled(self, inventory: Inventory) -> Iterable[str]:
-        """Told what there is: when the host starts and with every change, before any call can ask for it.
+        """Receive the inventory when the host starts and after every change, before any call can use it.
 
-        It runs in whatever thread changes the catalogue, and must not block.
+        It runs in the thread that changes the catalogue, and must not block. If it raises, the host does not start, or
+        the change is refused.
 
         Returns:
-            What in the settings fits nothing that there is, such as a name that nothing has. The operator is warned of
-            it when the host starts.
+            Problems with the settings, such as an unknown name. The host logs them as warnings when it starts.
         """
         return ()
 
     async def on_message(self, call: Call, call_next: CallNext) -> Outcome:
-        """Around every request and notification that the host runs."""
+        """Run around every request and notification."""
         return await call_next(call)
 
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
-        """Around every request, those of methods that plugins add included."""
+        """Run around every request, including methods of plugins."""
         return await call_next(call)
 
     async def on_notification(self, call: Call, call_next: CallNext) -> Outcome:
-        """Around every notification of a client; what it gives is of no account, and nothing waits for it.
+        """Run around every notification of a client. The outcome is ignored, and nothing waits for it.
 
-        `notifications/initialized`, `cancelled`, `progress` and `roots/list_changed` are told of what the protocol has
-        done about them; a notification of a plugin's may be changed, or kept from its handler.
+        The protocol has already processed `notifications/initialized`, `cancelled`, `progress` and
+        `roots/list_changed`. A notification for a plugin's handler may be changed or dropped.
         """
         return await call_next(call)
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        """Around `tools/call`."""
+        """Run around `tools/call`."""
         return await call_next(call)
 
     async def on_read_resource(self, call: Call, call_next: CallNext) -> Outcome:
-        """Around `resources/read`."""
+        """Run around `resources/read`."""
         return await call_next(call)
 
     async def on_get_prompt(self, call: Call, call_next: CallNext) -> Outcome:
-        """Around `prompts/get`."""
+        """Run around `prompts/get`."""
         return await call_next(call)
 
     async def on_complete(self, call: Call, call_next: CallNext) -> Outcome:
-        """Around `completion/complete`."""
+        """Run around `completion/complete`."""
         return await call_next(call)
 
     async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
-        """Around making the list of tools for one caller: once, and again when what is listed changes, not per request.
+        """Run around the creation of the list of tools for one caller: once per caller, and again after a change.
 
-        `call.caller` is all there is to go by, and whether there is `call.supplied`. `call_next` gives a `Listing` of
-        everything, which is cut into pages later; it is given back with items left out, or with others of the same
-        names in their place. What is not listed can still be called; `Gate` sees to both.
+        The call has only `caller`, and `supplied` if the request brings values. `call_next` returns a `Listing` of all
+        tools. Return it with items left out, or replaced by others of the same names. The host cuts it into pages
+        later. A tool that is left out can still be called; `Gate` prevents both.
         """
         return await call_next(call)
 
     async def on_list_resources(self, call: Call, call_next: CallNext) -> Outcome:
-        """Around making the list of resources; see `on_list_tools`."""
+        """Run around the creation of the list of resources; see `on_list_tools`."""
         return await call_next(call)
 
     async def on_list_resource_templates(self, call: Call, call_next: CallNext) -> Outcome:
-        """Around making the list of resource templates; see `on_list_tools`."""
+        """Run around the creation of the list of resource templates; see `on_list_tools`."""
         return await call_next(call)
 
     async def on_list_prompts(self, call: Call, call_next: CallNext) -> Outcome:
-        """Around making the list of prompts; see `on_list_tools`."""
+        """Run around the creation of the list of prompts; see `on_list_tools`."""
         return await call_next(call)

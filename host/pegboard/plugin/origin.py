@@ -1,4 +1,4 @@
-"""The place that a plugin or a toolkit comes from."""
+"""The origin of plugins and toolkits."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ PluginKind = Literal["plugin", "toolkit"]
 
 
 class Origin(NamedTuple):
-    """Where a plugin comes from.
+    """The origin of a plugin or toolkit.
 
     Attributes:
-        kind: by which group it was found.
-        name: its entry point's name, which is its name everywhere.
-        target: the entry point's value, `module:attribute`.
-        distribution: the distribution that brings it, "" for one that a program passed in itself.
-        version: that distribution's version.
-        entry_point: what loads it; None for one that a program passed in itself.
+        kind: "plugin" or "toolkit", by the group of its entry point.
+        name: the name of its entry point, which is its name everywhere.
+        target: the value of its entry point, `module:attribute`.
+        distribution: the distribution that brings it; "" for one that a program passed in.
+        version: the version of that distribution.
+        entry_point: loads it; None for one that a program passed in.
         given: the object that a program passed in.
     """
 

@@ -1,4 +1,4 @@
-"""HTTP routes and authenticators: the contracts between HTTP servers and the plugins that answer requests."""
+"""The contracts of HTTP routes and authenticators."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
@@ -11,48 +11,58 @@ if TYPE_CHECKING:
 
 
 DEFAULT_POLICY = "mcp"
-"""The policy of routes that name none, and of message streams. Routes of this policy are open without authenticator."""
+"""The policy of routes that name none, and of message streams. Its routes are open while no authenticator serves it."""
 
 RouteHandler: TypeAlias = "Callable[[Request, ProtocolContext], Awaitable[Response | EventStream]]"
-"""Answers a request; cancelled when the peer is gone before the response has begun."""
+"""Respond to a request. The host cancels the handler if the client is gone before the response has begun.
+
+It runs in a task of its own for each request. If it raises, the client receives status 500 with an error id.
+"""
 
 
 class Authenticator(Protocol):
-    """Says who sends the requests to the routes of one policy.
+    """Authenticates the requests to the routes of one policy. It lives as long as the host.
 
-    One whose attribute `only_local` is a text, the reason, is good for the operator alone: a transport that others can
-    reach does not start with it, and only requests of a proven operator get to it. If it needs no token, its attribute
-    `needs_token` is False, so that messages name the operator token as a proof. One with a method
-    `complete(response)` is given what a route answers with 401 or 403, and what other authenticators of the policy do,
-    and gives the response that goes out, with more in its challenge. Of several that refuse a request, the one that
-    says most is heard: 403, then 5xx, and 401 last.
+    Optional members:
 
-    One with an attribute `public_hosts` names the hosts by which clients call its routes, such as "tools.example.com":
-    HTTP servers take them for their own, so that the operator does not list them twice.
+    - `only_local: str`: a reason why the authenticator serves only the operator. A transport that other machines can
+      reach does not start with it, and it receives only requests of a proven operator.
+    - `needs_token: bool`: False if an `only_local` authenticator needs no token. Messages then name the operator token
+      as proof.
+    - `complete(response: Response) -> Response`: adds to the challenge of a response with status 401 or 403, from a
+      route or from another authenticator of the policy.
+    - `public_hosts: Iterable[str]`: the host names in the URLs of its routes, such as "tools.example.com". HTTP servers
+      accept them in the `Host` header.
+
+    If several authenticators refuse a request, the host sends the most specific response: 403, then 5xx, then 401.
 
     Attributes:
-        policy: what routes name as their `auth`.
+        policy: the policy that routes name as their `auth`.
     """
 
     policy: str
 
     async def authenticate(self, request: Request) -> Caller | Response:
-        """Who sends a request, or the response that refuses it: 401 with a challenge (RFC 9110, 11.6.1), as a rule."""
+        """Return the caller of a request, or a response that refuses it.
+
+        The refusal is usually 401 with a challenge (RFC 9110, 11.6.1). The method runs on the event loop, several
+        requests at once. If it raises, the request is refused.
+        """
         ...
 
 
 class Route(NamedTuple):
-    """What answers at a path.
+    """A route: a path, a method and a handler. Construct it by keyword.
 
     Attributes:
-        method: the HTTP method; "*" for those that no other route of the path answers.
+        method: the HTTP method; "*" for all methods without another route at this path.
         path: the exact path, such as "/mcp".
-        handler: answers it.
-        auth: the policy that admits callers, of an authenticator: "mcp" is that of the MCP endpoint, which is open
-            where nobody authenticates for it; "public" admits everybody.
-        anonymous: without an authenticator the route may still be served beyond this machine; else the host refuses to
-            start.
-        advice: how the operator allows that or avoids it, for the host's message.
+        handler: responds to the requests.
+        auth: the policy whose authenticators admit callers. The default policy is open while it has no authenticator;
+            "public" admits every caller.
+        anonymous: True if the route may be served beyond this machine without an authenticator. Otherwise the host does
+            not start.
+        advice: how the operator allows or avoids that, for the host's message.
     """
 
     method: str

@@ -7,18 +7,23 @@ if TYPE_CHECKING:
 
 
 class SecretStore(Protocol):
-    """A place that secrets come from.
+    """A store of secrets. It lives as long as the host.
 
-    It may have a method `hint(name: str) -> str` that tells people how to set a secret there: "in the environment". Its
-    attribute `files_read`, if it has one, lists the files that it has read. The host logs them when it starts.
+    A store may have a method `hint(name: str) -> str` that says how to set a secret there, such as "in the
+    environment", and an attribute `files_read` with the paths of the files that it has read. The host logs them when it
+    starts.
+
+    Attributes:
+        name: the name of the store in messages.
     """
 
     name: str
 
     def get(self, name: str) -> str | None:
-        """The secret of that name, None when this store has none.
+        """Return the secret of that name, or None if this store has none.
 
-        Asked once, on the event loop: when the host assembles, or when the first tool that needs it is added. One
-        that may have to wait gives up by itself.
+        The host calls this once per secret, on the event loop: when it starts, or when the first tool that needs the
+        secret is added. A store that may block must limit the time itself. If it raises, the host reports the message
+        and asks the next store, so the message must not contain a secret.
         """
         ...

@@ -1,4 +1,4 @@
-"""What keeps the sessions of HTTP clients, and what they may have missed, for longer than a process if need be."""
+"""The contracts of stores for HTTP sessions and their event streams."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from pegboard.types.callers import Caller, Client
 
 
 class SessionRecord(NamedTuple):
-    """All of a session that must be known to go on with it, in this process or in another.
+    """All data that is needed to continue a session, in this process or in another. Construct it by keyword.
+
+    `encode_session` and `decode_session` convert a record to bytes and back.
 
     Attributes:
-        id: its id, which no stranger can guess.
-        client: who opened it, and in which revision.
-        caller: who may use it; nobody else.
-        offered: the kinds of things that its handshake said there are to list.
-        level: the least severe log message that the client wants.
-        subscriptions: the URIs of the resources whose changes it is told of.
-        peer: the address that an anonymous caller opened it from; empty for all other callers.
+        id: the session's id, which is unguessable.
+        client: the client that opened the session, and its revision.
+        caller: the only caller who may use the session.
+        offered: the kinds of lists that the handshake advertised.
+        level: the least severe level of log messages that the client wants.
+        subscriptions: the URIs of the resources that the client has subscribed to.
+        peer: the address of an anonymous caller; "" for all other callers.
     """
 
     id: str
@@ -31,21 +33,22 @@ class SessionRecord(NamedTuple):
 
 
 class SessionStore(Protocol):
-    """Keeps sessions, and forgets those that are not used for a while. What it raises fails the request at hand.
+    """Stores sessions and forgets unused ones. An exception fails the current request.
 
-    One process serves a store. A session outlives that process; what runs in the session does not.
+    The methods run on the event loop, several at once. Only one process uses a store at a time. A session outlives that
+    process; calls of the session do not.
     """
 
     async def put(self, record: SessionRecord) -> bool:
-        """Keep a session, new or changed; it has just been used. False when there is no room for another."""
+        """Store a new or changed session and mark it as used. Return False if there is no room for another session."""
         ...
 
     async def get(self, session_id: str) -> SessionRecord | None:
-        """The session of that id as it was put last; it is being used. None when it is unknown or forgotten."""
+        """Return the session as it was last stored and mark it as used, or None if it is unknown or forgotten."""
         ...
 
     async def remove(self, session_id: str) -> None:
-        """Forget a session, if it is there."""
+        """Forget a session. Do nothing if it is unknown."""
         ...
 
     async def count(self, caller: Caller, peer: str = "") -> int:
@@ -54,22 +57,23 @@ class SessionStore(Protocol):
 
 
 class EventStore(Protocol):
-    """Keeps the latest messages of streams, for clients that lost the connection and come back for the rest.
+    """Stores the latest messages of streams, for clients that reconnect.
 
-    Nothing is kept for ever: a store is free to forget what is old or much, from the beginning of a stream on. It
-    should forget a stream that has had no message for some minutes: until then a client whose call was lost with its
-    process comes back for the rest again and again, and only then learns that there is none.
+    The methods run on the event loop, several at once. A store may forget old or large data, from the beginning of a
+    stream on. It should keep a stream for some minutes after its last message: a client whose call was lost with its
+    process reconnects until then, and learns of the loss afterwards.
     """
 
     async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
-        """Keep a message of a stream; numbers of one stream go up by one. An empty message is kept as any other."""
+        """Store a message of a stream, even an empty one. The numbers of a stream increase by one."""
         ...
 
     async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
-        """The messages of a stream that follow a number, in order, with theirs.
+        """Return the messages of a stream after a number, in order, with their numbers.
 
-        None where they cannot be given without a gap: nothing of that stream is kept, not the one that follows, or the
-        number is of no message that was ever there.
+        Returns:
+            An empty sequence if there are none. None if they are incomplete: the stream is unknown, the next message is
+                forgotten, or the number belongs to no message.
         """
         ...
 

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 
 class Store(NamedTuple):
-    """A store that a plugin offers.
+    """A store that a plugin offers. Construct it by keyword.
 
     Attributes:
-        contract: the class of the contract that the store fulfils, such as `SessionStore`.
-        open: returns an async context manager that gives the store. The host enters it before it serves the first
-            request that needs the store, and leaves it when the host stops. Only selected stores are opened, and only
-            by a host that serves.
-        name: the name by which configuration selects the store; the plugin's name when None.
+        contract: the class of the contract that the store implements, such as `SessionStore`.
+        open: returns an async context manager whose value is the store. The host enters it in a task of its own before
+            the first request that needs the store, and leaves it in the same task when the host stops. Only selected
+            stores are opened, and only by a host that serves.
+        name: the name that configuration selects; the plugin's name when None.
     """
 
     contract: type[Any]
@@ -24,10 +24,10 @@ class Store(NamedTuple):
 class StoreName(NamedTuple):
     """The mark of a setting that names a store: `session_store: Annotated[str, StoreName(SessionStore)] = "memory"`.
 
-    The host refuses a name that no running plugin offers. `ProtocolContext.store` gives the store of that name.
+    The host refuses a name that no running plugin offers. `ProtocolContext.store` returns the store of that name.
 
     Attributes:
-        contract: the class of the contract that the store must fulfil.
+        contract: the class of the contract that the store must implement.
     """
 
     contract: type[Any]

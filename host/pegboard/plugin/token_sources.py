@@ -1,4 +1,4 @@
-"""Contracts for the sources of tokens that tools require."""
+"""The contract of token sources."""
 
 from typing import Protocol
 
@@ -7,21 +7,27 @@ from pegboard.types.callers import Authorization
 
 
 class TokenSource(Protocol):
-    """Where tokens for tools come from. The host keeps none: a source may.
+    """A source of tokens for tools (`requires_auth`). The host stores no tokens; a source may.
 
-    It may have a method `secret(required: ToolAuthorization) -> str | None` that tells in which secret of the host it
-    looks for a token for this machine's user, None where it looks elsewhere. Where all sources name secrets that are
-    not set, the operator is told so when the host starts, and the user at the call.
+    A source lives as long as the host. Its methods are called on the event loop, several at once.
+
+    A source may have a method `secret(required: ToolAuthorization) -> str | None` that returns the name of the host's
+    secret in which it looks for the token of the operator, or None. If all sources name secrets that are not set, the
+    host tells the operator at the start, and the caller at the call.
     """
 
     async def token(self, request: TokenRequest) -> Authorization | None:
-        """The token that a call needs, None when this source has none for it.
+        """Return the token that a call needs, or None if this source has none.
 
-        It is asked at each call, and must give a person's token to nobody else: `user_id`, together with `issuer`,
-        says for whom the tool runs, and is as good as the caller is trusted.
+        The host calls this for every call of a tool that requires a token, and waits `[host] token_seconds` at most.
+        The source must never return one user's token for another: `user_id` together with `issuer` identifies the user,
+        and is as trustworthy as the caller.
+
+        Args:
+            request: the required token, the tool, the user and the call.
 
         Raises:
-            AuthorizationRequiredError: there will be one once the person has authorized, at its URL. Other sources are
-                asked first.
+            AuthorizationRequiredError: the user must authorize first, at its URL. Other sources are asked before the
+                caller receives it.
         """
         ...

@@ -1,4 +1,4 @@
-"""The seam between transports of message streams and the protocols spoken on them."""
+"""The contracts of transports, and of the protocols that message streams speak."""
 
 from __future__ import annotations
 
@@ -17,158 +17,167 @@ if TYPE_CHECKING:
 
 
 class Connection(Protocol):
-    """A peer's message stream, as a transport sees it.
+    """The message stream of one client. A transport implements it; a protocol uses it on the event loop.
 
-    A connection may have another method, `async def delivered(self)`. It waits until the peer has read what was sent, a
-    few milliseconds at most. A protocol calls it where a client has to read one message before the next is there.
-    It may have an attribute `finishes`. If that is True, the calls that run when the messages end are run to their end
-    and answered; else they are cancelled.
+    A connection may have a method `async def delivered(self)` that waits a few milliseconds at most until the client
+    has read everything sent so far. A protocol calls it if the client must read one message before the next arrives. It
+    may have an attribute
+    `finishes`. If that is True, calls that run when the messages end are completed; otherwise they are cancelled.
 
     Attributes:
-        peer: who is at the other end, for logs.
+        peer: the address of the client, for logs.
     """
 
     peer: str
 
     def send(self, message: bytes) -> None:
-        """Queue one JSON-RPC message; framing is the transport's. Never blocks; a closed connection drops it."""
+        """Queue one JSON-RPC message without framing. Never block. A closed connection drops the message."""
 
     async def drain(self) -> None:
-        """Wait until the peer has taken enough of what was queued for more to be sent."""
+        """Wait until the client has read enough of the queue for more to be sent."""
 
     async def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
 
 
 class TransportContext(Protocol):
-    """The host as a transport sees it."""
+    """The host as a transport sees it. Its methods run on the host's event loop."""
 
     @property
     def standard_output(self) -> int:
-        """The descriptor of the client that started this process; 1, unless the program keeps descriptor 1 from it."""
+        """The descriptor of the client that started this process: 1, unless the command redirects descriptor 1."""
         ...
 
     @property
     def stopping(self) -> bool:
-        """Whether the host is about to end: what is in flight goes on, nothing new should begin."""
+        """True if the host is about to stop. Calls in flight continue; do not begin new ones."""
         ...
 
     async def wait_stopping(self) -> None:
-        """Wait until the host is about to end."""
+        """Wait until the host is about to stop."""
 
     @property
     def public_hosts(self) -> Collection[str]:
-        """The hosts by which clients call the routes, as authenticators name them."""
+        """The host names in the URLs of routes, from all authenticators."""
         ...
 
     def opened(self, address: str, *, local: bool = False, policy: str | None = None) -> None:
-        """Say that the channel is open.
+        """Report that the channel is open.
 
         Args:
-            address: where it is reached, for people: a URL or a path.
-            local: only programs of this machine reach it, and no proxy passes on requests of others.
-            policy: the route policy that admits callers of message streams there, as `authenticate` is asked for it;
-                None for a channel that brings HTTP requests alone.
+            address: the address of the channel, for people: a URL or a path.
+            local: True if only programs of this machine reach the channel, and no proxy forwards requests of others.
+            policy: the route policy that admits the callers of message streams, as passed to `authenticate`; None for a
+                channel with HTTP requests only.
 
         Raises:
-            ConfigError: others reach it, and something that is served there has no authenticator.
+            ConfigError: other machines reach the channel, and a served route or stream has no authenticator.
         """
 
     async def open_stores(self) -> None:
-        """Open the stores that settings select. An HTTP server calls this before it listens.
+        """Open the selected stores. An HTTP server calls this before it listens.
 
         Raises:
             PluginError: a store cannot be opened.
         """
 
     async def authenticate(self, request: Request, policy: str = DEFAULT_POLICY) -> Caller | Response:
-        """Return the caller of a request, or the response that refuses it, as the routes of a policy do.
+        """Return the caller of a request, or the response that refuses it, as for routes of a policy.
 
-        For transports that bring message streams over HTTP, such as a WebSocket: ask with the request that opens the
-        stream, send a response back as it is, and give a caller to `serve`. Without an authenticator for the policy
-        "mcp" the caller is the request's own, or the operator where the request carries the operator token.
+        For transports that bring message streams over HTTP, such as a WebSocket: authenticate the request that opens
+        the stream. Send a response unchanged, or pass the caller to `serve`. If the default policy has no
+        authenticator, the caller is that of the request, or the operator if the request carries the operator token.
         """
         ...
 
     async def serve(self, connection: Connection, messages: AsyncIterable[bytes], *, caller: Caller = ANONYMOUS) -> int:
-        """Answer the messages of one connection until they end, or the caller's token does.
+        """Serve one connection until its messages end or the caller's token expires. Then close the connection.
 
-        Cancel what still runs, and close the connection. An anonymous caller is not served while an authenticator is
-        configured for the policy "mcp".
+        Calls that still run are cancelled. An anonymous caller is refused while the default policy has an
+        authenticator.
 
         Args:
-            connection: takes the answers.
-            messages: what the peer sends.
-            caller: who sends it: `pegboard.LOCAL` where the channel itself proves that it is the operator, else what
+            connection: takes the responses.
+            messages: the client's messages.
+            caller: the caller: `pegboard.LOCAL` if the channel itself proves the operator, else the caller that
                 `authenticate` returned.
 
         Returns:
-            The number of requests that were not answered.
+            The number of requests without response.
         """
         ...
 
     async def respond(self, request: Request) -> Response | EventStream:
-        """Answer one HTTP request by the route it belongs to. Never raises, but for `asyncio.CancelledError`.
+        """Return the response to one HTTP request. Never raises, except for `asyncio.CancelledError`.
 
-        The request's `caller` is `pegboard.LOCAL` where the channel proves that the operator sent it, else `ANONYMOUS`.
+        The request's `caller` must be `pegboard.LOCAL` if the channel proves that the operator sent it, else
+        `ANONYMOUS`.
         """
         ...
 
 
 class Transport(Protocol):
-    """Brings connections to the host."""
+    """Brings connections or HTTP requests to the host.
+
+    Attributes:
+        name: the name in `[host] transports`.
+    """
 
     name: str
 
     async def run(self, host: TransportContext) -> None:
-        """Open the channel and serve its connections, until cancelled or until its input ends.
+        """Open the channel and serve it until it is cancelled or its input ends.
+
+        It runs in a task of its own. If it fails after it has opened, the host starts it again after a delay. If it
+        ends, the host stops the other transports.
 
         Raises:
-            TransportError: the channel cannot be opened; the message tells the operator why.
+            TransportError: the channel cannot be opened. The message tells the operator why.
         """
 
 
 class ProtocolContext(Protocol):
-    """The host as a protocol sees it."""
+    """The host as a protocol sees it. Its methods run on the host's event loop."""
 
     @property
     def stopping(self) -> bool:
-        """Whether the host is about to end."""
+        """True if the host is about to stop."""
         ...
 
     async def wait_stopping(self) -> None:
-        """Wait until the host is about to end."""
+        """Wait until the host is about to stop."""
 
     @property
     def identity(self) -> Identity:
-        """How the host introduces itself."""
+        """The identity of the host."""
         ...
 
     def offers(self, kind: ItemKind | Literal["completions"]) -> bool:
-        """Whether there is anything of that kind to list, or anything to complete."""
+        """Return True if the host lists items of that kind, or completes any argument."""
         ...
 
     @property
     def contributed(self) -> Contributions:
-        """What plugins add to the protocol, as it is now; the protocol advertises it, and says who may call it."""
+        """The current additions of plugins. The protocol advertises them and decides which client may call them."""
         ...
 
     def hears(self, method: str) -> bool:
-        """Whether a notification of that name leads anywhere: to the plugin that handles it, or to middleware."""
+        """Return True if a handler or middleware receives notifications of that name."""
         ...
 
     def tool(self, name: str, caller: Caller) -> Tool | None:
-        """The tool that a caller reaches by that name on the wire, None when there is none for them."""
+        """Return the tool that this caller may call by that name on the wire, or None."""
         ...
 
     def refused(self, uri: str, call: Call) -> MCPError | None:
-        """Why a call may not begin to hear of a resource, None where it may: what a `Gate` has against it."""
+        """Return the error for a call that may not subscribe to a resource, as a `Gate` decides, or None."""
         ...
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
-        """Call a listener for every change of what the host serves; returns how to stop.
+        """Call a listener after every change of the catalogue. Return a function that stops it.
 
-        It is called on the event loop, once the change can be seen, and must not block; one that raises is logged.
+        The listener runs on the event loop, once the change is visible, and must not block. If it raises, the host logs
+        it.
         """
         ...
 
@@ -180,15 +189,19 @@ class ProtocolContext(Protocol):
         """
 
     def dispatch(self, call: Call) -> Awaitable[Outcome]:
-        """Run one call through middleware to its end. Never raises, but for `asyncio.CancelledError`."""
+        """Run one call through middleware and return its outcome. Never raises, except for `asyncio.CancelledError`."""
         ...
 
 
 class StreamProtocol(Protocol):
-    """Speaks a protocol of messages over a connection.
+    """Speaks a protocol over message streams.
 
     A protocol may have a method `check_tool(tool: Tool) -> None`. The host calls it with each tool before it serves the
-    tool. It raises `ToolDefinitionError` for a tool that clients of the protocol would reject.
+    tool, in the thread that adds the tool. It raises `ToolDefinitionError` for a tool that clients of the protocol
+    would reject.
+
+    Attributes:
+        name: the name of the protocol in messages.
     """
 
     name: str
@@ -196,10 +209,16 @@ class StreamProtocol(Protocol):
     async def serve(
         self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolContext, caller: Caller
     ) -> int | None:
-        """Answer every message until they end. Then cancel what still runs, or finish it: see `Connection`.
+        """Respond to the messages of one connection until they end.
 
-        All are sent by one caller.
+        Then cancel the calls that still run, or complete them (`Connection.finishes`).
+
+        Args:
+            connection: takes the responses.
+            messages: the messages of one client.
+            host: the host.
+            caller: the caller of all messages.
 
         Returns:
-            The number of requests that were not answered.
+            The number of requests without response; None for zero.
         """

@@ -18,8 +18,8 @@ RequestId: TypeAlias = str | int
 Notify: TypeAlias = Callable[[str, dict[str, Any]], None]
 """Send a notification (method, params) on the call's stream. Returns at once and may be called from any thread.
 
-Progress is sent without its token, which the protocol adds. The protocol drops notifications that the client's
-revision does not have or that the client did not request.
+Progress is sent without its token, which the protocol adds. The protocol drops notifications that the client's revision
+does not have or that the client did not request.
 """
 
 OnProgress: TypeAlias = Callable[[float, float | None, str | None], None]
