@@ -26,7 +26,6 @@ def project(tmp_path: Path) -> Path:
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    (tmp_path / "conftest.py").touch()
     return tmp_path
 
 

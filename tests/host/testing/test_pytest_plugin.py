@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -67,8 +68,12 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     (tmp_path / "dice.py").write_text(KIT)
-    (tmp_path / "conftest.py").touch()  # pytest takes its folder as the place of modules
+    (tmp_path / "conftest.py").write_text('pytest_plugins = ["pegboard.testing.pytest_plugin"]\n')
     return tmp_path
+
+
+def test_a_run_that_does_not_ask_for_the_plugin_does_not_load_it() -> None:
+    assert not [one for one in entry_points(group="pytest11") if one.value.startswith("pegboard")]
 
 
 def test_plain_tests_need_no_plugin_for_async(project: Path) -> None:
