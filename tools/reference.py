@@ -43,10 +43,10 @@ def hooks_page() -> str:
 def configuration_page() -> str:
     """Every key of `[host]` and of the built-in plugins' and toolkits' sections."""
     from pegboard.config import HostSection
-    from pegboard.loading.discovery import defaults, find
+    from pegboard.loading.discovery import defaults, find_plugins
 
     sections: dict[str, type[BaseModel] | None] = {"host": HostSection}
-    for origin in sorted(find().origins, key=lambda origin: (origin.kind, origin.name)):
+    for origin in sorted(find_plugins().origins, key=lambda origin: (origin.kind, origin.name)):
         if origin.distribution in OURS and origin.entry_point is not None:
             sections[f"{origin.kind}s.{origin.name}"] = origin.entry_point.load().Config
     parts = ["# Configuration reference\n", _NOTE]

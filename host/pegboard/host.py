@@ -35,9 +35,9 @@ from pegboard.errors import (
     ServerError,
     TransportError,
 )
-from pegboard.loading.discovery import Given, Selection, defaults
+from pegboard.loading.discovery import ProgramPlugins, Selection, defaults
 from pegboard.loading.loader import load
-from pegboard.loading.plugins import Loaded, LoadReport, Problem, without_secrets
+from pegboard.loading.plugins import LoadedPlugin, LoadProblem, LoadReport, without_secrets
 from pegboard.messages.error_fields import describe_error
 from pegboard.middleware.gate import Gate, hides, refused
 from pegboard.middleware.time_limit import MiddlewareTime
@@ -87,7 +87,7 @@ class Host:
     ) -> None:
         self.config = config if isinstance(config, HostConfig) else HostConfig.of(config or {}, defaults=defaults())
         self._redactor = Redactor(self.config.secret_values)
-        self._given = Given(plugins or {}, toolkits or {})
+        self._given = ProgramPlugins(plugins or {}, toolkits or {})
         self._selection = selection or Selection()
         threads = Threads(self.config.host.threads)
         surroundings = HostAccess(self.dispatch, self.emit, threads.step)
@@ -97,7 +97,7 @@ class Host:
         self._methods: Mapping[str, CallNext] = {}
         self._changes = ChangeListeners()
         self._registry = Registry(self.config, self._publish, self._changes.emit_kinds)
-        self._program = Loaded(Origin("plugin", "program", ""), None, self._context_of_program)
+        self._program = LoadedPlugin(Origin("plugin", "program", ""), None, self._context_of_program)
         self._lists: Lists | None = None
         self._gates: Sequence[Gate] = ()
         self._offered: frozenset[str] = frozenset(("tools",))
@@ -129,7 +129,7 @@ class Host:
         return self._assembly
 
     @property
-    def problems(self) -> tuple[Problem, ...]:
+    def problems(self) -> tuple[LoadProblem, ...]:
         """Everything that went wrong while loading and assembling."""
         assembling = self._assembly.problems if self._assembly else ()
         if self._selection.strict:
@@ -187,14 +187,14 @@ class Host:
         self.report = self._load()
         return self._use(self.report.plugins)
 
-    def _context_of_program(self, program: Loaded) -> PluginContext:
+    def _context_of_program(self, program: LoadedPlugin) -> PluginContext:
         return self._registry.context(program, None, logging.getLogger("pegboard.program"))
 
     def _load(self) -> LoadReport:
         self._registry.collect()
         return load(self.config, self._selection, self._given, context=self._registry.context)
 
-    def _use(self, running: Iterable[Loaded]) -> Assembly:
+    def _use(self, running: Iterable[LoadedPlugin]) -> Assembly:
         on = {choice.origin.name for choice in self.report.choices if choice.on}
         off = {choice.origin.name for choice in self.report.choices} - on
         plugins = (*running, self._program)
@@ -243,7 +243,7 @@ class Host:
         if not assembly.tools:
             logger.warning("no tools are served: install a toolkit, or see `pegboard plugins` for what is off")
 
-    def _refuse_fatal(self, problems: Iterable[Problem]) -> None:
+    def _refuse_fatal(self, problems: Iterable[LoadProblem]) -> None:
         fatal = [without_secrets(problem, self._redactor) for problem in problems if problem.fatal]
         if not fatal:
             return
@@ -252,7 +252,7 @@ class Host:
         kind = LifespanError if all(problem.stage == "lifespan" for problem in fatal) else PluginError
         raise kind("\n".join(str(problem) for problem in fatal))
 
-    async def _enter(self, plugin: Loaded) -> bool:
+    async def _enter(self, plugin: LoadedPlugin) -> bool:
         """Enter a plugin's lifespan; False, with the reason reported, when it fails."""
         for lifespan in plugin.contributions["lifespan"]:
             try:
@@ -264,7 +264,7 @@ class Host:
                 fatal = self._selection.strict or any(
                     choice.named for choice in self.report.choices if choice.origin is plugin.origin
                 )
-                problem = Problem("lifespan", message, plugin.origin, fatal=fatal)
+                problem = LoadProblem("lifespan", message, plugin.origin, fatal=fatal)
                 self.report = self.report._replace(problems=(*self.report.problems, problem))
                 logger.debug("the lifespan of %s failed", plugin.origin, exc_info=True)
                 return False

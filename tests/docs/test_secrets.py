@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pegboard import Host
-from pegboard.loading.discovery import defaults, find, reserved_secrets
+from pegboard.loading.discovery import defaults, find_plugins, reserved_secrets
 from pegboard.plugin import HostConfig
 from pegboard.secrets.secret_lookup import RESERVED_PREFIXES
 from tests.host.hosting import value
@@ -61,7 +61,7 @@ def test_the_default_order_is_the_one_that_holds() -> None:
 
 def test_the_table_has_every_store_that_comes_with_pegboard() -> None:
     shown = re.findall(r"^\| `(secrets_\w+)` \|", PAGE, re.M)
-    there = {origin.name for origin in find().origins if origin.distribution == "pegboard"}
+    there = {origin.name for origin in find_plugins().origins if origin.distribution == "pegboard"}
     assert sorted(shown) == sorted(name for name in there if name.startswith("secrets_"))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pegboard import Context, Host, Toolkit
-from pegboard.loading.discovery import Selection, choose
+from pegboard.loading.discovery import Selection, choose_plugins
 from pegboard.plugin import HostConfig
 from pegboard.plugin.origin import Origin
 from tools.install import ROOT
@@ -47,7 +47,7 @@ def test_a_limit_of_secrets_keeps_tools_that_require_more_from_being_served() ->
 def test_a_distribution_before_the_name_selects_one_toolkit() -> None:
     owners = ("other-weather", "toolkit-weather")
     origins = [Origin("toolkit", "weather", "x:kit", owner, "1", entry_point=object()) for owner in owners]  # type: ignore[arg-type]  # any
-    choices = choose(origins, HostConfig.of(settings("toml select")), Selection())
+    choices = choose_plugins(origins, HostConfig.of(settings("toml select")), Selection())
     assert [choice.on for choice in choices] == [False, True]
 
 

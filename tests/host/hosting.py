@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pegboard import Host, ToolResult
-from pegboard.loading.plugins import Loaded
+from pegboard.loading.plugins import LoadedPlugin
 from pegboard.plugin import Middleware, Plugin, PluginContext, ToolDefinition, hookimpl
 from pegboard.toolkit import Toolkit
 from pegboard.types import Call, Failure, Outcome
@@ -25,7 +25,7 @@ async def until(true: Callable[[], bool]) -> None:
             await asyncio.sleep(0)
 
 
-def plugin_context(plugin: Loaded, config: Any, log: logging.Logger) -> PluginContext:
+def plugin_context(plugin: LoadedPlugin, config: Any, log: logging.Logger) -> PluginContext:
     """What hooks are told where there is no host that runs."""
     return PluginContext(plugin.origin.name, config, log, Host().catalogue)
 

@@ -18,7 +18,7 @@ from multidict import CIMultiDict
 from pydantic import TypeAdapter, ValidationError
 
 from pegboard import Authorization, Context, PluginConfig, RetryableToolError, Toolkit
-from pegboard.config.masking import MASK
+from pegboard.config.secret_values import MASK
 from pegboard.errors import FatalToolError, NotFoundError, ServerError, UpstreamError
 from pegboard.plugin import PluginError, ProtocolError, redact_logs, redacted
 from pegboard.secrets.redaction import MIN_SECRET_CHARACTERS, Redactor, redacted_error

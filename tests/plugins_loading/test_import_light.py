@@ -32,7 +32,7 @@ argparse.ArgumentParser().add_argument("x")
 OURS = ("pegboard", "toolkit_greeter")
 FURTHER = {"gc", "ctypes", "_ctypes", "encodings", "pydantic"}
 """Packages of which the command loads something beyond its foundation: little, and cheap."""
-WORDS = {"pegboard.config.explain", "pegboard.config.show", "pegboard.config.masking"}
+WORDS = {"pegboard.config.explain", "pegboard.config.show", "pegboard.config.secret_values"}
 """What puts wrong settings into words, and shows right ones."""
 ABSENT = {
     "aiohttp", "aiohttp.web", "click", "difflib", "dotenv", "html", "http", "jwt", "multiprocessing", "unittest", "xml",
@@ -84,7 +84,7 @@ def plugins(modules: set[str]) -> set[str]:
 def test_serving_over_stdio_loads_what_it_uses(served: set[str]) -> None:
     assert foreign(served) <= FURTHER
     # the configuration has a setting that widens access, which the start reports
-    assert served & (ABSENT | WORDS) == {"pegboard.config.masking"}
+    assert served & (ABSENT | WORDS) == {"pegboard.config.secret_values"}
     assert commands(served) == {"access_settings", "log_setup", "new_toolkits", "process", "serve", "toml_values"}
     loaded = {
         "pegboard.loading.loader",

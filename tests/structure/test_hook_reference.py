@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pegboard import hookspecs, plugin, types
-from pegboard.loading.contributions import accepted_types
+from pegboard.loading.contributions import contribution_types
 from tests.structure.sources import ROOT
 
 SPECS: dict[str, Callable[..., Any]] = {
@@ -25,7 +25,7 @@ def complaints(name: str, spec: Callable[..., Any], tests: dict[str, ast.AST]) -
         yield f"{name} lacks the marker"
     if set(hints) != {*inspect.signature(spec).parameters, "return"} or hints["context"] is not plugin.PluginContext:
         yield f"{name} is not typed with public types"
-    if not all(inspect.isclass(one) for one in accepted_types(spec).types):
+    if not all(inspect.isclass(one) for one in contribution_types(spec).types):
         yield f"{name} accepts no classes"
     if not (inspect.getdoc(spec) or "").endswith("."):
         yield f"{name} is not documented"

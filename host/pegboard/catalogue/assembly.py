@@ -17,7 +17,7 @@ from pegboard.catalogue.store_selection import Stores, offered_stores, select_st
 from pegboard.catalogue.tool_compiler import location_of
 from pegboard.config import HostConfig, unmatched_patterns
 from pegboard.errors import ToolDefinitionError
-from pegboard.loading.plugins import Loaded, Problem, contributions_of
+from pegboard.loading.plugins import LoadedPlugin, LoadProblem, contributions_of
 from pegboard.middleware.around import Around
 from pegboard.middleware.chain import CLIENT_NOTIFICATIONS, LIST_HOOKS, REQUEST_HOOKS, MiddlewareLink
 from pegboard.names import nearest
@@ -68,20 +68,20 @@ class Assembly(NamedTuple):
     authenticators: tuple[Authenticator, ...]
     contributed: Contributions
     unserved: tuple[UnservedTool, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[LoadProblem, ...]
     origins: Mapping[ItemKind, Mapping[str, Origin]]
     contested: Mapping[ItemKind, frozenset[str]]
 
 
 def assemble(
     config: HostConfig,
-    plugins: Sequence[Loaded],
+    plugins: Sequence[LoadedPlugin],
     binder: Binder,
     absent: Iterable[str] = (),
     *,
     check_order: bool = True,
 ) -> Assembly:
-    """Put together what the plugins contributed. Nothing that an author got wrong raises; it becomes a `Problem`.
+    """Put together what the plugins contributed. Nothing that an author got wrong raises; it becomes a `LoadProblem`.
 
     Args:
         config: disabling, order, and the policy for missing secrets.
@@ -134,7 +134,7 @@ def offered(assembly: Assembly) -> set[str]:
 
 
 class _Assembler:
-    def __init__(self, config: HostConfig, plugins: Sequence[Loaded], binder: Binder) -> None:
+    def __init__(self, config: HostConfig, plugins: Sequence[LoadedPlugin], binder: Binder) -> None:
         self.config = config
         self.plugins = plugins
         self.binder = binder
@@ -145,7 +145,7 @@ class _Assembler:
     def problem(
         self, origin: Origin, message: str, *, level: Literal["error", "warning"] = "error", fatal: bool = False
     ) -> None:
-        self.problems.append(Problem("assemble", message, origin, fatal=fatal, level=level))
+        self.problems.append(LoadProblem("assemble", message, origin, fatal=fatal, level=level))
 
     def all_bound(self) -> dict[ItemKind, list[BoundDefinition]]:
         """What can be served. All secrets are known once everything is bound."""
@@ -268,7 +268,7 @@ class _Assembler:
         owned = [(f"{key[0].__name__} {key[1]}", one.origin, one) for key, one in offered_stores(self.plugins)]
         offered = {named[name]: one for name, one in self.unique("store", owned).items()}
         selected, problems = select_stores(self.config, self.plugins, offered, absent, fall_back=fall_back)
-        self.problems += [Problem("config", str(problem), fatal=True) for problem in problems]
+        self.problems += [LoadProblem("config", str(problem), fatal=True) for problem in problems]
         return selected
 
     def report_unknown_order(self) -> None:
@@ -293,7 +293,7 @@ class _Assembler:
                 if name not in known:
                     message = f"no plugin that runs brings {name!r}"
                     problem = self.config.problem(message, path, nearest(name, known))
-                    self.problems.append(Problem("config", str(problem), fatal=True))
+                    self.problems.append(LoadProblem("config", str(problem), fatal=True))
 
     def report_misplaced(self, contributed: Contributions) -> None:
         """Middleware around a method that nobody can call stands around nothing."""
@@ -309,10 +309,10 @@ class _Assembler:
         forms = self.binder.known_forms or set()
         unmatched = self.config.disabled_tools.unmatched(forms, absent)
         for problem in unmatched_patterns(self.config, "disabled_tools", unmatched, forms):
-            self.problems.append(Problem("config", str(problem), level="warning"))
+            self.problems.append(LoadProblem("config", str(problem), level="warning"))
 
 
-def _middleware(plugin: Loaded) -> list[Middleware]:
+def _middleware(plugin: LoadedPlugin) -> list[Middleware]:
     return plugin.contributions["register_middleware"]
 
 

@@ -28,7 +28,7 @@ from pegboard.hookspecs import (
     register_token_sources,
 )
 from pegboard.loading.discovery import reserved_secrets
-from pegboard.loading.plugins import Choice, Loaded, Problem, contributions_of
+from pegboard.loading.plugins import LoadedPlugin, LoadProblem, PluginChoice, contributions_of
 from pegboard.names import spellings, wire_name
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
 from pegboard.plugin.methods import Contributions
@@ -105,12 +105,12 @@ class Binder:
     def __init__(
         self,
         config: HostConfig,
-        plugins: Sequence[Loaded],
-        choices: Sequence[Choice] = (),
+        plugins: Sequence[LoadedPlugin],
+        choices: Sequence[PluginChoice] = (),
         redactor: Redactor | None = None,
     ) -> None:
         self.known_forms: set[str] | None = set()
-        self.problems: list[Problem] = []
+        self.problems: list[LoadProblem] = []
         self._config = config
         settings = [plugin.context.config for plugin in plugins]
         self.secrets = SecretStores(
@@ -125,7 +125,7 @@ class Binder:
         self._providers: Providers | None = None
         self.errors = ErrorChain(plugins, config.host.error_adapters)
 
-    def bind(self, plugin: Loaded, definition: Definition, resources: Mapping[str, Resource]) -> BindResult:
+    def bind(self, plugin: LoadedPlugin, definition: Definition, resources: Mapping[str, Resource]) -> BindResult:
         """What one definition of a plugin comes to.
 
         Args:
@@ -158,7 +158,7 @@ class Binder:
         return without_unused(self._additions, self._users)
 
     def _report(self, origin: Origin, message: str) -> None:
-        self.problems.append(Problem("assemble", message, origin))
+        self.problems.append(LoadProblem("assemble", message, origin))
 
     def _described(
         self, item: Listed, definition: ToolDefinition | ResourceDefinition, resources: Mapping[str, Resource] = EMPTY
@@ -172,10 +172,10 @@ class Binder:
         self._users |= said.extensions
         return item._replace(meta={**(item.meta or {}), **said.meta}) if said.meta else item
 
-    def _wire_name(self, plugin: Loaded, own: str) -> str:
+    def _wire_name(self, plugin: LoadedPlugin, own: str) -> str:
         return wire_name(plugin.origin.name, own, self._config.host.tool_names, prefix=is_prefixed(plugin))
 
-    def _tool(self, plugin: Loaded, definition: ToolDefinition, resources: Mapping[str, Resource]) -> BindResult:
+    def _tool(self, plugin: LoadedPlugin, definition: ToolDefinition, resources: Mapping[str, Resource]) -> BindResult:
         own = own_name(definition)
         name = self._wire_name(plugin, own)
         forms = spellings(plugin.origin.name if is_prefixed(plugin) else "", own)
@@ -237,7 +237,7 @@ class Binder:
         sources = [source for _, source in contributions_of(self._plugins, register_token_sources)]
         return tool, self._providers.find(required), token_hint(required, sources, self.secrets)
 
-    def _resource(self, plugin: Loaded, definition: ResourceDefinition) -> BoundDefinition:
+    def _resource(self, plugin: LoadedPlugin, definition: ResourceDefinition) -> BoundDefinition:
         if definition.mime_type is None:
             mime_type = default_mime_type(str(definition.uri), self._additions)
             definition = definition._replace(mime_type=mime_type)
@@ -248,12 +248,12 @@ class Binder:
             resource = resource._replace(meta={**(resource.meta or {}), **described.meta})
         return BoundDefinition("resources", uri, plugin.origin, (resource, self._owned(plugin, bound)))
 
-    def _prompt(self, plugin: Loaded, definition: PromptDefinition) -> BoundDefinition:
+    def _prompt(self, plugin: LoadedPlugin, definition: PromptDefinition) -> BoundDefinition:
         name = self._wire_name(plugin, own_name(definition))
         prompt, bound = compile_prompt(definition, name, plugin.origin.name)
         return BoundDefinition("prompts", name, plugin.origin, (prompt, self._owned(plugin, bound)))
 
-    def _owned(self, plugin: Loaded, bound: BoundContent) -> BoundContent:
+    def _owned(self, plugin: LoadedPlugin, bound: BoundContent) -> BoundContent:
         host = self._config.host
         return bound._replace(
             owner=self._owner(plugin),
@@ -262,11 +262,11 @@ class Binder:
             max_result_bytes=host.max_result_bytes,
         )
 
-    def _owner(self, plugin: Loaded) -> PluginData:
+    def _owner(self, plugin: LoadedPlugin) -> PluginData:
         context = plugin.context
         return PluginData(context.config, plugin.state, self._config.host.user, context.catalogue)
 
-    def _why_withheld(self, plugin: Loaded, definition: ToolDefinition, forms: frozenset[str]) -> str | None:
+    def _why_withheld(self, plugin: LoadedPlugin, definition: ToolDefinition, forms: frozenset[str]) -> str | None:
         if pattern := self._config.disabled_tools.which(forms):
             return f"disabled by {pattern!r} in [host] disabled_tools ({self._config.source('host.disabled_tools')})"
         if definition.enabled is not None and not _is_enabled(definition.enabled, plugin.context.config):
@@ -279,7 +279,7 @@ class Binder:
             return "; ".join(map(self.secrets.missing, missing))
         return None
 
-    def _ungranted(self, plugin: Loaded, definition: ToolDefinition) -> str:
+    def _ungranted(self, plugin: LoadedPlugin, definition: ToolDefinition) -> str:
         """Return the reason why a tool is not served whose secrets, one of them perhaps its token, are not granted."""
         if not self._config.host.toolkits:
             return ""
@@ -338,12 +338,12 @@ def _is_enabled(enabled: Callable[[Any], bool], config: Any) -> bool:
         raise ToolDefinitionError(f"its `enabled`, which is given the settings, raised {error}") from error
 
 
-def is_prefixed(plugin: Loaded) -> bool:
+def is_prefixed(plugin: LoadedPlugin) -> bool:
     """Whether names carry the toolkit's before them: a Toolkit's own wish."""
     return bool(getattr(plugin.instance, "prefix", False))
 
 
-def _secret_stores(config: HostConfig, plugins: Sequence[Loaded]) -> Iterator[tuple[Origin, SecretStore]]:
+def _secret_stores(config: HostConfig, plugins: Sequence[LoadedPlugin]) -> Iterator[tuple[Origin, SecretStore]]:
     """Yield the stores of secrets in the order in which they are asked: first the plugins that `[host]` lists."""
     order = {name: place for place, name in enumerate(config.host.secret_stores)}
     for plugin in sorted(plugins, key=lambda plugin: order.get(plugin.origin.name, len(order))):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pegboard.hookspecs import register_error_adapters
-from pegboard.loading.plugins import Loaded
+from pegboard.loading.plugins import LoadedPlugin
 from pegboard.plugin.error_adapters import ErrorAdapter
 from pegboard.types.authorization import AuthProvider
 
@@ -21,7 +21,7 @@ class ErrorChain:
         common: for functions that have none of their own.
     """
 
-    def __init__(self, plugins: Sequence[Loaded], order: Sequence[str]) -> None:
+    def __init__(self, plugins: Sequence[LoadedPlugin], order: Sequence[str]) -> None:
         self._plugins = plugins
         places = {name: place for place, name in enumerate(order)}
         ordered = sorted(plugins, key=lambda plugin: places.get(plugin.origin.name, len(order)))

@@ -12,7 +12,7 @@ from pegboard.catalogue.extension_rules import contribution_complaint, contribut
 from pegboard.errors import ProtocolError, ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.hookspecs import register_methods
-from pegboard.loading.plugins import Loaded
+from pegboard.loading.plugins import LoadedPlugin
 from pegboard.plugin.methods import Contributions, Extension, Method, NotificationHandler, Topic
 from pegboard.plugin.origin import Origin
 from pegboard.types.callers import Client
@@ -34,13 +34,13 @@ _KINDS: Mapping[type[Any], str] = {
 }
 
 
-def collect_contributions(plugins: Sequence[Loaded], report: ReportProblem) -> Contributions:
+def collect_contributions(plugins: Sequence[LoadedPlugin], report: ReportProblem) -> Contributions:
     """Everything of the kind that can be served; what cannot is reported, with its owners."""
     return _Contributions(plugins, report).served()
 
 
 class _Contributions:
-    def __init__(self, plugins: Sequence[Loaded], report: ReportProblem) -> None:
+    def __init__(self, plugins: Sequence[LoadedPlugin], report: ReportProblem) -> None:
         self.report = report
         self.broken: set[str] = set()
         self.claims: dict[type[Any], dict[str, list[Owned]]] = {kind: {} for kind in _KINDS}

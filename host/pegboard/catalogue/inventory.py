@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pegboard.catalogue.assembly import Assembly
-from pegboard.loading.plugins import Problem
+from pegboard.loading.plugins import LoadProblem
 from pegboard.messages.error_fields import describe_error
 from pegboard.middleware.chain import REQUEST_HOOKS
 from pegboard.types.catalogue import Inventory
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from pegboard.uris.matching import Matcher
 
 
-def notify_middleware(assembly: Assembly) -> list[Problem]:
+def notify_middleware(assembly: Assembly) -> list[LoadProblem]:
     """Tell the middleware that asks for it what an assembly holds; what it has to say to that."""
     links = [link for link in assembly.middleware if link.overrides("assembled")]
     if not links:
         return []
     inventory = inventory_of(assembly)
-    problems: list[Problem] = []
+    problems: list[LoadProblem] = []
     for link in links:
         try:
             said = [str(one) for one in link.middleware.assembled(inventory)]
         except Exception as error:  # noqa: BLE001 - of a plugin's
             # it may be one that guards: better no host than one whose guard knows nothing
             message = f"{link.blame('assembled')} raised {describe_error(error)}"
-            problems.append(Problem("assemble", message, fatal=True))
+            problems.append(LoadProblem("assemble", message, fatal=True))
             continue
-        problems += [Problem("assemble", f"{link.owner}: {one}", level="warning") for one in said]
+        problems += [LoadProblem("assemble", f"{link.owner}: {one}", level="warning") for one in said]
     return problems
 
 

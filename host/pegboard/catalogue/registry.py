@@ -26,7 +26,7 @@ from pegboard.config import HostConfig
 from pegboard.errors import ToolDefinitionError
 from pegboard.errors.attempts import attempt
 from pegboard.hookspecs import register_prompts, register_resources, register_tools
-from pegboard.loading.plugins import Loaded
+from pegboard.loading.plugins import LoadedPlugin
 from pegboard.names import wire_name
 from pegboard.plugin.base import PluginContext
 from pegboard.plugin.definitions import PromptDefinition, ResourceDefinition, ToolDefinition
@@ -53,11 +53,11 @@ class Registry:
         self._publish = publish
         self._changed = changed
         self._lock = RLock()
-        self._plugins: Sequence[Loaded] = ()
+        self._plugins: Sequence[LoadedPlugin] = ()
         self._assembly: Assembly | None = None
         self._binder: Binder | None = None
 
-    def context(self, plugin: Loaded, config: Any, log: logging.Logger) -> PluginContext:
+    def context(self, plugin: LoadedPlugin, config: Any, log: logging.Logger) -> PluginContext:
         """What a plugin's hooks are told; its own way among it."""
         folder = self._config.trusted_directory
         own, secret = _OwnCatalogue(self, plugin), partial(self._secret, plugin.origin)
@@ -82,7 +82,7 @@ class Registry:
         with self._lock:
             self._assembly = self._binder = None
 
-    def open(self, plugins: Sequence[Loaded], binder: Binder, make: Callable[[], Assembly]) -> Assembly:
+    def open(self, plugins: Sequence[LoadedPlugin], binder: Binder, make: Callable[[], Assembly]) -> Assembly:
         """Serve what `make` assembles of these plugins, and let them change it. Nobody adds anything meanwhile."""
         with self._lock:
             assembly = make()
@@ -93,7 +93,7 @@ class Registry:
 
     # --- what plugins do ---
 
-    def add(self, plugin: Loaded, given: Iterable[Any]) -> tuple[str, ...]:
+    def add(self, plugin: LoadedPlugin, given: Iterable[Any]) -> tuple[str, ...]:
         definitions = [_definition(one) for one in given]
         with self._lock:
             if self._assembly is None:
@@ -102,19 +102,19 @@ class Registry:
         self._change(plugin, _Draft.add, ((one,) for one in found))
         return tuple(one.name for one in found)
 
-    def update(self, plugin: Loaded, given: Iterable[Any]) -> tuple[str, ...]:
+    def update(self, plugin: LoadedPlugin, given: Iterable[Any]) -> tuple[str, ...]:
         definitions = [_definition(one) for one in given]
         found = self._bound(plugin, definitions)
         self._change(plugin, _Draft.update, ((one,) for one in found))
         return tuple(one.name for one in found)
 
-    def remove(self, plugin: Loaded, kind: ItemKind, names: Iterable[str]) -> None:
+    def remove(self, plugin: LoadedPlugin, kind: ItemKind, names: Iterable[str]) -> None:
         if kind not in SINGULAR:
             raise ToolDefinitionError(f"{kind!r} is no kind; there are: {', '.join(sorted(SINGULAR))}")
         spelt = [(name,) if kind == "resources" else (name, self._wire_name(plugin, name)) for name in names]
         self._change(plugin, _Draft.remove, ((kind, one) for one in spelt))
 
-    def _contribute(self, plugin: Loaded, definition: Definition) -> str:
+    def _contribute(self, plugin: LoadedPlugin, definition: Definition) -> str:
         """Let a definition be assembled with what the plugin's hooks contribute; its name."""
         if isinstance(definition, ResourceDefinition):
             plugin.contributed(register_resources).append(definition)
@@ -126,10 +126,10 @@ class Registry:
             plugin.contributed(register_prompts).append(definition)
         return self._wire_name(plugin, name)
 
-    def _wire_name(self, plugin: Loaded, own: str) -> str:
+    def _wire_name(self, plugin: LoadedPlugin, own: str) -> str:
         return wire_name(plugin.origin.name, own, self._config.host.tool_names, prefix=is_prefixed(plugin))
 
-    def _running(self, plugin: Loaded) -> Binder:
+    def _running(self, plugin: LoadedPlugin) -> Binder:
         """What binds a plugin's definitions.
 
         Raises:
@@ -142,7 +142,7 @@ class Registry:
                 raise ToolDefinitionError(f"{plugin.origin} does not run in this host, or no longer")
             return self._binder
 
-    def _bound(self, plugin: Loaded, definitions: Sequence[Definition]) -> list[BindResult]:
+    def _bound(self, plugin: LoadedPlugin, definitions: Sequence[Definition]) -> list[BindResult]:
         """What definitions come to; outside of the lock, so that a slow one keeps nobody waiting."""
         binder = self._running(plugin)
         found: dict[int, BindResult] = {}
@@ -155,7 +155,7 @@ class Registry:
         return [found[number] for number in range(len(definitions))]
 
     def _bound_one(
-        self, binder: Binder, plugin: Loaded, definition: Definition, resources: Mapping[str, Resource]
+        self, binder: Binder, plugin: LoadedPlugin, definition: Definition, resources: Mapping[str, Resource]
     ) -> BindResult:
         try:
             found = binder.bind(plugin, definition, resources)
@@ -179,7 +179,7 @@ class Registry:
         while binder.problems:
             logger.error("%s", binder.problems.pop())
 
-    def _change(self, plugin: Loaded, edit: Callable[..., None], edits: Iterable[tuple[Any, ...]]) -> None:
+    def _change(self, plugin: LoadedPlugin, edit: Callable[..., None], edits: Iterable[tuple[Any, ...]]) -> None:
         with self._lock:
             binder = self._running(plugin)
             assert self._assembly is not None
@@ -198,7 +198,7 @@ class Registry:
 class _OwnCatalogue:
     """See `pegboard.Catalogue`."""
 
-    def __init__(self, registry: Registry, plugin: Loaded) -> None:
+    def __init__(self, registry: Registry, plugin: LoadedPlugin) -> None:
         self._registry = registry
         self._plugin = plugin
 
@@ -236,7 +236,7 @@ class _Draft:
         changed: the fields that are no longer what they were.
     """
 
-    def __init__(self, assembly: Assembly, plugin: Loaded) -> None:
+    def __init__(self, assembly: Assembly, plugin: LoadedPlugin) -> None:
         self.changed: set[ItemKind] = set()
         self._before = assembly
         self._origin = plugin.origin

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from pegboard.config import ConfigProblem, HostConfig
 from pegboard.hookspecs import register_stores
-from pegboard.loading.plugins import SECTIONS, Loaded
+from pegboard.loading.plugins import SECTION_OF_KIND, LoadedPlugin
 from pegboard.names import nearest
 from pegboard.plugin.origin import Origin
 from pegboard.plugin.stores import Store, StoreName
@@ -37,7 +37,7 @@ class _Setting(NamedTuple):
     default: Any
 
 
-def offered_stores(plugins: Sequence[Loaded]) -> Iterator[tuple[StoreKey, SelectedStore]]:
+def offered_stores(plugins: Sequence[LoadedPlugin]) -> Iterator[tuple[StoreKey, SelectedStore]]:
     """Every store that a plugin offers, by its contract and name."""
     for plugin in plugins:
         for store in plugin.contributed(register_stores):
@@ -46,7 +46,7 @@ def offered_stores(plugins: Sequence[Loaded]) -> Iterator[tuple[StoreKey, Select
 
 def select_stores(
     config: HostConfig,
-    plugins: Sequence[Loaded],
+    plugins: Sequence[LoadedPlugin],
     offered: Stores,
     absent: Collection[str],
     *,
@@ -74,7 +74,7 @@ def select_stores(
     return selected, problems
 
 
-def _settings(plugin: Loaded) -> Iterator[_Setting]:
+def _settings(plugin: LoadedPlugin) -> Iterator[_Setting]:
     settings = plugin.context.config
     if not isinstance(settings, BaseModel):
         return
@@ -82,7 +82,7 @@ def _settings(plugin: Loaded) -> Iterator[_Setting]:
         for mark in field.metadata:
             name = getattr(settings, key) if isinstance(mark, StoreName) else None
             if name is not None:
-                path = (SECTIONS[plugin.origin.kind], plugin.origin.name, key)
+                path = (SECTION_OF_KIND[plugin.origin.kind], plugin.origin.name, key)
                 yield _Setting(path, mark.contract, name, field.default)
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pegboard.cli.toml_values import toml_value
 from pegboard.config import HostConfig
-from pegboard.config.widening import Widened, widened
+from pegboard.config.widened_access import AccessSetting, access_settings
 from pegboard.hookspecs import register_secret_stores
 from pegboard.host import Host
-from pegboard.loading.discovery import Selection, choose, find, is_built_in
-from pegboard.loading.plugins import SECTIONS, Choice, contributions_of
+from pegboard.loading.discovery import Selection, choose_plugins, find_plugins, is_built_in
+from pegboard.loading.plugins import SECTION_OF_KIND, PluginChoice, contributions_of
 
 _MAX_VALUE_CHARACTERS = 200
 """Characters of a value that are shown."""
@@ -18,13 +18,13 @@ _MAX_SETTINGS = 50
 """Settings that are shown."""
 
 
-def access_of(host: Host) -> list[Widened]:
+def access_of(host: Host) -> list[AccessSetting]:
     """Return the settings of a loaded host that widen access."""
-    models: dict[str, dict[str, type | None]] = {section: {} for section in SECTIONS.values()}
+    models: dict[str, dict[str, type | None]] = {section: {} for section in SECTION_OF_KIND.values()}
     for plugin in host.report.plugins:
         settings = plugin.context.config
-        models[SECTIONS[plugin.origin.kind]][plugin.origin.name] = None if settings is None else type(settings)
-    return [*_third_party(host.report.choices, host.config), *widened(host.config, models)]
+        models[SECTION_OF_KIND[plugin.origin.kind]][plugin.origin.name] = None if settings is None else type(settings)
+    return [*_third_party(host.report.choices, host.config), *access_settings(host.config, models)]
 
 
 def files_read(host: Host) -> list[str]:
@@ -34,40 +34,40 @@ def files_read(host: Host) -> list[str]:
     return [str(host.config.file or "no configuration file"), *read]
 
 
-def access_of_file(config: HostConfig) -> list[Widened]:
+def access_of_file(config: HostConfig) -> list[AccessSetting]:
     """Return the settings of a configuration that would widen access. Third-party plugins are named, not imported."""
-    choices = choose(find().origins, config, Selection())
-    models: dict[str, dict[str, type | None]] = {section: {} for section in SECTIONS.values()}
+    choices = choose_plugins(find_plugins().origins, config, Selection())
+    models: dict[str, dict[str, type | None]] = {section: {} for section in SECTION_OF_KIND.values()}
     for choice in choices:
         origin = choice.origin
         if choice.on and (is_built_in(origin) or origin.kind == "toolkit"):
-            models[SECTIONS[origin.kind]][origin.name] = _model(choice)
-    return [*_third_party(choices, config), *widened(config, models)]
+            models[SECTION_OF_KIND[origin.kind]][origin.name] = _model(choice)
+    return [*_third_party(choices, config), *access_settings(config, models)]
 
 
-def _model(choice: Choice) -> type | None:
+def _model(choice: PluginChoice) -> type | None:
     try:
         return getattr(choice.origin.entry_point and choice.origin.entry_point.load(), "Config", None)
     except (Exception, SystemExit):  # noqa: BLE001 - the host reports it when it starts
         return None
 
 
-def _third_party(choices: Iterable[Choice], config: HostConfig) -> Iterator[Widened]:
+def _third_party(choices: Iterable[PluginChoice], config: HostConfig) -> Iterator[AccessSetting]:
     for choice in choices:
         origin = choice.origin
         if choice.on and origin.kind == "plugin" and origin.entry_point is not None and not is_built_in(origin):
-            source = config.sources.around((SECTIONS[origin.kind], origin.name))
+            source = config.sources.around((SECTION_OF_KIND[origin.kind], origin.name))
             access = f"runs code of {origin.distribution} around every call"
-            yield Widened(f"{SECTIONS[origin.kind]}.{origin.name}", True, access, str(source))
+            yield AccessSetting(f"{SECTION_OF_KIND[origin.kind]}.{origin.name}", True, access, str(source))
 
 
-def setting_lines(settings: Sequence[Widened]) -> list[str]:
+def setting_lines(settings: Sequence[AccessSetting]) -> list[str]:
     """Return a line for each setting."""
     lines = [f"{one.key} = {shortened(one.value)}  ({one.access})" for one in settings[:_MAX_SETTINGS]]
     return [*lines, f"and {len(settings) - _MAX_SETTINGS} more"] if len(settings) > _MAX_SETTINGS else lines
 
 
-def settings_line(settings: Sequence[Widened]) -> str:
+def settings_line(settings: Sequence[AccessSetting]) -> str:
     """Return all settings in one line."""
     return "; ".join(f"{one.key} = {shortened(one.value)} ({one.access}, {one.source})" for one in settings)
 

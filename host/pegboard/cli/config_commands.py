@@ -12,7 +12,7 @@ from pegboard.cli.output import diverted, print_json, print_lines, say
 from pegboard.cli.toml_values import toml_key, toml_value
 from pegboard.config import ConfigView, config_show
 from pegboard.host import Host
-from pegboard.loading.plugins import SECTIONS
+from pegboard.loading.plugins import SECTION_OF_KIND
 
 
 def run_config_check(options: Namespace) -> int:
@@ -41,9 +41,9 @@ def run_config_show(options: Namespace) -> int:
     findings = [*_of_configuration(host), *_of_plugins(host)]
     for finding in findings:
         say(f"{finding['level']}: {finding['message']}")
-    settings: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS.values()}
+    settings: dict[str, dict[str, Any]] = {section: {} for section in SECTION_OF_KIND.values()}
     for plugin in host.report.plugins:
-        settings[SECTIONS[plugin.origin.kind]][plugin.origin.name] = plugin.context.config
+        settings[SECTION_OF_KIND[plugin.origin.kind]][plugin.origin.name] = plugin.context.config
     view = config_show(host.config, settings)
     if options.json:
         sources = {key: str(source) for key, source in view.sources.items()}
@@ -80,7 +80,7 @@ def _finding(level: str, message: str, *, fatal: bool) -> dict[str, Any]:
 def _on(host: Host) -> dict[str, list[str]]:
     return {
         section: [plugin.origin.name for plugin in host.report.plugins if plugin.origin.kind == kind]
-        for kind, section in SECTIONS.items()
+        for kind, section in SECTION_OF_KIND.items()
     }
 
 
@@ -104,7 +104,7 @@ _MAX_COLUMN_CHARACTERS = 60
 
 def _tables(values: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     yield "host", values["host"]
-    for section in SECTIONS.values():
+    for section in SECTION_OF_KIND.values():
         for name, table in values[section].items():
             yield f"{section}.{toml_key(name)}", table
 

@@ -14,7 +14,7 @@ from pegboard.cli.output import first_line, flush, print_json, print_table, prin
 from pegboard.cli.secret_report import granted_secrets, received_secrets
 from pegboard.cli.tool_lookup import find_tool
 from pegboard.host import Host
-from pegboard.loading.plugins import Choice
+from pegboard.loading.plugins import PluginChoice
 from pegboard.types.catalogue import Tool
 from pegboard.wire.codec import encode
 
@@ -175,7 +175,7 @@ def _with_source(detail: dict[str, Any]) -> dict[str, Any]:
     return detail | {"source": source, "reason": detail["reason"] + (f"; secrets: {secrets}" if secrets else "")}
 
 
-def plugin_detail(host: Host, choice: Choice) -> dict[str, Any]:
+def plugin_detail(host: Host, choice: PluginChoice) -> dict[str, Any]:
     """A plugin as JSON."""
     origin = choice.origin
     loaded = next((plugin for plugin in host.report.plugins if plugin.origin is origin), None)

@@ -11,8 +11,8 @@ from pegboard.cli.host_setup import host_from_options
 from pegboard.cli.output import diverted, print_text, say
 from pegboard.errors import MCPError
 from pegboard.hookspecs import register_commands
+from pegboard.loading.failure_text import failure_text
 from pegboard.loading.plugins import contributions_of
-from pegboard.loading.telling import in_words
 from pegboard.plugin.commands import Command
 
 
@@ -44,7 +44,7 @@ def run_plugin_command(command: Command, options: Namespace) -> int:
         raise
     except Exception as error:
         logging.getLogger("pegboard").debug("the command %s failed", command.name, exc_info=True)
-        say(f"the command {command.name!r} failed: {in_words(error)}")
+        say(f"the command {command.name!r} failed: {failure_text(error)}")
         return FAILED
     if text:
         print_text(text)

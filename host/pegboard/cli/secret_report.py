@@ -11,7 +11,7 @@ from pegboard.config.references import references
 from pegboard.hookspecs import register_token_sources
 from pegboard.host import Host
 from pegboard.loading.discovery import reserved_secrets
-from pegboard.loading.plugins import SECTIONS, contributions_of
+from pegboard.loading.plugins import SECTION_OF_KIND, contributions_of
 from pegboard.plugin.origin import Origin
 from pegboard.secrets.secret_lookup import is_reserved
 
@@ -59,7 +59,7 @@ def _of_tools(host: Host, origin: Origin) -> Iterator[_Received]:
 
 def _of_settings(host: Host, origin: Origin) -> Iterator[_Received]:
     """Variables to which a section refers, by `{ env = "NAME" }`."""
-    section = SECTIONS[origin.kind]
+    section = SECTION_OF_KIND[origin.kind]
     for way, ref in references(host.config.section(section, origin.name)):
         key = ".".join(map(str, way))
         yield _Received(ref.env, bool(ref.value), f"by {key} in [{section}.{origin.name}]")

@@ -17,7 +17,7 @@ from pegboard.cli.host_setup import defaults_for, skip_untrusted
 from pegboard.cli.log_setup import set_up_logging
 from pegboard.cli.serve import serve, serve_stdio
 from pegboard.config import HostConfig, Layer
-from pegboard.config.trust import refuse
+from pegboard.config.trust import refuse_untrusted
 from pegboard.errors import PluginError
 from pegboard.host import Host
 from pegboard.loading.discovery import Selection
@@ -60,7 +60,7 @@ def _host(kit: ToolkitBase, transport: str, settings: Mapping[str, Any]) -> Host
         environ=os.environ,
         defaults=defaults_for(toolkits),
         overrides=Layer("code", said),
-        on_untrusted=skip_untrusted if transport == "stdio" else refuse,
+        on_untrusted=skip_untrusted if transport == "stdio" else refuse_untrusted,
     )
     if config.trusted_directory is None:
         config = replace(config, trusted_directory=Path(sys.argv[0]).resolve().parent)

@@ -13,8 +13,8 @@ from pegboard.cli import OK
 from pegboard.cli.access_settings import access_of_file, setting_lines, shortened
 from pegboard.cli.output import diverted, print_json, print_lines, say
 from pegboard.config import ConfigProblem, HostConfig, files
-from pegboard.config.trust import Untrusted, pin_of, refuse, settings_of, trust, untrust
-from pegboard.config.widening import Widened
+from pegboard.config.trust import Untrusted, pin_of, refuse_untrusted, settings_of, trust, untrust
+from pegboard.config.widened_access import AccessSetting
 from pegboard.errors import ConfigError, MCPError
 from pegboard.loading.discovery import defaults
 
@@ -28,7 +28,7 @@ class StateError(MCPError):
 
 def run_trust(options: Namespace) -> int:
     """Trust a configuration file with its present content, and show the settings that widen access."""
-    content = files.read(files.Candidate(_path(options)), Path.cwd())
+    content = files.read_file(files.Candidate(_path(options)), Path.cwd())
     if isinstance(content, ConfigProblem):
         raise ConfigError([content])
     settings, access = _read(content)
@@ -63,14 +63,14 @@ def ask(untrusted: Untrusted, options: Namespace) -> bool:
     """
     content = untrusted.content
     if content is None or options.json or not (os.isatty(0) and os.isatty(2)):
-        return refuse(untrusted)
+        return refuse_untrusted(untrusted)
     settings, access = _read(content)
     state = "has changed since it was trusted" if untrusted.pin else "was found in the working directory"
     for line in (f"{content.path} {state}.", *_changes(content, settings), *_about(access)):
         say(line)
     print("pegboard: Trust this file as it is now? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        return refuse(untrusted)
+        return refuse_untrusted(untrusted)
     _trust(content, settings)
     return True
 
@@ -81,9 +81,9 @@ def _path(options: Namespace) -> Path:
     return path / files.FILE_NAME if path.is_dir() else path
 
 
-def _read(content: files.FileContent) -> tuple[dict[str, Any], list[Widened]]:
+def _read(content: files.FileContent) -> tuple[dict[str, Any], list[AccessSetting]]:
     """Return the settings of a file, and those that widen access. Nothing else of the configuration is looked at."""
-    layer = files.parse(content, Path.cwd())
+    layer = files.parse_file(content, Path.cwd())
     if isinstance(layer, ConfigProblem):
         raise ConfigError([layer])
     config = HostConfig.of(layer.tree, defaults=defaults(), directory=content.path.parent)
@@ -100,7 +100,7 @@ def _trust(content: files.FileContent, settings: Mapping[str, Any]) -> str:
         ) from error
 
 
-def _about(access: list[Widened]) -> list[str]:
+def _about(access: list[AccessSetting]) -> list[str]:
     if not access:
         return ["no setting widens access"]
     return ["settings that widen access:", *(f"  {line}" for line in setting_lines(access))]

@@ -15,7 +15,7 @@ from pegboard.cli.secret_report import received_secrets
 from pegboard.cli.tool_lookup import find_tool, find_unserved, same_name
 from pegboard.errors import NotFoundError
 from pegboard.host import Host
-from pegboard.loading.plugins import Choice
+from pegboard.loading.plugins import PluginChoice
 from pegboard.names import nearest, normalise
 
 
@@ -37,7 +37,7 @@ def run_why(options: Namespace) -> int:
     return OK
 
 
-def _plugin_story(host: Host, choice: Choice) -> str:
+def _plugin_story(host: Host, choice: PluginChoice) -> str:
     detail = plugin_detail(host, choice)
     source = f"{detail['distribution']} {detail['version']}".strip() or "the program itself"
     lines = [f"{choice.origin.kind} {detail['name']}: {detail['state']}; {choice.reason}"]
@@ -66,7 +66,7 @@ def _secret_stories(host: Host, name: str) -> Iterator[str]:
                 yield f"{choice.origin.kind} {choice.origin.name} receives the secret {_secret_line(secret)}"
 
 
-def _installed_from(choice: Choice) -> str:
+def _installed_from(choice: PluginChoice) -> str:
     """Return where the distribution was installed from, if not from a package index (PEP 610)."""
     entry = choice.origin.entry_point
     try:

@@ -12,7 +12,7 @@ from pegboard.config.problems import ConfigProblem, KeyPath, dotted, undotted
 from pegboard.config.sources import Layer
 
 PREFIX = "PEGBOARD__"
-SECTIONS = ("host", "plugins", "toolkits")
+TOP_LEVEL_TABLES = ("host", "plugins", "toolkits")
 
 
 class EnvironmentNames(NamedTuple):
@@ -35,7 +35,7 @@ class EnvironmentNames(NamedTuple):
     lists: Mapping[str, str] = {}
 
 
-def settings(
+def variable_layer(
     environ: Mapping[str, str], names: EnvironmentNames, known: Mapping[str, Any]
 ) -> tuple[Layer, list[ConfigProblem]]:
     """Return the layer of variables that set a key, and the problems with their names.
@@ -61,7 +61,7 @@ def settings(
     return Layer("environment", reader.tree, variables=reader.variables, raw=reader.raw), reader.problems
 
 
-def additions(environ: Mapping[str, str], names: EnvironmentNames) -> Layer:
+def addition_layer(environ: Mapping[str, str], names: EnvironmentNames) -> Layer:
     """Return the layer of variables that add to a list."""
     tree: dict[str, dict[str, list[str]]] = {}
     variables: dict[KeyPath, str] = {}
@@ -86,7 +86,7 @@ class _Reader:
         parts = name[len(PREFIX) :].split("__")
         if "" in parts:
             self.problem(name, "a part of its name is empty; parts are separated by two underscores")
-        elif parts[0].lower() not in SECTIONS:
+        elif parts[0].lower() not in TOP_LEVEL_TABLES:
             self.unknown(name, parts)
         else:
             value = literal(text)
@@ -95,7 +95,7 @@ class _Reader:
     def unknown(self, name: str, parts: list[str]) -> None:
         from pegboard.names import nearest
 
-        close = nearest(parts[0], SECTIONS)
+        close = nearest(parts[0], TOP_LEVEL_TABLES)
         meant = PREFIX + "__".join([close.upper(), *parts[1:]]) if close else None
         self.problem(name, f"after {PREFIX} comes HOST, PLUGINS or TOOLKITS, not {parts[0]}", meant)
 

@@ -13,8 +13,8 @@ from typing import Any, get_args
 from pydantic import BaseModel, SecretBytes, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
-from pegboard.config.masking import MASK, is_secret, without_user_info
 from pegboard.config.problems import ABSENT, ConfigProblem, KeyPath, step
+from pegboard.config.secret_values import MASK, is_secret, mask_user_info
 from pegboard.config.sources import Sources
 from pegboard.messages.error_words import AUTHORS_TYPES, words
 from pegboard.names import nearest
@@ -27,7 +27,8 @@ MOVED: Mapping[KeyPath, str] = {
     ("host", "debug_stacktrace"): "[plugins.debug_errors] stacktrace",
 }
 """Settings with a new place."""
-_LONGEST = 60  # characters of a value that are repeated
+MAX_SHOWN_VALUE_CHARACTERS = 60
+"""The length to which values in messages are shortened."""
 
 
 def explain(
@@ -104,7 +105,7 @@ class _Explainer:
         """What somebody else's code says, in one line and without secrets."""
         for secret in self.secrets:
             message = message.replace(secret, MASK)
-        return without_user_info(" ".join(message.split()))
+        return mask_user_info(" ".join(message.split()))
 
 
 def _way(detail: ErrorDetails, data: Any) -> KeyPath:
@@ -147,7 +148,7 @@ def _found(value: Any, *, secret: bool) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return "text" if secret else f'text "{without_user_info(_shortened(value))}"'
+        return "text" if secret else f'text "{mask_user_info(_shortened(value))}"'
     if isinstance(value, int | float):
         return "a number" if secret else f"the number {value}"
     if isinstance(value, list | tuple):
@@ -158,7 +159,7 @@ def _found(value: Any, *, secret: bool) -> str:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    return text if len(text) <= MAX_SHOWN_VALUE_CHARACTERS else text[:MAX_SHOWN_VALUE_CHARACTERS] + "…"
 
 
 def _nearest_choice(details: Iterable[ErrorDetails], value: Any) -> str | None:

@@ -14,7 +14,7 @@ from pegboard.config.problems import ConfigProblem
 from pegboard.config.sources import Layer
 
 FILE_NAME = "hostconfig.toml"
-VARIABLE = "PEGBOARD_CONFIG"
+CONFIG_VARIABLE = "PEGBOARD_CONFIG"
 
 
 class Candidate(NamedTuple):
@@ -53,8 +53,8 @@ def candidates(path: Path | None, environ: Mapping[str, str], directory: Path) -
     """
     if path is not None:
         return [Candidate(directory / _expanded(path, environ), "--config")]
-    if named := environ.get(VARIABLE):
-        return [Candidate(directory / _expanded(Path(named), environ), f"environment variable {VARIABLE}")]
+    if named := environ.get(CONFIG_VARIABLE):
+        return [Candidate(directory / _expanded(Path(named), environ), f"environment variable {CONFIG_VARIABLE}")]
     found = [Candidate(directory / FILE_NAME, needs_trust=True)]
     if user := user_directory(environ):
         own = Candidate(user / FILE_NAME)
@@ -74,7 +74,7 @@ def user_directory(environ: Mapping[str, str]) -> Path | None:
     return home / ("Library/Application Support" if sys.platform == "darwin" else ".config") / "pegboard"
 
 
-def read(candidate: Candidate, directory: Path) -> FileContent | ConfigProblem:
+def read_file(candidate: Candidate, directory: Path) -> FileContent | ConfigProblem:
     """Read a file, or return the reason why it cannot be read. A file that is only found must be a regular file."""
     try:
         # without O_NONBLOCK a pipe would keep every command waiting
@@ -86,12 +86,12 @@ def read(candidate: Candidate, directory: Path) -> FileContent | ConfigProblem:
     except OSError as error:
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror
         named_by = f" (named by {candidate.named_by})" if candidate.named_by else ""
-        return ConfigProblem(f"cannot be read: {reason}{named_by}", file=show(candidate.path, directory))
+        return ConfigProblem(f"cannot be read: {reason}{named_by}", file=display_path(candidate.path, directory))
 
 
-def parse(content: FileContent, directory: Path) -> Layer | ConfigProblem:
+def parse_file(content: FileContent, directory: Path) -> Layer | ConfigProblem:
     """Return the layer of one file, or a problem if it is not TOML in UTF-8."""
-    shown, data = show(content.path, directory), content.data
+    shown, data = display_path(content.path, directory), content.data
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -125,7 +125,7 @@ def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
 
 
-def show(path: Path, directory: Path) -> str:
+def display_path(path: Path, directory: Path) -> str:
     """A path as a person reads it: relative where it is below the directory."""
     return str(path.relative_to(directory)) if path.is_relative_to(directory) else str(path)
 

@@ -18,7 +18,7 @@ from pegboard.config.models import HostSection, ToolkitRights
 from pegboard.config.problems import ConfigProblem, KeyPath, dotted, in_order, undotted
 from pegboard.config.references import refer
 from pegboard.config.sources import Layer, Source, Sources
-from pegboard.config.trust import OnUntrusted, choose, refuse
+from pegboard.config.trust import OnUntrusted, refuse_untrusted, select_file
 from pegboard.config.validation import validate
 from pegboard.errors import ConfigError
 from pegboard.names import Patterns, nearest
@@ -69,7 +69,7 @@ class HostConfig:
         defaults: Mapping[str, Any] = _NOTHING,
         directory: Path | None = None,
         collect: bool = False,
-        on_untrusted: OnUntrusted = refuse,
+        on_untrusted: OnUntrusted = refuse_untrusted,
     ) -> HostConfig:
         """Read the configuration: overrides over the environment over the file over the defaults.
 
@@ -91,14 +91,14 @@ class HostConfig:
         working = Path.cwd() if directory is None else directory
         builder = _Builder(defaults)
         file = None
-        if chosen := choose(path, environ, working, on_untrusted):
+        if chosen := select_file(path, environ, working, on_untrusted):
             candidate, content = chosen
             file = candidate.path
-            builder.take(content if isinstance(content, ConfigProblem) else files.parse(content, working))
+            builder.take(content if isinstance(content, ConfigProblem) else files.parse_file(content, working))
             builder.warn(candidate, content, working)
-        builder.take(*environment.settings(environ, builder.names, builder.sources.tree))
+        builder.take(*environment.variable_layer(environ, builder.names, builder.sources.tree))
         builder.take(overrides if isinstance(overrides, Layer) else Layer("command line", overrides))
-        builder.take(environment.additions(environ, builder.names))
+        builder.take(environment.addition_layer(environ, builder.names))
         config = builder.build(environ, file, working, file.parent if file else None, collect=collect)
         return replace(config, environ=environ)
 
@@ -146,10 +146,10 @@ class HostConfig:
         """The values that are not to be told, in sections of plugins and toolkits."""
         if not any(self.plugins.values()) and not any(self.toolkits.values()):
             return
-        from pegboard.config.masking import secrets_in
+        from pegboard.config.secret_values import secrets_in_section
 
         for kind, sections in (("plugins", self.plugins), ("toolkits", self.toolkits)):
-            yield from secrets_in(sections, (kind,))
+            yield from secrets_in_section(sections, (kind,))
 
     @cached_property
     def disabled_tools(self) -> Patterns:
@@ -189,7 +189,7 @@ class _Builder:
         """Warn of a file that was named and that other users could change."""
         if candidate.named_by and isinstance(content, files.FileContent) and content.risk:
             message = f"{content.risk}, and so the settings of this host; change its owner or permissions"
-            self.warnings.append(ConfigProblem(message, file=files.show(content.path, directory)))
+            self.warnings.append(ConfigProblem(message, file=files.display_path(content.path, directory)))
 
     def build(
         self, environ: Mapping[str, str], file: Path | None, working: Path, trusted: Path | None, *, collect: bool
@@ -216,9 +216,9 @@ class _Builder:
 
     def check_keys(self) -> None:
         tree = self.sources.tree
-        for key in [key for key in tree if key not in environment.SECTIONS]:
+        for key in [key for key in tree if key not in environment.TOP_LEVEL_TABLES]:
             if isinstance(tree.pop(key), Mapping):
-                self.wrong("unknown section", (key,), nearest(key, environment.SECTIONS))
+                self.wrong("unknown section", (key,), nearest(key, environment.TOP_LEVEL_TABLES))
             else:
                 meant = nearest(key, HostSection.model_fields)
                 self.wrong("unknown key", (key,), f"host.{meant}" if meant else None)

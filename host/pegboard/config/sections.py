@@ -15,11 +15,11 @@ from pegboard.config.references import SecretRef, references, resolve
 from pegboard.config.sources import Layer
 from pegboard.config.validation import validate
 
-M = TypeVar("M", bound=BaseModel)
+_M = TypeVar("_M", bound=BaseModel)
 
 
 @overload
-def validate_section(config: HostConfig, kind: Kind, name: str, model: type[M]) -> M | list[ConfigProblem]: ...
+def validate_section(config: HostConfig, kind: Kind, name: str, model: type[_M]) -> _M | list[ConfigProblem]: ...
 @overload
 def validate_section(config: HostConfig, kind: Kind, name: str, model: None) -> list[ConfigProblem] | None: ...
 def validate_section(

@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from pegboard.config.hostconfig import HostConfig
-from pegboard.config.masking import shown
 from pegboard.config.problems import ABSENT, KeyPath, dotted, step
 from pegboard.config.references import SecretRef, references
+from pegboard.config.secret_values import masked
 from pegboard.config.sources import Source
 
 
@@ -39,7 +39,7 @@ def config_show(config: HostConfig, settings: Mapping[str, Mapping[str, BaseMode
         settings: the validated settings of what runs, `{"plugins": {name: model}, "toolkits": ...}`; with them the
             view holds the defaults of those, too.
     """
-    values: dict[str, Any] = {"host": shown(config.host.model_dump(), ("host",))}
+    values: dict[str, Any] = {"host": masked(config.host.model_dump(), ("host",))}
     for kind, sections in (("plugins", config.plugins), ("toolkits", config.toolkits)):
         models = (settings or {}).get(kind, {})
         names = sorted({*sections, *(name for name, model in models.items() if model is not None)})
@@ -50,11 +50,11 @@ def config_show(config: HostConfig, settings: Mapping[str, Mapping[str, BaseMode
 
 def _section(path: KeyPath, given: Mapping[str, Any], model: BaseModel | None) -> Any:
     if model is None:
-        return shown(given, path)
+        return masked(given, path)
     dump = model.model_dump(mode="json", by_alias=True, fallback=str)
     for way, ref in references(given):
         _put(dump, way, ref)
-    return shown(dump, path)
+    return masked(dump, path)
 
 
 def _put(value: Any, way: KeyPath, ref: SecretRef) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-VARIABLE = "PEGBOARD_STATE_DIR"
+STATE_VARIABLE = "PEGBOARD_STATE_DIR"
 
 
 def state_directory(environ: Mapping[str, str]) -> Path | None:
@@ -19,7 +19,7 @@ def state_directory(environ: Mapping[str, str]) -> Path | None:
 
     `PEGBOARD_STATE_DIR` names another one. Relative paths count as unset. The directory need not exist.
     """
-    own = Path(environ.get(VARIABLE) or "")
+    own = Path(environ.get(STATE_VARIABLE) or "")
     if own.is_absolute():
         return own
     base = Path(environ.get("XDG_STATE_HOME") or "")
@@ -85,7 +85,7 @@ def _written(name: str, content: bytes, environ: Mapping[str, str]) -> Iterator[
     """Write a temporary file in the state directory. Remove it at the end if it is still there."""
     directory = state_directory(environ)
     if directory is None:
-        raise OSError(f"no home directory is set: set HOME or {VARIABLE}")
+        raise OSError(f"no home directory is set: set HOME or {STATE_VARIABLE}")
     import tempfile  # only writing needs it
 
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -124,7 +124,7 @@ def state_lock(name: str, environ: Mapping[str, str]) -> Iterator[bool]:
     """
     directory = state_directory(environ)
     if directory is None:
-        raise OSError(f"no home directory is set: set HOME or {VARIABLE}")
+        raise OSError(f"no home directory is set: set HOME or {STATE_VARIABLE}")
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle = os.open(directory / f".{name}.lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
     try:

@@ -48,7 +48,7 @@ OnUntrusted: TypeAlias = Callable[[Untrusted], bool]
 """Decides about a file that may not be used: True to use it, False to go on without it, ConfigError to stop."""
 
 
-def refuse(untrusted: Untrusted) -> bool:
+def refuse_untrusted(untrusted: Untrusted) -> bool:
     """Stop: going on without the file could drop authenticators and whatever else the file restricts.
 
     Raises:
@@ -57,25 +57,27 @@ def refuse(untrusted: Untrusted) -> bool:
     raise ConfigError([untrusted.problem])
 
 
-def choose(
+def select_file(
     path: Path | None, environ: Mapping[str, str], directory: Path, on_untrusted: OnUntrusted
 ) -> tuple[files.Candidate, files.FileContent | ConfigProblem] | None:
     """Return the configuration file to use as it was read, or a problem; None without any file."""
     for candidate in files.candidates(path, environ, directory):
-        content = files.read(candidate, directory)
+        content = files.read_file(candidate, directory)
         if not candidate.needs_trust:
             return candidate, _unless_others_can_change(candidate, content, directory)
-        untrusted = check(content, environ, directory)
+        untrusted = check_trust(content, environ, directory)
         if untrusted is None or on_untrusted(untrusted):
             return candidate, content
     return None
 
 
-def check(content: files.FileContent | ConfigProblem, environ: Mapping[str, str], directory: Path) -> Untrusted | None:
+def check_trust(
+    content: files.FileContent | ConfigProblem, environ: Mapping[str, str], directory: Path
+) -> Untrusted | None:
     """Return None for a file with a pin for this very content, otherwise the problem with the file."""
     if isinstance(content, ConfigProblem):
         return Untrusted(None, content)
-    shown = files.show(content.path, directory)
+    shown = files.display_path(content.path, directory)
     if content.risk is not None:
         return Untrusted(None, _changeable(content, shown))
     pin = pin_of(content.path, environ)
@@ -130,9 +132,9 @@ def pin_of(path: Path, environ: Mapping[str, str]) -> Pin | None:
 
 def settings_of(tree: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a file by dotted key, JSON-ready and with secrets masked."""
-    from pegboard.config.masking import shown
+    from pegboard.config.secret_values import masked
 
-    return {dotted(path): shown(value, path) for path, value in _leaves(tree)}
+    return {dotted(path): masked(value, path) for path, value in _leaves(tree)}
 
 
 def _leaves(value: Mapping[str, Any], path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
@@ -148,7 +150,7 @@ def _unless_others_can_change(
 ) -> files.FileContent | ConfigProblem:
     """Refuse the user's own file if other users could change it. A file that is named is the operator's decision."""
     if candidate.named_by is None and isinstance(content, files.FileContent) and content.risk is not None:
-        return _changeable(content, files.show(content.path, directory))
+        return _changeable(content, files.display_path(content.path, directory))
     return content
 
 

@@ -10,20 +10,20 @@ from pydantic import BaseModel, ValidationError
 from pegboard.config.problems import ConfigProblem, KeyPath
 from pegboard.config.sources import Sources
 
-M = TypeVar("M", bound=BaseModel)
+_M = TypeVar("_M", bound=BaseModel)
 
 _NOT_TEXT = {"string_type", "path_type", "url_type", "literal_error", "enum", "bytes_type"}
 """The errors of pydantic that say: this had to be text."""
 
 
 def validate(
-    model: type[M],
+    model: type[_M],
     data: dict[str, Any],
     sources: Sources,
     path: KeyPath,
     context: Mapping[str, Any],
     hidden: Container[KeyPath] = (),
-) -> M | list[ConfigProblem]:
+) -> _M | list[ConfigProblem]:
     """Data as a model, or all that is wrong with it, each with its place.
 
     A value of the environment that reads as a number, say, and must be text, is taken as text.

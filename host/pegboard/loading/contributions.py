@@ -15,7 +15,7 @@ from pegboard.middleware.method_signatures import as_middleware, middleware_prob
 from pegboard.plugin.middleware import Middleware
 
 
-class Accepted(NamedTuple):
+class ContributionTypes(NamedTuple):
     """The contributions that a hook accepts.
 
     Attributes:
@@ -39,7 +39,7 @@ def checked_contributions(spec: Callable[..., Any], results: list[Any]) -> list[
     Raises:
         PluginError: a result is not what the hook accepts.
     """
-    hook, accepted = spec.__name__, accepted_types(spec)
+    hook, accepted = spec.__name__, contribution_types(spec)
     for result in results:
         if inspect.iscoroutine(result):
             result.close()
@@ -54,7 +54,7 @@ def checked_contributions(spec: Callable[..., Any], results: list[Any]) -> list[
 
 
 @cache
-def accepted_types(spec: Callable[..., Any]) -> Accepted:
+def contribution_types(spec: Callable[..., Any]) -> ContributionTypes:
     """Return the types that the return annotation of a hook's specification names."""
     annotation = spec.__annotations__["return"]
     if isinstance(annotation, str):
@@ -63,7 +63,7 @@ def accepted_types(spec: Callable[..., Any]) -> Accepted:
     many = origin is Iterable
     named = get_args(annotation)[0] if many else annotation
     types = get_args(named) if get_origin(named) in (Union, UnionType) else (named,)
-    return Accepted(tuple(get_origin(one) or one for one in types), many)
+    return ContributionTypes(tuple(get_origin(one) or one for one in types), many)
 
 
 class _PublicNames(dict[str, Any]):

@@ -14,7 +14,7 @@ import importlib_metadata
 from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.config import HostConfig
 from pegboard.loading.entry_points import name_and_version, read_entries
-from pegboard.loading.plugins import GROUPS, Choice, Problem
+from pegboard.loading.plugins import GROUPS, LoadProblem, PluginChoice
 from pegboard.names import Patterns
 from pegboard.plugin.origin import Origin, PluginKind
 from pegboard.types.callers import EMPTY
@@ -43,18 +43,18 @@ class Selection(NamedTuple):
     word: str = "handed over by the program"
 
 
-class Given(NamedTuple):
+class ProgramPlugins(NamedTuple):
     """Plugins and toolkits that a program hands over itself, which is consent enough."""
 
     plugins: Mapping[str, Any] = EMPTY
     toolkits: Mapping[str, Any] = EMPTY
 
 
-class Found(NamedTuple):
+class FoundPlugins(NamedTuple):
     """What there is, and what could not be read of it."""
 
     origins: tuple[Origin, ...]
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[LoadProblem, ...] = ()
 
 
 def own_version() -> str:
@@ -65,7 +65,7 @@ def own_version() -> str:
         return "0"
 
 
-def find(given: Given | None = None) -> Found:
+def find_plugins(given: ProgramPlugins | None = None) -> FoundPlugins:
     """Every plugin and toolkit there is, sorted by name, then distribution: the same order on every machine."""
     entries, problems = read_entries()
     origins = [
@@ -78,7 +78,7 @@ def find(given: Given | None = None) -> Found:
     )
     for kind, targets in handed:
         origins += [Origin(kind, name, _target(target), given=target) for name, target in targets.items()]
-    return Found(tuple(sorted(origins, key=lambda origin: (origin.name, origin.distribution))), tuple(problems))
+    return FoundPlugins(tuple(sorted(origins, key=lambda origin: (origin.name, origin.distribution))), tuple(problems))
 
 
 def _target(target: object) -> str:
@@ -125,7 +125,7 @@ def _built_in() -> Mapping[str, Any]:
     return {}
 
 
-def choose(origins: Sequence[Origin], config: HostConfig, selection: Selection) -> list[Choice]:
+def choose_plugins(origins: Sequence[Origin], config: HostConfig, selection: Selection) -> list[PluginChoice]:
     """For each plugin, whether it runs and by whose word."""
     built_in = {_folded(origin.name) for origin in origins if is_built_in(origin)}
     choices = [_choose(origin, config, selection, built_in) for origin in origins]
@@ -133,11 +133,13 @@ def choose(origins: Sequence[Origin], config: HostConfig, selection: Selection) 
     return [_unless_another_is_selected(choice, selected) for choice in choices] if selected else choices
 
 
-def _unless_another_is_selected(choice: Choice, selected: Mapping[tuple[PluginKind, str], Origin]) -> Choice:
+def _unless_another_is_selected(
+    choice: PluginChoice, selected: Mapping[tuple[PluginKind, str], Origin]
+) -> PluginChoice:
     other = selected.get((choice.origin.kind, choice.origin.name))
     if other is None or choice.selected or not choice.on:
         return choice
-    return Choice(choice.origin, False, f"{f'{other.distribution}:{other.name}'!r} is selected instead")
+    return PluginChoice(choice.origin, False, f"{f'{other.distribution}:{other.name}'!r} is selected instead")
 
 
 def names_origin(text: str, origin: Origin) -> bool:
@@ -165,37 +167,39 @@ def is_built_in(origin: Origin) -> bool:
     return origin.kind == "plugin" and origin.distribution == OWN_DISTRIBUTION
 
 
-def _choose(origin: Origin, config: HostConfig, selection: Selection, built_in: Container[str]) -> Choice:
+def _choose(origin: Origin, config: HostConfig, selection: Selection, built_in: Container[str]) -> PluginChoice:
     by_default = is_built_in(origin) and origin.name in defaults().get("plugins", {})
     if selection.safe and is_built_in(origin) and origin.name in config.host.transports:
-        return Choice(origin, True, "the transport that was asked for", named=True)
+        return PluginChoice(origin, True, "the transport that was asked for", named=True)
     if selection.safe:
         by_default = by_default or (is_built_in(origin) and origin.name in defaults()["host"]["secret_stores"])
         reason = "on by default" if by_default else "--safe starts with the built-in defaults alone"
-        return Choice(origin, by_default, reason)
+        return PluginChoice(origin, by_default, reason)
     if disabled := _disabled_by(origin, config):
-        return Choice(origin, False, disabled)
+        return PluginChoice(origin, False, disabled)
     if origin.kind == "plugin" and not is_built_in(origin) and _folded(origin.name) in built_in:
-        return Choice(origin, False, "it bears the name of a built-in plugin, and is refused", refused=True)
+        return PluginChoice(origin, False, "it bears the name of a built-in plugin, and is refused", refused=True)
     pattern = Patterns(selection.only).which_plugin(origin.name, origin.distribution)
     if selection.only and origin.kind == "toolkit" and pattern is None:
-        return Choice(origin, False, LEFT_OUT)
+        return PluginChoice(origin, False, LEFT_OUT)
     if source := _named_by(origin, config, pattern) or ("" if origin.entry_point else selection.word):
         lists = (*config.host.required, *config.host.plugins, *selection.only)
-        return Choice(origin, True, source, named=True, selected=any(selects(text, origin) for text in lists))
+        return PluginChoice(origin, True, source, named=True, selected=any(selects(text, origin) for text in lists))
     if origin.kind == "toolkit" and not selection.autoload:
-        return Choice(origin, False, f"a file is served alone; a section [toolkits.{origin.name}] turns it on too")
+        return PluginChoice(
+            origin, False, f"a file is served alone; a section [toolkits.{origin.name}] turns it on too"
+        )
     return _unnamed(origin, config, by_default)
 
 
-def _unnamed(origin: Origin, config: HostConfig, by_default: bool) -> Choice:
+def _unnamed(origin: Origin, config: HostConfig, by_default: bool) -> PluginChoice:
     if by_default:
-        return Choice(origin, True, "on by default")
+        return PluginChoice(origin, True, "on by default")
     if origin.kind == "plugin":
-        return Choice(origin, False, f"no section [plugins.{origin.name}] and no list in [host] names it")
+        return PluginChoice(origin, False, f"no section [plugins.{origin.name}] and no list in [host] names it")
     if config.host.autoload:
-        return Choice(origin, True, "installed")
-    return Choice(origin, False, f"[host] autoload is false; a section [toolkits.{origin.name}] turns it on")
+        return PluginChoice(origin, True, "installed")
+    return PluginChoice(origin, False, f"[host] autoload is false; a section [toolkits.{origin.name}] turns it on")
 
 
 def _disabled_by(origin: Origin, config: HostConfig) -> str | None:

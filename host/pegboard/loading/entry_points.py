@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import importlib_metadata
 
-from pegboard.loading.plugins import GROUPS, Problem
+from pegboard.loading.plugins import GROUPS, LoadProblem
 
 _INVALID_NAME = "~"  # pip renames a distribution that it removes, and leaves it behind if it is interrupted
 _METADATA_FOLDER = re.compile(r"(?P<name>[^-]+)(-(?P<version>[^-]+))?.*\.(dist|egg)-info")
@@ -33,7 +33,7 @@ class Entries(NamedTuple):
     """Every entry point of our groups, and the problems of the distributions that were looked at."""
 
     entries: list[Entry]
-    problems: list[Problem]
+    problems: list[LoadProblem]
 
 
 def read_entries() -> Entries:
@@ -55,7 +55,7 @@ def read_entries() -> Entries:
 class _Reader:
     def __init__(self) -> None:
         self.entries: list[Entry] = []
-        self.problems: list[Problem] = []
+        self.problems: list[LoadProblem] = []
         self.damaged = False
         self.first: dict[str, importlib_metadata.Distribution] = {}
 
@@ -103,10 +103,10 @@ class _Reader:
             )
 
     def problem(self, message: str) -> None:
-        self.problems.append(Problem("find", message))
+        self.problems.append(LoadProblem("find", message))
 
     def warn(self, message: str) -> None:
-        self.problems.append(Problem("find", message, level="warning"))
+        self.problems.append(LoadProblem("find", message, level="warning"))
 
 
 def _ours(distribution: Any) -> list[importlib_metadata.EntryPoint]:

@@ -19,11 +19,19 @@ from pegboard import hookspecs
 from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.config import ConfigProblem, HostConfig, unknown_sections, unmatched_patterns, validate_section
 from pegboard.errors import PluginError
-from pegboard.loading.discovery import LEFT_OUT, Found, Given, Selection, choose, find, names_origin
+from pegboard.loading.discovery import (
+    LEFT_OUT,
+    FoundPlugins,
+    ProgramPlugins,
+    Selection,
+    choose_plugins,
+    find_plugins,
+    names_origin,
+)
+from pegboard.loading.failure_text import failure_location, failure_text
 from pegboard.loading.hook_manager import HookManager
-from pegboard.loading.plugins import SECTIONS, Choice, Loaded, LoadReport, Problem
-from pegboard.loading.process_guard import SlowWatch, watched
-from pegboard.loading.telling import in_words, place_of
+from pegboard.loading.plugins import SECTION_OF_KIND, LoadedPlugin, LoadProblem, LoadReport, PluginChoice
+from pegboard.loading.process_guard import SlowLoadMonitor, watch_process
 from pegboard.names import Patterns, nearest, normal_version
 from pegboard.plugin.base import Plugin, PluginContext
 from pegboard.plugin.origin import Origin
@@ -32,19 +40,19 @@ from pegboard.wire.codec import encode
 logger = logging.getLogger("pegboard.loading.loader")
 
 
-Contexts: TypeAlias = Callable[[Loaded, Any, logging.Logger], PluginContext]
+Contexts: TypeAlias = Callable[[LoadedPlugin, Any, logging.Logger], PluginContext]
 """Gives a plugin, with its settings and its logger, what its hooks are told."""
 
 
 def load(
-    config: HostConfig, selection: Selection | None = None, given: Given | None = None, *, context: Contexts
+    config: HostConfig, selection: Selection | None = None, given: ProgramPlugins | None = None, *, context: Contexts
 ) -> LoadReport:
     """Load every plugin that is to run.
 
     Failures never raise: they are in the report, and `fatal` where the operator named the plugin, where `--strict`
     asks for it, and where the configuration names what is not there.
     """
-    return _Loader(config, selection or Selection(), context).load(find(given))
+    return _Loader(config, selection or Selection(), context).load(find_plugins(given))
 
 
 class _Loader:
@@ -53,12 +61,12 @@ class _Loader:
         self.selection = selection
         self.context = context
         self.hooks = HookManager()
-        self.problems: list[Problem] = []
+        self.problems: list[LoadProblem] = []
 
-    def load(self, found: Found) -> LoadReport:
+    def load(self, found: FoundPlugins) -> LoadReport:
         for problem in found.problems:
             self.problems.append(problem._replace(fatal=self.selection.strict and problem.level == "error"))
-        choices = choose(found.origins, self.config, self.selection)
+        choices = choose_plugins(found.origins, self.config, self.selection)
         for choice in choices:
             if choice.refused:
                 self.report(choice.origin, "find", choice.reason, named=choice.origin.entry_point is None)
@@ -67,33 +75,33 @@ class _Loader:
         if not self.selection.safe:
             self.report_unknown_names(choices)
         wanted = [choice for choice in running if (choice.origin.kind, choice.origin.name) not in twice]
-        with SlowWatch() as watch:
+        with SlowLoadMonitor() as watch:
             plugins = [plugin for choice in wanted if (plugin := self.attempt(choice, watch))]
         self.keep_closed(choices, plugins)
         return LoadReport(tuple(choices), tuple(plugins), tuple(self.problems), self.hooks)
 
-    def keep_closed(self, choices: Sequence[Choice], plugins: list[Loaded]) -> None:
+    def keep_closed(self, choices: Sequence[PluginChoice], plugins: list[LoadedPlugin]) -> None:
         """Put a stand-in in the place of authenticators that are configured and do not run."""
         if not (self.selection.safe or self.config.host.disabled_plugins):
             return
-        from pegboard.loading.closed import Closed, closed_problems, disabled_authenticators, may_be_open
+        from pegboard.loading.closed_policy import ClosedPolicy, closed_problems, disabled_authenticators, is_unguarded
 
         disabled = disabled_authenticators(choices, self.config, self.selection)
         self.problems += closed_problems(disabled)
-        if disabled and may_be_open(plugins):
-            stand_in = Loaded(Origin("plugin", "disabled authenticators", ""), None, self.no_context)
-            closed = Closed(choice.origin.name for choice in disabled)
+        if disabled and is_unguarded(plugins):
+            stand_in = LoadedPlugin(Origin("plugin", "disabled authenticators", ""), None, self.no_context)
+            closed = ClosedPolicy(choice.origin.name for choice in disabled)
             stand_in.contributed(hookspecs.register_authenticators).append(closed)
             plugins.append(stand_in)
 
-    def no_context(self, plugin: Loaded) -> PluginContext:
+    def no_context(self, plugin: LoadedPlugin) -> PluginContext:
         return self.context(plugin, None, logger)
 
     # --- which ---
 
-    def report_duplicates(self, running: Iterable[Choice]) -> set[tuple[str, str]]:
+    def report_duplicates(self, running: Iterable[PluginChoice]) -> set[tuple[str, str]]:
         """Report plugins of one name, none of which runs; the host does not start if the operator named one."""
-        seen: dict[tuple[str, str], list[Choice]] = {}
+        seen: dict[tuple[str, str], list[PluginChoice]] = {}
         for choice in running:
             seen.setdefault((choice.origin.kind, choice.origin.name), []).append(choice)
         twice = {key: choices for key, choices in seen.items() if len(choices) > 1}
@@ -105,8 +113,8 @@ class _Loader:
                 self.report(choice.origin, "find", message + _remedy(choice.origin, others), named=named)
         return set(twice)
 
-    def report_unknown_names(self, choices: Sequence[Choice]) -> None:
-        for kind, section in SECTIONS.items():
+    def report_unknown_names(self, choices: Sequence[PluginChoice]) -> None:
+        for kind, section in SECTION_OF_KIND.items():
             origins = [choice.origin for choice in choices if choice.origin.kind == kind]
             known = [origin.name for origin in origins]
             self.wrong_config(unknown_sections(self.config, section, known))
@@ -115,7 +123,9 @@ class _Loader:
         self.report_unknown_rights({origin.name for origin in toolkits})
         for text in Patterns(self.selection.only).unmatched_plugins(map(_pair, toolkits)):
             hint = _hint(text, (origin.name for origin in toolkits))
-            self.problems.append(Problem("find", f"--only: no installed toolkit is called {text!r}{hint}", fatal=True))
+            self.problems.append(
+                LoadProblem("find", f"--only: no installed toolkit is called {text!r}{hint}", fatal=True)
+            )
         self.report_absent("plugins", choices)
         self.report_absent("required", choices)
 
@@ -130,9 +140,9 @@ class _Loader:
         patterns: Patterns = getattr(self.config, key)
         unmatched = patterns.unmatched_plugins(map(_pair, origins))
         problems = unmatched_patterns(self.config, key, unmatched, (origin.name for origin in origins))
-        self.problems += [Problem("config", str(problem), level="warning") for problem in problems]
+        self.problems += [LoadProblem("config", str(problem), level="warning") for problem in problems]
 
-    def report_absent(self, key: str, choices: Sequence[Choice]) -> None:
+    def report_absent(self, key: str, choices: Sequence[PluginChoice]) -> None:
         """What a list names must be installed, and what is required must not be disabled as well."""
         for place, name in enumerate(getattr(self.config.host, key)):
             named = [choice for choice in choices if names_origin(name, choice.origin)]
@@ -145,11 +155,11 @@ class _Loader:
                 self.wrong_config([self.config.problem(message, ("host", key, place))])
 
     def wrong_config(self, problems: Iterable[ConfigProblem]) -> None:
-        self.problems += [Problem("config", str(problem), fatal=True) for problem in problems]
+        self.problems += [LoadProblem("config", str(problem), fatal=True) for problem in problems]
 
     # --- one plugin ---
 
-    def attempt(self, choice: Choice, watch: SlowWatch) -> Loaded | None:
+    def attempt(self, choice: PluginChoice, watch: SlowLoadMonitor) -> LoadedPlugin | None:
         """Load one plugin whole, or report why not and keep nothing of it."""
         origin = choice.origin
         changed: list[str] = []
@@ -157,7 +167,7 @@ class _Loader:
         loaded = None
         logger.debug("loading %s (%s)", origin, origin.target)
         try:
-            with watch.over(str(origin)), watched(changed):
+            with watch.over(str(origin)), watch_process(changed):
                 loaded = attempt.run()
         except KeyboardInterrupt:
             raise
@@ -166,17 +176,17 @@ class _Loader:
                 self.report(origin, attempt.stage, str(problem), named=choice.named)
         except BaseException as error:  # whatever a plugin raises is its own failure
             logger.debug("%s failed", origin, exc_info=True)
-            told = in_words(error)
+            told = failure_text(error)
             if attempt.stage == "import" and origin.entry_point is not None:
-                told += place_of(error, origin.entry_point.module)
+                told += failure_location(error, origin.entry_point.module)
             self.report(origin, attempt.stage, told, named=choice.named)
         if changed:
             message = f"it changed the process while it was loaded: {', '.join(changed)}"
-            self.problems.append(Problem("process", message, origin, level="warning"))
+            self.problems.append(LoadProblem("process", message, origin, level="warning"))
         return loaded
 
     def report(self, origin: Origin, stage: str, message: str, *, named: bool = False) -> None:
-        self.problems.append(Problem(stage, message, origin, fatal=named or self.selection.strict))
+        self.problems.append(LoadProblem(stage, message, origin, fatal=named or self.selection.strict))
 
 
 class _Attempt:
@@ -189,7 +199,7 @@ class _Attempt:
         self.hooks = hooks
         self.stage = "import"
 
-    def run(self) -> Loaded:
+    def run(self) -> LoadedPlugin:
         started = time.perf_counter()
         origin = self.origin
         target = origin.given if origin.entry_point is None else origin.entry_point.load()
@@ -205,7 +215,7 @@ class _Attempt:
         self.stage = "contribute"
         log = logging.getLogger(f"pegboard.{origin.kind}s.{origin.name}")
         try:
-            loaded = Loaded(origin, instance, lambda one: self.context(one, config, log))
+            loaded = LoadedPlugin(origin, instance, lambda one: self.context(one, config, log))
             loaded.version = version or loaded.version
             loaded.description = _own_description(instance)
             for hook in hooks:
@@ -223,7 +233,7 @@ class _Attempt:
             raise PluginError("its `Config` is no model; it must be a subclass of pegboard.PluginConfig")
         if model is not None and model.model_config.get("extra") != "forbid":
             raise PluginError("its `Config` lets unknown keys pass; it must be a subclass of pegboard.PluginConfig")
-        result = validate_section(self.config, SECTIONS[self.origin.kind], self.origin.name, model)
+        result = validate_section(self.config, SECTION_OF_KIND[self.origin.kind], self.origin.name, model)
         if isinstance(result, list):
             raise _SettingsError(result)
         return result

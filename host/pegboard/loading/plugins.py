@@ -18,11 +18,11 @@ T = TypeVar("T")
 GROUPS: dict[str, PluginKind] = {"pegboard.plugins": "plugin", "pegboard.toolkits": "toolkit"}
 """The two groups of entry points: installing is consent to be used for toolkits, and not for plugins."""
 
-SECTIONS: dict[PluginKind, Literal["plugins", "toolkits"]] = {"plugin": "plugins", "toolkit": "toolkits"}
+SECTION_OF_KIND: dict[PluginKind, Literal["plugins", "toolkits"]] = {"plugin": "plugins", "toolkit": "toolkits"}
 """Where each kind is configured in `hostconfig.toml`."""
 
 
-class Choice(NamedTuple):
+class PluginChoice(NamedTuple):
     """Whether a plugin runs, and by whose word.
 
     Attributes:
@@ -42,7 +42,7 @@ class Choice(NamedTuple):
     selected: bool = False
 
 
-class Problem(NamedTuple):
+class LoadProblem(NamedTuple):
     """Something that went wrong while the host was put together.
 
     Attributes:
@@ -68,12 +68,12 @@ class Problem(NamedTuple):
         return f"{self.origin}{where}, {self.stage}: {self.message}"
 
 
-def without_secrets(problem: Problem, redactor: Redactor) -> Problem:
+def without_secrets(problem: LoadProblem, redactor: Redactor) -> LoadProblem:
     """A problem with the secrets in its message masked, those of a redactor though it is closed."""
     return problem._replace(message=redacted(problem.message, redactor))
 
 
-class Loaded:
+class LoadedPlugin:
     """A plugin that runs, with its contributions.
 
     Attributes:
@@ -87,7 +87,7 @@ class Loaded:
         contributions: its contributions by the name of the hook.
     """
 
-    def __init__(self, origin: Origin, instance: Any, context: Callable[[Loaded], PluginContext]) -> None:
+    def __init__(self, origin: Origin, instance: Any, context: Callable[[LoadedPlugin], PluginContext]) -> None:
         self.origin = origin
         self.instance = instance
         self.context = context(self)
@@ -102,7 +102,9 @@ class Loaded:
         return self.contributions[hook.__name__]
 
 
-def contributions_of(plugins: Iterable[Loaded], hook: Callable[..., Iterable[T]]) -> Iterator[tuple[Loaded, T]]:
+def contributions_of(
+    plugins: Iterable[LoadedPlugin], hook: Callable[..., Iterable[T]]
+) -> Iterator[tuple[LoadedPlugin, T]]:
     """Yield the contributions of plugins to a hook, each with its plugin."""
     return ((plugin, one) for plugin in plugins for one in plugin.contributed(hook))
 
@@ -117,7 +119,7 @@ class LoadReport(NamedTuple):
         hooks: the pluggy manager, in which every plugin that runs is registered as `plugin:NAME` or `toolkit:NAME`.
     """
 
-    choices: tuple[Choice, ...] = ()
-    plugins: tuple[Loaded, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    choices: tuple[PluginChoice, ...] = ()
+    plugins: tuple[LoadedPlugin, ...] = ()
+    problems: tuple[LoadProblem, ...] = ()
     hooks: HookManager | None = None

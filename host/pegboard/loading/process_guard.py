@@ -67,7 +67,7 @@ def _snapshot() -> dict[str, Any]:
     }
 
 
-class SlowWatch:
+class SlowLoadMonitor:
     """Names in the log whatever is still loading after `SLOW_SECONDS`, each once; one thread for all of it.
 
     Not a `threading.Timer` each: starting a thread may take milliseconds on a busy machine, and waiting for it more.
@@ -112,7 +112,7 @@ class SlowWatch:
 
 
 @contextmanager
-def watched(changed: list[str]) -> Iterator[None]:
+def watch_process(changed: list[str]) -> Iterator[None]:
     """Run a block that loads a plugin; what it changed in the process is added to `changed`, in words."""
     before = _snapshot()
     try:

@@ -12,7 +12,7 @@ from types import ModuleType
 from pegboard.authoring import ToolFunction
 from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.errors import PluginError
-from pegboard.loading.telling import in_words, place_of
+from pegboard.loading.failure_text import failure_location, failure_text
 
 _loading: ContextVar[Path | None] = ContextVar("pegboard.loading.file", default=None)
 
@@ -70,7 +70,7 @@ def _run(file: Path) -> ModuleType:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise PluginError(f"{file}: {in_words(error)}{place_of(error, name)}") from error
+        raise PluginError(f"{file}: {failure_text(error)}{failure_location(error, name)}") from error
     finally:
         _loading.reset(token)
     return module

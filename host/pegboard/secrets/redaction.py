@@ -98,7 +98,7 @@ def redacted(text: str, *more: Redactor) -> str:
             found.update(pattern.findall(text))
     if not found:
         return text
-    from pegboard.config.masking import MASK
+    from pegboard.config.secret_values import MASK
 
     for form in sorted(found, key=len, reverse=True):
         text = text.replace(form, MASK)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal, NamedTuple
 
 from pegboard.host import Host
-from pegboard.loading.plugins import Problem
+from pegboard.loading.plugins import LoadProblem
 from pegboard.names import wire_name
 from pegboard.testing.answers import Asked
 from pegboard.testing.client_connection import Message, Traffic
@@ -217,7 +217,7 @@ class TestClient:
         return self._client.meta
 
     @property
-    def problems(self) -> tuple[Problem, ...]:
+    def problems(self) -> tuple[LoadProblem, ...]:
         """What the host found wrong; with `strict`, warnings alone."""
         return self.host.problems
 

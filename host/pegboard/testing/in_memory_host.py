@@ -14,7 +14,7 @@ from pegboard.authoring.toolkit_base import ToolkitBase
 from pegboard.errors import MCPError
 from pegboard.hookspecs import hookimpl
 from pegboard.host import Host
-from pegboard.loading.discovery import Selection, find
+from pegboard.loading.discovery import Selection, find_plugins
 from pegboard.middleware.around import around
 from pegboard.plugin.base import Plugin
 from pegboard.plugin.middleware import Middleware
@@ -121,7 +121,7 @@ def in_memory_host(options: ConnectOptions, observed: Observed) -> Host:
     for name in ("host", "plugins", "toolkits"):
         sections.setdefault(name, {})
     targets: dict[str, dict[str, Any]] = {"plugins": {}, "toolkits": {}}
-    origins = find().origins
+    origins = find_plugins().origins
     for place, kit in enumerate(options.kits):
         _take(kit, dict(options.config or {}) if place == 0 else {}, sections, targets, origins)
     for name, target in (options.plugins or {}).items():

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from pegboard.host import Host
-from pegboard.loading.plugins import Problem
+from pegboard.loading.plugins import LoadProblem
 from pegboard.testing.answers import Asked
 from pegboard.testing.client import Logged, Reported, TestClient
 from pegboard.testing.client_connection import Message, Traffic
@@ -154,7 +154,7 @@ class PlainClient:
         return self.client.meta
 
     @property
-    def problems(self) -> tuple[Problem, ...]:
+    def problems(self) -> tuple[LoadProblem, ...]:
         """What the host found wrong; with `strict`, warnings alone."""
         return self.client.problems
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pegboard.config import SecretRef
-from pegboard.config.masking import secrets_in
+from pegboard.config.secret_values import secrets_in_section
 from pegboard.plugin import HostConfig
 
 
@@ -22,7 +22,7 @@ def test_values_that_are_not_to_be_told_are_found(tmp_path: Path) -> None:
         "key": str(tmp_path / "key.pem"),
         "token": 12345678,
     }
-    assert sorted(secrets_in({"x": section}, ("plugins",))) == [
+    assert sorted(secrets_in_section({"x": section}, ("plugins",))) == [
         "canary-1", "canary-2", "canary-3", "canary-4", "canary-5", "canary-6", "redis://:canary-6@127.0.0.1",
     ]  # fmt: skip
 
@@ -35,12 +35,12 @@ def test_a_configuration_tells_what_is_not_to_be_told() -> None:
 
 def test_what_types_tokens_are_of_is_no_secret() -> None:
     section = {"token_types": ["at+jwt"], "token_type": "Bearer", "token_key": "canary-1", "type_token": "canary-2"}
-    assert list(secrets_in({"y": section}, ("plugins",))) == ["canary-1", "canary-2"]
+    assert list(secrets_in_section({"y": section}, ("plugins",))) == ["canary-1", "canary-2"]
 
 
 def test_authorization_servers_are_no_secret_but_what_they_hold_may_be() -> None:
     """And so may be all of a text that stands in their place."""
     server = {"issuer": "https://auth.example", "introspection": {"client_id": "x", "client_secret": "canary-1"}}
-    assert list(secrets_in({"y": {"authorization_servers": [server]}}, ("plugins",))) == ["canary-1"]
-    assert list(secrets_in({"y": {"authorization_servers": "canary-2"}}, ("plugins",))) == ["canary-2"]
-    assert list(secrets_in({"y": {"authorization": {"value": "canary-3"}}}, ("plugins",))) == ["canary-3"]
+    assert list(secrets_in_section({"y": {"authorization_servers": [server]}}, ("plugins",))) == ["canary-1"]
+    assert list(secrets_in_section({"y": {"authorization_servers": "canary-2"}}, ("plugins",))) == ["canary-2"]
+    assert list(secrets_in_section({"y": {"authorization": {"value": "canary-3"}}}, ("plugins",))) == ["canary-3"]

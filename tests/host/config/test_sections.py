@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from pegboard.config import HostConfig, PluginConfig, config_show, validate_section
 from pegboard.config.sections import declared_variables
-from pegboard.loading.discovery import defaults, find, is_built_in
+from pegboard.loading.discovery import defaults, find_plugins, is_built_in
 from pegboard.plugin import FromEnvironment
 
 
@@ -64,7 +64,7 @@ def test_a_wrong_value_names_the_variable(tmp_path: Path) -> None:
 def test_the_defaults_list_every_variable_that_a_built_in_plugin_declares() -> None:
     models = {
         origin.name: origin.entry_point.load().Config
-        for origin in find().origins
+        for origin in find_plugins().origins
         if is_built_in(origin) and origin.entry_point is not None
     }
     declared = {

@@ -9,7 +9,7 @@ import pytest
 
 from pegboard.config import HostConfig
 from pegboard.config.files import FileContent
-from pegboard.config.trust import check, pin_of, trust, untrust
+from pegboard.config.trust import check_trust, pin_of, trust, untrust
 from pegboard.errors import ConfigError
 
 
@@ -54,7 +54,7 @@ def test_concurrent_decisions_leave_a_whole_pin(tmp_path: Path, environ: dict[st
     def decide(turn: int) -> bool:
         content = contents[turn % len(contents)]
         trust(content, {"host.name": "x" * turn}, environ)
-        check(content, environ, tmp_path)
+        check_trust(content, environ, tmp_path)
         return pin_of(content.path, environ) is not None
 
     with ThreadPoolExecutor(8) as pool:
@@ -69,4 +69,4 @@ def test_a_damaged_pin_is_none(saved: bytes, tmp_path: Path, environ: dict[str, 
     trust(content, {}, environ)
     (pin,) = (tmp_path / "state").iterdir()
     pin.write_bytes(saved)
-    assert check(content, environ, tmp_path) is not None
+    assert check_trust(content, environ, tmp_path) is not None

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from pegboard import Toolkit
-from pegboard.loading.discovery import Given, choose, defaults, find, own_version
-from pegboard.loading.plugins import Choice
+from pegboard.loading.discovery import ProgramPlugins, choose_plugins, defaults, find_plugins, own_version
+from pegboard.loading.plugins import PluginChoice
 from pegboard.plugin import HostConfig, Selection
 from pegboard.plugin.origin import Origin
 from tests.support.distributions import make_distribution
@@ -29,7 +29,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def found(*names: str) -> list[Origin]:
     """What is found of these distributions."""
-    return [origin for origin in find().origins if origin.distribution in names]
+    return [origin for origin in find_plugins().origins if origin.distribution in names]
 
 
 # --- finding
@@ -98,7 +98,7 @@ def test_metadata_are_read_as_far_as_they_go(site: Path, metadata: str | bytes |
     (info / "METADATA").unlink()
     if metadata is not None:
         (info / "METADATA").write_bytes(metadata if isinstance(metadata, bytes) else metadata.encode())
-    (origin,) = [origin for origin in find().origins if origin.name == "damaged_kit"]
+    (origin,) = [origin for origin in find_plugins().origins if origin.name == "damaged_kit"]
     assert (origin.distribution, origin.version) == shown
 
 
@@ -117,7 +117,7 @@ def test_a_damaged_list_of_entry_points_costs_its_distribution_alone(site: Path,
     info = make_distribution(site, "acme-damaged", "0.1", KIT, {})
     (info / "entry_points.txt").write_bytes(damage)
     make_distribution(site, "acme-sound", "1", KIT, {})
-    result = find()
+    result = find_plugins()
     assert [origin.distribution for origin in result.origins if origin.name == "kit"] == ["acme-sound"]
     assert {"mcp", "stdio"} <= {origin.name for origin in result.origins}
     (problem,) = result.problems
@@ -127,8 +127,8 @@ def test_a_damaged_list_of_entry_points_costs_its_distribution_alone(site: Path,
 
 def test_what_a_program_hands_over_is_found_too() -> None:
     kit = Toolkit("kit")
-    given = Given(plugins={"a": importlib.metadata}, toolkits={"b": kit})
-    origins = {origin.name: origin for origin in find(given).origins if not origin.distribution}
+    given = ProgramPlugins(plugins={"a": importlib.metadata}, toolkits={"b": kit})
+    origins = {origin.name: origin for origin in find_plugins(given).origins if not origin.distribution}
     assert [(one.kind, one.target, one.given, one.entry_point) for one in origins.values()] == [
         ("plugin", "importlib.metadata", importlib.metadata, None),
         ("toolkit", "Toolkit('kit')", kit, None),
@@ -141,7 +141,9 @@ def test_our_own_version_is_that_of_the_distribution() -> None:
 
 def test_the_defaults_name_plugins_that_are_there() -> None:
     built_in = {
-        origin.name for origin in find().origins if origin.kind == "plugin" and origin.distribution == "pegboard"
+        origin.name
+        for origin in find_plugins().origins
+        if origin.kind == "plugin" and origin.distribution == "pegboard"
     }
     assert set(defaults()["plugins"]) <= built_in
 
@@ -154,10 +156,10 @@ BUILT_IN = Origin("plugin", "mcp", "pegboard_plugins.mcp:McpPlugin", "pegboard",
 GIVEN = Origin("plugin", "mine", "program:Mine", given=object())
 
 
-def choice(origin: Origin, config: dict[str, Any], *, safe: bool = False, only: tuple[str, ...] = ()) -> Choice:
+def choice(origin: Origin, config: dict[str, Any], *, safe: bool = False, only: tuple[str, ...] = ()) -> PluginChoice:
     """What is decided about one plugin, with a built-in one beside it."""
     settings = HostConfig.of(config, defaults=defaults())
-    return choose([origin, BUILT_IN], settings, Selection(only=only, safe=safe))[0]
+    return choose_plugins([origin, BUILT_IN], settings, Selection(only=only, safe=safe))[0]
 
 
 @pytest.mark.parametrize(

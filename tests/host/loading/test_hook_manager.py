@@ -14,7 +14,7 @@ import pytest
 
 from pegboard import Host, Toolkit, hookspecs
 from pegboard.config import HostConfig
-from pegboard.loading.discovery import Given
+from pegboard.loading.discovery import ProgramPlugins
 from pegboard.loading.hook_manager import HookManager
 from pegboard.loading.loader import load
 from pegboard.loading.plugins import LoadReport, contributions_of
@@ -84,7 +84,7 @@ def greeting_plugin(*returned: object) -> Plugin:
 
 def loaded(**plugins: object) -> LoadReport:
     config = HostConfig.of({"host": {"autoload": False, "disabled_plugins": ["pegboard:*"]}})
-    return load(config, given=Given(plugins=plugins), context=plugin_context)
+    return load(config, given=ProgramPlugins(plugins=plugins), context=plugin_context)
 
 
 def test_a_hook_is_one_function_and_its_contributions_reach_a_consumer(monkeypatch: pytest.MonkeyPatch) -> None:

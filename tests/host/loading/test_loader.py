@@ -12,9 +12,9 @@ import pytest
 from pydantic import BaseModel, field_validator
 
 from pegboard import Host, PluginConfig, Toolkit
-from pegboard.loading.discovery import Given, defaults
+from pegboard.loading.discovery import ProgramPlugins, defaults
 from pegboard.loading.loader import load
-from pegboard.loading.plugins import LoadReport, Problem
+from pegboard.loading.plugins import LoadProblem, LoadReport
 from pegboard.plugin import (
     ConfigError,
     HostConfig,
@@ -60,11 +60,11 @@ def loaded(
 ) -> LoadReport:
     """What becomes of plugins that a program hands over, with nothing that happens to be installed."""
     settings = {"host": NOTHING_INSTALLED, **(config or {})}
-    given = Given(plugins or {}, toolkits or {})
+    given = ProgramPlugins(plugins or {}, toolkits or {})
     return load(HostConfig.of(settings), selection, given, context=plugin_context)
 
 
-def sole_problem(target: Any, config: Mapping[str, Any] | None = None) -> Problem:
+def sole_problem(target: Any, config: Mapping[str, Any] | None = None) -> LoadProblem:
     """The problem with one plugin, which leaves the one beside it alone."""
     report = loaded({"sample": target, "labour": Worker}, config=config)
     assert [plugin.origin.name for plugin in report.plugins] == ["labour"]
@@ -321,7 +321,7 @@ def test_loading_is_timed() -> None:
 
 
 def test_a_program_may_not_take_the_name_of_a_built_in_plugin() -> None:
-    given = Given({"mcp": Worker, "Secrets-Env": Worker}, {})
+    given = ProgramPlugins({"mcp": Worker, "Secrets-Env": Worker}, {})
     config = HostConfig.of({"host": {"autoload": False}})
     report = load(config, None, given, context=plugin_context)
     assert [(str(problem.origin), problem.stage, problem.fatal) for problem in report.problems] == [

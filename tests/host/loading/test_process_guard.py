@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 
 from pegboard.loading import process_guard
-from pegboard.loading.discovery import Given
+from pegboard.loading.discovery import ProgramPlugins
 from pegboard.loading.loader import load
-from pegboard.loading.process_guard import SlowWatch, watched
+from pegboard.loading.process_guard import SlowLoadMonitor, watch_process
 from pegboard.plugin import HostConfig, Plugin
 from tests.host.hosting import plugin_context
 
@@ -52,7 +52,7 @@ def restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def changes(action: Callable[[], object]) -> list[str]:
     changed: list[str] = []
-    with watched(changed):
+    with watch_process(changed):
         action()
     return changed
 
@@ -138,7 +138,7 @@ def test_all_changes_are_told_even_of_who_fails() -> None:
         sys.path.append("/sample")
         raise RuntimeError("of its own")
 
-    with pytest.raises(RuntimeError, match="of its own"), watched(changed):
+    with pytest.raises(RuntimeError, match="of its own"), watch_process(changed):
         fail()
     assert changed == ["the working directory", "sys.path"]
 
@@ -157,7 +157,7 @@ def test_the_loader_names_the_plugin(fails: bool) -> None:
         pass
 
     config = HostConfig.of({"host": {"autoload": False, "disabled_plugins": ["pegboard:*"]}})
-    given = Given({"meddler": Meddler, "quiet": Quiet}, {})
+    given = ProgramPlugins({"meddler": Meddler, "quiet": Quiet}, {})
     report = load(config, None, given, context=plugin_context)
     *failed, told = report.problems
     assert [problem.stage for problem in failed] == (["create"] if fails else [])
@@ -188,7 +188,7 @@ def test_who_is_still_loading_is_named_meanwhile(monkeypatch: pytest.MonkeyPatch
     notice = Notice()
     process_guard.logger.addHandler(notice)
     try:
-        with SlowWatch() as watch, watch.over("plugin 'slow' from acme 1"):
+        with SlowLoadMonitor() as watch, watch.over("plugin 'slow' from acme 1"):
             assert notice.came.wait(timeout=10), "it should be named while it is still loading"
     finally:
         process_guard.logger.removeHandler(notice)
@@ -201,7 +201,7 @@ def test_who_is_done_in_time_is_not_named(
 ) -> None:
     started: list[Callable[[], None]] = []
     monkeypatch.setattr(process_guard, "start_new_thread", lambda run, given: started.append(lambda: run(*given)))
-    with SlowWatch() as watch:
+    with SlowLoadMonitor() as watch:
         for name in ("first", "second"):
             with contextlib.suppress(RuntimeError), watch.over(name):
                 if error:

@@ -19,7 +19,7 @@ Models = Mapping[str, Mapping[str, type[BaseModel] | None]]
 """The models of sections, `{"plugins": {name: model}, "toolkits": {name: model}}`; None for one without settings."""
 
 
-class Widened(NamedTuple):
+class AccessSetting(NamedTuple):
     """One setting that widens access.
 
     Attributes:
@@ -35,7 +35,7 @@ class Widened(NamedTuple):
     source: str
 
 
-def widened(config: HostConfig, models: Models) -> list[Widened]:
+def access_settings(config: HostConfig, models: Models) -> list[AccessSetting]:
     """Return the settings that widen access, in the order of the sections.
 
     Sections without an entry in `models` do not run and are left out.
@@ -51,7 +51,7 @@ def widened(config: HostConfig, models: Models) -> list[Widened]:
 
 def _marked(
     config: HostConfig, path: KeyPath, section: Mapping[str, Any], model: type[BaseModel] | None
-) -> Iterator[Widened]:
+) -> Iterator[AccessSetting]:
     for name, field in model.model_fields.items() if model else ():
         mark = next((mark for mark in field.metadata if isinstance(mark, WidensAccess)), None)
         key = field.alias or name
@@ -60,17 +60,17 @@ def _marked(
         source = config.sources.around((*path, key))
         value = section[key]
         if source.by_operator and not _is_default(value, field.default) and not _harmless(mark, value):
-            from pegboard.config.masking import shown
+            from pegboard.config.secret_values import masked
 
-            yield Widened(dotted((*path, key)), shown(value, (*path, key)), mark.access, str(source))
+            yield AccessSetting(dotted((*path, key)), masked(value, (*path, key)), mark.access, str(source))
 
 
-def _referred(config: HostConfig, path: KeyPath, section: Mapping[str, Any]) -> Iterator[Widened]:
+def _referred(config: HostConfig, path: KeyPath, section: Mapping[str, Any]) -> Iterator[AccessSetting]:
     for place, reference in references(section, path):
         source = config.sources.around(place)
         if source.by_operator:
             access = f"passes the variable {reference.env} on"
-            yield Widened(dotted(place), {"env": reference.env}, access, str(source))
+            yield AccessSetting(dotted(place), {"env": reference.env}, access, str(source))
 
 
 def _is_default(value: Any, default: Any) -> bool:

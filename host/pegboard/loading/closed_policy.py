@@ -11,14 +11,14 @@ from collections.abc import Iterable, Sequence
 from pegboard.config import HostConfig
 from pegboard.hookspecs import register_authenticators
 from pegboard.loading.discovery import WILD, Selection, is_built_in, policies
-from pegboard.loading.plugins import Choice, Loaded, Problem, contributions_of
+from pegboard.loading.plugins import LoadedPlugin, LoadProblem, PluginChoice, contributions_of
 from pegboard.names import Patterns
 from pegboard.plugin.routes import DEFAULT_POLICY
 from pegboard.types.callers import Caller
 from pegboard.types.http import Request, Response
 
 
-class Closed:
+class ClosedPolicy:
     """An authenticator that stands in for those that do not run: it admits the operator and nobody else.
 
     Args:
@@ -36,7 +36,9 @@ class Closed:
         return request.caller if request.caller.trusted else self._refusal
 
 
-def disabled_authenticators(choices: Iterable[Choice], config: HostConfig, selection: Selection) -> list[Choice]:
+def disabled_authenticators(
+    choices: Iterable[PluginChoice], config: HostConfig, selection: Selection
+) -> list[PluginChoice]:
     """Return the configured plugins that are off, though not by their exact names, and may authenticate MCP callers.
 
     A disabled plugin is not imported. A third party's may therefore authenticate as far as the host knows.
@@ -52,31 +54,31 @@ def disabled_authenticators(choices: Iterable[Choice], config: HostConfig, selec
     ]
 
 
-def closed_problems(choices: Iterable[Choice]) -> list[Problem]:
+def closed_problems(choices: Iterable[PluginChoice]) -> list[LoadProblem]:
     """Return a warning for each authenticator that does not run."""
     told = f"it may authenticate callers of the policy {DEFAULT_POLICY!r}, which does not open without it"
     fix = "to open it, remove the plugin's section or list its exact name in [host] disabled_plugins of the file"
-    return [Problem("find", f"{one.reason}; {told}; {fix}", one.origin, level="warning") for one in choices]
+    return [LoadProblem("find", f"{one.reason}; {told}; {fix}", one.origin, level="warning") for one in choices]
 
 
-def may_be_open(plugins: Sequence[Loaded]) -> bool:
+def is_unguarded(plugins: Sequence[LoadedPlugin]) -> bool:
     """Return whether no plugin that runs authenticates MCP callers."""
     return not any(one.policy == DEFAULT_POLICY for _, one in contributions_of(plugins, register_authenticators))
 
 
-def _is_configured(choice: Choice, config: HostConfig) -> bool:
+def _is_configured(choice: PluginChoice, config: HostConfig) -> bool:
     name = choice.origin.name
     listed = name in config.host.plugins or name in config.host.required
     return listed or config.source(("plugins", name)).by_operator or choice.origin.entry_point is None
 
 
-def _may_authenticate(choice: Choice) -> bool:
+def _may_authenticate(choice: PluginChoice) -> bool:
     if choice.origin.entry_point is None:
         return hasattr(choice.origin.given, "register_authenticators")
     return not is_built_in(choice.origin) or policies().get(choice.origin.name) == DEFAULT_POLICY
 
 
-def _by_accident(choice: Choice, config: HostConfig) -> bool:
+def _by_accident(choice: PluginChoice, config: HostConfig) -> bool:
     """Return whether a variable or nothing but globs disables a plugin."""
     origin = choice.origin
     names = [

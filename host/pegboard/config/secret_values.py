@@ -32,32 +32,32 @@ def is_secret(path: KeyPath) -> bool:
     return any(_SECRET_WORD.search(name) for name in (*tables, *names[-1:]))
 
 
-def shown(value: Any, path: KeyPath) -> Any:
+def masked(value: Any, path: KeyPath) -> Any:
     """A value as it may be shown: JSON-ready, references as written, secrets and passwords in URLs masked."""
     if isinstance(value, SecretRef):
         return {"env": value.env}
     if isinstance(value, Mapping):
-        return {str(key): shown(item, (*path, str(key))) for key, item in value.items()}
+        return {str(key): masked(item, (*path, str(key))) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return [shown(item, (*path, place)) for place, item in enumerate(value)]
+        return [masked(item, (*path, place)) for place, item in enumerate(value)]
     if value is None or isinstance(value, bool):
         return value
     if is_secret(path):
         return MASK
-    return value if isinstance(value, int | float) else without_user_info(str(value))
+    return value if isinstance(value, int | float) else mask_user_info(str(value))
 
 
-def secrets_in(value: Any, path: KeyPath) -> Iterator[str]:
+def secrets_in_section(value: Any, path: KeyPath) -> Iterator[str]:
     """The texts below a value that are not to be told: what is referred to, and what a key says is a secret.
 
     A key may also name a secret's file, which is no secret.
     """
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from secrets_in(item, (*path, str(key)))
+            yield from secrets_in_section(item, (*path, str(key)))
     elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
         for place, item in enumerate(value):
-            yield from secrets_in(item, (*path, place))
+            yield from secrets_in_section(item, (*path, place))
     elif isinstance(value, SecretRef):
         yield from (value.value, *_PASSWORD.findall(value.value)) if value.value else ()
     elif isinstance(value, str):
@@ -66,6 +66,6 @@ def secrets_in(value: Any, path: KeyPath) -> Iterator[str]:
             yield value
 
 
-def without_user_info(text: str) -> str:
+def mask_user_info(text: str) -> str:
     """Text with the name and password of URLs masked (RFC 3986 section 3.2.1)."""
     return _USER_INFO.sub(MASK, text)

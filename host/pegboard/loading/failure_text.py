@@ -7,7 +7,7 @@ from traceback import walk_tb
 from pegboard.errors import PluginError
 
 
-def in_words(error: BaseException) -> str:
+def failure_text(error: BaseException) -> str:
     """What a plugin raised, in one line that no terminal obeys."""
     try:
         text = " ".join(str(error).split())
@@ -19,7 +19,7 @@ def in_words(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def place_of(error: BaseException, module: str) -> str:
+def failure_location(error: BaseException, module: str) -> str:
     """Where in its own code the import of a module failed; nothing where it had not begun, or the error says it."""
     if isinstance(error, SyntaxError):
         return ""
