@@ -1,4 +1,4 @@
-"""Every error, wherever it is raised, is answered as the table says: over stdio and over HTTP, in both eras."""
+"""Responses to every error, wherever it is raised, by the table: over stdio and HTTP, in both eras."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ EACH = pytest.mark.parametrize("row", ROWS, ids=[row.raised for row in ROWS])
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the plugin that raises."""
     folder = tmp_path_factory.mktemp("site")
     source = inspect.getsource(errors_plugin)
     points = {"pegboard.plugins": {"errors": "errors_plugin:ErrorsPlugin"}}
@@ -41,7 +40,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def wire(site: Path) -> AsyncIterator[Wire]:
-    """A host that speaks both eras on one pipe."""
     async with Wire(config=f'{CONFIG}plugins = ["errors"]\n', site=site) as wire:
         await wire.initialize(LEGACY[-1])
         yield wire
@@ -49,20 +47,18 @@ async def wire(site: Path) -> AsyncIterator[Wire]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def served(site: Path) -> AsyncIterator[Served]:
-    """A host over HTTP."""
     env = {"ARCADE_WORKER_SECRET": SECRET}
     async with Served(site, http_config(host='plugins = ["errors"]'), env=env) as served:
         yield served
 
 
 def text_of(row: Row) -> str:
-    """What the error says."""
     error: BaseException = eval(row.raised, dict(errors_plugin.PUBLIC))
     return str(error)
 
 
 def check(row: Row, expected: Answer, response: Any) -> None:
-    """Hold an answer against what it is to be."""
+    """Compare a response with the table."""
     assert CANARY not in repr(response)
     if expected.code is None:
         result = response["result"]
@@ -89,7 +85,7 @@ def check(row: Row, expected: Answer, response: Any) -> None:
 @pytest.mark.parametrize("place", PLACES)
 @EACH
 @pytest.mark.asyncio(loop_scope="session")
-async def test_each_error_is_answered_as_the_table_says(row: Row, place: str, modern: bool, wire: Wire) -> None:
+async def test_responses_over_stdio(row: Row, place: str, modern: bool, wire: Wire) -> None:
     for mode in ("async", "inline", "thread") if place == "tool" else ("async",):
         method, params = request(place, row.raised, mode=mode)
         check(row, answer(row, place, modern=modern), await wire.request(method, params, modern=modern))
@@ -97,7 +93,7 @@ async def test_each_error_is_answered_as_the_table_says(row: Row, place: str, mo
 
 @EACH
 @pytest.mark.asyncio(loop_scope="session")
-async def test_over_http_the_answers_are_the_same_and_their_status_is_the_tables(row: Row, served: Served) -> None:
+async def test_responses_and_statuses_over_http(row: Row, served: Served) -> None:
     session = Session(served)
     await session.open()
     for place in PLACES:
@@ -118,12 +114,12 @@ WORKER = {
     "retry_after_ms": "retryAfterMs",
     "additional_prompt_content": "additionalPromptContent",
 }
-"""The members of a worker's error, by those that MCP clients are told."""
+"""Members of a worker's error, and their names in MCP."""
 
 
 @EACH
 @pytest.mark.asyncio(loop_scope="session")
-async def test_the_worker_answers_what_sessions_are_answered(row: Row, served: Served) -> None:
+async def test_responses_of_the_worker(row: Row, served: Served) -> None:
     for place, tool in (("tool", "ErrorsAsync"), ("middleware", "ErrorsAround")):
         expected = answer(row, place, modern=False)
         body = {"tool": {"name": tool, "toolkit": "Errors"}, "inputs": {"code": row.raised.encode().hex()}}
@@ -144,7 +140,7 @@ async def test_the_worker_answers_what_sessions_are_answered(row: Row, served: S
         )
 
 
-# --- that nothing is left out
+# --- completeness
 
 CLASSES = {
     name: one
@@ -153,28 +149,22 @@ CLASSES = {
 }
 
 
-def test_every_class_has_a_row() -> None:
-    assert {row.name for row in ROWS if row.name.endswith("Error")} - {"ValueError"} == CLASSES.keys()
-    assert set(CLASSES) == {name for name, one in vars(errors).items() if inspect.isclass(one) and name in CLASSES}
-
-
 def options_of(row: Row) -> set[str]:
-    """The parameters of its constructor that a row gives."""
+    """Return the parameters of the constructor that a row uses."""
     (statement,) = ast.parse(row.raised).body
     call: Any = statement
     given = {one.arg: one for one in call.value.keywords}
     return set(inspect.signature(CLASSES[row.name]).bind(*call.value.args, **given).arguments)
 
 
-@pytest.mark.parametrize("name", [name for name, one in CLASSES.items() if "__init__" in vars(one)])
-def test_every_option_of_a_constructor_is_used(name: str) -> None:
-    used = set().union(*(options_of(row) for row in ROWS if row.name == name))
-    assert (
-        set(inspect.signature(CLASSES[name]).parameters) - {"developer_message", "final"} <= used
-    )  # "final" is for the host, not for callers
-
-
-def test_every_family_is_used_and_has_an_answer_for_each_place() -> None:
+def test_the_table_is_complete() -> None:
+    """Every class has a row, every option is used, and every family has an answer for each place."""
+    assert {row.name for row in ROWS if row.name.endswith("Error")} - {"ValueError"} == CLASSES.keys()
+    assert set(CLASSES) == {name for name, one in vars(errors).items() if inspect.isclass(one) and name in CLASSES}
+    for name in (name for name, one in CLASSES.items() if "__init__" in vars(one)):
+        used = set().union(*(options_of(row) for row in ROWS if row.name == name))
+        options = set(inspect.signature(CLASSES[name]).parameters) - {"developer_message", "final"}  # never shown
+        assert options <= used, name
     families = table()["families"]
     assert {row.family for row in ROWS} == families.keys()
     assert all(set(family) == set(PLACES) for family in families.values())

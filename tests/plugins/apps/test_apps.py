@@ -1,4 +1,4 @@
-"""MCP Apps: what authors may say of interfaces, what clients read of it, and what is refused by name."""
+"""MCP Apps: `ui=` of tools and resources, their `_meta`, and refused values."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def told(host: Host) -> list[str]:
         (None, None),
     ],
 )
-def test_what_clients_read_of_a_tool(said: Any, meta: Any) -> None:
+def test_the_meta_of_a_tool(said: Any, meta: Any) -> None:
     host = looked_at(kit_with(said))
     assert tool_meta(host) == meta
     assert told(host) == []
 
 
-def test_everything_that_an_interface_may_say() -> None:
+def test_the_meta_of_an_interface() -> None:
     view = ResourceUi(
         connect_domains=["https://api.example.com", "wss://live.example.com:8443"],
         resource_domains=["https://*.example.com"],
@@ -88,13 +88,6 @@ def test_everything_that_an_interface_may_say() -> None:
     }
 
 
-def test_an_interface_without_wishes_says_nothing_and_is_one_all_the_same() -> None:
-    host = looked_at(kit_with())
-    resource = host.assembly.resources[VIEW][0]
-    assert (resource.mime_type, resource.meta) == (UI_MIME_TYPE, None)
-    assert list(host.contributed.extensions) == [UI_EXTENSION]
-
-
 @pytest.mark.requirement("EXT-13")
 @pytest.mark.parametrize(
     ("said", "why"),
@@ -106,7 +99,7 @@ def test_an_interface_without_wishes_says_nothing_and_is_one_all_the_same() -> N
         ({"resourceUri": VIEW}, "neither a URI nor a ToolUi"),
     ],
 )
-def test_a_tool_whose_interface_cannot_be_is_not_served(said: Any, why: str) -> None:
+def test_a_tool_with_an_invalid_interface_is_not_served(said: Any, why: str) -> None:
     kit = kit_with(said)
 
     @kit.resource("docs://readme")
@@ -139,7 +132,7 @@ def test_a_tool_whose_interface_cannot_be_is_not_served(said: Any, why: str) -> 
         ({"view": ResourceUi(), "uri": "docs://x", "mime": UI_MIME_TYPE}, "only resources at ui:// are interfaces"),
     ],
 )
-def test_an_interface_that_cannot_be_is_not_served(changes: dict[str, Any], why: str) -> None:
+def test_an_invalid_interface_is_not_served(changes: dict[str, Any], why: str) -> None:
     host = looked_at(kit_with(None, **changes))
     (problem,) = told(host)
     assert why in problem
@@ -147,37 +140,21 @@ def test_an_interface_that_cannot_be_is_not_served(changes: dict[str, Any], why:
     assert not host.assembly.resources
 
 
-def test_an_interface_of_another_toolkit_will_do() -> None:
-    other = Toolkit("another")
-
-    @other.tool(ui=VIEW)
-    def borrow() -> str:
-        """Borrow it."""
-        return ""
-
+@pytest.mark.requirement("EXT-02", "EXT-14")
+def test_the_extension_is_on_while_a_tool_or_resource_uses_it() -> None:
+    other, plain = Toolkit("another"), Toolkit("plain")
+    other.tool(ui=VIEW, name="borrow", description="Use the interface of another toolkit.")(lambda: "")
+    plain.tool(name="plain", description="Use none.")(lambda: "")
     host = looked_at(other, kit_with())
     assert told(host) == []
-    assert host.assembly.tools["another_borrow"].tool.meta == {
-        "ui": {"resourceUri": VIEW, "visibility": ["model", "app"]}
-    }
-
-
-@pytest.mark.requirement("EXT-02")
-def test_it_is_off_while_nothing_uses_it() -> None:
-    kit = Toolkit("kit")
-
-    @kit.tool
-    def plain() -> str:
-        """Do it plainly."""
-        return ""
-
-    assert looked_at(kit).contributed.extensions == {}
-
-
-@pytest.mark.requirement("EXT-14")
-def test_without_the_plugin_a_tool_is_a_tool() -> None:
-    host = looked_at(kit_with("ui://kit/nowhere"), on=False)
-    assert (tool_meta(host), told(host)) == (None, [])
+    meta = {"ui": {"resourceUri": VIEW, "visibility": ["model", "app"]}}
+    assert host.assembly.tools["another_borrow"].tool.meta == meta
+    resource = host.assembly.resources[VIEW][0]
+    assert (resource.mime_type, resource.meta) == (UI_MIME_TYPE, None)
+    assert list(host.contributed.extensions) == [UI_EXTENSION]
+    assert looked_at(plain).contributed.extensions == {}
+    without = looked_at(kit_with("ui://kit/nowhere"), on=False)
+    assert (tool_meta(without), told(without)) == (None, [])
 
 
 async def read(kit: Toolkit, uri: str = VIEW) -> Any:
@@ -185,27 +162,21 @@ async def read(kit: Toolkit, uri: str = VIEW) -> Any:
         return await host.dispatch(Call("resources/read", {"uri": uri}))
 
 
-async def test_what_an_interface_needs_stands_beside_its_text() -> None:
-    outcome = await read(kit_with(VIEW, ResourceUi(prefers_border=True)))
-    assert outcome.contents == (
-        ResourceContents(VIEW, "<!doctype html>", UI_MIME_TYPE, {"ui": {"prefersBorder": True}}),
-    )
-
-
-async def test_other_resources_are_read_as_ever() -> None:
-    kit = kit_with()
+async def test_reading_an_interface_returns_its_meta() -> None:
+    kit = kit_with(VIEW, ResourceUi(prefers_border=True))
 
     @kit.resource("docs://readme", mime_type="text/markdown")
     def readme() -> str:
         return "# x"
 
-    outcome = await read(kit, "docs://readme")
-    assert outcome.contents == (ResourceContents("docs://readme", "# x", "text/markdown"),)
+    meta = {"ui": {"prefersBorder": True}}
+    assert (await read(kit)).contents == (ResourceContents(VIEW, "<!doctype html>", UI_MIME_TYPE, meta),)
+    assert (await read(kit, "docs://readme")).contents == (ResourceContents("docs://readme", "# x", "text/markdown"),)
     assert isinstance(await read(kit, "ui://kit/nowhere"), Failure)
 
 
 @pytest.mark.requirement("EXT-12")
-async def test_an_interface_of_another_type_does_not_go_out(caplog: pytest.LogCaptureFixture) -> None:
+async def test_contents_of_another_type_are_an_error(caplog: pytest.LogCaptureFixture) -> None:
     kit = Toolkit("kit")
 
     @kit.resource(VIEW)
@@ -216,7 +187,7 @@ async def test_an_interface_of_another_type_does_not_go_out(caplog: pytest.LogCa
     assert "came as 'text/html'" in caplog.text
 
 
-async def test_an_interface_that_is_added_later_is_one_too() -> None:
+async def test_interfaces_that_are_added_later() -> None:
     async with make_host(plugins={"interfaces": AppsPlugin}) as host:
         assert host.contributed.extensions == {}
         kit = kit_with(VIEW, ResourceUi(prefers_border=True))

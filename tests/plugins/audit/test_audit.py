@@ -1,4 +1,4 @@
-"""Each call is recorded as one JSON line: who called what, with which digest of arguments, and what came of it."""
+"""One JSON line for each call: caller, name, digest of arguments, and outcome."""
 
 from __future__ import annotations
 
@@ -104,17 +104,7 @@ async def refuse_too_many(call: Call, call_next: CallNext) -> Outcome:
     raise error
 
 
-async def test_a_line_holds_no_character_that_is_not_seen(file: Path) -> None:
-    """Readers take some for line breaks, and terminals obey others."""
-    hostile = "a\x1b[2J\x9b2J\x85b\u2028c\u202e"
-    async with audited(file) as host:
-        await call(host, "x_work", request_id=hostile, client=Client(hostile, "1.0"))
-    (line,) = lines_of(file)
-    assert (line["request_id"], line["client"]) == (hostile, f"{hostile} 1.0")
-    assert text_of(file).removesuffix("\n").isprintable()
-
-
-async def test_a_call_is_recorded_with_all_that_is_known_and_without_what_was_sent(file: Path) -> None:
+async def test_a_line_has_the_facts_of_a_call_without_arguments_and_result(file: Path) -> None:
     about = {"client": Client("Inspector", "1.0"), "request_id": 7, "session_id": "s" * 32, "peer": "10.0.0.5"}
     async with audited(file) as host:
         await call(host, "x_work", {"text": CANARY}, caller=ALICE, **about)
@@ -159,7 +149,7 @@ ENDS: dict[str, tuple[Call, Mapping[str, Any], str, str | None]] = {
 
 
 @pytest.mark.parametrize(("one", "middleware", "outcome", "error"), ENDS.values(), ids=ENDS)
-async def test_every_end_is_recorded_whatever_order_middleware_has(
+async def test_each_outcome_is_recorded(
     file: Path, one: Call, middleware: Mapping[str, Any], outcome: str, error: str | None
 ) -> None:
     plugins = {name: plugin_of(middleware=[function]) for name, function in middleware.items()}
@@ -182,7 +172,7 @@ async def test_a_cancelled_call_is_recorded(file: Path) -> None:
     assert [line["outcome"] for line in lines_of(file)] == ["cancelled"]
 
 
-async def test_digests_tell_arguments_apart_and_need_the_key(file: Path, state: Path) -> None:
+async def test_digests_depend_on_arguments_and_key(file: Path, state: Path) -> None:
     given: list[dict[str, Any]] = [{}, {}, {"key": "k" * 32}]
     for settings in given:
         async with audited(file, **settings) as host:
@@ -194,13 +184,17 @@ async def test_digests_tell_arguments_apart_and_need_the_key(file: Path, state: 
     assert mode_of(state / KEY_FILE) == 0o600
 
 
-async def test_what_a_client_chose_is_cut_and_stays_on_its_line(file: Path) -> None:
+async def test_strings_of_clients_are_cut_and_printable(file: Path) -> None:
+    hostile = "a\x1b[2J\x9b2J\x85b\u2028c\u202e"
     async with audited(file) as host:
+        await call(host, "x_work", request_id=hostile, client=Client(hostile, "1.0"))
         await call(host, "x\n{}\x1b" + "y" * 5000, request_id="z" * 5000)
-    (line,) = lines_of(file)
-    assert len(text_of(file)) < 1000
-    assert "\x1b" not in text_of(file)
-    assert line["request_id"].endswith("zzz...")
+    first, second = lines_of(file)
+    assert (first["request_id"], first["client"]) == (hostile, f"{hostile} 1.0")
+    assert second["request_id"].endswith("zzz...")
+    text = text_of(file)
+    assert len(text) < 2000
+    assert text.replace("\n", "").isprintable()
 
 
 def fill(file: Path) -> Callable[[], None]:
@@ -211,7 +205,7 @@ def fill(file: Path) -> Callable[[], None]:
 
 
 @pytest.mark.parametrize("sync", [False, True])
-async def test_on_a_full_disk_calls_go_on_and_are_recorded_later(
+async def test_on_a_full_disk_calls_go_on_and_lines_are_kept(
     file: Path, caplog: pytest.LogCaptureFixture, sync: bool
 ) -> None:
     async with audited(file, sync=sync) as host:
@@ -228,7 +222,7 @@ async def test_on_a_full_disk_calls_go_on_and_are_recorded_later(
     ]
 
 
-async def test_of_a_long_failure_the_lost_lines_are_counted(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_lost_lines_are_counted(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with audited(file) as host:
         mend = fill(file)
         for _ in range(MAX_KEPT_LINES + 2):
@@ -239,7 +233,7 @@ async def test_of_a_long_failure_the_lost_lines_are_counted(file: Path, caplog: 
     assert len(lines_of(file)) == MAX_KEPT_LINES
 
 
-async def test_a_record_that_is_required_comes_before_any_call(file: Path) -> None:
+async def test_required_records_refuse_calls_on_a_full_disk(file: Path) -> None:
     calls = []
     kit = Toolkit("x")
 
@@ -260,14 +254,14 @@ async def test_a_record_that_is_required_comes_before_any_call(file: Path) -> No
     assert [line["outcome"] for line in lines_of(file)] == ["ok", "ok"]
 
 
-async def test_a_file_that_cannot_be_opened_keeps_the_plugin_from_starting(tmp_path: Path) -> None:
+async def test_a_file_that_cannot_be_opened_stops_the_start(tmp_path: Path) -> None:
     with pytest.raises(PluginError, match=r"the audit file or its key cannot be used: .*No such file or directory"):
         async with audited(tmp_path / "none" / "audit.jsonl"):
             pass
 
 
 @pytest.mark.asyncio(loop_scope="function")
-async def test_sessions_and_the_worker_are_recorded_by_the_installed_command(tmp_path: Path) -> None:
+async def test_sessions_and_the_worker_are_recorded(tmp_path: Path) -> None:
     site = make_site(tmp_path, {"logs": logs_kit})
     more = '[plugins.audit]\nfile = "audit.jsonl"\n[plugins.worker]\nsecret = { env = "SECRET" }'
     file = tmp_path / "audit.jsonl"

@@ -1,4 +1,4 @@
-"""The providers that come with pegboard: what they are called, what ties them to adapters, and what they cost."""
+"""The built-in providers: their names, their error adapters, and their import."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pegboard import Host, Toolkit
-from pegboard.types import AuthProvider, ToolAuthorization
+from pegboard.types import ToolAuthorization
 from pegboard_plugins import auth_providers
 from pegboard_plugins.auth_providers import PROVIDERS, GitHub, Google, Microsoft, MicrosoftPowerBI, OAuth2, Slack
 from tests.support.distributions import make_distribution
@@ -29,18 +29,12 @@ def test_there_is_a_class_for_each_name() -> None:
         one = getattr(auth_providers, name)(id="mine", scopes=["a"])
         assert (one.provider_id, one.provider_type, one.id, one.scopes) == (provider_id, "oauth2", "mine", ("a",))
     assert issubclass(MicrosoftPowerBI, Microsoft)
-
-
-@pytest.mark.parametrize("one", PROVIDERS, ids=lambda one: one.__name__)
-def test_each_is_documented_somewhere(one: type[ToolAuthorization]) -> None:
-    assert str(one.provider.documentation).startswith("https://")
-    assert one.provider.title
-    assert one.__doc__
-
-
-def test_one_that_the_operator_names() -> None:
-    one = OAuth2(id="intranet", scopes=["read"])
-    assert (one.provider_id, one.name, one.scopes) == (None, "intranet", ("read",))
+    own = OAuth2(id="intranet", scopes=["read"])
+    assert (own.provider_id, own.name, own.scopes) == (None, "intranet", ("read",))
+    for one in PROVIDERS:
+        assert str(one.provider.documentation).startswith("https://")
+        assert one.provider.title
+        assert one.__doc__
 
 
 def kit_of(*required: ToolAuthorization) -> Toolkit:
@@ -54,7 +48,7 @@ def kit_of(*required: ToolAuthorization) -> Toolkit:
     return kit
 
 
-def test_they_are_on_and_tied_to_the_adapters_that_know_their_services() -> None:
+def test_each_provider_has_its_error_adapter_first() -> None:
     tied = [Google(), Microsoft(), MicrosoftPowerBI(), Slack(), GitHub(), OAuth2(id="x")]
     host = Host({"host": {"autoload": False, "transports": []}}, toolkits={"t": kit_of(*tied)})
     tools = host.load().tools.values()
@@ -65,7 +59,7 @@ def test_they_are_on_and_tied_to_the_adapters_that_know_their_services() -> None
     assert {len(bound.adapters) for bound in tools} == {len(host.assembly.adapters)}
 
 
-def test_where_they_are_off_the_tool_says_what_to_turn_on() -> None:
+def test_a_tool_names_the_plugin_of_an_unknown_provider() -> None:
     config = {"host": {"autoload": False, "transports": [], "disabled_plugins": ["auth_providers"]}}
     host = Host(config, toolkits={"t": kit_of(GitHub())})
     assert not host.load().tools
@@ -73,7 +67,9 @@ def test_where_they_are_off_the_tool_says_what_to_turn_on() -> None:
     assert "by 'github', which no plugin that runs describes; turn on the plugin 'auth_providers'" in str(problem)
 
 
-def test_so_does_one_of_a_strangers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tool_names_the_third_party_plugin_of_an_unknown_provider(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = (
         "from pegboard.plugin import Plugin, hookimpl\nfrom pegboard.types import AuthProvider, ToolAuthorization\n"
         "class Acme(ToolAuthorization):\n"
@@ -95,7 +91,7 @@ def test_so_does_one_of_a_strangers(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert list(on.load().tools) == ["tool_0"]
 
 
-def test_an_author_imports_a_provider_and_little_else() -> None:
+def test_importing_a_provider_imports_little() -> None:
     code = (
         "import sys; before = set(sys.modules)\n"
         "from pegboard_plugins.auth_providers import GitHub\n"
@@ -103,7 +99,3 @@ def test_an_author_imports_a_provider_and_little_else() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert set(done.stdout.split()) == {"pegboard", "pegboard_plugins", "pluggy"}
-
-
-def test_descriptions_are_plain_records() -> None:
-    assert GitHub.provider == AuthProvider("github", "GitHub", GitHub.provider.documentation)

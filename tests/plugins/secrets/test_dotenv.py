@@ -29,7 +29,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("where", ["", "src", "src/package"])
-async def test_only_the_folder_of_the_configuration_is_searched(where: str, project: Path) -> None:
+async def test_the_file_is_beside_the_configuration(where: str, project: Path) -> None:
     (project / where / ".env").write_text("API_KEY=from the file\n")
     (project / where / "used.toml").write_text("[host]\nautoload = false\n")
     for folder, expected in ((project / where, True), (project / "src/package/other", False)):
@@ -41,7 +41,7 @@ async def test_only_the_folder_of_the_configuration_is_searched(where: str, proj
         assert isinstance(outcome, Failure) != expected
 
 
-async def test_without_a_configuration_file_none_is_found(project: Path) -> None:
+async def test_without_a_configuration_file_there_are_no_secrets(project: Path) -> None:
     (project / "src/package/.env").write_text("API_KEY=from the working directory\n")
     config = HostConfig.load(environ={"HOME": str(project)}, defaults=defaults())
     async with Host(config, toolkits={"x": reading_kit()}) as host:
@@ -50,7 +50,7 @@ async def test_without_a_configuration_file_none_is_found(project: Path) -> None
 
 @pytest.mark.parametrize("named", [False, True], ids=["found", "named"])
 @pytest.mark.parametrize(("file", "folder"), [(0o606, 0o755), (0o600, 0o777)], ids=["file", "folder"])
-def test_a_file_that_others_can_change_is_refused_unless_named(
+def test_a_file_that_others_can_change_must_be_named(
     file: int, folder: int, named: bool, project: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = project / ".env"
@@ -62,33 +62,22 @@ def test_a_file_that_others_can_change_is_refused_unless_named(
     assert "other users can write" in record.getMessage()
 
 
-def test_a_folder_called_like_the_file_is_none(project: Path) -> None:
-    (project / ".env").mkdir()
-    assert DotenvStore(project / ".env", named=False).get("API_KEY") is None
-
-
-def test_values_are_read_as_such_files_are_written(project: Path) -> None:
-    (project / ".env").write_text(
-        "# a comment\nexport API_KEY='with # and spaces'\nOTHER=\"two\\nlines\"\r\nÜ=ünï # more\n", encoding="utf-8"
-    )
-    store = DotenvStore(project / ".env")
-    assert [store.get(name) for name in ("API_KEY", "OTHER", "Ü")] == ["with # and spaces", "two\nlines", "ünï"]
-
-
-def test_what_looks_like_a_variable_in_a_secret_is_part_of_it(project: Path) -> None:
-    (project / ".env").write_text("OTHER=x\nAPI_KEY=pa${OTHER}ss\n")
-    assert DotenvStore(project / ".env").get("API_KEY") == "pa${OTHER}ss"
-
-
-def test_reading_the_file_does_not_touch_the_environment(project: Path) -> None:
-    (project / ".env").write_text("API_KEY=from the file\n")
-    before = dict(os.environ)
-    DotenvStore(project / ".env").get("API_KEY")
+def test_values(project: Path) -> None:
+    file = project / ".env"
+    file.mkdir()
+    assert DotenvStore(file, named=False).get("API_KEY") is None
+    file.rmdir()
+    lines = ["# comment", "export API_KEY='with # and spaces'", 'OTHER="two\\nlines"\r', "Ü=ünï # more"]
+    file.write_text("\n".join([*lines, "PASS=pa${OTHER}ss", "EMPTY=", "BARE"]) + "\n", encoding="utf-8")
+    before, store = dict(os.environ), DotenvStore(file)
+    values = ["with # and spaces", "two\nlines", "ünï", "pa${OTHER}ss"]
+    assert [store.get(name) for name in ("API_KEY", "OTHER", "Ü", "PASS")] == values
+    assert not any(store.get(name) for name in ("EMPTY", "BARE"))
     assert dict(os.environ) == before
 
 
 @pytest.mark.parametrize("data", [b"API_KEY=\xff\xfe\n", None], ids=["no UTF-8", "unreadable"])
-def test_a_file_that_cannot_be_read_is_told_and_is_no_reason_to_stop(
+def test_an_unreadable_file_is_a_warning(
     data: bytes | None, project: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = project / ".env"
@@ -104,11 +93,6 @@ def _refuse(path: Path, *args: object, **options: object) -> None:
     raise PermissionError(13, "Permission denied")
 
 
-def test_an_empty_value_is_a_missing_secret(project: Path) -> None:
-    (project / ".env").write_text("EMPTY=\nBARE\n")
-    assert not any(DotenvStore(project / ".env").get(name) for name in ("EMPTY", "BARE"))
-
-
 # --- as a plugin
 
 
@@ -117,14 +101,11 @@ def config(directory: Path, file: str) -> HostConfig:
     return HostConfig.of(settings, directory=directory)
 
 
-async def test_a_file_may_be_named_relative_to_the_configuration(project: Path) -> None:
+async def test_a_named_file_is_relative_to_the_configuration_and_must_exist(project: Path) -> None:
     (project / ".env").write_text("API_KEY=from .env\n")
     (project / "conf").mkdir()
     (project / "conf" / "prod.env").write_text("API_KEY=from prod.env\n")
     async with Host(config(project / "conf", "prod.env"), toolkits={"x": reading_kit()}) as host:
         assert await value(host, "x_read") == "from prod.env"
-
-
-async def test_a_named_file_that_is_missing_is_an_error_of_configuration(project: Path) -> None:
     with pytest.raises(ConfigError, match=r"file.*there is no file .*missing\.env"):
         await Host(config(project, "missing.env"), toolkits={"x": reading_kit()}).start()

@@ -41,20 +41,15 @@ def put(path: Path, text: str | bytes) -> None:
     path.chmod(0o600)
 
 
-def test_a_variable_names_the_file(key: Path) -> None:
-    assert FileStore().get("API_KEY") == "of the file"
-    assert FileStore().get("OTHER") is None
-
-
-def test_a_file_in_the_folder_is_a_secret(folder: Path) -> None:
-    assert FileStore(str(folder)).get("API_KEY") == "of the folder"
-    assert FileStore(str(folder)).get("OTHER") is None
+def test_the_file_of_the_variable_comes_before_the_folder(
+    folder: Path, key: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("API_KEY_FILE")
+    assert [FileStore(str(folder)).get(name) for name in ("API_KEY", "OTHER")] == ["of the folder", None]
     assert FileStore().get("API_KEY") is None
-
-
-def test_the_variable_comes_before_the_folder(folder: Path, key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_KEY_FILE", str(key))
-    assert FileStore(str(folder)).get("API_KEY") == "of the file"
+    for store in (FileStore(), FileStore(str(folder))):
+        assert [store.get(name) for name in ("API_KEY", "OTHER")] == ["of the file", None]
 
 
 @pytest.mark.parametrize(
@@ -68,41 +63,29 @@ def test_the_variable_comes_before_the_folder(folder: Path, key: Path, monkeypat
         (b"\xef\xbb\xbfs3cret", "s3cret"),
         ("ünï".encode(), "ünï"),
         (b"x" * MAX_SECRET_BYTES, "x" * MAX_SECRET_BYTES),
+        (b"\n", ""),
     ],
 )
-def test_the_end_of_the_last_line_is_no_part_of_it(data: bytes, expected: str, folder: Path) -> None:
+def test_line_breaks_at_the_end_are_removed(data: bytes, expected: str, folder: Path) -> None:
     put(folder / "API_KEY", data)
     assert FileStore(str(folder)).get("API_KEY") == expected
 
 
-@pytest.mark.parametrize("data", [b"", b"\n"])
-def test_an_empty_file_is_a_missing_secret(data: bytes, folder: Path) -> None:
-    put(folder / "API_KEY", data)
-    assert not FileStore(str(folder)).get("API_KEY")
-
-
-def test_links_within_the_folder_are_followed(folder: Path) -> None:
-    """As a mounted volume has them: the file is a link below a link that is exchanged when secrets change."""
-    (folder / "..2026").mkdir()
+def test_links_and_names_stay_within_the_folder(folder: Path, key: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (folder / "..2026").mkdir()  # a mounted volume links the file below a link that changes with the secrets
     put(folder / "..2026" / "TOKEN", "mounted\n")
     (folder / "..data").symlink_to("..2026")
     (folder / "TOKEN").symlink_to(Path("..data", "TOKEN"))
     assert FileStore(str(folder)).get("TOKEN") == "mounted"
-
-
-def test_links_out_of_the_folder_are_not(folder: Path, key: Path, caplog: pytest.LogCaptureFixture) -> None:
     (folder / "LINK").symlink_to(key)
     (folder / "FOLDER").symlink_to(key.parent)
     store = FileStore(str(folder))
     assert (store.get("LINK"), store.get("FOLDER")) == (None, None)
     assert "leads out of" in caplog.text
-
-
-@pytest.mark.parametrize("name", ["../outside/key", "..", ".", "", "sub/key", "/etc/hostname", "a\0b", "x" * 300])
-def test_a_name_that_is_no_name_of_a_file_is_not_looked_for(name: str, folder: Path, key: Path) -> None:
     (folder / "sub").mkdir()
     put(folder / "sub" / "key", "below")
-    assert FileStore(str(folder)).get(name) is None
+    for name in ("../outside/key", "..", ".", "", "sub/key", "/etc/hostname", "a\0b", "x" * 300):
+        assert store.get(name) is None
 
 
 @pytest.mark.parametrize(
@@ -116,7 +99,7 @@ def test_a_name_that_is_no_name_of_a_file_is_not_looked_for(name: str, folder: P
         ("no path", "this is no path"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_one_warning(
+def test_an_unreadable_file_is_one_warning(
     kind: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "odd"
@@ -144,7 +127,7 @@ def test_a_file_that_cannot_be_read_is_one_warning(
         (0o666, "WARNING", "may write to it"),
     ],
 )
-def test_permissions_that_are_wide_are_remarked_upon(
+def test_wide_permissions_are_logged(
     mode: int, level: str | None, remark: str, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (folder / "API_KEY").chmod(mode)
@@ -162,17 +145,11 @@ def config(directory: Path, name: str) -> HostConfig:
     return HostConfig.of({**settings, "plugins": {"secrets_files": {"directory": name}}}, directory=directory)
 
 
-async def test_the_folder_is_relative_to_the_configuration(folder: Path) -> None:
+async def test_the_folder_is_relative_to_the_configuration_and_must_exist(folder: Path) -> None:
     async with Host(config(folder.parent, "secrets"), toolkits={"x": reading_kit()}) as host:
         assert await value(host, "x_read") == "of the folder"
-
-
-async def test_a_folder_that_is_missing_is_an_error_of_configuration(folder: Path) -> None:
     with pytest.raises(ConfigError, match=r"directory.*there is no folder .*missing"):
         await Host(config(folder, "missing"), toolkits={"x": reading_kit()}).start()
-
-
-async def test_the_file_in_the_folder_is_a_way_to_set_a_secret(folder: Path) -> None:
     (folder / "API_KEY").unlink()
     async with Host(config(folder, "."), toolkits={"x": reading_kit()}) as host:
         (problem,) = host.problems

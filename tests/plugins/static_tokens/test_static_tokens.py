@@ -1,4 +1,4 @@
-"""Tokens that the operator has written down: who gets them, where they come from, and that nobody reads them."""
+"""Static tokens: for whom, from where, and shown to no one."""
 
 from __future__ import annotations
 
@@ -77,35 +77,30 @@ async def test_tokens_are_found_by_provider_or_by_id() -> None:
         assert isinstance((await failure(host, "work")).error, AuthorizationRequiredError)
 
 
-async def test_they_are_for_this_machines_user_and_for_those_who_are_named() -> None:
-    async with hosting(tokens=TOKENS, users=["ann"]) as host:
-        assert await value(host, "github", caller=Caller("ann")) == "of github"
-        for caller in (Caller("bob"), Caller("bob", trusted=True), ANONYMOUS):
-            assert "of github" not in str(await failure(host, "github", caller=caller))
-        for_bob = Supplied(user_id="bob")
-        assert isinstance((await failure(host, "github", supplied=for_bob)).error, AuthorizationRequiredError)
+ISSUER, OTHER = "https://auth.example", "https://other.example"
+USERS: list[Any] = ["ann", {"subject": "ben", "issuer": ISSUER}]
+
+
+async def test_tokens_are_for_the_operator_and_named_users() -> None:
+    """Users of an issuer are named with it."""
+    async with hosting(tokens=TOKENS, users=USERS) as host:
+        for caller in (Caller("ann"), Caller("ben", issuer=ISSUER)):
+            assert await value(host, "github", caller=caller) == "of github"
+        others = [Caller("bob"), Caller("bob", trusted=True), ANONYMOUS, Caller(issuer=ISSUER)]
+        others += [Caller("ann", issuer=ISSUER), Caller("ann", issuer=OTHER)]
+        others += [Caller("ben"), Caller("ben", issuer=OTHER), Caller("ben", trusted=True)]
+        for caller in others:
+            assert "of github" not in str(await failure(host, "github", caller=caller)), caller
         assert await value(host, "github", supplied=Supplied(user_id="ann")) == "of github"
+        for name in ("bob", "ben"):
+            error = (await failure(host, "github", supplied=Supplied(user_id=name))).error
+            assert isinstance(error, AuthorizationRequiredError)
         own = Supplied(Authorization("his own"), user_id="bob")
         assert await value(host, "github", supplied=own) == "his own"
 
 
-ISSUER, OTHER = "https://auth.example", "https://other.example"
-
-
-async def test_whom_an_issuer_names_is_meant_with_the_issuer() -> None:
-    async with hosting(tokens=TOKENS, users=["ann", {"subject": "ben", "issuer": ISSUER}]) as host:
-        for caller in (Caller("ann"), Caller("ben", issuer=ISSUER)):
-            assert await value(host, "github", caller=caller) == "of github"
-        for issuer in (ISSUER, OTHER):
-            assert "of github" not in str(await failure(host, "github", caller=Caller("ann", issuer=issuer)))
-        for caller in (Caller("ben"), Caller("ben", issuer=OTHER), Caller("ben", trusted=True), Caller(issuer=ISSUER)):
-            assert "of github" not in str(await failure(host, "github", caller=caller))
-        for_ben = Supplied(user_id="ben")
-        assert "of github" not in str(await failure(host, "github", supplied=for_ben))
-
-
 @pytest.mark.parametrize("user", [{"subject": "ann"}, {"subject": "", "issuer": ISSUER}, {"issuer": ISSUER}, 5])
-def test_a_user_is_a_name_or_has_both(user: Any) -> None:
+def test_users_are_names_or_have_subject_and_issuer(user: Any) -> None:
     with pytest.raises(ValidationError):
         StaticTokensConfig.model_validate({"users": [user]})
 
@@ -113,7 +108,7 @@ def test_a_user_is_a_name_or_has_both(user: Any) -> None:
 UNSET = "the secret INTRANET is not set; set it in test"
 
 
-async def test_a_secret_that_is_not_set_is_named_when_the_host_starts_and_to_this_machines_user(
+async def test_a_missing_secret_is_named_at_the_start_and_to_the_operator(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with hosting(Store({}), tokens=TOKENS) as host:
@@ -159,30 +154,20 @@ async def test_without_settings_a_token_is_the_secret_of_the_providers_name() ->
         assert host.problems == ()
         assert await value(host, "tool_0") == "of the name"
         assert await value(host, "tool_1") == "mine"
-        for what_belongs_to_the_host_or_is_no_name in ("tool_2", "tool_3"):
-            error = (await failure(host, what_belongs_to_the_host_or_is_no_name)).error
-            assert isinstance(error, AuthorizationRequiredError)
-
-
-async def test_one_of_that_name_is_for_this_machines_user_alone() -> None:
-    section = {"tokens": {"gitlab": "of the settings"}, "users": ["ann"]}
-    async with by_default(requiring("github", "gitlab"), BY_NAME, static_tokens=section) as host:
-        assert await value(host, "tool_0") == "of the name"
-        assert await value(host, "tool_1", caller=Caller("ann")) == "of the settings"
+        for unknown in ("tool_2", "tool_3"):  # a secret of the host, and not a name
+            assert isinstance((await failure(host, unknown)).error, AuthorizationRequiredError)
+    tokens = {"my-own": "written down", "gitlab": {"secret": "MY_OWN_TOKEN"}}
+    section = {"tokens": tokens, "users": ["ann"]}
+    async with by_default(requiring("github", "gitlab", "my-own"), BY_NAME, static_tokens=section) as host:
+        assert [await value(host, f"tool_{number}") for number in range(3)] == ["of the name", "mine", "written down"]
+        assert await value(host, "tool_1", caller=Caller("ann")) == "mine"
         for caller in (Caller("ann"), Caller("ann", trusted=True), Caller("bob"), ANONYMOUS):
-            outcome = await failure(host, "tool_0", caller=caller)
-            assert "of the name" not in str(outcome)
+            assert "of the name" not in str(await failure(host, "tool_0", caller=caller))
         for_ann = Supplied(user_id="ann")
         assert isinstance((await failure(host, "tool_0", supplied=for_ann)).error, AuthorizationRequiredError)
 
 
-async def test_the_settings_come_before_the_name() -> None:
-    section = {"tokens": {"github": {"secret": "MY_OWN_TOKEN"}, "my-own": "written down"}}
-    async with by_default(requiring("github", "my-own"), BY_NAME, static_tokens=section) as host:
-        assert [await value(host, "tool_0"), await value(host, "tool_1")] == ["mine", "written down"]
-
-
-async def test_nothing_is_missed_where_another_source_may_have_it() -> None:
+async def test_another_source_may_have_the_token() -> None:
     class Vault:
         async def token(self, request: TokenRequest) -> Authorization | None:
             return Authorization("of the vault") if request.user_id == "ann" else None
@@ -199,7 +184,7 @@ async def test_nothing_is_missed_where_another_source_may_have_it() -> None:
         assert "_TOKEN" not in str((await failure(host, "github")).error)
 
 
-async def test_the_stores_are_asked_for_nothing_that_no_tool_requires() -> None:
+async def test_stores_are_asked_only_for_required_secrets() -> None:
     class Asked(Store):
         def get(self, name: str) -> str | None:
             raise AssertionError(name)
@@ -216,7 +201,7 @@ async def test_the_stores_are_asked_for_nothing_that_no_tool_requires() -> None:
         assert await value(host, "work") == "done"
 
 
-async def test_what_belongs_to_the_host_is_no_token() -> None:
+async def test_secrets_of_the_host_are_no_tokens() -> None:
     tokens = {"github": {"secret": "ARCADE_WORKER_SECRET"}}
     async with hosting(Store({"ARCADE_WORKER_SECRET": "canary"}), tokens=tokens) as host:
         assert isinstance((await failure(host, "github")).error, AuthorizationRequiredError)
@@ -247,7 +232,7 @@ def test_settings_show_no_token() -> None:
     assert CANARY not in f"{config} {config!r}"
 
 
-def test_a_place_in_the_order_turns_it_on() -> None:
+def test_listing_the_plugin_enables_it() -> None:
     host = Host({"host": {"autoload": False, "transports": [], "token_sources": ["static_tokens"]}})
     assert [name for name, _ in host.load().token_sources] == ["static_tokens"]
     assert host.problems == ()
@@ -272,15 +257,7 @@ async def test_over_the_wire(site: Path, modern: bool, key: str) -> None:
     assert CANARY not in wire.stderr
 
 
-async def test_a_variable_that_is_not_set_keeps_the_host_from_starting(site: Path) -> None:
-    config = f'{CONFIG}\n[plugins.static_tokens]\ntokens = {{ github = {{ env = "GITHUB_TOKEN" }} }}\n'
-    async with Wire(config=config, site=site) as wire:
-        assert await wire.wait() == 3
-    assert 'the environment variable "GITHUB_TOKEN" is missing or empty' in wire.stderr
-
-
-async def test_one_name_of_two_issuers_gets_one_persons_token(site: Path) -> None:
-    """And nobody is shown it (row C-24)."""
+async def test_a_subject_of_another_issuer_gets_no_token(site: Path) -> None:
     async with Issuer() as one, Issuer("/other") as other:
         users = f'users = [{{ subject = "ann", issuer = "{one.url}" }}]\ntokens = {{ github = {{ env = "GITHUB" }} }}'
         table = f'[[plugins.resource_server.authorization_servers]]\nissuer = "{other.url}"'
