@@ -1,9 +1,9 @@
-"""Names of tools, toolkits and plugins: how they go on the wire, and every way a person may spell them.
+"""Names of tools, toolkits and plugins: names on the wire, and all accepted spellings. Versions.
 
-No I/O, no state. What is spelt is compared in a normal form: blanks around separators gone, case folded, hyphens made
-underscores, `::` made a dot. A tool `delete_repo` of a toolkit `github` is known as `github_delete_repo` and
-`github.delete_repo` (snake case), `github_deleterepo` and `github.deleterepo` (Pascal case, folded), so that
-`Github::DeleteRepo`, `GitHub.delete_repo`, `github_delete_*` and `GITHUB_DELETEREPO` all find it.
+Spellings are compared in a normal form: no spaces around separators, lower case, underscores for hyphens, a dot for
+`::`. The tool `delete_repo` of the toolkit `github` has the forms `github_delete_repo`, `github.delete_repo`,
+`github_deleterepo` and `github.deleterepo`, so `Github::DeleteRepo`, `GitHub.delete_repo`, `github_delete_*` and
+`GITHUB_DELETEREPO` all match it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def wire_name(toolkit: str, tool: str, style: Literal["snake", "pascal"] = "snake", prefix: bool = True) -> str:
-    """The name under which MCP clients see a tool: `github_list_issues`, or `Github_ListIssues` in Pascal style.
+    """Return the name of a tool for MCP clients: `github_list_issues`, or `Github_ListIssues` in Pascal style.
 
     Args:
-        toolkit: the toolkit's name.
-        tool: the tool's own name.
-        style: how both parts are written.
-        prefix: False gives the tool's own name, exactly as it is.
+        toolkit: the name of the toolkit.
+        tool: the name of the tool.
+        style: the style of both parts.
+        prefix: False to return the name of the tool unchanged.
     """
     if not prefix:
         return tool
@@ -37,7 +37,7 @@ def wire_name(toolkit: str, tool: str, style: Literal["snake", "pascal"] = "snak
 
 
 def check_wire_name(name: str) -> str | None:
-    """What is wrong with a tool's or prompt's name on the wire; None when it is in order."""
+    """Return the problem of a tool's or prompt's name on the wire, or None if it is valid."""
     if not name:
         return "it is empty"
     if wrong := _FORBIDDEN.search(name):
@@ -48,7 +48,7 @@ def check_wire_name(name: str) -> str | None:
 
 
 def normalise(name: str) -> str:
-    """The normal form of a name or glob as a person spells it, to be looked up among `spellings`."""
+    """Return the normal form of a name or glob, for comparison with `spellings`."""
     name = re.sub(r"\s*(::|[:._-])\s*", r"\1", name.strip()).casefold()
     outside = [
         part if place % 2 else part.replace("-", "_") for place, part in enumerate(re.split(r"(\[!?\]?[^\]]*\])", name))
@@ -58,7 +58,7 @@ def normalise(name: str) -> str:
 
 
 def spellings(toolkit: str, tool: str) -> frozenset[str]:
-    """Every normal form under which a tool may be named; one without a toolkit's prefix has toolkit ""."""
+    """Return all normal forms of the name of a tool. A tool without a prefix has the toolkit ""."""
     own = toolkit_spellings(tool)
     if not toolkit:
         return own
@@ -66,13 +66,13 @@ def spellings(toolkit: str, tool: str) -> frozenset[str]:
 
 
 def toolkit_spellings(name: str) -> frozenset[str]:
-    """Every normal form under which a toolkit, or a tool without a prefix, may be named: `my_kit`, `mykit`."""
+    """Return all normal forms of the name of a toolkit, or of a tool without a prefix: `my_kit`, `mykit`."""
     snake = _snake(name)
     return frozenset((snake, snake.replace("_", ""), _SEPARATORS.sub("_", name).casefold().strip("_")))
 
 
 class Patterns:
-    """Names and globs as a person wrote them, such as `[host] disabled_tools`. Immutable.
+    """Names and globs, such as those of `[host] disabled_tools`. Immutable.
 
     Args:
         texts: the patterns.
@@ -88,37 +88,37 @@ class Patterns:
         return bool(self.texts)
 
     def match(self, forms: Iterable[str]) -> bool:
-        """Whether one of the patterns names what has these normal forms (`spellings`)."""
+        """Return True if a pattern matches one of these normal forms (`spellings`)."""
         return self.which(forms) is not None
 
     def which(self, forms: Iterable[str]) -> str | None:
-        """The first pattern, as it was written, that names what has these normal forms."""
+        """Return the first pattern, as written, that matches one of these normal forms."""
         if not self.texts:
             return None
         forms = tuple(forms)
         return next((text for text, normal in self._pairs() if _hits(normal, forms)), None)
 
     def unmatched(self, forms: Iterable[str], absent: Iterable[str] = ()) -> tuple[str, ...]:
-        """The patterns, as they were written, that name none of all the things there are.
+        """Return the patterns, as written, that match nothing.
 
         Args:
-            forms: the normal forms of everything there is.
-            absent: names of toolkits that were not loaded; a pattern for one of their tools may well name something.
+            forms: the normal forms of all names.
+            absent: the toolkits that were not loaded. Patterns for their tools are left out.
         """
         forms = frozenset(forms)
         excused = tuple(form + end for name in absent for form in toolkit_spellings(name) for end in "._")
         return tuple(t for t, normal in self._pairs() if not normal.startswith(excused) and not _hits(normal, forms))
 
     def match_plugin(self, name: str, distribution: str = "") -> bool:
-        """Whether one of the patterns names a plugin or toolkit: by its name, a glob, or `distribution:name`."""
+        """Return True if a pattern matches a plugin or toolkit by name, glob or `distribution:name`."""
         return self.which_plugin(name, distribution) is not None
 
     def which_plugin(self, name: str, distribution: str = "") -> str | None:
-        """The first pattern, as it was written, that names this plugin or toolkit."""
+        """Return the first pattern, as written, that matches this plugin or toolkit."""
         return next((text for text in self.texts if _names_plugin(text, name, distribution)), None)
 
     def unmatched_plugins(self, plugins: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-        """The patterns, as they were written, that name none of these pairs of name and distribution."""
+        """Return the patterns, as written, that match none of these pairs of name and distribution."""
         pairs = tuple(plugins)
         return tuple(text for text in self.texts if not any(_names_plugin(text, *pair) for pair in pairs))
 
@@ -127,9 +127,9 @@ class Patterns:
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that a person most likely meant, None when none is near.
+    """Return the candidate that is most similar to a name, or None if none is similar.
 
-    For a glob, the beginning before its first wildcard is mended: `githbu_*` gives `github_*`.
+    For a glob, only the part before the first wildcard is corrected: `githbu_*` becomes `github_*`.
     """
     if wild := re.search(r"[*?\[]", name):
         return _nearest_glob(normalise(name[: wild.start()]), name[wild.start() :], candidates)
@@ -174,17 +174,17 @@ def _distribution(name: str) -> str:
 _NUMBER = r"(0|[1-9][0-9]*)"
 _PART = r"[0-9A-Za-z-]+"
 _VERSION = rf"v?{_NUMBER}(?:\.{_NUMBER})?(?:\.{_NUMBER})?(-{_PART}(?:\.{_PART})*)?(\+{_PART}(?:\.{_PART})*)?"
-"""Compiled by the first version there is, which most hosts do without."""
+"""The pattern of a version. It is compiled on first use, since most hosts have no version."""
 
 
 def normal_version(given: object) -> str:
-    """A version with three numbers and no "v": `v1` is 1.0.0, and `1.2-rc.1` is 1.2.0-rc.1.
+    """Return a version with three numbers and without "v": 1.0.0 for `v1`, 1.2.0-rc.1 for `1.2-rc.1`.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the version is invalid.
     """
     found = re.fullmatch(_VERSION, given) if isinstance(given, str) else None
     if found is None:
-        raise ValueError(f"{given!r} is no version; write it like 1.2.3 or 1.2.3-rc.1 (semver.org)")
+        raise ValueError(f"{given!r} is not a version; write it like 1.2.3 or 1.2.3-rc.1 (semver.org)")
     numbers = [number or "0" for number in found.groups()[:3]]
     return ".".join(numbers) + "".join(part or "" for part in found.groups()[3:])

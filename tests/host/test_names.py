@@ -186,7 +186,7 @@ def test_a_version_has_three_numbers(given: str, normal: str) -> None:
     ["", "v", "one", "1.2.3.4", "01.2", "1.2.3rc1", "1.2.3-", "1..2", " 1.2", "1.2\n", "V1", "\u0661.2", 1.2, None],
 )
 def test_an_invalid_version_is_rejected_with_an_example(given: Any) -> None:
-    with pytest.raises(ValueError, match=re.escape(f"{given!r} is no version; write it like 1.2.3")):
+    with pytest.raises(ValueError, match=re.escape(f"{given!r} is not a version; write it like 1.2.3")):
         normal_version(given)
 
 
@@ -218,9 +218,9 @@ async def test_a_wrong_version_costs_the_tool() -> None:
         assert list(host.assembly.tools) == ["x_sound"]
         (problem,) = host.problems
     line = f"tool 'work' ({__file__}:{work.__code__.co_firstlineno})"
-    assert f"{line}: its version: 'newest' is no version; write it like 1.2.3" in str(problem)
+    assert f"{line}: its version: 'newest' is not a version; write it like 1.2.3" in str(problem)
 
 
 async def test_a_wrong_version_costs_the_toolkit() -> None:
-    with pytest.raises(PluginError, match=r"toolkit 'x'.*its version: 'latest' is no version"):
+    with pytest.raises(PluginError, match=r"toolkit 'x'.*its version: 'latest' is not a version"):
         await make_host(Toolkit("x", version="latest")).start()

@@ -118,17 +118,17 @@ IMPOSTOR = Broken(
 
 SLOPPY = {
     "tool 'undocumented'": "it has no description; write a docstring that tells a model what it does",
-    "tool 'many'": "parameter 'numbers' takes any number of arguments; name each one that callers may give",
-    "tool 'anything'": "parameter 'options' takes any number of arguments; name each one that callers may give",
-    "tool 'unannotated'": "parameter 'value' has no type annotation; write one, such as `value: str`",
+    "tool 'many'": "parameter 'numbers' takes any number of arguments; declare each argument",
+    "tool 'anything'": "parameter 'options' takes any number of arguments; declare each argument",
+    "tool 'unannotated'": "parameter 'value' has no type annotation; add one, such as `value: str`",
     "tool 'unresolvable'": "parameter 'value': the annotation 'Nowhere' names 'Nowhere', which is not found; import or "
-    "define it at the top of the module, neither inside a function nor below `if TYPE_CHECKING`",
+    "define it at the top of the module, not inside a function or below `if TYPE_CHECKING`",
     f"tool '{'very_' * 13}long'": f"its name on the wire, 'sloppy_{'very_' * 13}long', is no good: "
     "it has 76 characters, the limit is 64",
     "tool 'huge'": "its schema has 300125 bytes, the limit is 262144",
     "tool 'stream'": "it is a generator; return a list, and report progress with `context.progress.report`",
     "tool 'async_stream'": "it is a generator; return a list, and report progress with `context.progress.report`",
     "resource 'no scheme'": "its URI is not absolute, such as docs://readme (RFC 3986)",
-    "prompt 'questions'": "parameter 'topics' takes any number of arguments; name each one that callers may give",
+    "prompt 'questions'": "parameter 'topics' takes any number of arguments; declare each argument",
 }
 """The definitions of toolkit-sloppy that are wrong, and why."""

@@ -1,4 +1,4 @@
-"""How long a service asks to wait, from the headers of its answer (RFC 9110 section 10.2.3, and common usage)."""
+"""The retry delay in the headers of a response (RFC 9110 section 10.2.3, and common usage)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
 _EPOCH = 1_000_000_000
-"""Numbers from here on are points in time, in seconds since 1970; as a duration it would be 31 years."""
+"""The number from which a value is a time in seconds since 1970. As a duration it would be 31 years."""
 _EPOCH_MS = _EPOCH * 1000
 _MAX_SECONDS = 366 * 24 * 3600.0
-"""Seconds; what asks for more is no sound header."""
+"""The delay above which a header is ignored."""
 
 _SECONDS = (
     "retry-after",
@@ -30,36 +30,35 @@ _REMAINING = (
 )
 
 
-_ASKING = ("retry-after", "retry-after-ms", "x-ms-retry-after-ms")
+_DELAYS = ("retry-after", "retry-after-ms", "x-ms-retry-after-ms")
 
 
 def lower(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers with their names in lower case, as the other functions here expect them."""
+    """Return the headers with names in lower case, as the other functions of this module expect them."""
     return {str(name).lower(): str(value) for name, value in headers.items()}
 
 
 def is_used_up(headers: Mapping[str, str]) -> bool:
-    """Whether a service says that nothing remains of what its caller may ask for; names in lower case."""
+    """Return True if the rate limit of the service is used up. Names of headers are in lower case."""
     return any(_number(headers.get(name)) == 0 for name in _REMAINING)
 
 
 def asks_to_wait(headers: Mapping[str, str]) -> bool:
-    """Whether a service names a time before which it should not be asked again; names in lower case."""
-    return any(name in headers for name in _ASKING)
+    """Return True if the service requests a delay before a retry. Names of headers are in lower case."""
+    return any(name in headers for name in _DELAYS)
 
 
 def retry_after_ms(headers: Mapping[str, str]) -> int | None:
-    """For how long to wait before the next try, by the headers of an answer.
+    """Return the milliseconds to wait before a retry, according to the headers of a response.
 
-    It reads `Retry-After` in seconds and as a date, and the headers of rate limits in seconds, in milliseconds and as
-    points in time since 1970. Points in time are measured from the `Date` that the answer itself carries, else from
-    this machine's clock.
+    `Retry-After` may be in seconds or a date. Headers of rate limits may be in seconds, in milliseconds or times since
+    1970. Times are relative to the `Date` of the response, or else to the clock of this machine.
 
     Args:
-        headers: of the answer; names in any case.
+        headers: the headers of the response; names in any case.
 
     Returns:
-        Milliseconds; None when the headers do not say, or nothing sound.
+        The milliseconds, None if no header has a valid value.
     """
     headers = lower(headers)
     for names, unit in ((_SECONDS[:1], 1.0), (_MILLISECONDS, 0.001), (_SECONDS[1:], 1.0)):

@@ -1,6 +1,6 @@
-"""What error adapters share: typed errors out of what a service's client met. It knows no service and no client.
+"""Typed errors for failures of services, shared by error adapters.
 
-The words are our own: nothing of a URL's query, of a header or of a body is in them, but for a service's error codes.
+Messages contain nothing of a URL's query, of headers or of bodies, except for error codes of the service.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from pegboard.adapters.retry_after import asks_to_wait, is_used_up, lower, retry
 from pegboard.errors import ErrorKind, FatalToolError, NetworkTransportError, UpstreamError, UpstreamRateLimitError
 
 DEFAULT_WAIT_MS = 1000
-"""How long to wait when a service limits its callers and does not say for how long."""
+"""The delay if a service limits the rate of requests and names no delay."""
 
 _CODE = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)*")
 _MAX_CODE_CHARACTERS = 64
 _BROKEN_OFF = ("SSLEOFError", "SSLZeroReturnError", "SSLSyscallError")
-_LINKS = 16
+_MAX_WRAPPED = 16
 _NOTHING: Mapping[str, Any] = {}
 
 
 class Upstream(NamedTuple):
-    """A service, or all that one library talks to, as an adapter speaks of it.
+    """A service, as an adapter describes it.
 
     Attributes:
-        slug: the adapter's; it stands in the `extra` of every error, as `service`.
-        name: what messages call it.
+        slug: the slug of the adapter, which is `service` in the `extra` of every error.
+        name: the name of the service in messages.
     """
 
     slug: str
@@ -50,22 +50,22 @@ class Upstream(NamedTuple):
         wait_ms: int | None = None,
         extra: Mapping[str, Any] = _NOTHING,
     ) -> UpstreamError:
-        """The error for an answer that says that something went wrong.
+        """Return the error for an error response.
 
         Args:
-            error: what the client raised; of it only the name of its class is used.
-            status: the HTTP status, or the one that describes best what the service says.
-            headers: of the answer; names in any case.
-            message: what the caller is told, in your own words; one is made when None.
-            code: the service's own word for what went wrong, used where it looks like one (`error_code`).
-            method: of the request.
-            url: of the request; only its host and path are used.
-            limited: the service limits its callers, though its status does not say so.
-            wait_ms: for how long it asks to wait, where that is not in the headers.
+            error: the exception of the client library. Only the name of its class is used.
+            status: the HTTP status, or the status that describes the error best.
+            headers: the headers of the response; names in any case.
+            message: the message for the caller; None for a standard one.
+            code: the error code of the service, used if it is a single word (`error_code`).
+            method: the method of the request.
+            url: the URL of the request. Only its host and path are used.
+            limited: the service limits the rate of requests, although its status does not say so.
+            wait_ms: the requested delay, if it is not in the headers.
             extra: more JSON-ready values for programs.
 
         Returns:
-            An `UpstreamRateLimitError` where the service limits how often it may be asked.
+            An `UpstreamRateLimitError` if the service limits the rate of requests.
         """
         headers, word = lower(headers), error_code(code)
         wait = retry_after_ms(headers) if wait_ms is None else wait_ms
@@ -93,19 +93,18 @@ class Upstream(NamedTuple):
         method: str | None = None,
         url: str | None = None,
     ) -> NetworkTransportError:
-        """The error for no answer, or none that can be read.
+        """Return the error for a missing or unreadable response.
 
         Args:
-            error: what the client raised.
-            message: what the caller is told.
-            kind: one of the NETWORK_TRANSPORT kinds. When None, kind, message and whether it can be tried again follow
-                from the exceptions of Python itself that `error` was made of.
-            can_retry: whether the same call may succeed later.
-            method: of the request.
-            url: of the request; only its host and path are used.
+            error: the exception of the client library.
+            message: the message for the caller.
+            kind: a NETWORK_TRANSPORT kind. If None, the causes of `error` decide kind, message and `can_retry`.
+            can_retry: True if the same call may succeed later.
+            method: the method of the request.
+            url: the URL of the request. Only its host and path are used.
         """
         if kind is None:
-            kind, can_retry, judged = self._judged(error)
+            kind, can_retry, judged = self._classified(error)
             message = message or judged
         known = self._extra(method=method, url=url, error_type=type(error).__name__)
         detail = self._detail(error, method, url)
@@ -115,13 +114,13 @@ class Upstream(NamedTuple):
     def unsent(
         self, error: BaseException, message: str | None = None, *, method: str | None = None, url: str | None = None
     ) -> FatalToolError:
-        """The error for a request that never left: nothing that the caller can mend.
+        """Return the error for a request that could not be sent.
 
         Args:
-            error: what the client raised.
-            message: what the caller is told.
-            method: of the request.
-            url: of the request; only its host and path are used.
+            error: the exception of the client library.
+            message: the message for the caller.
+            method: the method of the request.
+            url: the URL of the request. Only its host and path are used.
         """
         known = self._extra(method=method, url=url, error_type=type(error).__name__)
         message = message or f"The request that the tool made to {self._inside} cannot be sent."
@@ -129,11 +128,11 @@ class Upstream(NamedTuple):
 
     @property
     def _inside(self) -> str:
-        """The name within a sentence."""
+        """The name inside a sentence."""
         return f"the {self.name[4:]}" if self.name.startswith("The ") else self.name
 
-    def _judged(self, error: BaseException) -> tuple[ErrorKind, bool, str]:
-        for one in _made_of(error):
+    def _classified(self, error: BaseException) -> tuple[ErrorKind, bool, str]:
+        for one in _wrapped(error):
             if instance_of(one, "ssl", "SSLError") and not instance_of(one, "ssl", *_BROKEN_OFF):
                 message = f"No secure connection to {self._inside} could be made."
                 return ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE, False, message
@@ -146,16 +145,16 @@ class Upstream(NamedTuple):
         return {name: value for name, value in given.items() if value is not None}
 
     def _detail(self, error: BaseException, method: str | None, url: str | None, *more: str | None) -> str:
-        """For the log."""
+        """Return the details for the log."""
         name = f"{type(error).__module__}.{type(error).__qualname__}"
         return " ".join(filter(None, (name, method, _endpoint(url), *more)))
 
 
 def error_code(value: object) -> str | None:
-    """A service's own word for what went wrong, None where the value is anything else.
+    """Return the error code of a service, or None if the value is not a code.
 
-    A word like "channel_not_found" or "RESOURCE_EXHAUSTED": letters, in parts, at most 64 characters. It comes out of
-    the answer's body, so what looks otherwise - text, identifiers, tokens - does not pass.
+    A code such as "channel_not_found" or "RESOURCE_EXHAUSTED" has only letters and separators, and at most 64
+    characters. It comes from the body of a response: sentences, identifiers and tokens are not accepted.
     """
     if isinstance(value, str) and len(value) <= _MAX_CODE_CHARACTERS and _CODE.fullmatch(value):
         return value
@@ -163,29 +162,29 @@ def error_code(value: object) -> str | None:
 
 
 def instance_of(error: object, module: str, *names: str) -> bool:
-    """Whether an exception is one of a module's classes; the module is looked up, and never imported.
+    """Return True if an exception is an instance of a class of a module. The module is not imported.
 
     Args:
         error: the exception.
-        module: where the classes are, such as "slack_sdk.errors".
-        names: of the classes.
+        module: the module of the classes, such as "slack_sdk.errors".
+        names: the names of the classes.
     """
     loaded = sys.modules.get(module)
     classes = [getattr(loaded, name, None) for name in names]
     return isinstance(error, tuple(one for one in classes if isinstance(one, type)))
 
 
-def _made_of(error: BaseException) -> Iterator[BaseException]:
-    """The exception and what it wraps: its cause, its reason, what it was given."""
+def _wrapped(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and the exceptions that it wraps: cause, reason and arguments."""
     found = [error]
     for one in found:
         yield one
         inner = [one.__cause__, getattr(one, "reason", None), *one.args]
-        found += [more for more in inner if isinstance(more, BaseException) and len(found) < _LINKS]
+        found += [more for more in inner if isinstance(more, BaseException) and len(found) < _MAX_WRAPPED]
 
 
 def _status(status: int) -> str:
-    """The number with the name that the standard gives it; the service's own words stay out."""
+    """Return a status with its standard phrase. The phrase of the service is not used."""
     from http import HTTPStatus
 
     try:
@@ -200,7 +199,7 @@ def _later(wait: int) -> str:
 
 
 def _endpoint(url: str | None) -> str | None:
-    """Host and path of a URL, without user, password, query and fragment."""
+    """Return the host and path of a URL, without user, password, query and fragment."""
     try:
         parts = urlsplit(url or "")
         host, port = parts.hostname or "", parts.port

@@ -1,7 +1,4 @@
-"""What functions of authors give, as results: of tools where it is content, of prompts, of resources.
-
-Nothing is run here, and nothing is known of revisions.
-"""
+"""Results of authors' functions as results of tools, prompts and resources, the same for all revisions."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from pegboard.content.rules import (
     check_contents,
     check_meta,
     check_role,
-    check_text,
+    check_string,
     checked,
     is_block,
     members,
@@ -23,15 +20,15 @@ from pegboard.types.calls import PromptMessage, PromptResult, ResourceContents, 
 
 
 def tool_result(value: object, plain: Callable[[Any], Any], *, is_free: bool) -> ToolResult | None:
-    """The result that content, or an MCP CallToolResult, comes to; None where a value is neither.
+    """Return the result for content or an MCP CallToolResult, or None for other values.
 
     Args:
-        value: what the tool returned.
-        plain: makes a value JSON-ready, and holds it against what the tool declares.
-        is_free: the tool declares nothing.
+        value: the value that the tool returned.
+        plain: converts a value to JSON and checks it against the declaration of the tool.
+        is_free: True if the tool declares no type of result.
 
     Raises:
-        ToolOutputError: its content is not in order, or stands in place of what the tool declares.
+        ToolOutputError: the content is invalid, or replaces the declared result.
     """
     try:
         found = _tool_result(value)
@@ -46,7 +43,7 @@ def tool_result(value: object, plain: Callable[[Any], Any], *, is_free: bool) ->
     if type(value) is dict:
         return None
     advice = "annotate the result as content, `list[str | ImageContent]` for example, or return a ToolResult"
-    raise ToolOutputError("The tool returned content in place of what it declares.", advice)
+    raise ToolOutputError("The tool returned content in place of its declared result.", advice)
 
 
 def _tool_result(value: object) -> ToolResult | None:
@@ -64,7 +61,7 @@ def _tool_result(value: object) -> ToolResult | None:
     if type(content) is not list or not all(is_block(item) for item in content):
         return None
     if not isinstance(is_error, bool):
-        raise ContentError(f"isError: {is_error!r} is neither true nor false")
+        raise ContentError(f"isError: must be true or false, not {is_error!r}")
     check_meta(value.get("_meta"))
     structured = "structuredContent" in value
     blocks = tuple(map(checked, content))
@@ -72,14 +69,14 @@ def _tool_result(value: object) -> ToolResult | None:
 
 
 def prompt_result(value: object, description: str | None) -> PromptResult:
-    """The messages that a prompt's function gave.
+    """Return the result of a prompt's function as messages.
 
     Raises:
-        ContentError: they are not in order.
+        ContentError: a message is invalid.
     """
     if isinstance(value, PromptResult):
         check_meta(value.meta)
-        check_text(value.description, "description", optional=True)
+        check_string(value.description, "description", optional=True)
         messages = tuple(map(_message, _several(value.messages, "messages")))
         return PromptResult(messages, value.description or description, value.meta)
     if not isinstance(value, list | tuple) or isinstance(value, PromptMessage) or is_block(value):
@@ -97,29 +94,29 @@ def _message(item: object) -> PromptMessage:
 
 
 def resource_result(value: object, uri: str, mime_type: str | None, as_json: Callable[[Any], str]) -> ResourceResult:
-    """The contents that a resource's function gave.
+    """Return the result of a resource's function as contents.
 
     Args:
-        value: what it gave.
+        value: the value that the function returned.
         uri: the URI that was read.
         mime_type: the declared media type.
-        as_json: makes text of what is neither text nor bytes.
+        as_json: converts values other than strings and bytes to a string. Its exceptions are passed on.
 
     Raises:
-        ContentError: they are not in order; or what `as_json` raises.
+        ContentError: the contents are invalid.
     """
     if isinstance(value, ResourceResult):
         check_meta(value.meta)
         if type(value.ttl_ms) is not int or value.ttl_ms < 0:
-            raise ContentError(f"ttl_ms: {value.ttl_ms!r} is no number of milliseconds")
+            raise ContentError(f"ttl_ms: must be a number of milliseconds, not {value.ttl_ms!r}")
         if not isinstance(value.public, bool):
-            raise ContentError(f"public: {value.public!r} is neither true nor false")
+            raise ContentError(f"public: must be true or false, not {value.public!r}")
         parts = _several(value.contents, "contents")
         return value._replace(contents=tuple(_part(one, uri, mime_type) for one in parts))
     if isinstance(value, ResourceContents | str | bytes | bytearray | memoryview):
         return ResourceResult((_part(value, uri, mime_type),))
     if isinstance(value, Iterator | AsyncIterator):
-        raise ContentError("it is an iterator, which may have no end; give a list")
+        raise ContentError("it is an iterator, which may have no end; return a list")
     if isinstance(value, list | tuple) and any(isinstance(one, ResourceContents) for one in value):
         return ResourceResult(tuple(_part(one, uri, mime_type) for one in value))
     return ResourceResult((ResourceContents(uri, as_json(value), mime_type or "application/json"),))
@@ -132,10 +129,10 @@ def _part(one: object, uri: str, mime_type: str | None) -> ResourceContents:
         return ResourceContents(uri, one, mime_type or "text/plain")
     if isinstance(one, bytes | bytearray | memoryview):
         return ResourceContents(uri, bytes(one), mime_type or "application/octet-stream")
-    raise ContentError(f"contents: {type(one).__name__} is neither ResourceContents nor str nor bytes")
+    raise ContentError(f"contents: must be ResourceContents, str or bytes, not {type(one).__name__}")
 
 
 def _several(items: object, where: str) -> Sequence[Any]:
     if not isinstance(items, list | tuple) or is_block(items) or isinstance(items, PromptMessage | ResourceContents):
-        raise ContentError(f"{where}: {type(items).__name__} is no list")
+        raise ContentError(f"{where}: must be a list, not {type(items).__name__}")
     return items

@@ -1,6 +1,6 @@
-"""What content must be to be sent: records checked, and MCP's own objects read as such records.
+"""The specification's rules for content, the same for all revisions.
 
-It knows the specification's rules for content, and neither revisions nor who returned it.
+Records are checked, and MCP objects are converted to records.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ _SIZE = re.compile(r"any|[1-9][0-9]*x[1-9][0-9]*")
 
 
 class ContentError(ValueError):
-    """Content is not what the specification allows; the message says what is wrong with which member."""
+    """Content breaks a rule of the specification. The message names the member and the problem."""
 
 
 # --- records
 
 
 def checked(item: object) -> Content:
-    """A block of content, as it was given; `str` becomes text, and an MCP object of a known type a record.
+    """Return a valid content block. Strings become text content, MCP objects become records.
 
     Raises:
-        ContentError: it is none, or one of its members is not in order.
+        ContentError: the item is not content, or a member is invalid.
     """
     if isinstance(item, str):
         return TextContent(item)
@@ -50,90 +50,90 @@ def checked(item: object) -> Content:
         return of_object(item)
     check = _CHECKS.get(type(item))
     if check is None:
-        raise ContentError(f"{type(item).__name__} is no content; there are: str, {', '.join(_named(_CHECKS))}")
+        raise ContentError(f"{type(item).__name__} is not content; use str, {', '.join(_named(_CHECKS))}")
     check(item)
     _check_about(item)
     return item  # type: ignore[return-value]  # one of the types just looked up
 
 
 def check_annotations(item: object) -> None:
-    """Refuse annotations that the specification does not know.
+    """Check annotations.
 
     Raises:
-        ContentError: with the member.
+        ContentError: a member is invalid.
     """
     if item is None:
         return
     if not isinstance(item, Annotations):
-        raise ContentError(f"annotations: {type(item).__name__} is not Annotations")
+        raise ContentError(f"annotations: must be Annotations, not {type(item).__name__}")
     if item.audience is not None:
         if not isinstance(item.audience, list | tuple | set | frozenset):
-            raise ContentError(f"annotations.audience: {item.audience!r} is no list; it holds {_choices(ROLES)}")
+            raise ContentError(f"annotations.audience: must be a list of {_choices(ROLES)}, not {item.audience!r}")
         for role in item.audience:
             check_role(role, "annotations.audience")
     priority = item.priority
     if priority is not None and (type(priority) not in (int, float) or not 0 <= priority <= 1):
-        raise ContentError(f"annotations.priority: {priority!r} is no number from 0 to 1")
+        raise ContentError(f"annotations.priority: must be a number from 0 to 1, not {priority!r}")
     if item.last_modified is not None and not _is_time(item.last_modified):
-        raise ContentError(f"annotations.last_modified: {item.last_modified!r} is no time in ISO 8601")
+        raise ContentError(f"annotations.last_modified: must be a time in ISO 8601, not {item.last_modified!r}")
 
 
 def check_role(role: object, where: str = "role") -> None:
-    """Refuse a role that the specification does not know.
+    """Check a role.
 
     Raises:
-        ContentError: with the roles there are.
+        ContentError: the role is unknown.
     """
     if not isinstance(role, str) or role not in ROLES:
-        raise ContentError(f"{where}: {role!r} is no role; there are {_choices(ROLES)}")
+        raise ContentError(f"{where}: must be {_choices(ROLES)}, not {role!r}")
 
 
 def check_icons(items: object) -> None:
-    """Refuse icons that clients could not show.
+    """Check icons.
 
     Raises:
-        ContentError: with the member.
+        ContentError: clients cannot show an icon.
     """
     if items is None:
         return
     if not isinstance(items, list | tuple) or isinstance(items, Icon):
-        raise ContentError(f"icons: {type(items).__name__} is no list of Icon")
+        raise ContentError(f"icons: must be a list of Icon, not {type(items).__name__}")
     for item in items:
         if not isinstance(item, Icon):
-            raise ContentError(f"icons: {type(item).__name__} is no Icon")
+            raise ContentError(f"icons: must be a list of Icon, not of {type(item).__name__}")
         if not re.match(r"(https?://|data:)[^\s]", str(item.src)):
-            raise ContentError(f"icons: src {_short(item.src)} is no https:, http: or data: URI")
-        check_text(item.mime_type, "icons: mime_type", optional=True)
+            raise ContentError(f"icons: src must be an https:, http: or data: URI, not {_short(item.src)}")
+        check_string(item.mime_type, "icons: mime_type", optional=True)
         if item.theme is not None and item.theme not in THEMES:
-            raise ContentError(f"icons: theme {item.theme!r} is none; there are {_choices(THEMES)}")
+            raise ContentError(f"icons: theme must be {_choices(THEMES)}, not {item.theme!r}")
         sizes = item.sizes
         if sizes is not None and not (
             isinstance(sizes, list | tuple) and all(isinstance(size, str) and _SIZE.fullmatch(size) for size in sizes)
         ):
-            raise ContentError(f'icons: sizes {sizes!r} are no list of "48x48" or "any"')
+            raise ContentError(f'icons: sizes must be a list of "48x48" or "any", not {sizes!r}')
 
 
 def check_contents(item: object, where: str = "resource") -> ResourceContents:
-    """A part of a resource.
+    """Return valid contents of a resource.
 
     Raises:
-        ContentError: with the member.
+        ContentError: a member is invalid.
     """
     if not isinstance(item, ResourceContents):
-        raise ContentError(f"{where}: {type(item).__name__} is not ResourceContents")
+        raise ContentError(f"{where}: must be ResourceContents, not {type(item).__name__}")
     _uri(item.uri, f"{where}.uri")
     if not isinstance(item.content, str | bytes):
-        raise ContentError(f"{where}.content: {type(item.content).__name__} is neither str nor bytes")
-    check_text(item.mime_type, f"{where}.mime_type", optional=True)
+        raise ContentError(f"{where}.content: must be str or bytes, not {type(item.content).__name__}")
+    check_string(item.mime_type, f"{where}.mime_type", optional=True)
     check_meta(item.meta, where)
     return item
 
 
 def check_meta(meta: object, where: str = "the result") -> None:
-    """Refuse a `_meta` that the protocol would not let through.
+    """Check a `_meta`.
 
     Raises:
-        ContentError: with the key.
+        ContentError: a key or a value is invalid.
     """
     if meta is not None and (complaint := meta_complaint(meta)):
         raise ContentError(f"the meta of {where}: {complaint}")
@@ -144,18 +144,18 @@ def _check_about(item: Any) -> None:
     check_meta(item.meta, type(item).__name__)
 
 
-def _check_text(item: TextContent) -> None:
-    check_text(item.text, "TextContent.text")
+def _check_string(item: TextContent) -> None:
+    check_string(item.text, "TextContent.text")
 
 
 def _check_media(item: ImageContent | AudioContent) -> None:
     name = type(item).__name__
     if not re.fullmatch(r"[^\s/]+/\S.*", str(item.mime_type)):
-        raise ContentError(f"{name}.mime_type: {item.mime_type!r} is no media type, such as image/png")
+        raise ContentError(f"{name}.mime_type: must be a media type such as image/png, not {item.mime_type!r}")
     if isinstance(item.data, str):
         _decoded(item.data, f"{name}.data")
     elif not isinstance(item.data, bytes):
-        raise ContentError(f"{name}.data: {type(item.data).__name__} is neither bytes nor text in base64")
+        raise ContentError(f"{name}.data: must be bytes or a string in base64, not {type(item.data).__name__}")
 
 
 def _check_embedded(item: EmbeddedResource) -> None:
@@ -164,25 +164,25 @@ def _check_embedded(item: EmbeddedResource) -> None:
 
 def _check_link(item: ResourceLink) -> None:
     _uri(item.uri, "ResourceLink.uri")
-    check_text(item.name, "ResourceLink.name")
+    check_string(item.name, "ResourceLink.name")
     for member in ("title", "description", "mime_type"):
-        check_text(getattr(item, member), f"ResourceLink.{member}", optional=True)
+        check_string(getattr(item, member), f"ResourceLink.{member}", optional=True)
     check_size(item.size, "ResourceLink.size")
     check_icons(item.icons)
 
 
 def check_size(size: object, where: str = "size") -> None:
-    """Refuse a size that is no number of bytes.
+    """Check a size.
 
     Raises:
-        ContentError: it is none.
+        ContentError: the size is not a number of bytes.
     """
     if size is not None and (type(size) is not int or size < 0):
-        raise ContentError(f"{where}: {size!r} is no number of bytes")
+        raise ContentError(f"{where}: must be a number of bytes, not {size!r}")
 
 
 _CHECKS: dict[type[Any], Callable[[Any], None]] = {
-    TextContent: _check_text,
+    TextContent: _check_string,
     ImageContent: _check_media,
     AudioContent: _check_media,
     EmbeddedResource: _check_embedded,
@@ -195,7 +195,7 @@ def _named(types: Mapping[type[Any], Any]) -> list[str]:
 
 
 def _choices(names: Sequence[str]) -> str:
-    return " and ".join(repr(name) for name in names)
+    return " or ".join(repr(name) for name in names)
 
 
 def _short(value: object) -> str:
@@ -203,19 +203,19 @@ def _short(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def check_text(value: object, where: str, *, optional: bool = False) -> None:
-    """Refuse what is no text.
+def check_string(value: object, where: str, *, optional: bool = False) -> None:
+    """Check a string.
 
     Raises:
-        ContentError: it is none.
+        ContentError: the value is not a string.
     """
     if not isinstance(value, str) and not (optional and value is None):
-        raise ContentError(f"{where}: {type(value).__name__} is no text")
+        raise ContentError(f"{where}: must be a string, not {type(value).__name__}")
 
 
 def _uri(value: object, where: str) -> None:
     if not isinstance(value, str) or not _URI.fullmatch(value):
-        raise ContentError(f"{where}: {_short(value)} is no absolute URI (RFC 3986)")
+        raise ContentError(f"{where}: must be an absolute URI (RFC 3986), not {_short(value)}")
 
 
 def _is_time(value: object) -> bool:
@@ -229,21 +229,21 @@ def _decoded(text: str, where: str) -> bytes:
     try:
         return b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        raise ContentError(f"{where}: it is not base64 (RFC 4648 section 4)") from None
+        raise ContentError(f"{where}: must be base64 (RFC 4648 section 4)") from None
 
 
 # --- MCP's own objects
 
 
 def of_object(item: Mapping[str, Any]) -> Content:
-    """The record that an MCP ContentBlock comes to.
+    """Return the record for an MCP ContentBlock.
 
     Raises:
-        ContentError: it is none, or has a member that the specification does not know.
+        ContentError: the object is not a ContentBlock, or a member is unknown.
     """
     reads = _OBJECTS.get(str(item.get("type")))
     if reads is None:
-        raise ContentError(f"content of type {item.get('type')!r}; there are {', '.join(map(repr, _OBJECTS))}")
+        raise ContentError(f"unknown content type {item.get('type')!r}; use {', '.join(map(repr, _OBJECTS))}")
     make, required, optional = reads
     fields = members(item, f"content of type {item['type']!r}", {"type": "type"} | required, optional | _ABOUT)
     fields.pop("type")
@@ -251,20 +251,20 @@ def of_object(item: Mapping[str, Any]) -> Content:
 
 
 def is_block(item: object) -> bool:
-    """Whether something is a record of content, or looks like an MCP ContentBlock."""
+    """Return True if an item is a content record, or an object with the type of an MCP ContentBlock."""
     if type(item) is dict:
         return isinstance(item.get("type"), str) and item["type"] in _OBJECTS
     return type(item) in _CHECKS
 
 
 def members(item: object, what: str, required: Mapping[str, str], optional: Mapping[str, str]) -> dict[str, Any]:
-    """The members of an object, by the names of a record's fields.
+    """Return the members of an object by the field names of a record.
 
     Raises:
-        ContentError: one is missing, or unknown.
+        ContentError: a member is missing or unknown.
     """
     if not isinstance(item, Mapping):
-        raise ContentError(f"{what}: {type(item).__name__} is no object")
+        raise ContentError(f"{what}: must be an object, not {type(item).__name__}")
     if missing := [name for name in required if name not in item]:
         raise ContentError(f"{what} lacks {', '.join(missing)}")
     if unknown := [name for name in item if name not in required and name not in optional]:
@@ -284,24 +284,24 @@ def _annotations(item: object) -> Annotations:
 
 def _icons(items: object) -> tuple[Icon, ...]:
     if not isinstance(items, list | tuple):
-        raise ContentError(f"icons: {type(items).__name__} is no list")
+        raise ContentError(f"icons: must be a list, not {type(items).__name__}")
     known = {"mimeType": "mime_type", "sizes": "sizes", "theme": "theme"}
     return tuple(Icon(**members(item, "icons", {"src": "src"}, known)) for item in items)
 
 
 def contents_of_object(item: object) -> ResourceContents:
-    """The record that MCP ResourceContents come to.
+    """Return the record for MCP ResourceContents.
 
     Raises:
-        ContentError: they are none.
+        ContentError: the object is not ResourceContents.
     """
     optional = {"mimeType": "mime_type", "text": "text", "blob": "blob", "_meta": "meta"}
     fields = members(item, "resource", {"uri": "uri"}, optional)
     text, blob = fields.pop("text", None), fields.pop("blob", None)
     if (text is None) == (blob is None):
-        raise ContentError("resource: it has either text or blob")
+        raise ContentError("resource: must have either text or blob")
     if text is None and not isinstance(blob, str):
-        raise ContentError(f"resource.blob: {type(blob).__name__} is no text in base64")
+        raise ContentError(f"resource.blob: must be a string in base64, not {type(blob).__name__}")
     return check_contents(ResourceContents(content=_decoded(blob, "resource.blob") if text is None else text, **fields))
 
 

@@ -1,18 +1,18 @@
-"""The one taxonomy of errors: for tool authors, plugins, protocols, the operator and the logs.
+"""The error classes of pegboard, for tool authors, plugins, protocols, operators and logs.
 
     MCPError
-    ├── MCPContextError             the caller's doing
-    │   ├── NotFoundError           no such tool, resource or prompt
-    │   ├── AuthorizationError      the caller may not do this
-    │   │   └── InsufficientScopeError      their token does not allow it
-    │   ├── PromptError             a prompt cannot be given as asked
-    │   └── ResourceError           a resource cannot be read as asked
-    ├── MCPRuntimeError             the server's doing
+    ├── MCPContextError             the caller's request is at fault
+    │   ├── NotFoundError           the tool, resource or prompt does not exist
+    │   ├── AuthorizationError      the caller is not allowed to do this
+    │   │   └── InsufficientScopeError      the caller's token lacks a scope
+    │   ├── PromptError             the arguments of a prompt are invalid
+    │   └── ResourceError           a resource cannot be read
+    ├── MCPRuntimeError             the server is at fault
     │   ├── ProtocolError           a JSON-RPC error with code and data (also exported as McpError)
     │   ├── TransportError          a transport cannot open or keep its channel
     │   └── ServerError
-    │       ├── ConfigError         hostconfig.toml, an environment variable or an option is wrong
-    │       ├── PluginError         a plugin cannot be loaded, or broke a rule of the hooks
+    │       ├── ConfigError         hostconfig.toml, an environment variable or an option is invalid
+    │       ├── PluginError         a plugin cannot be loaded, or breaks a rule of the hooks
     │       │   └── LifespanError   the lifespan of a plugin failed to start
     │       ├── SessionError        the client's session does not allow this (also a base of ClientCapabilityError)
     │       ├── RequestError        a request failed
@@ -27,23 +27,23 @@
             └── ToolRuntimeError    raised while a tool runs
                 ├── ToolSerializationError
                 │   ├── ToolInputError      the arguments do not fit the tool
-                │   └── ToolOutputError     the result does not fit the tool's own declaration
+                │   └── ToolOutputError     the result does not fit the tool's declaration
                 └── ToolExecutionError
-                    ├── RetryableToolError          the model can mend its call and try again
-                    ├── ContextRequiredToolError    the model must ask the person first
-                    │   └── AuthorizationRequiredError      the person, or the operator, must authorize the tool
-                    ├── FatalToolError              nothing the caller can do
-                    ├── UpstreamError               a service answered with an error
+                    ├── RetryableToolError          the model can correct its call and retry
+                    ├── ContextRequiredToolError    the model must ask the user first
+                    │   └── AuthorizationRequiredError      the user or the operator must authorize the tool
+                    ├── FatalToolError              the caller cannot do anything about it
+                    ├── UpstreamError               a service responded with an error
                     │   └── UpstreamRateLimitError
-                    ├── NetworkTransportError       a service did not answer
-                    ├── ClientError                 the client answered a question of the tool with an error
-                    │   ├── ClientTimeoutError      it did not answer in time
-                    │   └── ClientCapabilityError   it does not declare what the question needs
-                    ├── ToolTimeoutError            the tool took longer than it may
-                    └── InteractionError            the tool asks where or how it cannot
+                    ├── NetworkTransportError       a service did not respond
+                    ├── ClientError                 the client responded to the tool's request with an error
+                    │   ├── ClientTimeoutError      the client did not respond in time
+                    │   └── ClientCapabilityError   the client does not declare the capability
+                    ├── ToolTimeoutError            the tool exceeded its time limit
+                    └── InteractionError            the tool cannot ask the client here
 
-What a stranger may see of an error is its message and its machine-readable fields; `developer_message`, causes and
-stack traces stay in the log.
+Callers see the message of an error and its machine-readable fields. `developer_message`, causes and stack traces stay
+in the log.
 """
 
 from pegboard.errors.definition import (

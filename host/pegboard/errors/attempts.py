@@ -1,4 +1,4 @@
-"""Calls into code of authors while the host assembles."""
+"""Calls of authors' functions while the host assembles."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 def attempt(make: Callable[..., T], *arguments: Any) -> T:
-    """Call into what an author wrote while the host assembles.
+    """Call an author's function and return its result.
 
     Raises:
-        ToolDefinitionError: it raised, whatever it was, but for the operator's Ctrl-C.
+        ToolDefinitionError: the function raised an exception other than KeyboardInterrupt.
     """
     try:
         return make(*arguments)

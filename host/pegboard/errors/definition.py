@@ -1,4 +1,4 @@
-"""What goes wrong with a tool: its definition, its arguments and its result."""
+"""Errors of toolkits and tools: definitions, arguments and results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pegboard.errors.protocol import MCPError
 
 
 class ErrorKind(StrEnum):
-    """What went wrong, for programs. The values are part of the public interface."""
+    """The kind of an error, for programs. The values are part of the public API."""
 
     TOOLKIT_LOAD_FAILED = "TOOLKIT_LOAD_FAILED"
     TOOL_DEFINITION_BAD_DEFINITION = "TOOL_DEFINITION_BAD_DEFINITION"
@@ -35,25 +35,25 @@ class ErrorKind(StrEnum):
 
 
 class ToolkitError(MCPError):
-    """Something is wrong with a toolkit or one of its tools.
+    """A toolkit or a tool failed.
 
     Args:
-        message: what the caller is told.
-        developer_message: detail for the log.
-        extra: JSON-ready values for programs; callers see them.
+        message: the message for the caller.
+        developer_message: details for the log.
+        extra: JSON-ready values for programs. Callers see them.
 
     Attributes:
-        kind: what went wrong, for programs.
-        can_retry: whether the same caller may try again with success.
-        status_code: an HTTP status that describes the error, if one does.
-        retry_after_ms: how long to wait before the next try, in milliseconds, if that is known.
-        additional_prompt_content: what the model should know besides; sent with the message.
+        kind: the kind of error, for programs.
+        can_retry: True if the same call may succeed later.
+        status_code: the HTTP status that describes the error, if any.
+        retry_after_ms: the milliseconds to wait before a retry, if known.
+        additional_prompt_content: additional instructions for the model, sent with the message.
     """
 
     default_kind: ClassVar[ErrorKind] = ErrorKind.UNKNOWN
     default_status: ClassVar[int | None] = None
 
-    # here as well as in constructors, for subclasses whose own constructor does not call this one
+    # defaults for subclasses that do not call the constructor
     kind: ErrorKind = ErrorKind.UNKNOWN
     can_retry: bool = False
     status_code: int | None = None
@@ -75,10 +75,10 @@ class ToolkitError(MCPError):
         self.extra = dict(extra) if extra else {}
 
     def to_payload(self, *, stacktrace: bool = False) -> dict[str, Any]:
-        """Everything a log or a trusted caller may want, as JSON-ready values; `developer_message` included.
+        """Return the error as JSON-ready values for a log or a trusted caller, including `developer_message`.
 
         Args:
-            stacktrace: give the way of what caused it, too, where something did.
+            stacktrace: include the stack trace of the cause, if any.
         """
         return {
             "message": self.message,
@@ -107,46 +107,46 @@ class ToolkitLoadError(ToolkitError):
 
 
 class ToolError(ToolkitError):
-    """Something is wrong with a tool."""
+    """A tool failed."""
 
 
 class ToolDefinitionError(ToolError):
-    """A tool's definition cannot be served; it costs that tool alone."""
+    """The definition of a tool is invalid. Only this tool is disabled."""
 
     default_kind = ErrorKind.TOOL_DEFINITION_BAD_DEFINITION
 
 
 class ToolInputSchemaError(ToolDefinitionError):
-    """A tool's parameters cannot be described as a JSON Schema."""
+    """The parameters of a tool have no JSON Schema."""
 
     default_kind = ErrorKind.TOOL_DEFINITION_BAD_INPUT_SCHEMA
 
 
 class ToolOutputSchemaError(ToolDefinitionError):
-    """A tool's result cannot be described as a JSON Schema."""
+    """The result of a tool has no JSON Schema."""
 
     default_kind = ErrorKind.TOOL_DEFINITION_BAD_OUTPUT_SCHEMA
 
 
 class ToolRuntimeError(ToolError, RuntimeError):
-    """Raised while a tool runs; the call fails, with this message for the model."""
+    """A tool failed while it ran. The model receives the message."""
 
     default_kind = ErrorKind.TOOL_RUNTIME_FATAL
 
 
 class ToolSerializationError(ToolRuntimeError):
-    """Arguments or results could not be converted."""
+    """The arguments or the result of a tool cannot be converted."""
 
 
 class ToolInputError(ToolSerializationError):
-    """The arguments do not fit the tool's input schema. The model can mend them."""
+    """The arguments do not fit the input schema of the tool. The model can correct them."""
 
     default_kind = ErrorKind.TOOL_RUNTIME_BAD_INPUT_VALUE
     default_status = 400
 
 
 class ToolOutputError(ToolSerializationError):
-    """The tool returned something other than it declares."""
+    """The result does not fit the declaration of the tool."""
 
     default_kind = ErrorKind.TOOL_RUNTIME_BAD_OUTPUT_VALUE
     default_status = 500

@@ -1,4 +1,4 @@
-"""What goes wrong while a tool does its work: raise these, or subclasses of yours, with a message for the model."""
+"""Errors that tools raise, with a message for the model."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _LOCAL = ("http://localhost", "http://127.0.0.1", "http://[::1]")
 
 
 class ToolExecutionError(ToolRuntimeError):
-    """The tool could not do what it was asked; raise it, or a subclass, with a message that helps the model."""
+    """The tool failed. Raise it, or a subclass, with a message that helps the model."""
 
 
 class RetryableToolError(ToolExecutionError):
-    """The model can mend its call and try again.
+    """The model can correct its call and retry.
 
     Args:
-        message: what went wrong.
-        developer_message: detail for the log.
-        additional_prompt_content: what the model should know for the next try; sent with the message.
-        retry_after_ms: how long to wait before the next try, in milliseconds.
+        message: the problem.
+        developer_message: details for the log.
+        additional_prompt_content: instructions for the retry, sent with the message.
+        retry_after_ms: the milliseconds to wait before the retry.
         extra: JSON-ready values for programs.
     """
 
@@ -43,7 +43,7 @@ class RetryableToolError(ToolExecutionError):
 
 
 class ContextRequiredToolError(ToolExecutionError):
-    """The model must ask the person for something before it tries again; the text says what."""
+    """The model must ask the user for information before it retries. `additional_prompt_content` names it."""
 
     default_kind = ErrorKind.TOOL_RUNTIME_CONTEXT_REQUIRED
 
@@ -60,20 +60,20 @@ class ContextRequiredToolError(ToolExecutionError):
 
 
 class AuthorizationRequiredError(ContextRequiredToolError):
-    """The tool needs a token of a provider, and nobody has one for this person.
+    """The tool requires a token of a provider, and the user has none.
 
     Args:
-        provider: the provider's id, or the name under which an operator keeps its tokens.
-        scopes: what the token must allow, in the provider's words.
-        url: the page on which the person authorizes, https, or http on this machine; None where there is none.
-        authorization_id: by which whoever made the page knows the request.
-        status: "not_started"; "pending" where somebody waits for the person; "failed" where it went wrong.
-        title: the provider's name for people.
-        hint: how the operator provides the token, where nobody can be asked: "the secret ACME_TOKEN is not set; ...".
-        developer_message: detail for the log.
+        provider: the id of the provider, or the name under which the operator stores its tokens.
+        scopes: the scopes that the token must have.
+        url: the page on which the user authorizes: https, or http on this machine. None if there is no page.
+        authorization_id: the id of the authorization request.
+        status: "not_started"; "pending" if the provider waits for the user; "failed" if the authorization failed.
+        title: the display name of the provider.
+        hint: how the operator provides the token, such as "the secret ACME_TOKEN is not set; ...".
+        developer_message: details for the log.
 
     Raises:
-        ValueError: the URL is none that a person should open.
+        ValueError: the URL is not safe to open.
     """
 
     provider: str = ""
@@ -101,12 +101,12 @@ class AuthorizationRequiredError(ContextRequiredToolError):
         self.url = url
         self.authorization_id = authorization_id
         self.status = status or ("not_started" if url is None else "pending")
-        message, advice = self._told(title or provider, hint)
+        message, advice = self._message(title or provider, hint)
         super().__init__(message, advice, developer_message)
         self.can_retry = self.status == "failed"
 
-    def _told(self, whose: str, hint: str) -> tuple[str, str]:
-        """What went wrong, and what the model should do."""
+    def _message(self, whose: str, hint: str) -> tuple[str, str]:
+        """Return the message, and the instructions for the model."""
         allowing = f" that allows {', '.join(self.scopes)}" if self.scopes else ""
         needed = f"Authorization required: this tool needs a token of {whose}{allowing}"
         if self.url is not None:
@@ -131,18 +131,18 @@ class AuthorizationRequiredError(ContextRequiredToolError):
 
 
 class FatalToolError(ToolExecutionError):
-    """Nothing the caller can do."""
+    """The tool failed, and the caller cannot do anything about it."""
 
     default_status = 500
 
 
 class UpstreamError(ToolExecutionError):
-    """A service that the tool uses answered with an error; its status decides the kind.
+    """A service that the tool uses responded with an error.
 
     Args:
-        message: what went wrong, without URLs or bodies of the service.
-        developer_message: detail for the log.
-        status_code: the HTTP status of the service; `kind` and `can_retry` follow from it.
+        message: the problem, without URLs and bodies of the service.
+        developer_message: details for the log.
+        status_code: the HTTP status of the service. It decides `kind` and `can_retry`.
         extra: JSON-ready values for programs.
     """
 
@@ -163,12 +163,12 @@ class UpstreamError(ToolExecutionError):
 
 
 class UpstreamRateLimitError(UpstreamError):
-    """A service asks to wait.
+    """A service limits the rate of requests.
 
     Args:
-        message: what went wrong.
-        retry_after_ms: how long to wait, in milliseconds.
-        developer_message: detail for the log.
+        message: the problem.
+        retry_after_ms: the milliseconds to wait.
+        developer_message: details for the log.
         extra: JSON-ready values for programs.
     """
 
@@ -187,10 +187,10 @@ class UpstreamRateLimitError(UpstreamError):
 
 
 class NetworkTransportError(ToolExecutionError):
-    """A service that the tool uses did not answer.
+    """A service that the tool uses did not respond.
 
     Raises:
-        ValueError: `kind` is none of the NETWORK_TRANSPORT kinds.
+        ValueError: `kind` is not a NETWORK_TRANSPORT kind.
     """
 
     default_kind = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED
@@ -212,13 +212,13 @@ class NetworkTransportError(ToolExecutionError):
 
 
 class ClientError(ToolExecutionError, ServerRequestError, ResponseError):
-    """The client answered a question of the tool with an error, or with something that is no answer to it.
+    """The client responded to a request of the tool with an error or an invalid result.
 
     Args:
-        message: what it said.
-        developer_message: detail for the log.
-        code: the JSON-RPC error code, None where it sent none.
-        data: the JSON-RPC error's data.
+        message: the message of the client.
+        developer_message: details for the log.
+        code: the JSON-RPC error code, if the client sent one.
+        data: the data of the JSON-RPC error.
     """
 
     code: int | None = None
@@ -233,14 +233,14 @@ class ClientError(ToolExecutionError, ServerRequestError, ResponseError):
 
 
 class ClientTimeoutError(ClientError, TimeoutError):
-    """The client did not answer a question of the tool in time."""
+    """The client did not respond to a request of the tool in time."""
 
 
 class ClientCapabilityError(ClientError, SessionError):
-    """The client does not declare what a question of the tool needs.
+    """The client does not declare the capability that a request of the tool requires.
 
     Args:
-        capability: the name of it, such as "sampling" or "elicitation.url".
+        capability: its name, such as "sampling" or "elicitation.url".
     """
 
     capability: str = ""
@@ -251,7 +251,7 @@ class ClientCapabilityError(ClientError, SessionError):
 
     @property
     def required(self) -> dict[str, Any]:
-        """It as a ClientCapabilities object, such as `{"elicitation": {"url": {}}}`."""
+        """The capability as a ClientCapabilities object, such as `{"elicitation": {"url": {}}}`."""
         required: dict[str, Any] = {}
         for part in reversed(self.capability.split(".")):
             required = {part: required}
@@ -259,13 +259,13 @@ class ClientCapabilityError(ClientError, SessionError):
 
 
 class ToolTimeoutError(ToolExecutionError, TimeoutError):
-    """The tool took longer than it may. The host raises it; what the tool did until then may have happened.
+    """The tool exceeded its time limit. Its effects until then may have happened. The host raises this error.
 
     Args:
-        message: what the caller is told.
-        developer_message: detail for the log.
-        additional_prompt_content: what the model should do about it.
-        can_retry: whether the same call may be made again without doing anything twice.
+        message: the message for the caller.
+        developer_message: details for the log.
+        additional_prompt_content: instructions for the model.
+        can_retry: True if the same call may be repeated safely.
         extra: JSON-ready values for programs.
     """
 
@@ -288,7 +288,7 @@ class ToolTimeoutError(ToolExecutionError, TimeoutError):
 
 
 class InteractionError(ToolExecutionError):
-    """The tool asks its client where or how it cannot: from a sync function, or otherwise than it did before."""
+    """The tool cannot ask the client: it is a sync function, or its questions differ from those before the retry."""
 
     default_status = 500
 
@@ -308,6 +308,6 @@ def _upstream_kind(status: int) -> ErrorKind:
 
 
 def _may_be_opened(url: str) -> bool:
-    """Whether a person may be asked to open it: on the way nobody listens, and no blank hides where it leads."""
+    """Return True if a URL is safe to open: encrypted or local, and without characters that hide its target."""
     secure = url.startswith("https://") or any(url == one or url.startswith((f"{one}/", f"{one}:")) for one in _LOCAL)
     return secure and url.isascii() and url.isprintable() and " " not in url

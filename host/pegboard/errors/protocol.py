@@ -1,4 +1,4 @@
-"""What goes wrong between a caller and the server, whatever is called."""
+"""Errors between a caller and the server, and errors of the host."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any
 
 
 class MCPError(Exception):
-    """Root of everything pegboard raises on purpose; its message is fit for whoever called."""
+    """The base class of all errors of pegboard. The caller may see the message."""
 
     @property
     def message(self) -> str:
-        """The text that the caller may see."""
+        """The message for the caller."""
         return str(self)
 
 
 class MCPContextError(MCPError):
-    """The caller asked for something that cannot be given."""
+    """The caller's request is at fault."""
 
 
 class NotFoundError(MCPContextError):
-    """There is no such tool, resource or prompt.
+    """The tool, resource or prompt does not exist.
 
     Args:
-        message: what the caller is told.
+        message: the message for the caller.
         data: machine-readable detail, such as `{"uri": ...}`.
     """
 
@@ -35,14 +35,14 @@ class NotFoundError(MCPContextError):
 
 
 class AuthorizationError(MCPContextError):
-    """The caller may not do this."""
+    """The caller is not allowed to do this."""
 
 
 class InsufficientScopeError(AuthorizationError):
-    """The caller's token does not allow this.
+    """The caller's token lacks a scope.
 
     Args:
-        scopes: what it must allow.
+        scopes: the required scopes.
     """
 
     scopes: tuple[str, ...] = ()
@@ -53,15 +53,15 @@ class InsufficientScopeError(AuthorizationError):
 
 
 class PromptError(MCPContextError):
-    """A prompt cannot be given as asked: unknown or missing arguments."""
+    """The arguments of a prompt are unknown or missing."""
 
 
 class ResourceError(MCPContextError):
-    """A resource cannot be read as asked."""
+    """A resource cannot be read."""
 
 
 class MCPRuntimeError(MCPError):
-    """The server could not do its part."""
+    """The server is at fault."""
 
 
 class ProtocolError(MCPRuntimeError):
@@ -70,10 +70,10 @@ class ProtocolError(MCPRuntimeError):
     Args:
         code: the JSON-RPC or MCP error code.
         message: one sentence.
-        data: any JSON value with details, left out when None.
+        data: details as a JSON value. None is left out.
     """
 
-    code: int = -32603  # internal error, for subclasses whose own constructor does not call this one
+    code: int = -32603  # internal error, for subclasses that do not call this constructor
     data: Any = None
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
@@ -90,7 +90,7 @@ class TransportError(MCPRuntimeError):
 
     Args:
         message: the problem and its fix, for the operator.
-        final: the transport has served and ended; the host does not start it again, and the command exits with 1.
+        final: the transport has ended. The host does not restart it, and the command exits with 1.
     """
 
     final: bool = False
@@ -101,7 +101,7 @@ class TransportError(MCPRuntimeError):
 
 
 class ServerError(MCPRuntimeError):
-    """The host itself cannot do what it was started for."""
+    """The host failed."""
 
 
 class SessionError(ServerError):
@@ -124,10 +124,10 @@ class ResponseError(ServerError):
 
 
 class ConfigError(ServerError):
-    """The configuration is wrong. All problems found are told at once, one a line.
+    """The configuration is invalid. The message lists all problems, one per line.
 
     Args:
-        problems: what is wrong, each with file, line and key where known (`ConfigProblem` or text).
+        problems: the problems with file, line and key if known (`ConfigProblem` or a string).
     """
 
     problems: tuple[object, ...] = ()
@@ -138,7 +138,7 @@ class ConfigError(ServerError):
 
 
 class PluginError(ServerError):
-    """A plugin cannot be loaded, or it broke a rule of the hooks."""
+    """A plugin cannot be loaded, or breaks a rule of the hooks."""
 
 
 class LifespanError(PluginError):

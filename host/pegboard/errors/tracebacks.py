@@ -1,4 +1,4 @@
-"""Exceptions as text: as Python shows them, and shortened where that would take long.
+"""Exceptions as strings, in the format of Python. Very long tracebacks are shortened.
 
 Formatting takes time for every frame, cause and member of a group: seconds for an endless recursion.
 """
@@ -11,29 +11,29 @@ from itertools import islice
 from types import TracebackType
 
 MAX_FRAMES = 1200
-"""Of all exceptions together; the default recursion limit of Python has its room."""
+"""The number of frames of all exceptions that are formatted in full. The default recursion limit fits."""
 MAX_EXCEPTIONS = 40
-"""Causes, contexts and members of groups."""
+"""The number of causes, contexts and members of groups that are formatted in full."""
 EDGE_FRAMES = 20
-"""How many frames of either end are shown of a long traceback."""
+"""The number of frames shown at each end of a long traceback."""
 SHOWN_EXCEPTIONS = 10
-"""How many exceptions are shown of a long chain or of a large group."""
+"""The number of exceptions shown of a long chain or a large group."""
 
 
 class ShortFormatter(logging.Formatter):
     """A log formatter that shortens very long tracebacks."""
 
     def formatException(self, ei: tuple[object, BaseException | None, object]) -> str:  # noqa: N802 - as logging has it
-        """Return the exception as text."""
+        """Return the exception as a string."""
         return "" if ei[1] is None else traceback_text(ei[1], ei[2]).rstrip("\n")  # type: ignore[arg-type]  # a traceback
 
 
 def traceback_text(error: BaseException, trace: TracebackType | None = None) -> str:
-    """Return an exception with its traceback, its causes and its members as text.
+    """Return an exception with its traceback, its causes and its members as a string.
 
     Args:
         error: the exception.
-        trace: the traceback to show for it; its own when None.
+        trace: the traceback to show instead of its own.
     """
     from traceback import format_exception
 
@@ -65,7 +65,7 @@ def _traces(error: BaseException) -> Iterator[TracebackType]:
 
 
 def _short(error: BaseException) -> Iterator[str]:
-    """Yield the last exceptions of a chain, the first of them first."""
+    """Yield the last exceptions of a chain, oldest first."""
     chain = list(islice(_chain(error), SHOWN_EXCEPTIONS + 1))
     if len(chain) > SHOWN_EXCEPTIONS:
         chain.pop()

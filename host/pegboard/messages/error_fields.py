@@ -1,4 +1,4 @@
-"""The fields of errors that authors raise: whether any protocol can send them."""
+"""The fields of errors that authors raise, checked before a protocol sends them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pegboard.wire.codec import decode, encode
 logger = logging.getLogger("pegboard")
 
 MAX_EXTRA_BYTES = 8 * 1024
-"""How much JSON the `extra` of an error may hold; what is larger is left out."""
+"""The size of the `extra` of an error as JSON. Larger values are removed."""
 
 
 def describe_error(error: BaseException) -> str:
-    """An exception in a line of the log."""
+    """Return an exception as a line for the log."""
     return f"{type(error).__name__}: {error}" if speaks(error) else type(error).__name__
 
 
 def speaks(thing: object) -> bool:
-    """Whether something of an author's can say what it is."""
+    """Return True if `str()` of an author's object works."""
     try:
         return bool(str(thing) or True)
     except Exception:  # noqa: BLE001 - the author's own __str__
@@ -28,7 +28,7 @@ def speaks(thing: object) -> bool:
 
 
 def presentable(error: ToolkitError) -> bool:
-    """Whether an error holds what its fields promise, so that any protocol can send it; `extra` is made JSON."""
+    """Return True if all fields of an error have valid types, and convert `extra` to JSON."""
     given: list[tuple[object, Any]] = [
         (error.additional_prompt_content, str | None),
         (error.retry_after_ms, int | None),
@@ -48,7 +48,7 @@ def presentable(error: ToolkitError) -> bool:
 
 
 def _json(error: ToolkitError) -> dict[str, Any]:
-    """The `extra` of an error as JSON has it; nothing where JSON has no form for it, or it is too much."""
+    """Return the `extra` of an error as JSON, or an empty dict if it is invalid or too large."""
     try:
         text = encode(error.extra)
         extra = decode(text) if len(text) <= MAX_EXTRA_BYTES else None
@@ -57,5 +57,5 @@ def _json(error: ToolkitError) -> dict[str, Any]:
     if isinstance(extra, dict):
         return extra
     name = type(error).__name__
-    logger.error("the extra of a %s is left out: it is no JSON object of at most %d bytes", name, MAX_EXTRA_BYTES)
+    logger.error("the extra of a %s was removed: it must be a JSON object of at most %d bytes", name, MAX_EXTRA_BYTES)
     return {}

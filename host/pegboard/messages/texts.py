@@ -1,8 +1,8 @@
-"""What texts shown to clients may hold: nothing that a person does not see, and that a model reads all the same.
+"""Invisible characters in strings for clients: people do not see them, but a model reads them.
 
-Refused are control characters, invisible ones, characters that turn the order of text round, private ones and halves.
-Joiners and variation selectors are taken where writing needs them: inside emoji, between letters of scripts that join
-them, after ideographs. Only texts that are not plain ASCII need this module (`is_plain`).
+Control characters, invisible characters, characters that change the order of text, private characters and lone
+surrogates are rejected. Joiners and variation selectors are accepted where scripts and emoji need them. Plain ASCII
+needs no check (`is_plain`).
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ _FLAGS = re.compile(
     "\U0001f3f4(?:\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074"
     "|\U000e0077\U000e006c\U000e0073))\U000e007f"
 )
-"""England, Scotland and Wales: the only emoji that are spelt with tags."""
+"""The flags of England, Scotland and Wales, the only emoji with tags."""
 _KEYCAP = "\u20e3"
 _UNNAMED = {"Cc": "a control character", "Co": "a character of private use", "Cs": "half a character"}
 _FIRST_JOINING = 0x0590
-"""Scripts before this one have no use for joiners."""
+"""The first character of the scripts that need joiners."""
 
 
 def is_plain(text: str) -> bool:
-    """Whether a text is in order by a look at its characters' kinds alone."""
+    """Return True if a string has only printable ASCII characters, line feeds and tabs."""
     return text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
 
 
 def escape_invisible(text: str, kept: str = "") -> str:
-    """Escape every character that controls a terminal, breaks a line, is not seen, or reorders what is seen.
+    """Escape every character that controls a terminal, breaks a line, is invisible, or changes the order of text.
 
     Args:
-        text: the text.
-        kept: characters that stay, such as line breaks.
+        text: the string.
+        kept: the characters to keep, such as line breaks.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -54,17 +54,17 @@ def _is_seen(char: str) -> bool:
 
 
 def complaint(text: str) -> str | None:
-    """What is hidden in a text, and where; None when nothing is."""
+    """Return the first invisible character of a string and its position, or None."""
     for found in _SUSPECTS.finditer(text):
         if not _belongs(text, found.start()):
             char = found.group()
             name = unicodedata.name(char, "") or _UNNAMED.get(unicodedata.category(char), "no character")
-            return f"has U+{ord(char):04X} ({name}) at position {found.start()}, which is not seen; remove it"
+            return f"has U+{ord(char):04X} ({name}) at position {found.start()}, which is invisible; remove it"
     return None
 
 
 def complaints(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str]]:
-    """What is hidden in the texts of a JSON value, the names of its members included, and where."""
+    """Yield the path and the problem of each string in a JSON value that has invisible characters, names included."""
     if isinstance(value, str):
         if not is_plain(value) and (found := complaint(value)):
             yield path, found
@@ -79,7 +79,7 @@ def complaints(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, st
 
 
 def _belongs(text: str, place: int) -> bool:
-    """Whether writing needs a character that is not seen, where it stands."""
+    """Return True if a script or an emoji needs an invisible character at this position."""
     char, before, after = text[place], text[place - 1 : place], text[place + 1 : place + 2]
     if not before:
         return False

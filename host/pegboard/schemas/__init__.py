@@ -1,1 +1,1 @@
-"""What arguments and results must be: signatures and schemas, compiled once."""
+"""Signatures of tools and JSON Schemas, compiled once."""

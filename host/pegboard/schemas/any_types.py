@@ -1,7 +1,7 @@
-"""Types as pydantic understands them: schemas for clients, validators for calls. Plain ones need not be asked about.
+"""Schemas and validators that pydantic makes of types. `plain_types` compiles simple types faster.
 
-The arguments of a function are one TypedDict, so that parameters may have any name and an absent argument takes the
-function's default.
+The arguments of a function are one TypedDict, so that parameters may have any name, and a missing argument takes the
+default of the function.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ from pegboard.schemas.plain_types import JsonObject, Parameter, is_shown_default
 from pegboard.schemas.subschemas import subschemas
 from pegboard.wire.codec import is_finite
 
-_MEND = "say it with plain data, a TypedDict, a dataclass or a pydantic model"
+_ADVICE = "use plain data, a TypedDict, a dataclass or a pydantic model"
 _BUILDING = re.compile(r'^Error building "\S+" validator:\s+(?:\w+Error: )?')
-"""How pydantic begins to say what is wrong with a limit."""
+"""The beginning of pydantic's message about an invalid limit."""
 _SIZES: Any = tuple(FieldInfo.metadata_lookup[limit] for limit in ("min_length", "max_length"))
 _SIZELESS = (int, float, bool, decimal.Decimal, complex)
 _PLAIN = (str, int, float, bool, type(None))
 
 
 class _RefusedError(Exception):
-    """A type that has a schema, and cannot be served."""
+    """A type has a schema and cannot be served."""
 
 
 class _Schemas(GenerateJsonSchema):
-    """Without the titles that pydantic makes of names, which cost tokens and say nothing."""
+    """JSON Schemas without the titles that pydantic derives from names. Titles cost tokens."""
 
     ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - the base class's own form
 
     def encode_default(self, dft: Any) -> Any:
-        # pydantic builds a whole adapter for each default, a third of the time that a signature takes
+        # pydantic builds an adapter for each default, which takes a third of the time of a signature
         if dft is None or type(dft) in (bool, int, str):
             return dft
         encoded = super().encode_default(dft)
         if not is_finite((encoded,)):
-            raise PydanticSerializationError("JSON has no form for NaN and infinities")
+            raise PydanticSerializationError("JSON cannot express NaN and infinities")
         return encoded
 
     def field_title_should_be_set(self, schema: Any) -> bool:
@@ -60,11 +60,11 @@ class _Schemas(GenerateJsonSchema):
 
     def generator_schema(self, schema: Any) -> JsonObject:
         raise _RefusedError(
-            "what is iterated over comes unchecked; write list[...], or Sequence[...] where a list must not change"
+            "its items would not be validated; use list[...], or Sequence[...] for a list that must not change"
         )
 
     def is_subclass_schema(self, schema: Any) -> JsonObject:
-        raise _RefusedError("JSON has no form for classes")
+        raise _RefusedError("JSON cannot express classes")
 
     def literal_schema(self, schema: Any) -> JsonObject:
         for value in schema["expected"]:
@@ -77,7 +77,7 @@ class _Schemas(GenerateJsonSchema):
             for one in schema["members"]:
                 self._check_choice(one, isinstance(one.value, _PLAIN))
             return found
-        # flags are given together, as the sum of their values; some take bits that have no name as well
+        # flags are combined as the sum of their values; some accept bits without a name as well
         del found["enum"]
         if schema["cls"]._boundary_ is enum.KEEP:
             return found
@@ -88,24 +88,24 @@ class _Schemas(GenerateJsonSchema):
         found = super().dict_schema(schema)
         names = self.resolve_ref_schema(found.get("propertyNames", {}))
         choices = names.get("enum", [names["const"]] if "const" in names else [])
-        if any(type(one) is not str for one in choices):  # the names of JSON's members are texts, whatever they mean
+        if any(type(one) is not str for one in choices):  # names of members are strings in JSON
             found["propertyNames"] = {"enum": list(to_jsonable_python(dict.fromkeys(choices)))}
         return found
 
     def _check_choice(self, value: Any, is_plain: bool) -> None:
         if not is_plain and self.mode == "validation":
-            raise _RefusedError(f"no JSON value becomes {value!r}; name choices by texts or numbers")
+            raise _RefusedError(f"no JSON value becomes {value!r}; use strings or numbers as choices")
 
 
 def pydantic_arguments(given: Mapping[str, Parameter]) -> tuple[Any, JsonObject]:
-    """What checks a function's arguments, and their schema.
+    """Return the validator of a function's arguments, and their schema.
 
     Raises:
-        ToolInputSchemaError: one of them cannot be described.
+        ToolInputSchemaError: an argument has no schema.
     """
     _check_aliases(given)
     fields = {name: _field(one) for name, one in given.items()}
-    make: Any = TypedDict  # made of a signature, not written down: no type checker can follow
+    make: Any = TypedDict  # dynamic, so that type checkers cannot follow
     kind = make("arguments", fields)
     kind.__pydantic_config__ = ConfigDict(extra="forbid", hide_input_in_errors=True, allow_inf_nan=False)
     try:
@@ -124,10 +124,10 @@ def pydantic_arguments(given: Mapping[str, Parameter]) -> tuple[Any, JsonObject]
 
 
 def pydantic_result(annotation: Any) -> tuple[Any, Any, JsonObject]:
-    """What checks a result, what makes JSON of it, and its schema.
+    """Return the validator and the serializer of a result, and its schema.
 
     Raises:
-        ToolOutputSchemaError: it cannot be described.
+        ToolOutputSchemaError: the result has no schema.
     """
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(annotation)
@@ -138,7 +138,7 @@ def pydantic_result(annotation: Any) -> tuple[Any, Any, JsonObject]:
 
 
 def _check_aliases(given: Mapping[str, Parameter]) -> None:
-    """Refuse aliases that are the names of others: one of the two could never be given."""
+    """Raise if two parameters have the same name for callers."""
     known: dict[str, str] = {}
     for name, one in given.items():
         said = [extra.validation_alias for extra in (*one.extras, one.default) if isinstance(extra, FieldInfo)]
@@ -149,17 +149,17 @@ def _check_aliases(given: Mapping[str, Parameter]) -> None:
 
 
 def _check_limits(given: Parameter) -> None:
-    """Refuse limits of size for what has none, which pydantic finds at the call."""
+    """Raise for limits of length on types without a length, which pydantic would find only during a call."""
     is_union = get_origin(given.type) in (Union, UnionType)
     kinds = get_args(given.type) if is_union else (given.type,)
     for extra in (*given.extras, given.default):
         for limit in extra.metadata if isinstance(extra, FieldInfo) else (extra,):
             if isinstance(limit, _SIZES) and any(kind in _SIZELESS for kind in kinds):
-                raise _RefusedError(f"it has no length that could be limited; limit values with ge and le ({limit})")
+                raise _RefusedError(f"it has no length to limit; limit values with ge and le ({limit})")
 
 
 def _field(given: Parameter) -> Any:
-    """The TypedDict field of one parameter."""
+    """Return the TypedDict field of a parameter."""
     extras = list(given.extras)
     if given.description is not None:
         extras.append(Field(description=given.description))
@@ -174,7 +174,7 @@ def _field(given: Parameter) -> Any:
 
 
 def _check_unions(schema: JsonObject) -> None:
-    """Refuse unions of which two forms are the same to a model: which of them its value becomes would be chance."""
+    """Raise for unions in which two forms have the same members: the form of a value would be arbitrary."""
     definitions = schema.get("$defs", {})
     for one in subschemas(schema):
         forms = one.schema.get("anyOf", ())
@@ -184,8 +184,9 @@ def _check_unions(schema: JsonObject) -> None:
             members = _members(definitions.get(name, form))
             if same := [other for other, its in known if members and its == members]:
                 raise ToolInputSchemaError(
-                    f"{_owner(one.path)}: {same[0]} and {name} have the same members, so that nothing tells them "
-                    'apart; give each a field of a Literal of its own, and the union Field(discriminator="that field")'
+                    f"{_owner(one.path)}: {same[0]} and {name} have the same members, so that their values "
+                    "look the same; add a field with its own Literal to each, and "
+                    'Field(discriminator="that field") to the union'
                 )
             known.append((name, members))
 
@@ -195,7 +196,7 @@ def _owner(path: FieldPath) -> str:
 
 
 def _members(form: JsonObject) -> JsonObject:
-    """What an object must be, without what is said about it."""
+    """Return the rules of an object, without descriptions."""
     if not form.get("properties"):
         return {}
     bare = {
@@ -206,7 +207,7 @@ def _members(form: JsonObject) -> JsonObject:
 
 
 def _culprit(fields: Mapping[str, Any], given: Mapping[str, Parameter]) -> str | None:
-    """Which parameter it is that cannot be described."""
+    """Return the problem of the first parameter without a schema."""
     for name, field in fields.items():
         inner = get_args(field)[0] if get_origin(field) is NotRequired else field
         try:
@@ -219,7 +220,7 @@ def _culprit(fields: Mapping[str, Any], given: Mapping[str, Parameter]) -> str |
 
 def _why(annotation: Any, error: Exception) -> str:
     if isinstance(error, (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema)):
-        return f"the type {inspect.formatannotation(annotation)} has no JSON Schema; {_MEND}"
+        return f"the type {inspect.formatannotation(annotation)} has no JSON Schema; {_ADVICE}"
     if isinstance(error, _RefusedError):
         return f"the type {inspect.formatannotation(annotation)} cannot be served: {error}"
     return _in_one_line(error)

@@ -1,4 +1,4 @@
-"""Booleans where a schema has numbers: Python counts True as 1, and a model that sends `true` for a number erred."""
+"""Booleans in place of numbers. Python accepts True as 1, but a model that sends `true` for a number made a mistake."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _NUMBERS = ("integer", "number")
 
 
 def misplaced(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[tuple[FieldPath, str]]:
-    """Where arguments that a validator took hold a boolean for a number, and what is wrong there.
+    """Return the path and the problem of each boolean that is in place of a number.
 
     Args:
-        arguments: as they were sent.
-        schema: that of the arguments.
+        arguments: the arguments as the client sent them.
+        schema: their JSON Schema.
     """
     return _Search(schema).of(arguments, schema, ())
 
@@ -45,7 +45,7 @@ class _Search:
         return [found for key, one in inner for found in self.of(value[key], one, (*path, key))]
 
     def _is_for(self, value: Any, form: Any) -> bool:
-        """Whether one of several forms may be that of a value, by its type alone."""
+        """Return True if the type of a form of a union fits the value."""
         while isinstance(form, Mapping) and "$ref" in form:
             form = self._definitions.get(form["$ref"].rpartition("/")[2])
         kind = form.get("type") if isinstance(form, Mapping) else None

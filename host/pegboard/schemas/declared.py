@@ -1,6 +1,6 @@
-"""Functions whose author wrote the JSON Schema of their arguments or of their result, instead of types.
+"""Functions whose author wrote the JSON Schema of the arguments or of the result.
 
-Arguments reach the function as they came, without conversions and defaults of the schema.
+The function receives the arguments unchanged: no conversions, no defaults of the schema.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _MAPPINGS = (dict, Mapping)
 
 
 class Arguments(NamedTuple):
-    """How arguments are checked, and what the function is called with.
+    """The schema of arguments, and how the function takes them.
 
     Attributes:
-        schema: what they have to fit.
-        whole: the parameter that takes all of them as one dict, None when each has its own.
-        named: the parameters there are, None when the function takes any.
+        schema: the JSON Schema of the arguments.
+        whole: the parameter that takes all arguments as one dict, None if each argument has its own.
+        named: the parameters of the function, None if it takes any.
         context_parameter: the parameter that takes the Context.
     """
 
@@ -36,10 +36,10 @@ class Arguments(NamedTuple):
     context_parameter: str | None
 
     def keywords(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Keyword arguments for the function.
+        """Return the keyword arguments of the function.
 
         Raises:
-            ToolInputError: the arguments do not fit.
+            ToolInputError: the arguments do not fit the schema.
         """
         if found := self.schema.problems(arguments):
             raise schema_error(found, self.schema.schema)
@@ -55,26 +55,28 @@ class Arguments(NamedTuple):
 def compile_arguments(
     given: Any, parameters: Sequence[inspect.Parameter], hints: Mapping[str, Any], context_parameter: str | None
 ) -> Arguments:
-    """Compile the schema of a function's arguments, and find out how the function takes them.
+    """Compile the schema of a function's arguments.
 
     Args:
         given: the schema.
-        parameters: the function's parameters but for the one that takes the Context.
+        parameters: the parameters of the function, except for the one that takes the Context.
         hints: their types.
-        context_parameter: that one, None when there is none.
+        context_parameter: the parameter that takes the Context, if any.
 
     Raises:
-        ToolInputSchemaError: the schema is not sound, or not the function's.
+        ToolInputSchemaError: the schema is invalid, or does not fit the function.
     """
     schema = compile_schema(given, "its input schema", ToolInputSchemaError)
     if schema.schema.get("type") != "object":
-        raise ToolInputSchemaError('the input schema has to say `"type": "object"` at its root')
+        raise ToolInputSchemaError('the input schema must have `"type": "object"` at its root')
     properties = schema.schema.get("properties", {})
     for parameter in parameters:
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
-            raise ToolInputSchemaError(f"parameter {parameter.name!r} is positional; arguments are given by name")
+            raise ToolInputSchemaError(f"parameter {parameter.name!r} is positional; make it a keyword parameter")
     if context_parameter in properties:
-        raise ToolInputSchemaError(f"the property {context_parameter!r} has the name of the parameter for the Context")
+        raise ToolInputSchemaError(
+            f"the property {context_parameter!r} has the name of the parameter for the Context; rename one of them"
+        )
     if len(parameters) == 1 and _takes_all(parameters[0], hints) and parameters[0].name not in properties:
         return Arguments(schema, parameters[0].name, None, context_parameter)
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
@@ -102,17 +104,17 @@ def _takes_all(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> bool:
 
 
 def compile_result(given: Any) -> tuple[Callable[[Any], Any], dict[str, Any]]:
-    """What makes a result JSON-ready and checks it, and the schema.
+    """Return the function that converts and validates a result, and the schema.
 
     Raises:
-        ToolOutputSchemaError: the schema is not sound.
+        ToolOutputSchemaError: the schema is invalid.
     """
     schema = compile_schema(given, "its output schema", ToolOutputSchemaError)
 
     def checked(value: Any) -> Any:
         plain = to_jsonable_python(value, inf_nan_mode="constants", bytes_mode="base64", by_alias=True)
         if not is_finite((plain,)):
-            raise ValueError("JSON has no form for NaN and infinities")
+            raise ValueError("JSON cannot express NaN and infinities")
         if found := schema.problems(plain):
             raise ValueError("; ".join(line(path, text) for path, text in found[:10]))
         return plain

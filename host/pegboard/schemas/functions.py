@@ -1,4 +1,4 @@
-"""What can be read off a function: its parameters, their types, what its author says of each. It makes no schema."""
+"""The parameters of a function, their types and descriptions."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Parts(NamedTuple):
     """The parameters of a function.
 
     Attributes:
-        given: those that callers give, by the names of arguments.
-        renamed: the parameters that have another name as arguments, by that name.
-        context: the parameter that takes the Context, None when there is none.
+        given: the parameters that callers set, by the names of arguments.
+        renamed: the parameters whose arguments have another name, by that name.
+        context: the parameter that takes the Context, if any.
     """
 
     given: Mapping[str, Parameter]
@@ -31,14 +31,14 @@ class Parts(NamedTuple):
 
 
 def parameters_of(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
-    """The parameters of whatever can be called, without those that a partial has given already.
+    """Return the parameters of a callable, without the arguments that a partial sets.
 
     Raises:
-        ToolDefinitionError: it cannot be called as a tool.
+        ToolDefinitionError: the object cannot be called as a tool.
     """
     if isinstance(function, type):
         raise ToolDefinitionError(
-            f"{function.__name__} is a class; decorate a function, or add an object of it that has `__call__`"
+            f"{function.__name__} is a class; decorate a function, or add an instance that has `__call__`"
         )
     if is_generator(function):
         raise ToolDefinitionError(
@@ -47,7 +47,7 @@ def parameters_of(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]
     try:
         found = inspect.signature(function).parameters
     except (TypeError, ValueError):
-        raise ToolDefinitionError("it has no signature that can be read; write a function around it") from None
+        raise ToolDefinitionError("its signature cannot be read; wrap it in a function") from None
     bound: set[str] = set()
     while isinstance(function, partial):
         bound.update(function.keywords)
@@ -56,13 +56,13 @@ def parameters_of(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]
 
 
 def is_generator(function: Callable[..., Any]) -> bool:
-    """Whether calling it makes a generator."""
+    """Return True if a call of the function returns a generator."""
     target = innermost(function)
     return inspect.isgeneratorfunction(target) or inspect.isasyncgenfunction(target)
 
 
 def innermost(function: Any) -> Any:
-    """The function in which the annotations of whatever can be called were written."""
+    """Return the function that has the annotations of a callable."""
     while isinstance(function, partial):
         function = function.func
     function = inspect.unwrap(function, stop=lambda one: hasattr(one, "__signature__"))
@@ -70,10 +70,10 @@ def innermost(function: Any) -> Any:
 
 
 def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The types of a function's parameters, and of its result as "return"; those written as text are looked up.
+    """Return the types of a function's parameters, and of its result as "return". Annotations in strings are resolved.
 
     Raises:
-        ToolDefinitionError: an annotation names something that does not exist.
+        ToolDefinitionError: an annotation cannot be resolved.
     """
     target = innermost(function)
     names = _nonlocals(target)
@@ -84,7 +84,7 @@ def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _nonlocals(function: Any) -> dict[str, Any] | None:
-    """The names of enclosing functions that a function uses itself; its annotations may name them too."""
+    """Return the names of enclosing functions that a function uses. Its annotations may name them too."""
     function = getattr(function, "__func__", function)
     cells = getattr(function, "__closure__", None)
     if not cells:
@@ -99,7 +99,7 @@ def _nonlocals(function: Any) -> dict[str, Any] | None:
 
 
 def _unresolved(function: Any, names: dict[str, Any] | None, error: Exception) -> ToolDefinitionError:
-    """Which annotation it is, and what to do about it."""
+    """Return the error for the annotation that cannot be resolved."""
     written = getattr(function, "__annotations__", {})
     namespace = getattr(inspect.unwrap(function), "__globals__", {})
     for name, annotation in written.items():
@@ -109,7 +109,7 @@ def _unresolved(function: Any, names: dict[str, Any] | None, error: Exception) -
         except NameError as lost:
             return ToolDefinitionError(
                 f"{what}: the annotation {annotation!r} names {lost.name!r}, which is not found; import or define it "
-                "at the top of the module, neither inside a function nor below `if TYPE_CHECKING`"
+                "at the top of the module, not inside a function or below `if TYPE_CHECKING`"
             )
         except Exception as wrong:  # noqa: BLE001 - as above
             return ToolDefinitionError(f"{what}: the annotation {annotation!r} cannot be resolved: {wrong}")
@@ -117,15 +117,15 @@ def _unresolved(function: Any, names: dict[str, Any] | None, error: Exception) -
 
 
 def parts(parameters: Iterable[inspect.Parameter], hints: Mapping[str, Any], *, declared: bool = False) -> Parts:
-    """The parameters, sorted out.
+    """Return the parameters by their role.
 
     Args:
-        parameters: those of the function.
+        parameters: the parameters of the function.
         hints: their types.
-        declared: the author gave a schema, so that what is said of parameters does not matter.
+        declared: the author wrote a schema, so that types and descriptions are ignored.
 
     Raises:
-        ToolInputSchemaError: one of them is none that callers can give.
+        ToolInputSchemaError: callers cannot set one of the parameters.
     """
     given: dict[str, Parameter] = {}
     renamed: dict[str, str] = {}
@@ -149,17 +149,17 @@ def parts(parameters: Iterable[inspect.Parameter], hints: Mapping[str, Any], *, 
 
 
 def context_parameter(function: Callable[..., Any]) -> str | None:
-    """The parameter of a function that takes the Context, None when there is none.
+    """Return the parameter of a function that takes the Context, if any.
 
     Raises:
-        ToolDefinitionError: an annotation names something that does not exist.
+        ToolDefinitionError: an annotation cannot be resolved.
     """
     hints = hints_of(function)
     return next((one.name for one in parameters_of(function) if is_context(hints.get(one.name))), None)
 
 
 def is_context(annotation: Any) -> bool:
-    """Whether a parameter takes the Context: annotated so, with or without `| None` or Annotated around it."""
+    """Return True if a parameter takes the Context. `| None` and Annotated may surround the annotation."""
     if get_origin(annotation) in (Annotated, Union, UnionType):
         return any(is_context(part) for part in get_args(annotation))
     return annotation is Context or get_origin(annotation) is Context
@@ -168,13 +168,11 @@ def is_context(annotation: Any) -> bool:
 def _given(parameter: inspect.Parameter, annotation: Any) -> Parameter:
     name = parameter.name
     if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-        raise ToolInputSchemaError(
-            f"parameter {name!r} takes any number of arguments; name each one that callers may give"
-        )
+        raise ToolInputSchemaError(f"parameter {name!r} takes any number of arguments; declare each argument")
     if parameter.kind is parameter.POSITIONAL_ONLY:
         raise ToolInputSchemaError(f"parameter {name!r} is positional-only; remove the `/` after it")
     if annotation is typing.Self:
-        raise ToolInputSchemaError(f"parameter {name!r}: Self stands for nothing here; name the type")
+        raise ToolInputSchemaError(f"parameter {name!r}: Self has no meaning here; use the class")
     if annotation is parameter.empty:
         raise ToolInputSchemaError(f"parameter {name!r} has no type annotation; {_advice(name)}")
     if get_origin(annotation) is not Annotated:
@@ -187,17 +185,17 @@ def _given(parameter: inspect.Parameter, annotation: Any) -> Parameter:
 
 def _advice(name: str) -> str:
     if name in ("self", "cls"):
-        return "it seems to be a method: make a tool of `object.method`, once there is the object"
-    return f"write one, such as `{name}: str`"
+        return "it seems to be a method: make a tool of `object.method`"
+    return f"add one, such as `{name}: str`"
 
 
 def _texts(name: str, extras: Sequence[Any]) -> tuple[str, str | None]:
-    """Texts inside Annotated: one describes the parameter, of two the first renames it."""
+    """Return the name and the description of a parameter: the first of two strings in Annotated renames it."""
     texts = [extra for extra in extras if isinstance(extra, str)]
     if len(texts) > 2:
         raise ToolInputSchemaError(
-            f"parameter {name!r} has {len(texts)} texts in Annotated; give a description, or a name and a description"
+            f"parameter {name!r} has {len(texts)} strings in Annotated; use a description, or a name and a description"
         )
     if len(texts) == 2 and not texts[0].strip():
-        raise ToolInputSchemaError(f"parameter {name!r} is renamed to {texts[0]!r}, which is no name")
+        raise ToolInputSchemaError(f"parameter {name!r} is renamed to {texts[0]!r}; use a name that is not blank")
     return (texts[0] if len(texts) == 2 else name), (texts[-1] if texts else None)

@@ -1,8 +1,8 @@
-"""JSON Schemas that authors write themselves: checked once, compiled once, and held against values at each call.
+"""JSON Schemas by authors, checked and compiled once.
 
-Two dialects are known, 2020-12 and draft-07. Nothing is ever retrieved: a reference leads to somewhere in the schema or
-to one of the dialects. Regular expressions run in time linear to the text, so those that look around or back cannot be
-had. `format` is an annotation, as 2020-12 has it. jsonschema-rs is imported with the first schema.
+The dialects are 2020-12 and draft-07. Nothing is retrieved: a reference must lead into the schema or to a dialect.
+Regular expressions run in linear time, so look-around and backreferences are not supported. `format` is an annotation,
+as in 2020-12. jsonschema-rs is imported with the first schema.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ DIALECTS = {
 }
 DEFAULT_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MAX_SCHEMA_DEPTH = 100
-"""How deep a schema's objects and lists may be nested."""
+"""The depth of nesting of objects and lists in a schema."""
 MAX_VALUES = 50_000
-"""How many values a schema may hold."""
+"""The number of values in a schema."""
 MAX_SUBSCHEMAS = 5_000
 MAX_SUBSCHEMA_VISITS = 10_000
-"""With how many subschemas one part of a value may be compared: forms of forms of forms multiply."""
+"""The number of subschemas that one part of a value may be compared with. Nested forms multiply."""
 MAX_REGEX_BYTES = 1_000_000
-"""Of a compiled regular expression."""
+"""The size of a compiled regular expression."""
 _LOOKS = re.compile(r"\(\?<?[=!]|\\(?:[1-9]|k<)")
 MAX_EXPLAINED_VISITS = 100_000
-"""How much work it may be to say what is wrong with a value; whether anything is, is always little."""
+"""The work above which the problems of a value are not described. To find out if it fits is always cheap."""
 
 
 class JsonSchema:
-    """A schema that is sound, and compiled.
+    """A valid, compiled schema.
 
     Attributes:
-        schema: as its author wrote it.
+        schema: the schema as its author wrote it.
     """
 
     __slots__ = ("_effort", "_validator", "schema")
@@ -55,10 +55,10 @@ class JsonSchema:
         self._effort = effort
 
     def problems(self, value: Any) -> list[tuple[FieldPath, str]]:
-        """What is wrong with a JSON value, where and what; empty when it fits.
+        """Return the path and the text of each problem of a JSON value.
 
         Raises:
-            ValueError: it is no JSON value.
+            ValueError: the value is not JSON.
         """
         if self._validator.is_valid(value):
             return []
@@ -68,7 +68,7 @@ class JsonSchema:
         return sorted(found, key=lambda problem: tuple(map(str, problem[0])))
 
     def _work(self, value: Any) -> int:
-        """A bound for the work of finding every error: what recurs in several ways is looked at again and again."""
+        """Return an upper limit for the work to find all errors. Recursive schemas visit a value many times."""
         values, depth = _extent(value)
         return int(values * self._effort.visits * max(1, self._effort.returns) ** depth)
 
@@ -77,7 +77,7 @@ def compile_schema(schema: Any, what: str, refusal: type[ToolDefinitionError]) -
     """Check and compile a schema, called `what` in messages.
 
     Raises:
-        ToolDefinitionError: of the type `refusal`: it is not sound, or asks for more than is granted.
+        ToolDefinitionError: the schema is invalid or exceeds a limit. The type is `refusal`.
     """
     try:
         return _compiled(_plain(schema, 0, [0]))
@@ -123,26 +123,26 @@ def _dialect(schema: Mapping[str, Any]) -> str:
     named = schema.get("$schema", DEFAULT_DIALECT)
     if isinstance(named, str) and named.removesuffix("#") in DIALECTS:
         return named.removesuffix("#")
-    raise _RefusedError(f"its dialect {named!r} is not served; $schema may name {' or '.join(DIALECTS)}")
+    raise _RefusedError(f"its dialect {named!r} is not supported; set $schema to {' or '.join(DIALECTS)}")
 
 
 def _plain(value: Any, depth: int, count: list[int]) -> Any:
-    """A copy of a JSON value, so that nobody changes it any more."""
+    """Return a copy of a JSON value, so that the author cannot change it later."""
     count[0] += 1
     if depth > MAX_SCHEMA_DEPTH:
         raise _RefusedError(f"it is nested deeper than {MAX_SCHEMA_DEPTH} levels")
     if count[0] > MAX_VALUES:
-        raise _RefusedError(f"it holds more than {MAX_VALUES} values")
+        raise _RefusedError(f"it has more than {MAX_VALUES} values")
     if isinstance(value, Mapping):
         for name in value:
             if not isinstance(name, str):
-                raise _RefusedError(f"it has the member {name!r}, whose name is not text")
+                raise _RefusedError(f"it has the member {name!r}, whose name is not a string")
         return {name: _plain(inner, depth + 1, count) for name, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(inner, depth + 1, count) for inner in value]
     if value is None or isinstance(value, str | bool | int) or (isinstance(value, float) and isfinite(value)):
         return value
-    raise _RefusedError(f"it holds {value!r}, which JSON lacks")
+    raise _RefusedError(f"it contains {value!r}, which JSON cannot express")
 
 
 # --- regular expressions
@@ -150,7 +150,7 @@ def _plain(value: Any, depth: int, count: list[int]) -> Any:
 
 @cache
 def _linear() -> RegexOptions:
-    """An engine that runs in time linear to the text."""
+    """Return the options of an engine that runs in linear time."""
     from jsonschema_rs import RegexOptions
 
     return RegexOptions(size_limit=MAX_REGEX_BYTES, dfa_size_limit=MAX_REGEX_BYTES)
@@ -170,10 +170,10 @@ def _pattern_complaint(pattern: str) -> str | None:
     if _runs(pattern, _linear()):
         return None
     if not _runs(pattern, FancyRegexOptions()):
-        return "is not sound"
+        return "is invalid"
     if _LOOKS.search(pattern):
-        return "looks around or back, which takes time without limits; say it without"
-    return "is too large; bound lengths with maxLength"
+        return "has look-around or backreferences, which may take unlimited time; remove them"
+    return "is too large; limit lengths with maxLength"
 
 
 def _runs(pattern: str, engine: Any) -> bool:
@@ -187,20 +187,20 @@ def _runs(pattern: str, engine: Any) -> bool:
 
 
 def _why(error: ValidationError, schema: dict[str, Any]) -> str:
-    """What is wrong with a schema itself."""
+    """Return the problem of an invalid schema."""
     kind = type(error.kind).__name__
     if kind == "Referencing":
         lost = error.message.partition(" is not present")[0]
-        return f"a $ref leads nowhere in the schema, and nothing is retrieved: {lost}"
+        return f"a $ref leads out of the schema, and nothing is retrieved: {lost}"
     if kind == "Format":
         pattern = str(error.instance)
         place = ".".join(map(str, error.instance_path))
-        return f"{place}: the pattern {pattern!r:.100} {_pattern_complaint(pattern) or 'is not sound'}"
+        return f"{place}: the pattern {pattern!r:.100} {_pattern_complaint(pattern) or 'is invalid'}"
     return "it is not valid in its dialect: " + "; ".join(line(path, text) for path, text in problems(error, schema))
 
 
 def _extent(value: Any) -> tuple[int, int]:
-    """How many values a JSON value holds, itself included, and how deep it is."""
+    """Return the number of values in a JSON value, and its depth."""
     count = depth = 0
     level = [value]
     while level:

@@ -1,8 +1,8 @@
-"""Plain types as JSON Schemas and core schemas: what pydantic makes of them, in a tenth of the time.
+"""JSON Schemas and core schemas of plain types, equal to those of pydantic, in a tenth of the time.
 
-Plain are str, int, float, bool, None, literals of text, lists, dicts and tuples of any length of plain types, `| None`,
-limits and descriptions, and as results TypedDicts of all these. Starting spends most of what a tool costs on its types,
-and most types are plain. Every other type is left to pydantic.
+Plain types are str, int, float, bool, None, literals of strings, lists, dicts and tuples of plain types, `| None`,
+limits and descriptions; for results also TypedDicts of these. Most types are plain, and compiling types takes most of
+the time to start a tool. pydantic compiles all other types.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _LIMITS: Mapping[str, Mapping[Any, tuple[str, str]]] = {
     "str": _limits(min_length="minLength", max_length="maxLength"),
     "list": _limits(min_length="minItems", max_length="maxItems"),
 }
-"""What may limit a value, by the kind of its core schema: the limit's names there and in JSON Schema."""
+"""The limits by the type of the core schema: the name there, and the name in JSON Schema."""
 
 _BLANK: Any = Field()
 _UNUSUAL = [
@@ -49,15 +49,15 @@ _UNUSUAL = [
     for name in FieldInfo.__slots__
     if not name.startswith("_") and name not in ("annotation", "description", "metadata")
 ]
-"""What `Field` can say beyond descriptions and limits."""
+"""The attributes of `Field` beyond descriptions and limits."""
 
 
 class NotPlainError(Exception):
-    """There is a type that only pydantic knows."""
+    """A type is not plain."""
 
 
 class Plain(NamedTuple):
-    """A type as pydantic's core and JSON Schema have it."""
+    """The core schema and the JSON Schema of a type."""
 
     core: CoreSchema
     json: JsonObject
@@ -67,11 +67,11 @@ class Parameter(NamedTuple):
     """A parameter of a function.
 
     Attributes:
-        name: on the wire.
-        type: its type, without Annotated around it.
-        extras: what Annotated holds, without texts.
-        description: for clients, None where the extras may have one.
-        default: `inspect.Parameter.empty` when callers have to give it.
+        name: the name of the argument.
+        type: the type without Annotated.
+        extras: the metadata of Annotated, without strings.
+        description: the description for clients, None if the extras may have one.
+        default: the default, `inspect.Parameter.empty` for a required parameter.
     """
 
     name: str
@@ -82,10 +82,10 @@ class Parameter(NamedTuple):
 
 
 def plain_arguments(parameters: Iterable[Parameter], title: str) -> Plain:
-    """The object of a function's arguments, which takes no others.
+    """Return the schemas of the arguments of a function.
 
     Raises:
-        NotPlainError: one of them is not plain.
+        NotPlainError: the type of a parameter is not plain.
     """
     fields: dict[str, core_schema.TypedDictField] = {}
     properties: dict[str, JsonObject] = {}
@@ -107,15 +107,15 @@ def plain_arguments(parameters: Iterable[Parameter], title: str) -> Plain:
 
 
 def is_shown_default(default: object, json: JsonObject) -> bool:
-    """Whether clients are told a default: not None where it stands for "nothing given" and is no value of the type."""
+    """Return True if the schema shows a default. None is hidden unless it is a value of the type."""
     return default is not None or "null" in json.get("type", "null")
 
 
 def plain_result(annotation: Any) -> Plain:
-    """What a function returns.
+    """Return the schemas of the result of a function.
 
     Raises:
-        NotPlainError: it is not plain.
+        NotPlainError: the type is not plain.
     """
     classes = _Classes(annotation)
     core, json = _plain(annotation, classes.plain)
@@ -161,7 +161,7 @@ def _nullable(plain: Plain) -> Plain:
 
 
 def _described(plain: Plain, extras: Sequence[Any], description: str | None = None) -> Plain:
-    """With the limits and the description that Annotated has for it."""
+    """Add the limits and the description of Annotated."""
     limits = []
     said = None
     for extra in extras:
@@ -191,7 +191,7 @@ def _limited(plain: Plain, limits: Sequence[Any]) -> Plain:
 
 
 class _Classes:
-    """The TypedDicts of one result, each under the reference that others name it by."""
+    """The TypedDicts of one result, by their references."""
 
     def __init__(self, root: Any) -> None:
         self._root = root
@@ -203,7 +203,7 @@ class _Classes:
         known, plain = self._known.get(reference, (annotation, None))
         if plain is not None and known is annotation:
             return plain
-        if reference in self._known:  # another of the same name, or one that holds itself
+        if reference in self._known:  # another TypedDict of the same name, or a recursive one
             raise NotPlainError
         self._known[reference] = annotation, None
         core, self.schemas[reference] = self._typed_dict(annotation)
@@ -214,7 +214,7 @@ class _Classes:
     def _typed_dict(self, annotation: Any) -> Plain:
         cls = get_origin(annotation) or annotation
         if not _is_bare(cls) or (cls is not annotation and annotation is not self._root):
-            raise NotPlainError  # pydantic makes up names for generic classes below the root
+            raise NotPlainError  # pydantic invents names for generic classes below the root
         bound = dict(zip(getattr(cls, "__parameters__", ()), get_args(annotation), strict=False))
         fields: dict[str, core_schema.TypedDictField] = {}
         properties: dict[str, JsonObject] = {}
@@ -238,10 +238,10 @@ class _Classes:
 
 
 def _is_bare(cls: Any) -> bool:
-    """Whether a class is a TypedDict that says nothing but its fields, nor do its bases."""
+    """Return True if a class and its bases are TypedDicts with nothing but fields."""
     if not typing_extensions.is_typeddict(cls) or not cls.__name__.isascii():
         return False
-    if type(cls).__module__ == "typing" and not hasattr(types, "get_original_bases"):  # pydantic refuses it
+    if type(cls).__module__ == "typing" and not hasattr(types, "get_original_bases"):  # pydantic rejects it
         return False
     if any(not name.startswith("__") or "pydantic" in name or name == "__deprecated__" for name in vars(cls)):
         return False
@@ -255,12 +255,12 @@ def _is_bare(cls: Any) -> bool:
 def _hints(cls: Any) -> dict[str, Any]:
     try:
         return typing.get_type_hints(cls, include_extras=True)
-    except Exception:  # noqa: BLE001 - pydantic looks in more places, or says what is wrong
+    except Exception:  # noqa: BLE001 - pydantic looks in more places, or reports the problem
         raise NotPlainError from None
 
 
 def _substituted(hint: Any, bound: Mapping[Any, Any]) -> Any:
-    """With types in the place of a generic class's variables."""
+    """Replace the type variables of a generic class."""
     try:
         if isinstance(hint, TypeVar):
             return bound[hint]

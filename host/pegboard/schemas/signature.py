@@ -1,7 +1,6 @@
-"""A function's signature, compiled once: JSON Schemas for clients, validators for calls.
+"""The signature of a function, compiled once: JSON Schemas for clients, validators for calls.
 
-Types so plain that nobody need be asked are compiled by `plain_types.py`, all others by pydantic (`any_types.py`); what
-there is to compile, `functions.py` reads off the function.
+`functions` reads the parameters. `plain_types` compiles simple types, `any_types` compiles all others with pydantic.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from pegboard.types.catalogue import Gives
 from pegboard.wire.codec import is_finite
 
 _CONTENT = "pegboard.types.content"
-"""The module of the records of content, which is loaded only where there is some."""
+"""The module of the content types. It is imported only if a tool returns content."""
 _MISFIT = "The tool returned a result that does not fit its own declaration."
 _AT_HAND = frozenset((dict, list, tuple, str, int, float, bool, type(None)))
-"""Results of these very types are no iterators."""
+"""The types of results that are not iterators."""
 _TEXT = (str, type(None), Any, object, bytes, typing.Never, typing.NoReturn, MISSING)
-"""Results of these types carry no schema: they are sent as text, or as whatever they turn out to be."""
+"""The types of results without a schema."""
 _AWAITED = (Awaitable, Coroutine)
 
 
 class _Output(NamedTuple):
-    """Pydantic's view of a result; values of exactly `sound`, if there is such a type, are what they have to be."""
+    """The validator and the serializer of a result. Values of exactly the type `sound` are valid."""
 
     validator: Any
     serializer: Any
@@ -43,18 +42,18 @@ class _Output(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """What a tool's function takes and gives.
+    """The arguments and the result of a tool's function.
 
     Attributes:
-        input_schema: JSON Schema of the arguments, an object.
-        output_schema: JSON Schema of the result, None when it is text or nothing is known.
-        context_parameter: the parameter that takes the Context, None when there is none.
-        validate: makes the arguments of the call into those of the function.
+        input_schema: the JSON Schema of the arguments, an object.
+        output_schema: the JSON Schema of the result, None for strings and unknown types.
+        context_parameter: the parameter that takes the Context, if any.
+        validate: validates and converts the arguments of a call.
         renamed: the parameters that have another name in the schema, by that name.
-        output: pydantic's view of the result, None where it is told by hand.
-        checked: checks the result against an author's own schema, in place of `output`.
-        may_be_content: whether the result may be content or an MCP result.
-        gives: what a result without a schema is.
+        output: the validator of the result, if its type has a schema.
+        checked: validates the result against the schema of the author, in place of `output`.
+        may_be_content: True if the result may be content or an MCP result.
+        gives: the kind of a result without a schema.
     """
 
     input_schema: Mapping[str, Any]
@@ -68,10 +67,10 @@ class Signature(NamedTuple):
     gives: Gives = "anything"
 
     def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Keyword arguments for the function.
+        """Return the keyword arguments of the function.
 
         Raises:
-            ToolInputError: the arguments do not fit; one short line for each that does not.
+            ToolInputError: the arguments are invalid. The message has one line for each invalid field.
         """
         try:
             keywords = self.validate(arguments)
@@ -86,15 +85,15 @@ class Signature(NamedTuple):
         return keywords
 
     def result(self, value: Any) -> Any:
-        """The function's result as a JSON-ready value; content, and MCP results written out, as a `ToolResult`.
+        """Return the result of the function as a JSON-ready value; content and MCP results as a `ToolResult`.
 
         Raises:
-            ToolOutputError: it is not what the function declares, or JSON has no form for it.
+            ToolOutputError: the result does not fit the declared type, or JSON cannot express it.
         """
         if type(value) is str and self.output_schema is None:
             return value
         if type(value) not in _AT_HAND and isinstance(value, Iterator | AsyncIterator):
-            # taking it to its end could take for ever
+            # it may have no end
             raise ToolOutputError("The tool returned an iterator.", "return a list")
         if self.may_be_content and _may_be_content(value) and (found := self._content(value)) is not None:
             return found
@@ -113,7 +112,7 @@ class Signature(NamedTuple):
             checked = self.output.validator.validate_python(value)
             plain = self.output.serializer.to_python(checked, mode="json", by_alias=True)
             if not is_finite((plain,)):
-                raise ValueError("JSON has no form for NaN and infinities")
+                raise ValueError("JSON cannot express NaN and infinities")
         except ValidationError as error:
             raise ToolOutputError(_MISFIT, output_problems(error, value)) from None
         except Exception as error:
@@ -135,19 +134,19 @@ def compile_signature(
     strict: bool = False,
     with_result: bool = True,
 ) -> Signature:
-    """Compile a function's signature, and the schemas that its author gave in place of types.
+    """Compile the signature of a function.
 
     Args:
         function: the function.
-        input_schema: in place of what its parameters say.
-        output_schema: in place of what it declares to return.
-        strict: convert no argument but to what JSON has no form for.
-        with_result: False for one whose result is no value with a schema, such as a prompt's.
+        input_schema: the schema of the arguments, in place of the types of the parameters.
+        output_schema: the schema of the result, in place of its type.
+        strict: convert arguments only to types that JSON lacks.
+        with_result: False if the result has no schema, such as that of a prompt.
 
     Raises:
-        ToolInputSchemaError: a parameter cannot be described; the message names it and says how to mend it.
-        ToolOutputSchemaError: the result cannot be described.
-        ToolDefinitionError: an annotation names something that does not exist.
+        ToolInputSchemaError: a parameter has no schema. The message names it and the fix.
+        ToolOutputSchemaError: the result has no schema.
+        ToolDefinitionError: an annotation cannot be resolved.
     """
     parameters = parameters_of(function)
     hints = hints_of(function)
@@ -169,7 +168,7 @@ def _declared(
     input_schema: Mapping[str, Any] | None,
     output_schema: Mapping[str, Any] | None,
 ) -> Signature:
-    """A signature with the schemas that its author gave."""
+    """Return a signature with the schemas of the author."""
     from pegboard.schemas.declared import compile_arguments, compile_result
 
     if input_schema is not None:
@@ -187,7 +186,7 @@ def _input(given: Mapping[str, Parameter], *, strict: bool) -> tuple[dict[str, A
     try:
         core, schema = plain_types.plain_arguments(given.values(), "arguments")
         validator = SchemaValidator(core)
-    except (NotPlainError, SchemaError):  # what is wrong, pydantic says
+    except (NotPlainError, SchemaError):  # pydantic reports the problem
         from pegboard.schemas import any_types
 
         validator, schema = any_types.pydantic_arguments(given)
@@ -196,7 +195,7 @@ def _input(given: Mapping[str, Parameter], *, strict: bool) -> tuple[dict[str, A
 
 
 def _checker(validator: SchemaValidator, schema: dict[str, Any]) -> Callable[[Any], dict[str, Any]]:
-    """Validate arguments of plain types as they are; most are of the very types, which is soon seen."""
+    """Return a validator of plain types. It tries without conversion first, which is fast and fits most arguments."""
     check = validator.validate_python
 
     def validate(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -212,7 +211,7 @@ def _checker(validator: SchemaValidator, schema: dict[str, Any]) -> Callable[[An
 
 
 def _reader(validator: Any, schema: dict[str, Any], *, strict: bool) -> Callable[[Any], dict[str, Any]]:
-    """Validate arguments as the JSON that they came as: what JSON lacks has a form there, also when it is strict."""
+    """Return a validator that reads the arguments as JSON, so that even strict types accept their JSON form."""
     read = validator.validate_json
     level = True if strict else None
     text = to_json(schema)
@@ -236,7 +235,7 @@ def _refuse_booleans(arguments: Mapping[str, Any], schema: Mapping[str, Any]) ->
 
 
 def _output(annotation: Any) -> tuple[_Output | None, dict[str, Any] | None]:
-    if get_origin(annotation) in _AWAITED:  # what a function that is not async itself hands on
+    if get_origin(annotation) in _AWAITED:  # the function returns an awaitable without being async
         annotation = get_args(annotation)[-1]
     if get_origin(annotation) is Annotated and get_args(annotation)[0] in _TEXT:
         return None, None
@@ -254,21 +253,21 @@ def _output(annotation: Any) -> tuple[_Output | None, dict[str, Any] | None]:
 
 
 def _gives(annotation: Any) -> Gives:
-    """What a result without a schema is."""
+    """Return the kind of a result without a schema."""
     if get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     return "text" if annotation is str else "nothing" if annotation is type(None) else "anything"
 
 
 def _is_content(annotation: Any) -> bool:
-    """Whether a result is declared to be content: a block, some of them, or a whole result."""
+    """Return True if a result is declared as content: a block, several blocks, or a whole result."""
     if get_origin(annotation) in (Annotated, Union, UnionType, list, tuple, Sequence):
         return any(_is_content(part) for part in get_args(annotation))
     return annotation is ToolResult or getattr(annotation, "__module__", "") == _CONTENT
 
 
 def _may_be_content(value: Any) -> bool:
-    """Whether a result is worth a closer look; said without loading what content is."""
+    """Return True if a result may be content, without importing the content types."""
     kind = type(value)
     if kind is dict:
         return "content" in value
@@ -283,4 +282,4 @@ def _jsonable(value: Any) -> Any:
     try:
         return to_jsonable_python(value, inf_nan_mode="constants", bytes_mode="base64")
     except (TypeError, ValueError) as error:
-        raise ToolOutputError("The tool returned a result that JSON has no form for.", str(error)) from error
+        raise ToolOutputError("The tool returned a result that JSON cannot express.", str(error)) from error

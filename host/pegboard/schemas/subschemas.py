@@ -1,4 +1,4 @@
-"""Where the subschemas of a JSON Schema stand, and how much work it can make a validator do. It validates nothing."""
+"""The subschemas of a JSON Schema, and the work that the schema can cause for a validator."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from urllib.parse import unquote, urldefrag, urljoin
 from pegboard.messages.field_lines import FieldPath
 
 _NAMED = frozenset(("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"))
-"""Keywords whose members have names of the author's choice, and schemas as values."""
+"""Keywords whose members have any names, and schemas as values."""
 _DATA = frozenset(("$vocabulary", "const", "default", "dependentRequired", "enum", "examples", "required"))
-"""Keywords that hold no schemas, whatever it looks like."""
+"""Keywords that never contain schemas."""
 _IN_PLACE = ("allOf", "anyOf", "dependencies", "dependentSchemas", "else", "if", "not", "oneOf", "then")
 _REFERENCES = ("$dynamicRef", "$recursiveRef", "$ref")
 _EACH = ("contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties", "patternProperties")
-"""Keywords that apply to a member or item beside whatever else does."""
+"""Keywords that apply to a member or item in addition to others."""
 _EITHER = (("additionalProperties", "properties"), ("additionalItems", "items", "prefixItems"))
-"""Of these, one applies to each member or item."""
+"""Keywords of which only one applies to each member or item."""
 _MAX_REFERENCE_DEPTH = 200
 
 
 class Subschema(NamedTuple):
-    """A schema inside a schema, or itself.
+    """A schema inside a schema, or the root.
 
     Attributes:
-        path: where it stands, from the root.
-        schema: what is there.
+        path: its path from the root.
+        schema: the schema.
         base: the URI that its references are relative to.
     """
 
@@ -36,11 +36,11 @@ class Subschema(NamedTuple):
 
 
 class Effort(NamedTuple):
-    """What validating a value may take.
+    """The work of validating a value.
 
     Attributes:
-        visits: how many subschemas one part of a value can be held against, with all the parts that it stands in.
-        returns: in how many ways a recursive schema comes back to itself for one part of a value.
+        visits: the number of subschemas that one part of a value is compared with.
+        returns: the number of ways in which a recursive schema refers to itself for one part of a value.
     """
 
     visits: int
@@ -48,7 +48,7 @@ class Effort(NamedTuple):
 
 
 def subschemas(schema: dict[str, Any]) -> Iterator[Subschema]:
-    """Every subschema, itself first; what unknown keywords hold counts as well."""
+    """Yield the schema and every subschema, including those of unknown keywords."""
     waiting = [Subschema((), schema)]
     while waiting:
         one = waiting.pop()
@@ -77,16 +77,16 @@ def _inside(keyword: str, value: Any) -> Iterator[tuple[FieldPath, dict[str, Any
 
 
 def effort(schema: dict[str, Any]) -> Effort:
-    """How much work a schema can make, its references followed. It has to be valid in its dialect.
+    """Return the work that a schema can cause, including references. The schema must be valid.
 
     Raises:
-        ValueError: its references go on and on.
+        ValueError: the chain of references is too long.
     """
     return _Measure(schema).of(schema, 0)
 
 
 class _Measure:
-    """References that lead nowhere here, to a dialect's own schema, count as recursive: those schemas are."""
+    """The work of one schema. References to a dialect count as recursive, since those schemas are."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self._bases: dict[int, str] = {}
@@ -110,7 +110,7 @@ class _Measure:
             return Effort(0, 1)
         if key not in self._known:
             if depth > _MAX_REFERENCE_DEPTH:
-                raise ValueError("its references go too deep")
+                raise ValueError("its chain of references is too long")
             self._entered.add(key)
             self._known[key] = self._measured(schema, depth + 1)
             self._entered.discard(key)
@@ -144,7 +144,7 @@ class _Measure:
 
 
 def _held(schema: dict[str, Any], keyword: str) -> list[Any]:
-    """The schemas that a keyword holds, those that are true or false included."""
+    """Return the schemas of a keyword, including true and false."""
     value = schema.get(keyword)
     if isinstance(value, dict):
         return [one for one in value.values() if isinstance(one, dict | bool)] if keyword in _NAMED else [value]

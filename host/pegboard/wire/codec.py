@@ -1,7 +1,7 @@
-"""JSON in and out, strict on the way in and always giving an answer on the way out.
+"""JSON: strict reading, tolerant writing.
 
-Reading refuses what JSON (RFC 8259) does not have, NaN and Infinity, and what Python cannot hold exactly: numbers
-beyond a double, integers beyond 4,300 digits, nesting beyond 200 levels, lone surrogates, text that is not UTF-8.
+Reading rejects values that JSON (RFC 8259) lacks, NaN and Infinity, and values that Python cannot represent: numbers
+beyond a double, integers beyond 4,300 digits, nesting beyond 200 levels, lone surrogates, bytes that are not UTF-8.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ from typing import Any, Final
 from pydantic_core import from_json, to_json, to_jsonable_python
 
 MAX_DEPTH = 200
-"""How deeply JSON may be nested; pydantic_core's own limit, pinned by a test."""
+"""The depth of nesting, which is the limit of pydantic_core. A test checks it."""
 REPEATED_MEMBERS: Final = object()
-"""Stands for `params` in which an object names a member twice."""
+"""A placeholder for `params` with a repeated member."""
 
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
 _BEFORE_VALUES = (b'":', b" :", b"\t:", b"\n:", b"\r:")
-"""What stands between the name of a member and its value, at least; strings may hold it, too."""
+"""The bytes between a member and its value. Strings may contain them too."""
 
 
 def decode(data: bytes) -> Any:
     """Read one JSON value.
 
     Raises:
-        ValueError: it is not JSON, or goes beyond the limits above.
+        ValueError: the data is not JSON, or exceeds the limits above.
     """
     return _read(data)[0]
 
 
 def decode_message(data: bytes) -> tuple[Any, bool]:
-    """Read one JSON-RPC message or batch, and say whether a message in it names a member of its envelope twice.
+    """Read a JSON-RPC message or batch. Return it, and True if an envelope repeats a member.
 
-    RFC 8259 section 4 leaves open which of the two counts, so two programs could see two different messages.
-    `params` that name a member twice, at any depth, are replaced by `REPEATED_MEMBERS`.
+    RFC 8259 section 4 leaves open which of the two counts, so two programs could read two different messages.
+    `params` that repeat a member at any depth are replaced by `REPEATED_MEMBERS`.
 
     Raises:
-        ValueError: as `decode` does.
+        ValueError: as for `decode`.
     """
     message, members = _read(data)
-    # each member has a colon, so that none is lost where there are as many of both
+    # each member has a colon: equal counts mean that no member was lost
     if data.count(b":") == members or not _has_repeated_members(data, members):
         return message, False
     return message, _mark_repeated_members(data, message)
@@ -56,14 +56,14 @@ def _read(data: bytes) -> tuple[Any, int]:
 
 
 def _has_repeated_members(data: bytes, members: int) -> bool:
-    """Return whether the text has more members than were read. It counts the colons that are outside of strings."""
+    """Return True if the data has more members than were read, by counting the colons outside of strings."""
     if sum(map(data.count, _BEFORE_VALUES)) == members:
         return False
     return _STRING.sub(b"", data).count(b":") != members
 
 
 def _mark_repeated_members(data: bytes, message: Any) -> bool:
-    """Replace `params` that name a member twice; return whether an envelope does."""
+    """Replace `params` that repeat a member. Return True if an envelope repeats one."""
     import json
 
     found = json.loads(data, object_pairs_hook=_Members)
@@ -78,7 +78,7 @@ def _mark_repeated_members(data: bytes, message: Any) -> bool:
 
 
 class _Members:
-    """The members of an object as its text has them."""
+    """The members of an object, including repeated ones."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         self.named = dict(pairs)
@@ -93,12 +93,12 @@ def _repeats(value: Any) -> bool:
 
 
 def encode(value: Any) -> bytes:
-    """Write one value as compact UTF-8 JSON without line breaks.
+    """Write a value as compact UTF-8 JSON without line breaks.
 
     NaN and infinities become null, bytes become base64 (RFC 4648 section 5), lone surrogates become U+FFFD.
 
     Raises:
-        TypeError: it holds something that JSON has no form for.
+        TypeError: JSON cannot express the value.
     """
     try:
         return _to_json(value)
@@ -106,7 +106,7 @@ def encode(value: Any) -> bytes:
         if "surrogates" not in str(error):
             raise TypeError(str(error)) from None
     try:
-        # what is written twice more is what hides in models, which only pydantic can take apart
+        # the second attempt is for surrogates inside of models, which only pydantic can convert
         for clean in (_without_surrogates, lambda plain: _without_surrogates(to_jsonable_python(plain))):
             value = clean(value)
             try:
@@ -115,7 +115,7 @@ def encode(value: Any) -> bytes:
                 continue
     except (ValueError, RecursionError) as error:
         raise TypeError(str(error)) from None
-    raise TypeError("it holds half characters where they cannot be replaced")
+    raise TypeError("it contains lone surrogates that cannot be replaced")
 
 
 def _to_json(value: Any) -> bytes:
@@ -123,15 +123,15 @@ def _to_json(value: Any) -> bytes:
 
 
 def is_finite(values: Any) -> bool:
-    """Whether no number in these JSON values, however deep, is NaN or infinite. None of them may contain itself."""
+    """Return True if no number in these JSON values is NaN or infinite. Values must not contain themselves."""
     return _members(values) is not None
 
 
 def _members(values: Any) -> int | None:
-    """How many members the objects in these JSON values have in all; None where a number is NaN or infinite."""
+    """Return the number of members of all objects in these JSON values, or None if a number is NaN or infinite."""
     found = list(values)
     members = 0
-    for value in found:  # which grows
+    for value in found:  # grows while it is read
         kind = type(value)
         if kind is dict:
             members += len(value)

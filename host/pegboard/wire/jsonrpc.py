@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 messages as bytes, for protocols and for transports that must answer by themselves."""
+"""JSON-RPC 2.0 messages as bytes, for protocols and transports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MISSING_CLIENT_CAPABILITY = -32021
 
 
 def jsonrpc_error(code: int, message: str, request_id: RequestId | None = None, data: Any = None) -> bytes:
-    """An error response (JSON-RPC 2.0 section 5.1). The id is null when the request's could not be read."""
+    """Return an error response (JSON-RPC 2.0 section 5.1). The id is null if the request's could not be read."""
     error: dict[str, Any] = {"code": code, "message": message}
     if data is not None:
         error["data"] = data
@@ -27,12 +27,12 @@ def jsonrpc_error(code: int, message: str, request_id: RequestId | None = None, 
 
 
 def jsonrpc_result(request_id: RequestId, result: bytes) -> bytes:
-    """A response around a result that is JSON already."""
+    """Return a response with a result that is already JSON."""
     if type(request_id) is int:
         return b'{"jsonrpc":"2.0","id":%d,"result":%b}' % (request_id, result)
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encode(request_id), result)
 
 
 def jsonrpc_notification(method: str, params: dict[str, Any]) -> bytes:
-    """A notification."""
+    """Return a notification."""
     return encode({"jsonrpc": "2.0", "method": method, "params": params})

@@ -1,4 +1,4 @@
-"""The keys of `_meta`: their grammar, and which of them belong to the protocol or the host (2026-07-28, `_meta`)."""
+"""The keys of `_meta`: their grammar, and the keys reserved for the protocol and the host (2026-07-28, `_meta`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from pegboard.wire.codec import encode, is_finite
 
 MAX_META_LEVELS = 100
-"""How deeply what authors and plugins say may be nested: beyond 200 nobody reads the list that it stands in."""
+"""The depth of nesting of values by authors and plugins. Beyond 200, clients cannot read the list that contains it."""
 
 _LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
 _PREFIX = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
@@ -35,21 +35,21 @@ _CORE = frozenset(
         ),
     }
 )
-"""Keys that the protocol itself writes, or reads."""
+"""Keys that the protocol writes or reads."""
 
 _OF_EXTENSIONS = frozenset({"ui"})
-"""Names without a prefix, and prefixes, that an official extension has reserved for itself (MCP Apps 2026-01-26)."""
+"""Names without a prefix, and prefixes, that official extensions reserve (MCP Apps 2026-01-26)."""
 
 _HOST = "pegboard"
-"""The prefix of what the host itself says."""
+"""The prefix of the host's own keys."""
 
 
 def grammar_complaint(key: str, *, prefixed: bool = False) -> str | None:
-    """What is wrong with a key by its grammar; None when it is in order.
+    """Return the problem of a key by the grammar, or None if it is valid.
 
     Args:
         key: "name" or "prefix/name".
-        prefixed: it must have a prefix, as the identifiers of extensions must.
+        prefixed: the key must have a prefix, like the identifier of an extension.
     """
     prefix, slash, name = key.rpartition("/")
     if prefixed and not (slash and name):
@@ -62,16 +62,16 @@ def grammar_complaint(key: str, *, prefixed: bool = False) -> str | None:
 
 
 def key_complaint(key: object, extension: str | None = None) -> str | None:
-    """What is wrong with a key that a plugin or an author writes; None when it is in order.
+    """Return the problem of a key that a plugin or an author writes, or None if it is valid.
 
     Args:
         key: the key.
-        extension: the identifier of the extension that writes it: what it has reserved for itself is its to write.
+        extension: the identifier of the extension that writes the key. It may write the keys reserved for it.
     """
     if not isinstance(key, str):
-        return f"the key {key!r} is no text"
+        return f"the key {key!r} must be a string"
     if complaint := grammar_complaint(key):
-        return f"the key {key!r} is no good: {complaint}"
+        return f"the key {key!r} is invalid: {complaint}"
     prefix, slash, name = key.rpartition("/")
     own, _, own_name = (extension or "").rpartition("/")
     labels = prefix.split(".")
@@ -83,9 +83,9 @@ def key_complaint(key: object, extension: str | None = None) -> str | None:
 
 
 def meta_complaint(meta: object, extension: str | None = None) -> str | None:
-    """What is wrong with a `_meta` that a plugin or an author writes; None when it is in order."""
+    """Return the problem of a `_meta` that a plugin or an author writes, or None if it is valid."""
     if not isinstance(meta, dict):
-        return f"it is {type(meta).__name__}, not a dict"
+        return f"it must be a dict, not {type(meta).__name__}"
     for key in meta:
         if complaint := key_complaint(key, extension):
             return complaint
@@ -94,11 +94,11 @@ def meta_complaint(meta: object, extension: str | None = None) -> str | None:
         try:
             encode(meta[key])
         except TypeError as error:
-            return f"the value of {key!r} is no JSON: {error}"
-    return None if is_finite((meta,)) else "it holds NaN or an infinity, which JSON lacks"
+            return f"the value of {key!r} is not JSON: {error}"
+    return None if is_finite((meta,)) else "it contains NaN or an infinity, which JSON lacks"
 
 
 def nests_within(value: Any, levels: int) -> bool:
-    """Whether dicts and lists stand in one another no deeper than this."""
+    """Return True if dicts and lists are nested no deeper than this."""
     inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else None
     return inner is None or (levels > 0 and all(nests_within(one, levels - 1) for one in inner))

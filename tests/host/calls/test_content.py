@@ -270,9 +270,19 @@ def two(name: str, other: int) -> str:
         ("x://static", {}, two, "its function takes 'name', 'other', and its URI has no variables"),
         ("x://{name}", {}, lambda name: name, "parameter 'name' has no type annotation"),
         ("x://{name}", {"size": 5}, one_name, "it is a template, which has no size"),
-        ("x://{name}", {"annotations": Annotations(NO_ROLES)}, one_name, "its annotations.audience: 'all' is no role"),
-        ("x://{name}", {"annotations": {"audience": []}}, one_name, "its annotations: dict is not Annotations"),
-        ("x://{name}", {"icons": [Icon("icon.png")]}, one_name, "its icons: src 'icon.png' is no https:"),
+        (
+            "x://{name}",
+            {"annotations": Annotations(NO_ROLES)},
+            one_name,
+            "its annotations.audience: must be 'user' or 'assistant', not 'all'",
+        ),
+        ("x://{name}", {"annotations": {"audience": []}}, one_name, "its annotations: must be Annotations, not dict"),
+        (
+            "x://{name}",
+            {"icons": [Icon("icon.png")]},
+            one_name,
+            "its icons: src must be an https:, http: or data: URI, not 'icon.png'",
+        ),
         ("x://{name}", {"completions": {"id": ["a"]}}, one_name, "its completion for 'id' is for no argument"),
         ("x://{name}", {"completions": {"name": "abc"}}, one_name, "is neither a function nor a list of texts"),
         ("x://{name}", {"completions": {"name": [1]}}, one_name, "holds something that is no text"),
@@ -287,7 +297,9 @@ def test_a_wrong_template_costs_itself_and_says_why(uri: str, options: Any, func
 
 
 def test_a_wrong_size_costs_its_resource() -> None:
-    assert "its size: -1 is no number of bytes" in problem(lambda kit: kit.resource("x://y", size=-1)(lambda: "y"))
+    assert "its size: must be a number of bytes, not -1" in problem(
+        lambda kit: kit.resource("x://y", size=-1)(lambda: "y")
+    )
 
 
 async def test_templates_come_by_hook_and_at_run_time_too() -> None:
@@ -358,7 +370,7 @@ async def test_a_prompt_says_what_it_takes() -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"icons": [5]}, "its icons: int is no Icon"),
+        ({"icons": [5]}, "its icons: must be a list of Icon, not of int"),
         ({"meta": {"progressToken": 1}}, "its meta: the key 'progressToken' is reserved"),
         ({"completions": {"other": ["a"]}}, "its completion for 'other' is for no argument; there are: 'name'"),
     ],

@@ -239,7 +239,7 @@ RESERVED = (
         (MethodResult({"_meta": {"com..x/y": 1}}), "labels of letters"),
         (MethodResult({"_meta": {"com.x/y ": 1}}), "letters and digits"),
         (MethodResult({"_meta": {"com.x/y": object()}}), "Unable to serialize"),
-        (MethodResult({"_meta": []}), "not a dict"),
+        (MethodResult({"_meta": []}), "must be a dict"),
     ],
 )
 async def test_an_invalid_result_is_masked_and_logged(
@@ -363,7 +363,7 @@ def test_a_tool_that_an_extension_rejects_is_not_served(said: str, why: str) -> 
         ({"bad key": 1}, "letters and digits"),
         ({"com.example/x": object()}, "Unable to serialize"),
         ({"com.example/x": float("nan")}, "NaN"),
-        (["x"], "not a dict"),
+        (["x"], "must be a dict"),
     ],
 )
 def test_the_meta_of_a_tool_or_resource_is_checked(meta: Any, why: str) -> None:

@@ -69,7 +69,7 @@ def test_the_description_of_the_toolkit(given: str | None, shown: str | None) ->
     ("given", "complaint"),
     [
         (5, "its description must be text, not int"),
-        ("a\x1b[31m", r"its description has U\+001B .* at position 1, which is not seen; remove it"),
+        ("a\x1b[31m", r"its description has U\+001B .* at position 1, which is invisible; remove it"),
         ("e\u200b", r"its description has U\+200B \(ZERO WIDTH SPACE\) at position 1"),
     ],
 )

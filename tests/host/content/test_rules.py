@@ -69,35 +69,38 @@ def test_valid_content_is_unchanged(item: Any) -> None:
 @pytest.mark.parametrize(
     ("item", "reason"),
     [
-        (5, "int is no content; there are: str, TextContent, ImageContent"),
-        (None, "NoneType is no content"),
-        (TextContent(5), "TextContent.text: int is no text"),  # type: ignore[arg-type]
-        (text(audience="user"), "annotations.audience: 'user' is no list; it holds 'user' and 'assistant'"),
-        (text(audience=["system"]), "annotations.audience: 'system' is no role; there are 'user' and 'assistant'"),
-        (text(audience=[5]), "5 is no role"),
-        (text(priority=1.1), "annotations.priority: 1.1 is no number from 0 to 1"),
-        (text(priority=True), "True is no number"),
-        (text(priority=float("nan")), "nan is no number"),
-        (text(priority="1"), "'1' is no number"),
-        (text(last_modified="yesterday"), "annotations.last_modified: 'yesterday' is no time in ISO 8601"),
-        (TextContent("x", {"audience": []}), "annotations: dict is not Annotations"),  # type: ignore[arg-type]
+        (5, "int is not content; use str, TextContent, ImageContent"),
+        (None, "NoneType is not content"),
+        (TextContent(5), "TextContent.text: must be a string, not int"),  # type: ignore[arg-type]
+        (text(audience="user"), "annotations.audience: must be a list of 'user' or 'assistant', not 'user'"),
+        (text(audience=["system"]), "annotations.audience: must be 'user' or 'assistant', not 'system'"),
+        (text(audience=[5]), "must be 'user' or 'assistant', not 5"),
+        (text(priority=1.1), "annotations.priority: must be a number from 0 to 1, not 1.1"),
+        (text(priority=True), "must be a number from 0 to 1, not True"),
+        (text(priority=float("nan")), "must be a number from 0 to 1, not nan"),
+        (text(priority="1"), "must be a number from 0 to 1, not '1'"),
+        (text(last_modified="yesterday"), "annotations.last_modified: must be a time in ISO 8601, not 'yesterday'"),
+        (TextContent("x", {"audience": []}), "annotations: must be Annotations, not dict"),  # type: ignore[arg-type]
         (TextContent("x", meta={"progressToken": 1}), "the meta of TextContent: the key 'progressToken' is reserved"),
         (TextContent("x", meta=[1]), "the meta of TextContent"),  # type: ignore[arg-type]
-        (ImageContent(b"", "png"), "ImageContent.mime_type: 'png' is no media type"),
-        (AudioContent(b"", ANY), "AudioContent.mime_type: None is no media type"),
-        (ImageContent("a", "image/png"), "ImageContent.data: it is not base64"),
-        (ImageContent("-_-_", "image/png"), "it is not base64"),
-        (ImageContent([1], "image/png"), "ImageContent.data: list is neither bytes nor text"),  # type: ignore[arg-type]
-        (EmbeddedResource(5), "EmbeddedResource.resource: int is not ResourceContents"),  # type: ignore[arg-type]
-        (EmbeddedResource(ResourceContents("/x", "")), "EmbeddedResource.resource.uri: '/x' is no absolute URI"),
-        (EmbeddedResource(ResourceContents("x:y", ANY)), "content: NoneType is neither str nor bytes"),
-        (EmbeddedResource(ResourceContents("x:y", "", 5)), "mime_type: int is no text"),  # type: ignore[arg-type]
+        (ImageContent(b"", "png"), "ImageContent.mime_type: must be a media type such as image/png, not 'png'"),
+        (AudioContent(b"", ANY), "AudioContent.mime_type: must be a media type such as image/png, not None"),
+        (ImageContent("a", "image/png"), "ImageContent.data: must be base64"),
+        (ImageContent("-_-_", "image/png"), "must be base64"),
+        (ImageContent([1], "image/png"), "ImageContent.data: must be bytes or a string in base64, not list"),  # type: ignore[arg-type]
+        (EmbeddedResource(5), "EmbeddedResource.resource: must be ResourceContents, not int"),  # type: ignore[arg-type]
+        (
+            EmbeddedResource(ResourceContents("/x", "")),
+            "EmbeddedResource.resource.uri: must be an absolute URI (RFC 3986), not '/x'",
+        ),
+        (EmbeddedResource(ResourceContents("x:y", ANY)), "content: must be str or bytes, not NoneType"),
+        (EmbeddedResource(ResourceContents("x:y", "", 5)), "mime_type: must be a string, not int"),  # type: ignore[arg-type]
         (EmbeddedResource(ResourceContents("x:y", "", None, {"ui": 1})), "the key 'ui' is reserved"),
-        (link(uri="y"), "ResourceLink.uri: 'y' is no absolute URI"),
-        (link(name=None), "ResourceLink.name: NoneType is no text"),
-        (link(size=-1), "ResourceLink.size: -1 is no number of bytes"),
-        (link(size=True), "True is no number of bytes"),
-        (link(icons=Icon("https://x")), "icons: Icon is no list of Icon"),
+        (link(uri="y"), "ResourceLink.uri: must be an absolute URI (RFC 3986), not 'y'"),
+        (link(name=None), "ResourceLink.name: must be a string, not NoneType"),
+        (link(size=-1), "ResourceLink.size: must be a number of bytes, not -1"),
+        (link(size=True), "must be a number of bytes, not True"),
+        (link(icons=Icon("https://x")), "icons: must be a list of Icon, not Icon"),
     ],
     ids=repr,
 )
@@ -109,12 +112,12 @@ def test_content_that_the_specification_does_not_allow_is_rejected(item: Any, re
 @pytest.mark.parametrize(
     ("icon", "reason"),
     [
-        (5, "int is no Icon"),
-        (Icon("javascript:alert(1)"), "src 'javascript:alert(1)' is no https:, http: or data: URI"),
-        (Icon(ANY), "src None is no"),
-        (Icon("https://x", 5), "mime_type: int is no text"),  # type: ignore[arg-type]
-        (Icon("https://x", sizes="48x48"), "sizes '48x48' are no list"),
-        (Icon("https://x", theme="blue"), "theme 'blue' is none; there are 'light' and 'dark'"),  # type: ignore[arg-type]
+        (5, "must be a list of Icon, not of int"),
+        (Icon("javascript:alert(1)"), "src must be an https:, http: or data: URI, not 'javascript:alert(1)'"),
+        (Icon(ANY), "data: URI, not None"),
+        (Icon("https://x", 5), "mime_type: must be a string, not int"),  # type: ignore[arg-type]
+        (Icon("https://x", sizes="48x48"), "sizes must be a list of"),
+        (Icon("https://x", theme="blue"), "theme must be 'light' or 'dark', not 'blue'"),  # type: ignore[arg-type]
     ],
     ids=repr,
 )
@@ -149,21 +152,27 @@ def test_objects_of_the_specification_are_read(item: Any, record: Any) -> None:
 @pytest.mark.parametrize(
     ("item", "reason"),
     [
-        ({}, "content of type None; there are 'text', 'image'"),
+        ({}, "unknown content type None; use 'text', 'image'"),
         ({"type": "text"}, "content of type 'text' lacks text"),
         ({"type": "text", "text": "x", "colour": "red"}, "content of type 'text' has no member 'colour'"),
         ({"type": "image", "data": "", "mimetype": "a/b"}, "lacks mimeType"),
-        ({"type": "text", "text": "x", "annotations": {"audience": ["x"]}}, "'x' is no role"),
+        ({"type": "text", "text": "x", "annotations": {"audience": ["x"]}}, "must be 'user' or 'assistant', not 'x'"),
         (
             {"type": "text", "text": "x", "annotations": {"last_modified": ""}},
             "annotations has no member 'last_modified'",
         ),
-        ({"type": "text", "text": "x", "annotations": 5}, "annotations: int is no object"),
-        ({"type": "resource", "resource": "x"}, "resource: str is no object"),
-        ({"type": "resource", "resource": {"uri": "x:y"}}, "resource: it has either text or blob"),
-        ({"type": "resource", "resource": {"uri": "x:y", "blob": "?"}}, "resource.blob: it is not base64"),
-        ({"type": "resource", "resource": {"uri": "x:y", "blob": 5}}, "resource.blob: int is no text"),
-        ({"type": "resource_link", "uri": "x:y", "name": "y", "icons": {"src": "https://x"}}, "icons: dict is no list"),
+        ({"type": "text", "text": "x", "annotations": 5}, "annotations: must be an object, not int"),
+        ({"type": "resource", "resource": "x"}, "resource: must be an object, not str"),
+        ({"type": "resource", "resource": {"uri": "x:y"}}, "resource: must have either text or blob"),
+        ({"type": "resource", "resource": {"uri": "x:y", "blob": "?"}}, "resource.blob: must be base64"),
+        (
+            {"type": "resource", "resource": {"uri": "x:y", "blob": 5}},
+            "resource.blob: must be a string in base64, not int",
+        ),
+        (
+            {"type": "resource_link", "uri": "x:y", "name": "y", "icons": {"src": "https://x"}},
+            "icons: must be a list, not dict",
+        ),
     ],
 )
 def test_objects_that_the_specification_does_not_define_are_rejected(item: Any, reason: str) -> None:
@@ -206,11 +215,11 @@ def test_content_is_a_result(value: Any, result: ToolResult) -> None:
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        ({"content": [], "isError": "yes"}, "isError: 'yes' is neither true nor false"),
+        ({"content": [], "isError": "yes"}, "isError: must be true or false, not 'yes'"),
         ({"content": [], "_meta": {"traceparent": ""}}, "the key 'traceparent' is reserved"),
-        ([TextContent("x"), {"a": 1}], "content of type None"),
-        (ToolResult(content="x"), "content: str is no list"),  # type: ignore[arg-type]
-        (ToolResult(content=TextContent("x")), "content: TextContent is no list"),  # type: ignore[arg-type]
+        ([TextContent("x"), {"a": 1}], "unknown content type None"),
+        (ToolResult(content="x"), "content: must be a list, not str"),  # type: ignore[arg-type]
+        (ToolResult(content=TextContent("x")), "content: must be a list, not TextContent"),  # type: ignore[arg-type]
         (ToolResult(meta={"ui": 1}), "the key 'ui' is reserved"),
     ],
 )
@@ -247,14 +256,14 @@ def test_the_result_of_a_prompt_becomes_messages(value: Any, messages: list[Prom
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        (PromptMessage("x", "system"), "role: 'system' is no role; there are 'user' and 'assistant'"),  # type: ignore[arg-type]
-        ([{"role": ["user"], "content": "x"}], "['user'] is no role"),
+        (PromptMessage("x", "system"), "role: must be 'user' or 'assistant', not 'system'"),  # type: ignore[arg-type]
+        ([{"role": ["user"], "content": "x"}], "must be 'user' or 'assistant', not ['user']"),
         ({"role": "user", "text": "x"}, "message lacks content"),
-        (5, "int is no content"),
-        ([["x"]], "list is no content"),
-        (PromptMessage(5), "int is no content"),  # type: ignore[arg-type]
-        (PromptResult("x"), "messages: str is no list"),  # type: ignore[arg-type]
-        (PromptResult((), 5), "description: int is no text"),  # type: ignore[arg-type]
+        (5, "int is not content"),
+        ([["x"]], "list is not content"),
+        (PromptMessage(5), "int is not content"),  # type: ignore[arg-type]
+        (PromptResult("x"), "messages: must be a list, not str"),  # type: ignore[arg-type]
+        (PromptResult((), 5), "description: must be a string, not int"),  # type: ignore[arg-type]
     ],
     ids=repr,
 )

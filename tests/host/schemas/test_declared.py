@@ -126,7 +126,7 @@ def test_the_message_names_the_schema_that_is_wrong() -> None:
         {"type": ["object"]},
         {"$ref": "#/$defs/a", "$defs": {"a": {"type": "object"}}},
     ):
-        with pytest.raises(ToolInputSchemaError, match='has to say `"type": "object"` at its root'):
+        with pytest.raises(ToolInputSchemaError, match='must have `"type": "object"` at its root'):
             signature(any_keywords, schema)
     with pytest.raises(ToolInputSchemaError, match=r"^its input schema: "):
         signature(any_keywords, {"type": 5})

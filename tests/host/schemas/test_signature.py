@@ -95,8 +95,8 @@ def test_a_result_without_a_declared_type_becomes_json(returned: Any, sent: Any)
         (Options, {}, "it returned dict: depth is required"),
         (Point, None, "it returned None: must be an object"),
         (str | None, 5, "it returned int: must be"),
-        (dict[str, float], {"a": math.nan}, "JSON has no form for NaN and infinities"),
-        (dict[str, float], {"a": -math.inf}, "JSON has no form for NaN and infinities"),
+        (dict[str, float], {"a": math.nan}, "JSON cannot express NaN and infinities"),
+        (dict[str, float], {"a": -math.inf}, "JSON cannot express NaN and infinities"),
     ],
     ids=str,
 )

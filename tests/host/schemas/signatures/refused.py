@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 HERE = __name__
-NO_SCHEMA = "has no JSON Schema; say it with plain data, a TypedDict, a dataclass or a pydantic model"
+NO_SCHEMA = "has no JSON Schema; use plain data, a TypedDict, a dataclass or a pydantic model"
 ITERATED = (
-    "cannot be served: what is iterated over comes unchecked; "
-    "write list[...], or Sequence[...] where a list must not change"
+    "cannot be served: its items would not be validated; "
+    "use list[...], or Sequence[...] for a list that must not change"
 )
 NOT_FOUND = (
     "which is not found; import or define it at the top of the module, "
-    "neither inside a function nor below `if TYPE_CHECKING`"
+    "not inside a function or below `if TYPE_CHECKING`"
 )
 ALIKE = (
-    "Flat and Same have the same members, so that nothing tells them apart; "
-    'give each a field of a Literal of its own, and the union Field(discriminator="that field")'
+    "Flat and Same have the same members, so that their values look the same; "
+    'add a field with its own Literal to each, and Field(discriminator="that field") to the union'
 )
-CHOICES = "name choices by texts or numbers"
+CHOICES = "use strings or numbers as choices"
 GENERATOR = "it is a generator; return a list, and report progress with `context.progress.report`"
 
 
@@ -155,29 +155,26 @@ def local() -> Callable[..., Any]:
 
 
 REFUSED = [
-    Refused(any_number, "parameter 'numbers' takes any number of arguments; name each one that callers may give"),
-    Refused(any_keyword, "parameter 'options' takes any number of arguments; name each one that callers may give"),
+    Refused(any_number, "parameter 'numbers' takes any number of arguments; declare each argument"),
+    Refused(any_keyword, "parameter 'options' takes any number of arguments; declare each argument"),
     Refused(positional, "parameter 'a' is positional-only; remove the `/` after it"),
-    Refused(unannotated, "parameter 'path' has no type annotation; write one, such as `path: str`"),
-    Refused(lambda a: a, "parameter 'a' has no type annotation; write one, such as `a: str`"),
+    Refused(unannotated, "parameter 'path' has no type annotation; add one, such as `path: str`"),
+    Refused(lambda a: a, "parameter 'a' has no type annotation; add one, such as `a: str`"),
     Refused(
         Kit.method,
-        (
-            "parameter 'self' has no type annotation; it seems to be a method: make a tool of "
-            "`object.method`, once there is the object"
-        ),
+        "parameter 'self' has no type annotation; it seems to be a method: make a tool of `object.method`",
     ),
     Refused(vars(Kit)["of_class"], "it is a class method that has no class yet; make a tool of `Class.method`"),
-    Refused(Opaque, "Opaque is a class; decorate a function, or add an object of it that has `__call__`"),
-    Refused(iter, "it has no signature that can be read; write a function around it"),
+    Refused(Opaque, "Opaque is a class; decorate a function, or add an instance that has `__call__`"),
+    Refused(iter, "its signature cannot be read; wrap it in a function"),
     Refused(5, "5 is not a function"),
     Refused(two_contexts, "parameters 'first' and 'second' both take the Context"),
-    Refused(three_texts, "parameter 'a' has 3 texts in Annotated; give a description, or a name and a description"),
-    Refused(renamed_to_nothing, "parameter 'a' is renamed to ' ', which is no name"),
+    Refused(three_texts, "parameter 'a' has 3 strings in Annotated; use a description, or a name and a description"),
+    Refused(renamed_to_nothing, "parameter 'a' is renamed to ' '; use a name that is not blank"),
     Refused(same_name, "two parameters are called 'a'"),
     Refused(same_alias, "parameters 'a' and 'b' are both called 'a' by callers"),
     Refused(aliases_alike, "parameters 'a' and 'b' are both called 'x' by callers"),
-    Refused(of_self, "parameter 'a': Self stands for nothing here; name the type"),
+    Refused(of_self, "parameter 'a': Self has no meaning here; use the class"),
     Refused(opaque, f"parameter 'b': the type {HERE}.Opaque {NO_SCHEMA}"),
     Refused(opaque_inside, f"parameter 'b': the type list[dict[str, {HERE}.Opaque]] {NO_SCHEMA}"),
     Refused(opaque_in_a_model, f"parameter 'b': the type {HERE}.Holder {NO_SCHEMA}"),
@@ -185,7 +182,7 @@ REFUSED = [
     Refused(explosive, "parameter 'b': no description today"),
     Refused(a_function, f"parameter 'b': the type collections.abc.Callable[[int], int] {NO_SCHEMA}"),
     Refused(a_function_or_none, f"parameter 'b': the type collections.abc.Callable[[int], int] | None {NO_SCHEMA}"),
-    Refused(a_class, "parameter 'b': the type type[int] cannot be served: JSON has no form for classes"),
+    Refused(a_class, "parameter 'b': the type type[int] cannot be served: JSON cannot express classes"),
     Refused(never, f"parameter 'b': the type Never {NO_SCHEMA}"),
     Refused(iterable, f"parameter 'b': the type collections.abc.Iterable[int] {ITERATED}"),
     Refused(iterables, f"parameter 'b': the type dict[str, collections.abc.Iterable[int]] {ITERATED}"),
@@ -217,7 +214,7 @@ REFUSED = [
     Refused(
         inapplicable,
         (
-            "parameter 'b': the type int cannot be served: it has no length that could be limited; limit "
+            "parameter 'b': the type int cannot be served: it has no length to limit; limit "
             "values with ge and le (MinLen(min_length=1))"
         ),
     ),
