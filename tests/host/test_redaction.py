@@ -23,7 +23,7 @@ from pegboard.errors import FatalToolError, NotFoundError, ServerError, Upstream
 from pegboard.plugin import PluginError, ProtocolError, redact_logs, redacted
 from pegboard.secrets.redaction import MIN_SECRET_CHARACTERS, Redactor, redacted_error
 from pegboard.types import Supplied
-from tests.host.context.test_context import Store
+from tests.host.context.test_requirements import Store
 from tests.host.hosting import failure, make_host, plugin_of, value
 
 CANARY = 'cnry/7f+3a "ü" é&x=1\n?y'

@@ -24,7 +24,7 @@ from pegboard.plugin import (
     hookimpl,
 )
 from pegboard.types import Call, CallNext, Outcome, Request, Response
-from tests.host.context.test_context import Store
+from tests.host.context.test_requirements import Store
 from tests.host.hosting import failure, make_host, plugin_of, value
 
 

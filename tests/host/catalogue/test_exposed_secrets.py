@@ -11,7 +11,7 @@ from pydantic import Field
 from pegboard import ToolDefinitionError, Toolkit
 from pegboard.plugin import ToolDefinition
 from pegboard.types import Call, Listing
-from tests.host.context.test_context import Store
+from tests.host.context.test_requirements import Store
 from tests.host.hosting import make_host, plugin_of, value
 
 SECRET = "tok-7f3a91\"'\\é"

@@ -1,171 +1,93 @@
-"""What a tool sees of the call it serves."""
+"""What a tool sees of its call, and how it reports to its client."""
 
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from pegboard import Context, PluginConfig, Progress, Toolkit
-from pegboard.errors import ToolDefinitionError
-from pegboard.plugin import Plugin, SecretStore, hookimpl
+from pegboard import Context, PluginConfig, Progress, Toolkit, current_context
+from pegboard.plugin import ClientError, InteractionError
 from pegboard.types import Call, Caller, Client
-from tests.host.hosting import failure, make_host, plugin_of, value
-
-
-@dataclasses.dataclass
-class Store:
-    """Secrets in a dict."""
-
-    secrets: dict[str, str]
-    name: str = "store"
-
-    def get(self, name: str) -> str | None:
-        return self.secrets.get(name)
+from tests.host.hosting import failure, make_host, value
 
 
 class Settings(PluginConfig):
     word: str = "hello"
 
 
-async def test_a_tool_sees_its_call() -> None:
-    kit = Toolkit("x", config=Settings)
-    seen: dict[str, Any] = {}
+FIELDS = (
+    "tool", "arguments", "input", "config", "state", "request_id", "session_id", "client",
+    "caller", "auth_info", "meta", "cancelled", "user_id",
+)  # fmt: skip
+    "tool",
+    "arguments",
+    "input",
+    "config",
+    "state",
+    "request_id",
+    "session_id",
+    "client",
+    "caller",
+    "auth_info",
+    "meta",
+    "cancelled",
+    "user_id",
+]
 
-    @kit.lifespan
-    async def live(config: Settings) -> AsyncIterator[str]:
-        yield f"state of {config.word}"
+
+async def seen(call: Call, *, configured: bool) -> dict[str, Any]:
+    """Return the fields of a context that a call has."""
+    kit = Toolkit("x", config=Settings if configured else None)
+    found: dict[str, Any] = {}
+
+    if configured:
+
+        @kit.lifespan
+        async def live(config: Settings) -> AsyncIterator[str]:
+            yield f"state of {config.word}"
 
     @kit.tool
-    def look(context: Context, number: int = 1) -> None:
+    async def look(context: Context, number: int = 1) -> None:
         """Look at everything."""
-        for name in (
-            "tool", "arguments", "config", "state", "request_id", "session_id", "client", "caller", "meta", "cancelled",
-        ):  # fmt: skip
-            seen[name] = getattr(context, name)
+        await asyncio.sleep(0)
+        assert current_context() is context
+        found.update({name: getattr(context, name) for name in FIELDS})
 
+    async with make_host(kit, config={"toolkits": {"x": {"word": "moin"} if configured else {}}}) as host:
+        await host.dispatch(call)
+    assert current_context() is None
+    return found
+
+
+async def test_a_tool_sees_its_call() -> None:
     client = Client("a client", "1.0", "2025-11-25", {"sampling": {}})
-    async with make_host(kit, config={"toolkits": {"x": {"word": "moin"}}}) as host:
-        await host.dispatch(
-            Call(
-                "tools/call",
-                {"name": "x_look", "arguments": {"number": "7"}, "_meta": {"a": 1}},
-                Caller("someone"),
-                client,
-                17,
-                "session-1",
-            )
-        )
-    assert seen == {
+    params = {"name": "x_look", "arguments": {"number": "7"}, "_meta": {"a": 1}}
+    assert await seen(Call("tools/call", params, Caller("ann"), client, 17, "session-1"), configured=True) == {
         "tool": "x_look",
         "arguments": {"number": "7"},
+        "input": {"number": "7"},
         "config": Settings(word="moin"),
         "state": "state of moin",
         "request_id": 17,
         "session_id": "session-1",
         "client": client,
-        "caller": Caller("someone"),
+        "caller": Caller("ann"),
+        "auth_info": Caller("ann"),
         "meta": {"a": 1},
         "cancelled": False,
+        "user_id": "ann",
     }
-
-
-async def test_what_is_absent_is_none_or_empty() -> None:
-    kit = Toolkit("x")
-    seen: dict[str, Any] = {}
-
-    @kit.tool
-    async def look(context: Context) -> None:
-        """Look at everything."""
-        for name in ("arguments", "config", "state", "request_id", "session_id", "meta"):
-            seen[name] = getattr(context, name)
-        seen["client"] = context.client.name
-        seen["caller"] = context.caller.subject
-
-    async with make_host(kit) as host:
-        await host.dispatch(Call("tools/call", {"name": "x_look", "_meta": "no object"}))
-    assert seen == {
-        "arguments": {}, "config": None, "state": None, "request_id": None, "session_id": None, "meta": {},
-        "client": "", "caller": None,
-    }  # fmt: skip
-
-
-# --- secrets
-
-
-def secret_kit() -> Toolkit:
-    kit = Toolkit("x")
-
-    @kit.tool(requires_secrets=["API_KEY"])
-    def declared(context: Context) -> str:
-        """Read a declared secret."""
-        return context.get_secret("API_KEY")
-
-    @kit.tool(requires_secrets=["API_KEY"])
-    def other(context: Context) -> str:
-        """Read a secret that was not declared."""
-        return context.get_secret("OTHER")
-
-    @kit.tool
-    def none(context: Context) -> str:
-        """Read a secret without declaring any."""
-        return context.get_secret("API_KEY")
-
-    return kit
-
-
-async def test_a_tool_reads_the_secrets_it_declared_and_no_others() -> None:
-    store = plugin_of(stores=[Store({"API_KEY": "k-123", "OTHER": "canary-7f3a91"})])
-    async with make_host(secret_kit(), plugins={"store": store}) as host:
-        assert await value(host, "x_declared") == "k-123"
-        for name in ("x_other", "x_none"):
-            outcome = await failure(host, name)
-            assert outcome.error.message == "It failed unexpectedly."
-            cause = outcome.error.__cause__
-            assert isinstance(cause, ToolDefinitionError)
-            assert "does not declare" in str(cause)
-
-
-@pytest.mark.parametrize("stored", [{}, {"API_KEY": ""}], ids=["absent", "empty"])
-async def test_a_missing_secret_fails_the_call_before_the_function_runs(stored: dict[str, str]) -> None:
-    async with make_host(secret_kit(), plugins={"store": plugin_of(stores=[Store(stored)])}) as host:
-        outcome = await failure(host, "x_declared")
-    assert outcome.error.message == (
-        "This tool needs a secret that is not set on the server: API_KEY. Ask its operator to set it."
-    )
-
-
-async def test_the_first_store_that_has_a_secret_gives_it() -> None:
-    def named(name: str, secrets: dict[str, str]) -> type[Plugin]:
-        return plugin_of(stores=[Store(secrets, name)])
-
-    stores = {"b": named("b", {"API_KEY": "of b"}), "a": named("a", {"API_KEY": ""}), "c": named("c", {"API_KEY": "c"})}
-    async with make_host(secret_kit(), plugins=stores) as host:
-        assert await value(host, "x_declared") == "of b"
-
-
-async def test_a_store_is_asked_once_for_each_secret_when_the_host_starts() -> None:
-    asked: list[str] = []
-
-    class Counting:
-        name = "counting"
-
-        def get(self, name: str) -> str | None:
-            asked.append(name)
-            return "secret"
-
-    class Stores(Plugin):
-        @hookimpl
-        def register_secret_stores(self) -> list[SecretStore]:
-            return [Counting()]
-
-    async with make_host(secret_kit(), plugins={"stores": Stores}) as host:
-        assert asked == ["API_KEY"]
-        await value(host, "x_declared")
-    assert asked == ["API_KEY"]
+    absent = await seen(Call("tools/call", {"name": "x_look", "_meta": "no object"}), configured=False)
+    assert {name: value for name, value in absent.items() if value} == {
+        "tool": "x_look",
+        "client": absent["client"],
+        "caller": absent["caller"],
+    }
+    assert (absent["client"].name, absent["caller"].subject) == ("", None)
+    assert (absent["meta"], absent["arguments"]) == ({}, {})
 
 
 # --- progress
@@ -176,47 +98,110 @@ def collected() -> tuple[Progress, list[dict[str, Any]]]:
     return Progress(lambda method, params: sent.append({"method": method, **params})), sent
 
 
-def test_progress_carries_what_was_said_and_leaves_out_the_rest() -> None:
+@pytest.mark.requirement("UTIL-11", "UTIL-12")
+def test_progress_increases_until_it_is_closed() -> None:
     progress, sent = collected()
     progress.report(0)
     progress.report(0.5, total=2)
-    progress.report(1, total=2, message="half")
+    for step in (1, 1, 0.5, 1.0, float("nan")):
+        progress.report(step, total=2, message="half")
+    progress.close()
+    progress.report(2)
     assert sent == [
         {"method": "notifications/progress", "progress": 0},
         {"method": "notifications/progress", "progress": 0.5, "total": 2},
         {"method": "notifications/progress", "progress": 1, "total": 2, "message": "half"},
     ]
+    Progress(None).report(1)
 
 
-@pytest.mark.requirement("UTIL-11")
-def test_progress_that_does_not_increase_is_not_sent() -> None:
-    progress, sent = collected()
-    for step in (1, 1, 0.5, 2, 2.0, 3):
-        progress.report(step)
-    assert [one["progress"] for one in sent] == [1, 2, 3]
-
-
-@pytest.mark.requirement("UTIL-12")
-def test_progress_stops_when_it_is_closed() -> None:
-    progress, sent = collected()
-    progress.report(1)
-    progress.close()
-    progress.report(2)
-    assert len(sent) == 1
-
-
-async def test_progress_may_be_awaited_which_gives_the_loop_a_turn() -> None:
+async def test_awaiting_progress_gives_the_loop_a_turn() -> None:
     progress, sent = collected()
     order: list[str] = []
     other = asyncio.create_task(asyncio.sleep(0))
     other.add_done_callback(lambda _: order.append("the other"))
-    await progress.report(1)
-    await progress.report(2)
-    await progress.report(3)
+    for step in (1, 2, 3):
+        await progress.report(step)
     order.append("the reporter")
     assert order == ["the other", "the reporter"]
     assert len(sent) == 3
 
 
-def test_progress_without_a_listener_is_nothing() -> None:
-    Progress(None).report(1)
+# --- the client
+
+
+async def run(function: Any, **fields: Any) -> Any:
+    """Return the value of a tool."""
+    kit = Toolkit("own", prefix=False)
+    kit.tool(description="x")(function)
+    async with make_host(kit) as host:
+        return await value(host, function.__name__, **fields)
+
+
+async def test_log_messages_reach_the_client_and_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    sent: list[tuple[str, Any]] = []
+
+    async def tool(context: Context) -> None:
+        await context.log.info("plain")
+        await context.log.warning("with more", count=3, when=object)
+        context.log.debug({"a": 1})
+        with pytest.raises(ValueError, match="level"):
+            context.log.log("loud", "x")  # type: ignore[arg-type]
+
+    caplog.set_level("DEBUG", "pegboard.tools")
+    await run(tool, notify=lambda *message: sent.append(message))
+    assert [(method, params["level"], params["data"]) for method, params in sent] == [
+        ("notifications/message", "info", "plain"),
+        ("notifications/message", "warning", {"message": "with more", "count": 3, "when": str(object)}),
+        ("notifications/message", "debug", {"a": 1}),
+    ]
+    assert {params["logger"] for _, params in sent} == {"tool"}
+    told = [record.getMessage() for record in caplog.records if record.name == "pegboard.tools.tool"]
+    assert told == ["plain", "with more", "{'a': 1}"]
+
+
+async def test_nothing_is_sent_for_a_call_that_has_ended() -> None:
+    sent: list[str] = []
+    kept: list[Context] = []
+
+    async def tool(context: Context) -> None:
+        kept.append(context)
+        context.send_notification("notifications/x", {"a": 1})
+
+    await run(tool, notify=lambda method, params: sent.append(method))
+    kept[0].send_notification("notifications/x")
+    kept[0].log.info("too late")
+    kept[0].progress.report(1)
+    assert sent == ["notifications/x"]
+
+
+async def test_a_request_to_the_client_goes_out_unchanged_and_needs_a_session() -> None:
+    asked: list[Any] = []
+
+    async def ask(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
+        asked.append((method, params, options))
+        return {"fine": True}
+
+    async def tool(context: Context) -> Any:
+        return await context.send_request("ping", {"a": 1}, timeout=3, reset_on_progress=True, max_total=9)
+
+    assert await run(tool, ask=ask) == {"fine": True}
+    options = {"timeout": 3, "progress": None, "reset_on_progress": True, "max_total": 9}
+    assert asked == [("ping", {"a": 1}, options)]
+    kit = Toolkit("own", prefix=False)
+    kit.tool(description="x")(tool)
+    async with make_host(kit) as host:
+        assert isinstance((await failure(host, "tool")).error, InteractionError)
+
+
+async def test_an_invalid_answer_in_a_session_is_the_clients_error() -> None:
+    async def ask(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
+        return {"action": "perhaps"}
+
+    async def tool(context: Context) -> str:
+        with pytest.raises(ClientError):
+            await context.ui.elicit("?", str)
+        return "refused"
+
+    client = Client("c", "1", "2025-11-25", {"elicitation": {}})
+    assert await run(tool, ask=ask, client=client) == "refused"

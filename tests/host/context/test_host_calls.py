@@ -1,0 +1,147 @@
+"""What a function uses of its own host: other tools, resources, prompts, and its catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from pegboard import Context, NotFoundError, PromptMessage, Toolkit, ToolResult
+from pegboard.plugin import ToolDefinition, ToolInputError, around
+from pegboard.types import Call, Caller, Change, Failure, Outcome
+from tests.host.hosting import make_host, plugin_of, until, value
+
+kit = Toolkit("x", prefix=False)
+
+
+@kit.tool
+def add(a: int, b: int = 1) -> int:
+    """Add."""
+    return a + b
+
+
+@kit.resource("docs://readme", title="Read me")
+def readme() -> str:
+    return "read me"
+
+
+@kit.resource("docs://{name}")
+def docs(name: str) -> str:
+    return f"docs of {name}"
+
+
+@kit.prompt
+def review(language: str) -> str:
+    """Review."""
+    return f"Review this {language}."
+
+
+async def run(function: Any, *more: Any, host: Mapping[str, Any] = {}, **fields: Any) -> Any:
+    """Return the value of a tool on a host with the toolkit above."""
+    own = Toolkit("own", prefix=False)
+    for one in (function, *more):
+        own.tool(description="x")(one)
+    async with make_host(kit, own, **host) as running:
+        return await value(running, function.__name__, **fields)
+
+
+async def test_nested_calls_are_checked_like_any_and_their_errors_are_typed() -> None:
+    async def tool(context: Context) -> list[Any]:
+        with pytest.raises(ToolInputError):
+            await context.tools.call("add", {"a": "no number"})
+        with pytest.raises(NotFoundError):
+            await context.tools.call("nothing", {})
+        raw = [await context.tools.call_raw("add", {"a": 2}), await context.tools.call_raw("add", {})]
+        assert [type(outcome) for outcome in raw] == [ToolResult, Failure]
+        return [await context.tools.call("add", {"a": 2}), await context.tools.call("add", {"a": 1, "b": 1})]
+
+    assert await run(tool) == [3, 2]
+
+
+async def test_middleware_sees_nested_calls_with_their_caller_and_path() -> None:
+    seen: list[tuple[str, Any, tuple[str, ...]]] = []
+
+    async def watch(one: Call, call_next: Any) -> Outcome:
+        seen.append((one.params["name"], one.caller.subject, one.path))
+        outcome: Outcome = await call_next(one)
+        return outcome
+
+    async def outer(context: Context) -> Any:
+        return await context.tools.call("add", {"a": 1})
+
+    plugins = {"watch": plugin_of(middleware=[around("tools/call")(watch)])}
+    await run(outer, host={"plugins": plugins}, caller=Caller("ann"))
+    assert seen == [("outer", "ann", ()), ("add", "ann", ("add",))]
+
+
+async def test_a_nested_call_does_not_report_the_progress_of_the_outer() -> None:
+    sent: list[Mapping[str, Any]] = []
+
+    async def inner(context: Context) -> None:
+        await context.progress.report(99)
+        await context.log.info("from inside")
+
+    async def outer(context: Context) -> None:
+        await context.progress.report(1)
+        await context.tools.call("inner")
+        await context.progress.report(2)
+
+    await run(outer, inner, notify=lambda method, params: sent.append(params))
+    assert [one.get("progress", one.get("data")) for one in sent] == [1, "from inside", 2]
+
+
+@pytest.mark.parametrize("page_size", [1, 1000])
+async def test_lists_are_whole_however_small_their_pages(page_size: int) -> None:
+    async def tool(context: Context) -> list[Any]:
+        tools = [one.name for one in await context.tools.list()]
+        resources = [one.uri for one in await context.resources.list()]
+        templates = [one.uri_template for one in await context.resources.list_templates()]
+        prompts = [one.name for one in await context.prompts.list()]
+        return [tools, resources, templates, prompts]
+
+    listed = await run(tool, host={"page_size": page_size})
+    assert listed == [["add", "tool"], ["docs://readme"], ["docs://{name}"], ["review"]]
+
+
+async def test_resources_and_prompts_are_read_or_not_found() -> None:
+    async def tool(context: Context) -> list[Any]:
+        text = (await context.resources.read("docs://readme")).contents[0].content
+        made = (await context.resources.read("docs://host")).contents[0].content
+        listed = await context.resources.get("docs://readme")
+        prompt = await context.prompts.get("review", {"language": "Python"})
+        assert prompt.messages == (PromptMessage("Review this Python."),)
+        for absent in (context.resources.read, context.resources.get):
+            with pytest.raises(NotFoundError):
+                await absent("nothing://here")
+        return [text, made, listed.title]
+
+    assert await run(tool) == ["read me", "docs of host", "Read me"]
+
+
+async def test_a_tool_changes_its_catalogue_and_announces_changes_from_any_thread() -> None:
+    own = Toolkit("own", prefix=False)
+
+    @own.tool
+    def grow(context: Context) -> None:
+        """Add a tool."""
+        context.catalogue.add(ToolDefinition(lambda: "grown", name="grown", description="x"))
+
+    @own.tool
+    def tell(context: Context) -> None:
+        """Announce."""
+        context.notifications.tools.list_changed()
+        context.notifications.prompts.list_changed()
+        context.notifications.resources.list_changed()
+        context.notifications.resources.updated("docs://readme")
+
+    async with make_host(own, kit) as host:
+        changes: list[Change] = []
+        host.watch(changes.append)
+        await value(host, "grow")
+        assert await value(host, "grown") == "grown"
+        await until(lambda: changes == [Change("tools")])
+        changes.clear()
+        await value(host, "tell")
+        told = [Change("tools"), Change("prompts"), Change("resources"), Change("resource", "docs://readme")]
+        await until(lambda: changes == told)

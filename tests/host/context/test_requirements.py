@@ -1,0 +1,234 @@
+"""Secrets and metadata that a tool requires: from the request, the caller or the host, and only those it declared."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from pegboard import Authorization, Context, Toolkit
+from pegboard.errors import ToolDefinitionError
+from pegboard.plugin import Plugin
+from pegboard.types import Call, Caller, Failure, Listing, Supplied
+from tests.host.hosting import failure, make_host, plugin_of, value
+
+ADA: dict[str, Any] = {"user": "ada", "metadata": {"User_Email": "ada@example.com", "empty": ""}}
+
+
+@dataclasses.dataclass
+class Store:
+    """Secrets in a dict."""
+
+    secrets: dict[str, str]
+    name: str = "store"
+    asked: list[str] = dataclasses.field(default_factory=list)
+
+    def get(self, name: str) -> str | None:
+        self.asked.append(name)
+        return self.secrets.get(name)
+
+
+def kit() -> Toolkit:
+    kit = Toolkit("x")
+
+    @kit.tool(requires_secrets=["API_KEY"])
+    def read(context: Context) -> str:
+        """Read the declared secret in several spellings."""
+        assert context.get_secret("API_KEY") == context.get_secret("api_key") == context.secrets["Api_Key"]
+        assert dict(context.secrets) == {"API_KEY": context.get_secret("API_KEY")}
+        assert f"{context.secrets!r} {context.secrets}" == "Secrets(API_KEY) Secrets(API_KEY)"
+        return context.get_secret("API_KEY")
+
+    @kit.tool(requires_secrets=["API_KEY"])
+    def other(context: Context) -> str:
+        """Read a secret that was not declared."""
+        return context.get_secret("OTHER")
+
+    @kit.tool
+    def undeclared(context: Context) -> str:
+        """Read a secret without declaring any."""
+        return context.get_secret("API_KEY")
+
+    @kit.tool
+    async def outer(context: Context) -> list[Any]:
+        """Have other tools look."""
+        return [await context.tools.call("x_read"), await context.tools.call("x_supplied")]
+
+    @kit.tool
+    def supplied(context: Context) -> str:
+        """Look at everything that the request brought."""
+        given = context._call.supplied
+        assert given is not None
+        return f"{given.authorization} {dict(given.secrets)}"
+
+    @kit.tool
+    def user(context: Context) -> str | None:
+        """Name the user."""
+        return context.user_id
+
+    add_metadata_tools(kit)
+    return kit
+
+
+def add_metadata_tools(kit: Toolkit) -> None:
+    @kit.tool(requires_metadata=["User_ID", "user_email", "USER_EMAIL"])
+    def who(context: Context) -> list[str]:
+        """Name the user by metadata."""
+        return [context.get_metadata("user_id"), context.get_metadata("User_Email")]
+
+    @kit.tool(requires_metadata=["empty", "team"])
+    def team(context: Context) -> str:
+        """Name the team."""
+        return context.get_metadata("team")
+
+    @kit.tool
+    def undeclared_metadata(context: Context) -> str:
+        """Read metadata that was not declared."""
+        return context.get_metadata("user_email")
+
+    @kit.tool(requires_metadata="user_id")
+    def one_key(context: Context) -> str:
+        """Declare one key as a string."""
+        return context.get_metadata("user_id")
+
+
+def stores(**secrets: dict[str, str]) -> dict[str, type[Plugin]]:
+    return {name: plugin_of(stores=[Store(values, name)]) for name, values in secrets.items()}
+
+
+async def test_the_first_store_that_has_a_secret_is_used_and_asked_once() -> None:
+    last = Store({"API_KEY": "of c"}, "c")
+    plugins = stores(b={"API_KEY": "of b"}, a={"API_KEY": ""}) | {"c": plugin_of(stores=[last])}
+    async with make_host(kit(), plugins=plugins) as host:
+        assert await value(host, "x_read") == "of b"
+    counted = Store({"API_KEY": "k"})
+    async with make_host(kit(), plugins={"store": plugin_of(stores=[counted])}) as host:
+        assert counted.asked == ["API_KEY"]
+        assert await value(host, "x_read") == "k"
+    assert (counted.asked, last.asked) == (["API_KEY"], [])
+
+
+@pytest.mark.parametrize(
+    ("secrets", "read"),
+    [
+        ({}, "of the host"),
+        ({"API_KEY": ""}, "of the host"),
+        ({"OTHER": "other"}, "of the host"),
+        ({"api_KEY": "of the call"}, "of the call"),
+    ],
+)
+async def test_a_secret_of_the_request_comes_before_that_of_the_host(secrets: dict[str, str], read: str) -> None:
+    async with make_host(kit(), plugins=stores(store={"API_KEY": "of the host"})) as host:
+        assert await value(host, "x_read", supplied=Supplied(secrets=secrets)) == read
+
+
+@pytest.mark.parametrize("stored", [{}, {"API_KEY": ""}], ids=["absent", "empty"])
+async def test_a_missing_secret_fails_the_call_unless_the_request_brings_it(stored: dict[str, str]) -> None:
+    async with make_host(kit(), plugins=stores(store=stored)) as host:
+        assert await value(host, "x_read", supplied=Supplied(secrets={"API_KEY": "of the call"})) == "of the call"
+        for supplied in (None, Supplied(secrets={"OTHER": "of the call"})):
+            assert (await failure(host, "x_read", supplied=supplied)).error.message == (
+                "This tool needs a secret that is not set on the server: API_KEY. Ask its operator to set it."
+            )
+
+
+@pytest.mark.parametrize("name", ["x_other", "x_undeclared", "x_undeclared_metadata"])
+async def test_a_tool_reads_only_what_it_declared(name: str) -> None:
+    supplied = Supplied(secrets={"API_KEY": "k", "OTHER": "canary"}, metadata={"user_email": "eve@example.com"})
+    async with make_host(kit(), plugins=stores(store={"API_KEY": "k", "OTHER": "canary"}), **ADA) as host:
+        refused = await failure(host, name, supplied=supplied)
+    assert refused.error.message == "It failed unexpectedly."
+    assert isinstance(refused.error.__cause__, ToolDefinitionError)
+    assert "does not declare" in str(refused.error.__cause__)
+
+
+async def test_a_nested_tool_sees_the_same_secrets_and_never_the_token() -> None:
+    supplied = Supplied(Authorization("canary"), {"API_KEY": "of the call"})
+    async with make_host(kit()) as host:
+        outer = await value(host, "x_outer", supplied=supplied)
+    assert outer == ["of the call", "None {'API_KEY': 'of the call'}"]
+
+
+def test_supplied_values_are_not_printed() -> None:
+    supplied = Supplied(Authorization("canary-1", {"name": "canary-2"}), {"KEY": "canary-3"}, {"email": "canary-4"})
+    assert "canary" not in repr(supplied) + repr(supplied.authorization)
+
+
+BOB, EVE = Caller("bob"), Supplied(user_id="eve", metadata={"USER_email": "eve@example.com", "team": "blue"})
+
+
+@pytest.mark.parametrize(
+    ("fields", "user", "who"),
+    [
+        ({}, "ada", ["ada", "ada@example.com"]),
+        ({"caller": BOB}, "bob", ["bob", "ada@example.com"]),
+        ({"caller": BOB, "supplied": Supplied()}, "bob", ["bob", "ada@example.com"]),
+        ({"caller": BOB, "supplied": EVE}, "eve", ["eve", "eve@example.com"]),
+        (
+            {"supplied": EVE._replace(metadata={"user_id": "mallory", "user_email": ""})},
+            "eve",
+            ["mallory", "ada@example.com"],
+        ),
+    ],
+)
+async def test_the_request_comes_before_the_caller_and_the_caller_before_the_operators_user(
+    fields: dict[str, Any], user: str, who: list[str]
+) -> None:
+    async with make_host(kit(), **ADA) as host:
+        assert await value(host, "x_user", **fields) == user
+        assert await value(host, "x_who", **fields) == who
+        assert await value(host, "x_one_key", **fields) == who[0]
+
+
+async def test_unknown_metadata_fails_the_call_before_the_tool_runs() -> None:
+    async with make_host(kit(), **ADA) as host:
+        failed = await failure(host, "x_team")
+        known = Supplied(metadata={"team": "blue", "empty": "no more"})
+        assert await value(host, "x_team", supplied=known) == "blue"
+    assert failed.error.message == (
+        "This tool needs to know what this server does not: empty, team. Ask its operator to set it."
+    )
+
+
+@pytest.mark.parametrize(
+    ("known", "ways"),
+    [
+        ({}, "user_id, user_email; set `[host] user` and `[host] metadata`"),
+        ({"user": "ada"}, "user_email; set `[host] metadata`"),
+        ({"metadata": {"user_email": "ada@example.com"}}, "user_id; set `[host] user`"),
+    ],
+)
+async def test_the_log_names_the_setting(known: dict[str, Any], ways: str, caplog: pytest.LogCaptureFixture) -> None:
+    async with make_host(kit(), **known) as host:
+        await failure(host, "x_who")
+    assert caplog.messages[-1].endswith(f"not known: {ways}")
+
+
+async def test_anonymous_callers_cannot_run_tools_that_use_the_operators_metadata() -> None:
+    async with make_host(kit(), plugins=stores(store={"API_KEY": "k"}), **ADA) as host:
+        listing = await host.dispatch(Call("tools/list", {}, Caller()))
+        assert isinstance(listing, Listing)
+        assert len(listing.items) == len(host.assembly.tools)
+        for tool in listing.items:
+            done = await host.dispatch(Call("tools/call", {"name": tool.name}, Caller()))
+            refused = isinstance(done, Failure) and "the server does not know the caller" in done.error.message
+            assert refused is (tool.name in ("x_read", "x_other", "x_who", "x_team", "x_one_key", "x_outer"))
+
+
+@pytest.mark.parametrize(
+    ("required", "complaint"),
+    [
+        (["Client_Id"], "it requires the metadata client_id, that of a token, and no token"),
+        (["a b"], "it requires the metadata 'a b', which is no name"),
+        ([5], "it requires the metadata 5, which is no name"),
+        (5, "its requires_metadata are 5, not a list of names"),
+    ],
+)
+async def test_invalid_requirements_disable_the_tool(required: Any, complaint: str) -> None:
+    kit = Toolkit("x")
+    kit.tool(name="t", description="x", requires_metadata=required)(lambda: None)
+    async with make_host(kit) as host:
+        assert list(host.assembly.tools) == []
+        (problem,) = host.problems
+    assert complaint in str(problem)
