@@ -22,20 +22,6 @@ FIELDS = (
     "tool", "arguments", "input", "config", "state", "request_id", "session_id", "client",
     "caller", "auth_info", "meta", "cancelled", "user_id",
 )  # fmt: skip
-    "tool",
-    "arguments",
-    "input",
-    "config",
-    "state",
-    "request_id",
-    "session_id",
-    "client",
-    "caller",
-    "auth_info",
-    "meta",
-    "cancelled",
-    "user_id",
-]
 
 
 async def seen(call: Call, *, configured: bool) -> dict[str, Any]:
