@@ -312,7 +312,7 @@ async def test_extra_is_json_of_a_bounded_size(
     outcome = await raised(lambda: ToolExecutionError("no", extra=extra))
     assert isinstance(outcome.error, ToolExecutionError)
     assert outcome.error.extra == sent
-    assert ("extra of a ToolExecutionError is left out" in caplog.text) == (not sent)
+    assert ("extra of a ToolExecutionError was removed" in caplog.text) == (not sent)
 
 
 async def test_a_detail_for_the_log_may_be_any_object(caplog: pytest.LogCaptureFixture) -> None:
