@@ -13,13 +13,12 @@ from typing import Any
 
 import pytest
 
-from tests.clients.conftest import Client, Place
+from tests.clients.conftest import SESSION_CLIENTS, Client, Place
 from tests.support.pool import stores
 from tests.support.sdk import Run, Server
 
 pytestmark = pytest.mark.timeout(600)  # the first run makes environments
 
-CLIENTS: list[Client] = [("1", "legacy"), ("2", "legacy")]
 POLLING = "\n[plugins.mcp]\npoll_after_seconds = 0.1\nretry_ms = 10\n"
 
 
@@ -29,7 +28,7 @@ def says(*texts: str, stay: bool = False, level: str = "error") -> tuple[str, di
     return "asking_tell", {"notifications": said, "stay": stay}
 
 
-@pytest.fixture(params=CLIENTS, ids="-".join)
+@pytest.fixture(params=SESSION_CLIENTS, ids="-".join)
 def client(request: pytest.FixtureRequest) -> Client:
     """Each client of sessions."""
     chosen: Client = request.param
@@ -49,40 +48,40 @@ def come_back(place: Place, client: Client, server: Server, folder: Path, lost: 
     return place.connect(client, "resumed", server, folder, headers=headers, token=lost.said["token"], stay=True)
 
 
-def test_another_process_of_a_client_resumes_a_call(whole_place: Place, client: Client, tmp_path: Path) -> None:
+def test_another_process_of_a_client_resumes_a_call(place: Place, client: Client, tmp_path: Path) -> None:
     """While the call runs, when it has ended, and in another server, where the first has kept all in files."""
-    kept = stores(whole_place.factory.mktemp("kept"))
+    kept = stores(place.factory.mktemp("kept"))
     with ExitStack() as stack:
-        first = stack.enter_context(whole_place.serving(more=kept))
-        lost = whole_place.connect(client, "dropped", first, call=says("a", "b", stay=True), events=3, stay=True)
+        first = stack.enter_context(place.serving(more=kept))
+        lost = place.connect(client, "dropped", first, call=says("a", "b", stay=True), events=3, stay=True)
         assert lost.said["logged"] == ["a", "b"]
         with ThreadPoolExecutor(1) as pool:
-            running = pool.submit(come_back, whole_place, client, first, tmp_path / "running", lost)
-            let_go(whole_place, first)
+            running = pool.submit(come_back, place, client, first, tmp_path / "running", lost)
+            let_go(place, first)
             backs = [running.result()]
-        backs.append(come_back(whole_place, client, first, tmp_path / "ended", lost))
+        backs.append(come_back(place, client, first, tmp_path / "ended", lost))
         first.kill()
-        second = stack.enter_context(whole_place.serving(first.port, kept))
-        backs.append(come_back(whole_place, client, second, tmp_path / "killed", lost))
+        second = stack.enter_context(place.serving(first.port, kept))
+        backs.append(come_back(place, client, second, tmp_path / "killed", lost))
         for back in backs:
             assert back.said["logged"] == []
             assert back.said["result"]["content"][0]["text"] == "told"
             assert back.sent() == lost.sent()
 
 
-def test_a_call_whose_stream_the_server_ends_is_answered_on_another(whole_place: Place, client: Client) -> None:
+def test_a_call_whose_stream_the_server_ends_is_answered_on_another(place: Place, client: Client) -> None:
     """The SDK comes back by itself, as often as it has to, with the id of the last event."""
-    with whole_place.serving(more=POLLING) as server:
-        run = whole_place.connect(client, "polled", server, call=says("a", stay=True))
+    with place.serving(more=POLLING) as server:
+        run = place.connect(client, "polled", server, call=says("a", stay=True))
         assert run.said["result"]["content"][0]["text"] == "told"
         assert run.said["logged"] == ["a"]
         assert run.statuses().count("GET 200") >= 4
 
 
-def test_sessions_go_on_when_their_server_was_killed(whole_place: Place) -> None:
+def test_sessions_go_on_when_their_server_was_killed(place: Place) -> None:
     """Two clients at once: their sessions, log levels and subscriptions are as before, and nobody says initialize."""
-    kept = stores(whole_place.factory.mktemp("kept"))
-    ready, again = Barrier(len(CLIENTS) + 1), Barrier(len(CLIENTS) + 1)
+    kept = stores(place.factory.mktemp("kept"))
+    ready, again = Barrier(len(SESSION_CLIENTS) + 1), Barrier(len(SESSION_CLIENTS) + 1)
 
     def wait() -> None:
         ready.wait(60)
@@ -90,17 +89,17 @@ def test_sessions_go_on_when_their_server_was_killed(whole_place: Place) -> None
 
     def outlive(client: Client) -> Run:
         quiet = says("x", level="info")
-        return whole_place.connect(client, "outlived", first, meanwhile=wait, uris=[f"doc://{client[0]}"], log=quiet)
+        return place.connect(client, "outlived", first, meanwhile=wait, uris=[f"doc://{client[0]}"], log=quiet)
 
     with ExitStack() as stack:
-        first = stack.enter_context(whole_place.serving(more=kept))
-        pool = stack.enter_context(ThreadPoolExecutor(len(CLIENTS)))
-        runs = [pool.submit(outlive, client) for client in CLIENTS]
+        first = stack.enter_context(place.serving(more=kept))
+        pool = stack.enter_context(ThreadPoolExecutor(len(SESSION_CLIENTS)))
+        runs = [pool.submit(outlive, client) for client in SESSION_CLIENTS]
         ready.wait(60)
         first.kill()
-        stack.enter_context(whole_place.serving(first.port, kept))
+        stack.enter_context(place.serving(first.port, kept))
         again.wait(60)
-        for (line, _), one in zip(CLIENTS, runs, strict=True):
+        for (line, _), one in zip(SESSION_CLIENTS, runs, strict=True):
             run = one.result()
             assert run.said["after"]["content"][0]["text"] == "after"
             assert run.said["told"] == run.said["again"] == [f"doc://{line}"]
@@ -109,18 +108,18 @@ def test_sessions_go_on_when_their_server_was_killed(whole_place: Place) -> None
             assert run.statuses()[-1] == "DELETE 204"
 
 
-def test_a_call_that_is_lost_with_its_server_is_not_waited_for(whole_place: Place) -> None:
+def test_a_call_that_is_lost_with_its_server_is_not_waited_for(place: Place) -> None:
     """Where its stream is not kept the client is told so. The first line of the SDK does not tell its caller."""
-    more = stores(whole_place.factory.mktemp("kept"), events="memory") + "retry_ms = 100\n"
+    more = stores(place.factory.mktemp("kept"), events="memory") + "retry_ms = 100\n"
     with ExitStack() as stack:
-        first = stack.enter_context(whole_place.serving(more=more))
+        first = stack.enter_context(place.serving(more=more))
 
         def restart() -> None:
             first.kill()
-            stack.enter_context(whole_place.serving(first.port, more))
+            stack.enter_context(place.serving(first.port, more))
 
         call = says("a", stay=True)
-        run = whole_place.connect(("2", "legacy"), "bereft", first, meanwhile=restart, call=call)
+        run = place.connect(("2", "legacy"), "bereft", first, meanwhile=restart, call=call)
         assert run.said["lost"]["error"]["code"] == -32000
         assert run.said["after"]["content"][0]["text"] == "after"
         assert [message["method"] for message in run.sent()].count("initialize") == 1

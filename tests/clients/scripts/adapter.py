@@ -1,14 +1,14 @@
-"""What scenarios know of a client, whichever line of the SDK it is, and what they share.
+"""The parts that both clients share: their type, answers to the server's requests, and changes that they hear of.
 
-Runs in the client's environment.
+Runs in the client's environment. `types` is the SDK's module of types.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
-from typing import Any, Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -16,74 +16,102 @@ import anyio.to_thread
 Json = dict[str, Any]
 Progress = Callable[[float, float | None, str | None], Awaitable[None]]
 OnToken = Callable[[str], Awaitable[None]]
+Subscribe = Callable[[str], Awaitable[object]]
+Adapter = Any
+"""A connected client: `Client` of `client_1.py` or `client_2.py`. Everything it returns has the names of the wire."""
+
+VALUES = {"string": "Ann", "integer": 7, "number": 0.5, "boolean": True, "array": ["red"]}
 
 
-class Events(Protocol):
-    """What a client hears of changes."""
+class Answers:
+    """The callbacks of a client that answers every request, and notes requests and log messages.
 
-    async def next(self) -> str:
-        """The next one: the URI of a resource, or the kind of a list."""
-
-    async def end(self) -> str:
-        """How it ends: "graceful" or "lost"; what else is heard until then is passed over."""
-
-
-class Adapter(Protocol):
-    """One connected client. Everything it returns has the names of the wire.
-
-    Attributes:
-        answers: what it answers when it is asked (`answers.py`).
-        connections: what went by over HTTP (`tap.py`).
+    Args:
+        types: the SDK's types.
+        action: the answer to forms and pages: "accept", "decline", "cancel", or "fail" for an error.
     """
 
-    answers: Any
-    connections: Any
+    def __init__(self, types: Any, action: str) -> None:
+        self._types = types
+        self._action = action
+        self.asked: list[Any] = []
+        self.logged: list[Any] = []
 
-    def opening(self) -> Json:
-        """What the client learnt of the server when it connected."""
+    def _note(self, kind: str, params: Any) -> Json:
+        asked: Json = params.model_dump(mode="json", by_alias=True, exclude_none=True) if params else {}
+        self.asked.append([kind, asked])
+        return asked
 
-    async def list(self, kind: str, cursor: str | None) -> Json:
-        """A page of "tools", "resources", "resource_templates" or "prompts"."""
+    async def elicit(self, context: Any, params: Any) -> Any:
+        asked = self._note("elicitation/create", params)
+        if self._action == "fail":
+            return self._types.ErrorData(code=-1, message="nobody is here")
+        answer: Json = {"action": self._action}
+        if self._action == "accept" and asked.get("mode") != "url":
+            schema = asked["requestedSchema"]
+            answer["content"] = {
+                name: VALUES[schema["properties"][name]["type"]] for name in schema.get("required", ())
+            }
+        return self._types.ElicitResult.model_validate(answer)
 
-    async def call(self, name: str, arguments: Json | None = None, progress: Progress | None = None) -> Json:
-        """Call a tool."""
+    async def sample(self, context: Any, params: Any) -> Any:
+        asked = self._note("sampling/createMessage", params)
+        text = {"type": "text", "text": "Paris"}
+        answer: Json = {"role": "assistant", "model": "m", "stopReason": "endTurn", "content": text}
+        if "tools" not in asked:
+            return self._types.CreateMessageResult.model_validate(answer)
+        called = {"type": "tool_use", "id": "1", "name": "look", "input": {}}
+        answer |= {"content": [text, called], "stopReason": "toolUse"}
+        return self._types.CreateMessageResultWithTools.model_validate(answer)
 
-    async def read(self, uri: str) -> Json:
-        """Read a resource."""
+    async def list_roots(self, context: Any) -> Any:
+        self._note("roots/list", None)
+        roots = [{"uri": "file:///a", "name": "A"}, {"uri": "file:///b"}]
+        return self._types.ListRootsResult.model_validate({"roots": roots})
 
-    async def prompt(self, name: str, arguments: Json | None = None) -> Json:
-        """Get a prompt."""
+    async def log(self, params: Any) -> None:
+        self.logged.append(params.data)
 
-    async def complete(self, ref: Json, argument: Json, chosen: Json | None) -> Json:
-        """Complete an argument of what `ref` names, where others have been chosen."""
+    def callbacks(self) -> Json:
+        """Return the arguments of a client that make it answer."""
+        return {
+            "elicitation_callback": self.elicit,
+            "sampling_callback": self.sample,
+            "sampling_capabilities": self._types.SamplingCapability.model_validate({"tools": {}}),
+            "list_roots_callback": self.list_roots,
+        }
 
-    async def set_level(self, level: str) -> None:
-        """Want log messages of this level and above from now on."""
 
-    def watching(self, kinds: Sequence[str], uris: Sequence[str]) -> AbstractAsyncContextManager[Events]:
-        """Hear of changes: of these lists and resources alone in 2026-07-28, in sessions of all lists."""
+class Changes:
+    """The changes that a session was told of, in order."""
 
-    async def open_stream(self) -> None:
-        """Open another stream for what belongs to no call: the SDK comes back once for one that it has lost."""
+    def __init__(self) -> None:
+        self._send, self._receive = anyio.create_memory_object_stream[str](1000)
 
-    async def begin(self, name: str, arguments: Json, on_token: OnToken) -> Json:
-        """Call a tool, and be told where its stream can be resumed."""
+    async def message(self, message: Any) -> None:
+        """Take a message as a `message_handler`."""
+        one = getattr(message, "root", message)  # the first line wraps it
+        method = getattr(one, "method", "")
+        if method == "notifications/resources/updated":
+            await self._send.send(str(one.params.uri))
+        elif method.endswith("/list_changed"):
+            await self._send.send(method.split("/")[1])
 
-    async def resume(self, token: str) -> Json:
-        """The result of a call that another connection has begun."""
+    async def next(self) -> str:
+        return await self._receive.receive()
 
-    async def ping(self) -> Json:
-        """Ping the server."""
-
-    async def before_cancel(self) -> None:
-        """Tell the server that the call begun last is cancelled, where the SDK does not do so by itself."""
-
-    def error(self, error: Exception) -> Json | None:
-        """The JSON-RPC error in an exception of the SDK, None where it is something else."""
+    @asynccontextmanager
+    async def of(self, uris: Sequence[str], subscribe: Subscribe, unsubscribe: Subscribe) -> AsyncIterator[Changes]:
+        """Subscribe to resources within the block."""
+        for uri in uris:
+            await subscribe(uri)
+        yield self
+        for uri in uris:
+            await unsubscribe(uri)
 
 
 async def pages(client: Adapter, kind: str) -> list[Json]:
-    """All pages of a list."""
+    """Return all pages of a list."""
     found = [await client.list(kind, None)]
     while cursor := found[-1].get("nextCursor"):
         found.append(await client.list(kind, cursor))
@@ -91,7 +119,7 @@ async def pages(client: Adapter, kind: str) -> list[Json]:
 
 
 async def attempt(client: Adapter, what: Awaitable[Json]) -> Json:
-    """A result, or the error that the server answered with."""
+    """Return a result, or the error of the server's response."""
     try:
         return {"result": await what}
     except Exception as error:
@@ -102,7 +130,7 @@ async def attempt(client: Adapter, what: Awaitable[Json]) -> Json:
 
 
 async def begun(client: Adapter, name: str, arguments: Json, tasks: anyio.abc.TaskGroup) -> None:
-    """Begin a call, and return when the tool says that it has begun."""
+    """Begin a call, and return when the tool reports that it has begun."""
     started = anyio.Event()
 
     async def progress(progress: float, total: float | None, message: str | None) -> None:
@@ -114,6 +142,6 @@ async def begun(client: Adapter, name: str, arguments: Json, tasks: anyio.abc.Ta
 
 
 async def told_to_go_on() -> None:
-    """Say so, and wait until told to go on."""
+    """Say "called", and wait until told to go on."""
     print("called", flush=True)
     await anyio.to_thread.run_sync(sys.stdin.readline)

@@ -7,9 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
-from adapter import Json, OnToken, Progress  # type: ignore[import-not-found]  # of the client's environment
-from answers import Answers  # type: ignore[import-not-found]  # of the client's environment
-from hearing import Hearing  # type: ignore[import-not-found]  # of the client's environment
+from adapter import Answers, Changes, Json, OnToken, Progress  # type: ignore[import-not-found]  # of the client's environment
 from mcp import ClientSession, McpError, StdioServerParameters, types  # type: ignore[import-not-found]  # of the client's environment
 from mcp.client.stdio import stdio_client  # type: ignore[import-not-found]  # of the client's environment
 from mcp.client.streamable_http import streamable_http_client  # type: ignore[import-not-found]  # of the client's environment
@@ -24,10 +22,10 @@ def plain(model: BaseModel) -> Json:
 
 
 class Client:
-    def __init__(self, session: ClientSession, answers: Answers, hearing: Hearing, connections: Connections) -> None:
+    def __init__(self, session: ClientSession, answers: Answers, changes: Changes, connections: Connections) -> None:
         self.session = session
         self.answers = answers
-        self.hearing = hearing
+        self.changes = changes
         self.connections = connections
         self.opened: types.InitializeResult | None = None
         self.begun = 0
@@ -59,10 +57,10 @@ class Client:
         await self.session.set_logging_level(level)
 
     @asynccontextmanager
-    async def watching(self, kinds: Sequence[str], uris: Sequence[str]) -> AsyncIterator[Hearing]:
+    async def watching(self, kinds: Sequence[str], uris: Sequence[str]) -> AsyncIterator[Changes]:
         if self.http:
             await self.connections.reached("GET 200", 1)  # the SDK opens it by itself, and does not say when
-        async with self.hearing.of(
+        async with self.changes.of(
             uris,
             lambda uri: self.session.subscribe_resource(AnyUrl(uri)),
             lambda uri: self.session.unsubscribe_resource(AnyUrl(uri)),
@@ -113,11 +111,11 @@ async def streams(plan: dict[str, Any], connections: Connections) -> AsyncIterat
 
 @asynccontextmanager
 async def connect(plan: dict[str, Any]) -> AsyncIterator[Client]:
-    answers, hearing, connections = Answers(types, plan.get("action", "accept")), Hearing(), Connections()
-    more = {"logging_callback": answers.log, "message_handler": hearing.message}
+    answers, changes, connections = Answers(types, plan.get("action", "accept")), Changes(), Connections()
+    more = {"logging_callback": answers.log, "message_handler": changes.message}
     more |= answers.callbacks() if plan.get("answers") else {}
     async with streams(plan, connections) as (reader, writer, *_), ClientSession(reader, writer, **more) as session:
-        client = Client(session, answers, hearing, connections)
+        client = Client(session, answers, changes, connections)
         client.http = "url" in plan
         if "headers" not in plan:  # those of a session that is there already
             client.opened = await session.initialize()

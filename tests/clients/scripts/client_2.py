@@ -13,9 +13,7 @@ from typing import Any
 
 import httpx2
 import mcp  # type: ignore[import-not-found]  # of the client's environment
-from adapter import Events, Json, OnToken, Progress  # type: ignore[import-not-found]  # of the client's environment
-from answers import Answers  # type: ignore[import-not-found]  # of the client's environment
-from hearing import Hearing  # type: ignore[import-not-found]  # of the client's environment
+from adapter import Answers, Changes, Json, OnToken, Progress  # type: ignore[import-not-found]  # of the client's environment
 from mcp import ClientSession, MCPError, StdioServerParameters, types
 from mcp.client.streamable_http import streamable_http_client  # type: ignore[import-not-found]  # of the client's environment
 from mcp.client.subscriptions import ResourceUpdated, Subscription, SubscriptionLost  # type: ignore[import-not-found]  # of the client's environment
@@ -34,7 +32,7 @@ def plain(model: BaseModel) -> Json:
 LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 
 
-class Listening:
+class Listener:
     """What `subscriptions/listen` tells (2026-07-28)."""
 
     def __init__(self, subscription: Subscription) -> None:
@@ -54,10 +52,10 @@ class Listening:
 
 
 class Client:
-    def __init__(self, client: mcp.Client, answers: Answers, hearing: Hearing, connections: Connections) -> None:
+    def __init__(self, client: mcp.Client, answers: Answers, changes: Changes, connections: Connections) -> None:
         self.client = client
         self.answers = answers
-        self.hearing = hearing
+        self.changes = changes
         self.connections = connections
         self.session: ClientSession | None = None
         self.http = False
@@ -98,15 +96,15 @@ class Client:
             await self.client.set_logging_level(level)
 
     @asynccontextmanager
-    async def watching(self, kinds: Sequence[str], uris: Sequence[str]) -> AsyncIterator[Events]:
+    async def watching(self, kinds: Sequence[str], uris: Sequence[str]) -> AsyncIterator[Any]:
         if self.modern():
             wanted = {f"{kind}_list_changed": True for kind in kinds}
             async with self.client.listen(**wanted, resource_subscriptions=uris) as subscription:
-                yield Listening(subscription)
+                yield Listener(subscription)
             return
         if self.http:
             await self.connections.reached("GET 200", 1)  # the SDK opens it by itself, and does not say when
-        async with self.hearing.of(uris, self.client.subscribe_resource, self.client.unsubscribe_resource) as events:
+        async with self.changes.of(uris, self.client.subscribe_resource, self.client.unsubscribe_resource) as events:
             yield events
 
     async def open_stream(self) -> None:
@@ -147,12 +145,12 @@ async def transport(plan: dict[str, Any], connections: Connections, stack: Async
 
 @asynccontextmanager
 async def connect(plan: dict[str, Any]) -> AsyncIterator[Client]:
-    answers, hearing, connections = Answers(types, plan.get("action", "accept")), Hearing(), Connections()
-    more = {"logging_callback": answers.log, "message_handler": hearing.message}
+    answers, changes, connections = Answers(types, plan.get("action", "accept")), Changes(), Connections()
+    more = {"logging_callback": answers.log, "message_handler": changes.message}
     more |= answers.callbacks() | {"log_level": "info"} if plan.get("answers") else {}
     async with AsyncExitStack() as stack:
         server = await transport(plan, connections, stack)
-        client = Client(mcp.Client(server, mode=plan["mode"], **more), answers, hearing, connections)
+        client = Client(mcp.Client(server, mode=plan["mode"], **more), answers, changes, connections)
         client.http = "url" in plan
         if "headers" in plan:  # those of a session that is there already, to which `mcp.Client` cannot come back
             reader, writer = await stack.enter_async_context(server)

@@ -1,6 +1,6 @@
-"""What a client does with a server, whichever line of the SDK it is: the scripts beside this bring the adapter.
+"""Scenarios of a client with a server, for both lines of the SDK. Each prints what came of it and judges nothing.
 
-Runs in the client's environment and prints what came of it; it judges nothing.
+Runs in the client's environment.
 """
 
 from __future__ import annotations
@@ -12,37 +12,60 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import anyio
-import changing  # type: ignore[import-not-found]  # of the client's environment
-import offers  # type: ignore[import-not-found]  # of the client's environment
+import anyio.lowlevel
 from adapter import Adapter, Json, attempt, begun, pages, told_to_go_on  # type: ignore[import-not-found]  # of the client's environment
+
+WAIT = 20.0
+"""Seconds in which what must come has come."""
+Report = list[float | str | None]
+
+
+def reporter(reports: list[Report]) -> Any:
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        reports.append([done, total, message])
+
+    return progress
+
+
+async def heard(events: Any, wanted: set[str]) -> list[str]:
+    """Return everything until all that is wanted has been heard."""
+    found: list[str] = []
+    with anyio.fail_after(WAIT):
+        while not wanted <= set(found):
+            found.append(await events.next())
+    return found
 
 
 async def everything(client: Adapter, plan: Json) -> Json:
-    """List, page, call, fail, follow progress, cancel, read, get."""
+    """List, page, call, fail, cancel, read, get, complete and log."""
     said: Json = {"opening": client.opening()}
-    for kind in ("tools", "resources", "prompts"):
+    for kind in ("tools", "resources", "resource_templates", "prompts"):
         said[kind] = await pages(client, kind)
-    calls = {key: (name, arguments) for key, (name, arguments) in plan["calls"].items()}
-    said["calls"] = {key: await attempt(client, client.call(*call)) for key, call in calls.items()}
-    said["progress"] = []
-
-    async def progress(progress: float, total: float | None, message: str | None) -> None:
-        said["progress"].append([progress, total, message])
-
-    said["counted"] = await client.call("fixture_count", {"to": 3, "say": "one more"}, progress)
+    said["calls"] = {key: await attempt(client, client.call(*call)) for key, call in plan["calls"].items()}
+    said["progress"] = {}
+    for key, call in plan["progress"].items():
+        said["progress"][key] = reports = []
+        await client.call(*call, reporter(reports))
     async with anyio.create_task_group() as tasks:
         await begun(client, "fixture_wait", {"label": "cancelled by the client"}, tasks)
         await client.before_cancel()
         tasks.cancel_scope.cancel()
-    with anyio.fail_after(10):
-        said["cancelled"] = await client.call("fixture_cancelled")
-        while (
-            said["cancelled"]["content"][0]["text"] == "[]"
-        ):  # a connection that ends may be noticed later than a call
-            said["cancelled"] = await client.call("fixture_cancelled")
-    said["reads"] = {uri: await attempt(client, client.read(uri)) for uri in plan["uris"]}
-    said["gets"] = {name: await attempt(client, client.prompt(name)) for name in plan["names"]}
+    said["cancelled"] = "[]"
+    with anyio.fail_after(WAIT):
+        while said["cancelled"] == "[]":  # a connection that ends may be noticed later than a call
+            said["cancelled"] = (await client.call("fixture_cancelled"))["content"][0]["text"]
+    said["reads"] = {uri: await attempt(client, client.read(uri)) for uri in plan["reads"]}
+    said["gets"] = {key: await attempt(client, client.prompt(*get)) for key, get in plan["gets"].items()}
+    completions = plan["completions"].items()
+    said["completions"] = {key: await attempt(client, client.complete(*one)) for key, one in completions}
     said["ping"] = await attempt(client, client.ping())
+    said["logged"] = {}
+    for level in (None, *plan["levels"]):
+        if level is not None:
+            await client.set_level(level)
+        client.answers.logged.clear()
+        await client.call(*plan["log"])
+        said["logged"][str(level)] = [*client.answers.logged]
     return said
 
 
@@ -55,11 +78,11 @@ async def abandon(client: Adapter, plan: Json) -> Json:
 
 
 async def at_once(client: Adapter, plan: Json) -> Json:
-    """Many calls at the same time."""
+    """Make many calls at the same time."""
     texts: dict[int, str] = {}
 
     async def one(number: int) -> None:
-        result = await client.call("fixture_echo", {"text": str(number)})
+        result = await client.call(plan["tool"], {plan["argument"]: str(number)})
         texts[number] = result["content"][0]["text"]
 
     async with anyio.create_task_group() as tasks:
@@ -76,49 +99,142 @@ async def restarted(client: Adapter, plan: Json) -> Json:
 
 
 async def asked(client: Adapter, plan: Json) -> Json:
-    """Call, get and read what asks; for each what came of it, and what was asked, logged and reported for it."""
+    """Call, get and read what asks; return the outcome of each, and what was asked, logged and reported for it."""
     said: Json = {}
     for key, (kind, name, arguments) in plan["calls"].items():
-        client.answers.asked.clear()
-        client.answers.logged.clear()
-        reports: list[Any] = []
-
-        async def progress(done: float, total: float | None, message: str | None, to: list[Any] = reports) -> None:
-            to.append([done, total, message])
-
+        answers, reports = client.answers, list[Report]()
+        answers.asked.clear()
+        answers.logged.clear()
         if kind == "call":
-            came = await attempt(client, client.call(name, arguments, progress))
+            came = await attempt(client, client.call(name, arguments, reporter(reports)))
         else:
             came = await attempt(client, client.prompt(name) if kind == "prompt" else client.read(name))
-        answers = client.answers
         said[key] = came | {"asked": [*answers.asked], "logged": [*answers.logged], "progress": reports}
     return said
 
 
-async def asked_at_once(client: Adapter, plan: Json) -> Json:
-    """Many calls that ask, at the same time."""
-    texts: dict[int, str] = {}
+async def changes(client: Adapter, plan: Json) -> Json:
+    """Hear of things that a tool adds and removes, use them, and hear of resources while subscribed to them."""
+    said: Json = {}
+    uses: dict[str, Any] = {"tools": client.call, "resources": client.read, "prompts": client.prompt}
+    for kind, name in plan["grow"].items():
+        arguments = {"kind": kind, "names": [name]}
+        async with client.watching([kind], []) as events:
+            lists = [await pages(client, kind)]
+            await client.call("grow", arguments)
+            told = [await heard(events, {kind})]
+            lists.append(await pages(client, kind))
+            used = await attempt(client, uses[kind](name))
+            await client.call("shrink", arguments)
+            told.append(await heard(events, {kind}))
+            lists.append(await pages(client, kind))
+            gone = await attempt(client, uses[kind](name))
+        said[kind] = {"lists": lists, "told": told, "used": used, "gone": gone}
+    async with client.watching([], plan["uris"]) as events:
+        await client.call("asking_change", {"what": ["other://one", *plan["uris"]]})
+        said["told"] = await heard(events, set(plan["uris"]))
+    async with client.watching(["tools"], []) as events:
+        await client.call("asking_change", {"what": [*plan["uris"], "tools"]})
+        said["afterwards"] = await heard(events, {"tools"})
+    return said
 
-    async def one(number: int) -> None:
-        result = await client.call("asks_name", {"greeting": str(number)})
-        texts[number] = result["content"][0]["text"]
+
+async def watched(client: Adapter, plan: Json) -> Json:
+    """Subscribe, say so, and hear what others do."""
+    async with client.watching(plan["kinds"], plan["uris"]) as events:
+        await told_to_go_on()
+        return {"told": await heard(events, {*plan["kinds"], *plan["uris"]})}
+
+
+async def ended(client: Adapter, plan: Json) -> Json:
+    """Subscribe, learn how the subscription ends, and subscribe again at the server that replaces the first."""
+    async with client.watching(plan["kinds"], []) as events:
+        await told_to_go_on()
+        with anyio.fail_after(WAIT):
+            end = await events.end()
+    async with client.watching(plan["kinds"], []) as events:
+        await client.call("asking_change", {"what": plan["kinds"]})
+        return {"end": end, "again": await heard(events, set(plan["kinds"]))}
+
+
+async def outlived(client: Adapter, plan: Json) -> Json:
+    """Go on in a session whose server is killed and started again."""
+    await client.set_level("error")
+    async with client.watching([], plan["uris"]) as events:
+        await client.call("asking_change", {"what": plan["uris"]})
+        told = await heard(events, set(plan["uris"]))
+        streams = client.connections.count("GET 200")
+        await told_to_go_on()
+        after = await client.call("fixture_echo", {"text": "after"})
+        await client.open_stream()
+        with anyio.fail_after(WAIT):
+            await client.connections.reached("GET 200", streams + 1)
+        client.answers.logged.clear()
+        await client.call(*plan["log"])
+        await client.call("asking_change", {"what": ["other://one", *plan["uris"]]})
+        again = await heard(events, set(plan["uris"]))
+    return {"told": told, "after": after, "again": again, "logged": [*client.answers.logged]}
+
+
+async def polled(client: Adapter, plan: Json) -> Json:
+    """Make a call whose stream the server ends again and again before it responds."""
+    said: Json = {}
+
+    async def call() -> None:
+        said["result"] = await client.call(*plan["call"])
 
     async with anyio.create_task_group() as tasks:
-        for number in range(plan["count"]):
-            tasks.start_soon(one, number)
-    return {"texts": [texts[number] for number in sorted(texts)], "asked": len(client.answers.asked)}
+        tasks.start_soon(call)
+        with anyio.fail_after(WAIT):
+            await client.connections.reached("GET 200", 4)  # one of them belongs to no call
+        await client.call("asking_let_go")
+    return said | {"logged": [*client.answers.logged]}
 
 
-SCENARIOS = {
-    "everything": everything,
-    "abandon": abandon,
-    "at_once": at_once,
-    "restarted": restarted,
-    "asked": asked,
-    "asked_at_once": asked_at_once,
-    **offers.SCENARIOS,
-    **changing.SCENARIOS,
-}
+async def dropped(client: Adapter, plan: Json) -> Json:
+    """Begin a call, leave after some of its events, and return what another connection needs to resume it."""
+    tokens: list[str] = []
+    enough = anyio.Event()
+
+    async def on_token(token: str) -> None:
+        tokens.append(token)
+        if len(tokens) == plan["events"]:
+            enough.set()
+
+    with anyio.fail_after(WAIT):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.begin, *plan["call"], on_token)
+            await enough.wait()
+            while len(client.answers.logged) < plan["events"] - 1:  # the first event has no message
+                await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+    return {"session": client.connections.session_id, "token": tokens[-1], "logged": client.answers.logged}
+
+
+async def resumed(client: Adapter, plan: Json) -> Json:
+    """Resume a call."""
+    with anyio.fail_after(WAIT):
+        came = await attempt(client, client.resume(plan["token"]))
+    return came | {"logged": client.answers.logged}
+
+
+async def bereft(client: Adapter, plan: Json) -> Json:
+    """Have a call in flight that is lost with its server, and go on in the session."""
+    said: Json = {}
+    begun = anyio.Event()
+
+    async def on_token(token: str) -> None:
+        begun.set()
+
+    async def call() -> None:
+        said["lost"] = await attempt(client, client.begin(*plan["call"], on_token))
+
+    with anyio.fail_after(WAIT):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(call)
+            await begun.wait()
+            await told_to_go_on()
+    return said | {"after": await client.call("fixture_echo", {"text": "after"})}
 
 
 def main(connect: Callable[[Json], AbstractAsyncContextManager[Adapter]]) -> None:
@@ -127,7 +243,7 @@ def main(connect: Callable[[Json], AbstractAsyncContextManager[Adapter]]) -> Non
 
     async def run() -> Json:
         async with connect(plan) as client:
-            said: Json = await SCENARIOS[plan["scenario"]](client, plan)
+            said: Json = await globals()[plan["scenario"]](client, plan)
         return said
 
     print(json.dumps(anyio.run(run)))
