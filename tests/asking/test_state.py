@@ -217,7 +217,7 @@ async def test_a_state_is_its_caller_s_alone() -> None:
             if other == subject:
                 assert resumed(trips, one) == Round(1, {"q": "digest"})
             else:
-                with pytest.raises(ProtocolError, match="this very request"):
+                with pytest.raises(ProtocolError, match="for this request"):
                     resumed(trips, one)
 
 
@@ -240,7 +240,7 @@ async def test_what_a_state_is_bound_to_cannot_be_shifted() -> None:
     sealer = sealing.Sealer([], 60)
     token = sealer.seal("state", ["a", "bc", None, {"x": 1}])
     for other in (["ab", "c", None, {"x": 1}], ["a", "bc", {"x": 1}], ["a", "bc", None, {"x": "1"}], "abc", []):
-        with pytest.raises(ValueError, match="this very request"):
+        with pytest.raises(ValueError, match="for this request"):
             sealer.open(token, other)
     assert encode(sealer.open(token, ("a", "bc", None, {"x": 1}))) == b'"state"'
 
@@ -254,5 +254,5 @@ async def test_nothing_is_sealed_twice_alike_nor_by_a_key_that_others_have(monke
     assert len({token[: len("v1.") + 16] for token in tokens}) == 100
     for token in tokens:
         assert one.open(token, "bound") == "state"
-        with pytest.raises(ValueError, match="this very request"):
+        with pytest.raises(ValueError, match="for this request"):
             other.open(token, "bound")

@@ -90,7 +90,7 @@ async def test_an_answer_that_cannot_be_read_is_a_failure(asking: Served, member
     streaming = await session.begin(asks())
     assert (await session.post(response(streaming.first["id"], **members))).status == 202
     failed = (await outcome(streaming))["answers"][0]["error"]
-    assert failed == ["ClientError", "The client gave an answer that cannot be read.", None, None]
+    assert failed == ["ClientError", "The client sent an invalid response.", None, None]
 
 
 @pytest.mark.requirement("ASK-09", "HTTP-09", "HTTP-12")

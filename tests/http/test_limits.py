@@ -389,4 +389,4 @@ async def test_a_request_whose_body_breaks_while_another_runs_is_not_served(stri
         await ask(strict, call("fixture_release"))
         while await line.chunk():
             pass
-        assert ((await line.answer()).text, await line.rest()) == ("The body is not framed as HTTP has it.\n", b"")
+        assert ((await line.answer()).text, await line.rest()) == ("The framing of the body is not valid HTTP.\n", b"")

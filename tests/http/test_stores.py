@@ -84,8 +84,8 @@ async def test_an_answer_that_reaches_another_process_is_refused(kept_site: Path
         session.served = second
         refused = await session.post(answer)
         assert refused.refused == (404, -32600)
-        assert "did not ask this question" in refused.last["error"]["message"]
-        await second.said("refused: an answer to a question of another process")
+        assert "did not send this request" in refused.last["error"]["message"]
+        await second.said("refused: a response to a request of another process")
         session.served = first
         assert (await session.post(answer)).status == 202
         assert (await asked.next())["result"]

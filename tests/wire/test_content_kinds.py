@@ -56,7 +56,7 @@ def block(wire: Wire, kind: str) -> dict[str, Any]:
     """What each kind of content must look like."""
     meta = {"_meta": META} if since(wire, "2025-06-18") else {}
     if kind == "audio" and not since(wire, "2025-03-26"):
-        text = "[A sound of type audio/wav, which this revision of the protocol cannot carry]"
+        text = "[Audio of type audio/wav, which this revision of the protocol does not support]"
         return {"type": "text", "text": text, **about(wire)}
     if kind == "link" and not since(wire, "2025-06-18"):
         return {"type": "text", "text": "The y: x://y\nAbout y", **about(wire)}

@@ -1,6 +1,6 @@
-"""An HTTP server, on aiohttp: serves routes, whoever contributed them, and guards every one of them alike.
+"""An HTTP server on aiohttp. It serves the routes of all plugins and guards each of them alike.
 
-This module only describes the plugin; aiohttp is imported when the transport runs.
+This module only describes the plugin. aiohttp is imported when the transport runs.
 """
 
 from __future__ import annotations
@@ -26,39 +26,39 @@ def _is_owners(mode: int) -> bool:
 
 
 class HttpConfig(PluginConfig):
-    """`[plugins.http]`.
+    """The settings `[plugins.http]`.
 
     Attributes:
-        host: the address to listen at; anything but loopback opens the server to others.
-        port: the port; 0 for any that is free.
-        socket: a Unix socket's path, instead of host and port.
-        socket_mode: who may use that socket, as file permissions; only its owner unless set.
+        host: the address to listen on; any address but loopback opens the server to other machines.
+        port: the port; 0 for any free one.
+        socket: the path of a Unix socket, instead of host and port.
+        socket_mode: the permissions of that socket; only its owner may connect unless set.
         certificate: a file with the TLS certificate chain (PEM); with it the server speaks HTTPS.
-        key: a file with the certificate's private key, when the certificate's file does not hold it.
-        allowed_hosts: names that clients may call the server by, such as `tools.example.com`; "*" for any. Loopback
-            names and the host of `[plugins.resource_server] resource` always do; addresses and the machine's own name
-            do when listening beyond loopback.
+        key: a file with the certificate's private key, if the certificate's file does not hold it.
+        allowed_hosts: further names of the server, such as `tools.example.com`; "*" for any. Loopback names and the
+            host of `[plugins.resource_server] resource` are always allowed; addresses and the machine's own name are
+            allowed when listening beyond loopback.
         cors_origins: web origins whose pages may use the server, such as `https://app.example`; "*" for all, without
             credentials. Pages of the server's own origin always may.
-        cors_credentials: whether those pages may send cookies and the like.
+        cors_credentials: whether those pages may send cookies and other credentials.
         cors_methods: the methods that those pages may use.
-        cors_headers: the request headers that those pages may send, beside those of MCP.
-        trusted_proxies: addresses or networks of proxies whose forwarded headers are believed; "unix" for whoever
-            connects to `socket`. With any, the server counts as reached from other machines.
-        loopback_is_operator: requests that come to a loopback address, name it as their Host, and by their headers come
-            neither by a proxy nor from a web page, are the operator's. Behind a proxy that says nothing of itself, such
-            as nginx with `proxy_pass` alone, that gives everybody the operator's rights.
+        cors_headers: the request headers that those pages may send, besides those of MCP.
+        trusted_proxies: addresses or networks of proxies whose forwarded headers are believed; "unix" for every client
+            of `socket`. With any, the server counts as reachable from other machines.
+        loopback_is_operator: treat a request as the operator's if it arrives at a loopback address, names it as its
+            Host, and has no header of a proxy or a web page. Behind a proxy that adds no header, such as nginx with
+            `proxy_pass` alone, this gives every client the operator's rights.
         max_body_bytes: the largest request body; a larger one is answered with 413.
-        max_header_bytes: the largest single header field, and so the longest token; all fields of a request together
-            may have four times as many bytes.
-        max_requests: how many requests are served at once; more are told to come back.
-        max_streams: how many event streams are open at once, beside those requests.
+        max_header_bytes: the largest header field, and so the longest token; all fields of a request together may have
+            four times as many bytes.
+        max_requests: the number of requests served at once; further requests are answered with 503.
+        max_streams: the number of open event streams, besides those requests.
         header_seconds: how long a client may take to send a request's headers.
         body_seconds: how long it may take to send the body.
-        send_seconds: how long it may take nothing of a response, after which its connection is cut.
+        send_seconds: how long it may read nothing of a response before its connection is closed.
         call_seconds: how long a request may take before its response begins; 0 for no limit.
         idle_seconds: how long a connection may stay open between requests.
-        stream_ping_seconds: how often a silent event stream says that it is alive.
+        stream_ping_seconds: the interval of keep-alive comments on a silent event stream.
     """
 
     host: Annotated[str, WidensAccess("listens beyond loopback", unless=_is_loopback)] = "127.0.0.1"
@@ -102,7 +102,7 @@ class HttpConfig(PluginConfig):
 
         for host in hosts:
             if host != "*" and parse_authority(host) is None:
-                raise ValueError(f'"{host}" is not a host; write a name, such as tools.example.com, or an address')
+                raise ValueError(f'"{host}" is not a host: write a name, such as tools.example.com, or an address')
         return hosts
 
     @field_validator("cors_origins")
@@ -113,16 +113,16 @@ class HttpConfig(PluginConfig):
         for origin in (given,) if isinstance(given, str) else given:
             if origin and origin != "*" and parse_origin(origin.removesuffix("/")) is None:
                 raise ValueError(
-                    f'"{origin}" is no origin; one looks like https://app.example or http://localhost:3000'
+                    f'"{origin}" is not an origin: write one such as https://app.example or http://localhost:3000'
                 )
         return given
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.key is not None and self.certificate is None:
-            raise ValueError("key needs a certificate")
+            raise ValueError("key requires a certificate: set certificate as well")
         if "unix" in self.trusted_proxies and self.socket is None:
-            raise ValueError('"unix" in trusted_proxies needs a socket')
+            raise ValueError('"unix" in trusted_proxies requires a socket: set socket as well')
         if "*" in self.origins and self.cors_credentials:
             raise ValueError("credentials cannot be allowed to every origin; list the origins in cors_origins")
         return self
@@ -135,20 +135,20 @@ class HttpConfig(PluginConfig):
 
 
 class HttpPlugin(Plugin):
-    """The transport, and the two routes by which it is watched."""
+    """The HTTP transport, and the routes for health and readiness checks."""
 
     Config = HttpConfig
 
     @hookimpl
     def register_transports(self) -> Iterable[Transport]:
-        """The HTTP server."""
+        """Return the HTTP server."""
         from pegboard_plugins.http.http_transport import HttpTransport
 
         return [HttpTransport(self.config)]
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:
-        """Health and readiness."""
+        """Return the routes for health and readiness checks."""
         return [
             Route(method="GET", path="/healthz", handler=_healthy, auth="public"),
             Route(method="GET", path="/readyz", handler=_ready, auth="public"),

@@ -1,4 +1,4 @@
-"""Lines of the log about HTTP requests: each that is refused, and every request if the operator wants an access log."""
+"""Log lines of HTTP requests: every rejected request, and all requests if the operator enables the access log."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from pegboard.types import Response
 
 logger = logging.getLogger("pegboard.plugins.http")
 access_logger = logging.getLogger("pegboard.access")
-"""Logs every request if it has a level of its own: `[plugins.logging] access` sets one, and so may a program."""
+"""A logger that takes every request if it has its own level, which `[plugins.logging] access` or a program sets."""
 
 MAX_LOGGED_CHARACTERS = 200
-"""How much is logged of a path, of a header field, and of a reason."""
+"""The part of a path, header field or reason that is logged."""
 MAX_REASON_BYTES = 4096
-"""A longer body is not looked into for the reason."""
+"""The largest body that is searched for the reason."""
 
 REQUEST_NOTES = "pegboard.notes"
 """The key of a request under which its `caller` and `peer` are noted."""
 
 _TELLING = {403: "Origin", 421: "Host"}
-"""The header fields that requests are refused for."""
+"""The header fields that decide about a status."""
 
 
 def wants_access_log() -> bool:
@@ -33,7 +33,7 @@ def wants_access_log() -> bool:
 
 
 def log_refusal(request: web.BaseRequest, answer: Response, peer: str) -> None:
-    """Log a request that is refused, with the reason and the peer."""
+    """Log a rejected request with the reason and the peer."""
     if not logger.isEnabledFor(logging.INFO):
         return
     method, path, reason = request.method, _short(request.path), _reason(answer)
@@ -47,7 +47,7 @@ def log_refusal(request: web.BaseRequest, answer: Response, peer: str) -> None:
 
 
 def _reason(answer: Response) -> str:
-    """Return the reason that a response gives: the message of an error in JSON, or the first line of a text."""
+    """Return the reason in a response: the message of a JSON error, or the first line of a string."""
     if len(answer.body) > MAX_REASON_BYTES:
         return ""
     if answer.content_type != "application/json":
@@ -72,15 +72,15 @@ def _notes(request: web.BaseRequest) -> dict[str, Any]:
 
 
 class AccessLogger(AbstractAccessLogger):
-    """Logs requests once they are answered. The size is that of the whole response, head included."""
+    """A logger of requests after their response. The size is that of the whole response, including its head."""
 
     @property
     def enabled(self) -> bool:
-        """Return True if the line would be written."""
+        """True if the line would be written."""
         return access_logger.isEnabledFor(logging.INFO)
 
     def log(self, request: web.BaseRequest, response: web.StreamResponse, time: float) -> None:
-        """Log one request that took so many seconds."""
+        """Log a request that took so many seconds."""
         method, path, size = request.method, _short(request.path), request.writer.output_size
         milliseconds, notes = round(time * 1000, 3), _notes(request)
         data: dict[str, Any] = {"method": method, "path": path, "status": response.status, "bytes": size}

@@ -1,4 +1,4 @@
-"""Host and Origin of requests, read completely: a text is understood as a whole, or it is not understood.
+"""Host and Origin of requests. A string is parsed as a whole, or rejected.
 
 The grammar is narrower than that of URIs (RFC 3986): no user, percent-encoding, zone or short form of an address.
 """
@@ -24,9 +24,9 @@ class Authority(NamedTuple):
     """A host and its port.
 
     Attributes:
-        name: the name in small letters, or the address in its usual form; IPv6 in brackets.
-        port: the port, None where there is none.
-        is_address: whether the name is an IP address.
+        name: the name in lower case, or the address in its canonical form; IPv6 in brackets.
+        port: the port, None if there is none.
+        is_address: True if the name is an IP address.
     """
 
     name: str
@@ -45,8 +45,8 @@ class WebOrigin(NamedTuple):
     """A web origin (RFC 6454).
 
     Attributes:
-        scheme: the scheme in small letters.
-        authority: the host and the port, None where that of the scheme is meant.
+        scheme: the scheme in lower case.
+        authority: the host and the port, None for the default port of the scheme.
     """
 
     scheme: str
@@ -54,7 +54,7 @@ class WebOrigin(NamedTuple):
 
 
 def parse_authority(text: str) -> Authority | None:
-    """Read a host with an optional port; None for any other text."""
+    """Parse a host with an optional port. Return None for any other string."""
     found = _AUTHORITY.fullmatch(text)
     if found is None:
         return None
@@ -66,7 +66,7 @@ def parse_authority(text: str) -> Authority | None:
 
 
 def parse_origin(text: str) -> WebOrigin | None:
-    """Read an origin such as "https://app.example"; None for any other text, and for "null"."""
+    """Parse an origin such as "https://app.example". Return None for any other string, and for "null"."""
     found = _ORIGIN.fullmatch(text)
     authority = None if found is None or found["rest"].endswith(":") else parse_authority(found["rest"])
     if found is None or authority is None:

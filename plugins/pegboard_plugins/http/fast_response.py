@@ -1,6 +1,6 @@
-"""The answer that nearly every request gets, JSON with status 200, written in one go.
+"""The most frequent response, JSON with status 200, written at once.
 
-Making aiohttp's own response costs as much as calling a small tool does; it stays for whatever is out of the ordinary.
+aiohttp's own response costs as much as a call of a small tool. It serves all other responses.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ from aiohttp import HttpVersion11, web
 from pegboard.types import Response
 
 MAX_FAST_BODY_BYTES = 64 * 1024
-"""A longer body may not fit into the buffers between here and the peer, in bytes."""
+"""The largest body, so that it fits into the buffers between the server and the peer."""
 
 
 class WrittenResponse(web.StreamResponse):
-    """What aiohttp gets for a response that has been written already, on a connection that stays open."""
+    """A response that has been written already, on a connection that stays open."""
 
     @property
     def keep_alive(self) -> bool:
-        """Whether there may be another request."""
+        """True: another request may follow."""
         return True
 
     async def prepare(self, request: web.BaseRequest) -> None:
-        """Nothing is left to be done."""
+        """Do nothing."""
 
     async def write_eof(self, data: bytes = b"") -> None:
-        """Nothing is left to be said."""
+        """Do nothing."""
 
 
 class ResponseHead:
-    """The head of such answers, the same for a second but for the length."""
+    """The head of such responses. Within a second, only its length changes."""
 
     def __init__(self) -> None:
         self._second = 0
         self._head = b""
 
     def before(self, body: bytes) -> bytes:
-        """The head and the body (RFC 9112, section 2.1)."""
+        """Return the head and the body (RFC 9112, section 2.1)."""
         if (now := int(time())) != self._second:
             self._second = now
             self._head = _head(now)
@@ -47,7 +47,7 @@ class ResponseHead:
 
 
 def is_fast(request: web.BaseRequest, answer: Response) -> bool:
-    """Whether a response to a request may be written so."""
+    """Return True if a response may be written this way."""
     return (
         answer.status == 200
         and not answer.headers

@@ -1,4 +1,4 @@
-"""One HTTP request: the edge, the limits, the body, then the host's routes; and the response written back."""
+"""The path of one HTTP request: guard, limits, body, the host's routes, and the response."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _STOPPING = Response(
     content_type="text/plain",
     headers=_CLOSE,
 )
-"""Without Retry-After: what was cut may have had effects."""
+"""A response without Retry-After: the request may have had effects."""
 _TOO_SLOW = Response(status=408, body=b"The body came too slowly.\n", content_type="text/plain", headers=_CLOSE)
 _BROKEN = Response(
-    status=400, body=b"The body is not framed as HTTP has it.\n", content_type="text/plain", headers=_CLOSE
+    status=400, body=b"The framing of the body is not valid HTTP.\n", content_type="text/plain", headers=_CLOSE
 )
 _ENCODED = Response(
     status=415,
@@ -46,23 +46,23 @@ _NO_ROOM = Response(
 )
 
 LARGE_BODY_BYTES = 64 * 1024
-"""The largest body that does not count."""
+"""The largest body that does not count as large."""
 MAX_LARGE_BODIES_BYTES = 512 * 1024 * 1024
-"""How much the large bodies of all requests and streams may have together: what is made of them is in memory, too."""
+"""The total size of the large bodies of all requests and streams. The values parsed from them take memory as well."""
 
 _PING = b": ping\n\n"
 
 _WATCHED = frozenset(("/healthz", "/readyz"))
-"""What is answered however busy the server is."""
+"""The paths that are served however busy the server is."""
 
 
 class Handler:
-    """Answers every request of one server.
+    """The request handler of one server.
 
     Args:
         config: the server's settings.
-        edge: the checks before any route.
-        host: what the routes are asked of.
+        guard: the checks before any route.
+        host: the host, which has the routes.
     """
 
     def __init__(self, config: HttpConfig, guard: RequestGuard, host: TransportContext) -> None:
@@ -81,7 +81,7 @@ class Handler:
         self._too_large = _too_large(config.max_body_bytes)
 
     def request(self, message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
-        """Aiohttp's request, with our limit on its body."""
+        """Return aiohttp's request, with the configured limit on its body."""
         limit = self._config.max_body_bytes
         return web.BaseRequest(message, payload, protocol, writer, task, self._loop, client_max_size=limit)
 
@@ -107,7 +107,7 @@ class Handler:
             self._large_bodies.pop(task, None)
 
     async def finish(self, seconds: float) -> None:
-        """Wait until the responses that are ready have been written, then end all others as well as HTTP can."""
+        """Wait until finished responses are written, then end the others as far as HTTP allows."""
         if left := self._in_flight | self._streaming:
             await asyncio.wait(left, timeout=seconds)
         self._aborted.set_result(None)
@@ -159,14 +159,14 @@ class Handler:
             return _TOOK_TOO_LONG
 
     def _received(self, request: web.BaseRequest) -> bytes | Response:
-        """The body that came with the headers, as most do, within the limit on size."""
+        """Return a body that arrived with the headers, or an error if it is too large."""
         body = request.content.read_nowait()
         if body and _is_encoded(request):
             return _ENCODED
         return body if len(body) <= self._config.max_body_bytes else self._too_large
 
     async def _body(self, request: web.BaseRequest, task: asyncio.Task[Any]) -> bytes | Response:
-        """The whole body, within the limits on size and time; one that is announced as too large is not begun."""
+        """Read the whole body within the limits on size and time. Do not begin one that is announced as too large."""
         if _is_encoded(request):
             return _ENCODED
         if (request.content_length or 0) > self._config.max_body_bytes:
@@ -188,7 +188,10 @@ class Handler:
             return _BROKEN
 
     def _has_room(self, size: int | None, task: asyncio.Task[Any]) -> bool:
-        """Count a large body until its request ends, if there is room. An unknown one counts as the largest."""
+        """Count a large body until its request ends.
+
+        Return False if there is no room. An unknown size counts as the largest.
+        """
         self._large_bodies.pop(task, None)
         size = self._config.max_body_bytes if size is None else size
         if size <= LARGE_BODY_BYTES:
@@ -200,7 +203,7 @@ class Handler:
         return True
 
     async def _invite(self, request: web.BaseRequest) -> None:
-        """Say that the body may come (RFC 9110 section 10.1.1)."""
+        """Send 100 Continue (RFC 9110 section 10.1.1)."""
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         request.writer.output_size = 0
 
@@ -215,14 +218,14 @@ class Handler:
 
     def _finish(self, request: web.BaseRequest, response: web.StreamResponse) -> None:
         headers = response.headers
-        headers[hdrs.SERVER] = "pegboard"  # instead of the versions of Python and aiohttp
+        headers[hdrs.SERVER] = "pegboard"  # hides the versions of Python and aiohttp
         if cors := self._guard.cors(request.headers):
             headers.update(cors)
         if headers.get(hdrs.CONNECTION) == "close" or self._host.stopping:
             response.force_close()
 
     async def _write_fast(self, request: web.BaseRequest, body: bytes) -> web.StreamResponse:
-        """Write a small response here, and wait only where the peer does not take it at once."""
+        """Write a small response, and wait only if the peer does not take it at once."""
         await request.writer.write(self._head.before(body))
         if request.transport is not None and request.transport.get_write_buffer_size():
             with _SendTimeout(request, self._config.send_seconds):
@@ -230,7 +233,7 @@ class Handler:
         return self._written_response
 
     async def _write_whole(self, request: web.BaseRequest, response: web.Response) -> None:
-        """Write a large response here, where a peer that does not read it is given up."""
+        """Write a large response, and give up a peer that does not read it."""
         with _SendTimeout(request, self._config.send_seconds):
             await response.prepare(request)
             await response.write_eof()
@@ -238,7 +241,7 @@ class Handler:
     async def _begin_stream(
         self, request: web.BaseRequest, answer: EventStream, task: asyncio.Task[Any]
     ) -> web.StreamResponse:
-        """A stream may stay open for as long as its client likes, so that it must not count as a request in flight."""
+        """Answer with a stream, which does not count as a request in flight because it may stay open for long."""
         if len(self._streaming) >= self._config.max_streams:
             await _close(answer.messages)
             return self._response(request, _BUSY)
@@ -264,7 +267,7 @@ class Handler:
         return response
 
     async def _write(self, request: web.BaseRequest, response: web.StreamResponse, answer: EventStream) -> None:
-        """Write each message as an event, and a comment whenever there was none for a while."""
+        """Write each message as an event, and a comment after each silent interval."""
         messages = answer.messages
         following = _following(messages)
         try:
@@ -288,7 +291,7 @@ class Handler:
                     await response.write(data)
         finally:
             following.cancel()
-            await asyncio.wait((following,))  # an iterator that runs cannot be closed
+            await asyncio.wait((following,))  # a running iterator cannot be closed
 
     async def _cut(self, request: web.BaseRequest, response: web.StreamResponse, answer: EventStream) -> None:
         if answer.cut is not None:
@@ -328,9 +331,9 @@ def _following(messages: AsyncIterator[bytes | ServerSentEvent]) -> asyncio.Futu
 
 
 class _SendTimeout:
-    """While inside, gives a peer up that takes nothing of what is written for so many seconds, up to twice as many.
+    """A context that aborts the connection of a peer that reads nothing for so many seconds, up to twice as many.
 
-    Its connection is cut, which ends whatever waits for it with an error or a cancellation.
+    The abort raises an error or a cancellation in every task that waits for the connection.
     """
 
     __slots__ = ("_left", "_seconds", "_timer", "_transport")

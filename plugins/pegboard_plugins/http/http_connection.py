@@ -1,7 +1,6 @@
-"""aiohttp's connection, with a limit on how long a client may take to send a request's headers.
+"""aiohttp's connection, with a limit on the time that a client may take to send a request's headers.
 
-aiohttp limits only how long a connection may be silent between requests. It also tells clients what its parser thought
-of a request that is no HTTP; here that goes to the log.
+aiohttp limits only the silence between requests. It also sends its parser's errors to clients; here they are logged.
 """
 
 from __future__ import annotations
@@ -23,29 +22,29 @@ from pegboard_plugins.http.aiohttp_internals import is_idle, is_reading_paused, 
 logger = logging.getLogger("pegboard.plugins.http")
 
 IsOperator = Callable[[asyncio.BaseTransport], bool]
-"""Whether a channel proves that the operator is at its other end."""
+"""Returns True if a channel proves that the operator is at its other end."""
 
 _LAST = b"HTTP/1.1 %b\r\nServer: pegboard\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _TOO_SLOW = _LAST % b"408 Request Timeout"
 _TOO_LARGE = _LAST % b"431 Request Header Fields Too Large"
 
 _TEXTS = {
-    400: "This is no valid HTTP request.\n",
+    400: "The request is not valid HTTP.\n",
     431: "A header field is too large.\n",
     501: "The server does not know this method.\n",
 }
 _UNKNOWN_METHOD = re.compile(r"b'[!#$%&*+.^_`|~0-9A-Za-z-]+ \S+ HTTP/1\.[01]'")
-"""A sound request line, in what aiohttp says of one whose method it does not know."""
+"""A valid request line, inside of aiohttp's error for an unknown method."""
 
 MAX_HEADER_FIELDS = 4
-"""How many header fields of the largest size a request may have, or as many bytes in smaller ones."""
+"""The number of header fields of the largest size in a request, or as many bytes in smaller fields."""
 
 
 class HttpConnection(RequestHandler):
-    """Closed when a request's headers are begun and do not come to an end in time, or in so many bytes.
+    """A connection that closes if the headers of a request take too long or too many bytes.
 
     Attributes:
-        is_operator: the channel proves that the operator is at the other end.
+        is_operator: True if the channel proves that the operator is at the other end.
     """
 
     __slots__ = (
@@ -65,13 +64,13 @@ class HttpConnection(RequestHandler):
         self._last_body: Any = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A connection on which nothing is asked at all is no better than one that is slow."""
+        """Start the clock. A connection without a request counts as a slow one."""
         super().connection_made(transport)
         self.is_operator = self._proves(transport)
         self._start_clock()
 
     def data_received(self, data: bytes) -> None:
-        """Stop the clock when a request is whole, and start it when another begins."""
+        """Stop the clock when a request is complete, and start it when the next one begins."""
         before = request_count(self)
         between = self._last_body is None or self._last_body.is_eof()
         super().data_received(data)
@@ -90,19 +89,22 @@ class HttpConnection(RequestHandler):
                 self._start_clock()
 
     def resume_reading(self, *arguments: Any, **keywords: Any) -> None:
-        """Read on; aiohttp asks for it after every body, and then parses nothing unless something was held back."""
+        """Resume reading if it is paused.
+
+        aiohttp calls this after every body, and would then parse nothing unless data was held back.
+        """
         if is_reading_paused(self):
             super().resume_reading(*arguments, **keywords)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Nothing is awaited any more."""
+        """Stop the clock."""
         self._stop_clock()
         super().connection_lost(exc)
 
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
     ) -> web.StreamResponse:
-        """Answer what is no HTTP, and what should not happen; a peer that is gone is neither."""
+        """Answer invalid HTTP and unexpected errors. Raise the error if the peer is gone."""
         if isinstance(exc, ConnectionError):
             raise exc
         if isinstance(exc, LineTooLong):
@@ -116,21 +118,21 @@ class HttpConnection(RequestHandler):
         else:
             logger.error("a request failed", exc_info=exc, extra={"peer": request.remote})
         if request.writer.output_size > 0:
-            raise ConnectionError("the response has begun, it cannot become another")
+            raise ConnectionError("the response has begun and cannot be replaced")
         text = _TEXTS.get(status, "It failed.\n")
         response = web.Response(status=status, text=text, headers={"Server": "pegboard"})
         response.force_close()
         return response
 
     def _break_bodies(self, arrived: int) -> None:
-        """End a body behind which something came before it was whole: that can only be what is no chunk.
+        """End an incomplete body that is followed by another request: its chunked encoding is invalid.
 
-        aiohttp keeps the error for the next request, and whoever reads this one's body would wait for the rest.
+        aiohttp keeps the error for the next request, and the reader of this body would wait forever.
         """
         last, messages = self._last_body, queued_requests(self)
         for _, body in islice(messages, len(messages) - arrived, None):
             if last is not None and not last.is_eof():
-                last.set_exception(web.RequestPayloadError("the body is not framed as HTTP has it"))
+                last.set_exception(web.RequestPayloadError("the framing of the body is not valid HTTP"))
                 last.feed_eof()
             last = body
         self._last_body = last
@@ -149,19 +151,19 @@ class HttpConnection(RequestHandler):
         self._header_timer = None
         if not is_idle(self):
             if self._begun:
-                self._start_clock()  # they may take their time for as long as an answer is due before
+                self._start_clock()  # no limit while an earlier response is due
             return
         self._end(_TOO_SLOW if self._begun else b"")
 
     def _end(self, answer: bytes) -> None:
-        """Close the connection, with an answer if none is due before it."""
+        """Close the connection, with a response if no other response is due before it."""
         if answer and self.transport is not None and is_idle(self):
             self.transport.write(answer)
         self.force_close()
 
 
 class HttpServer(web.Server):
-    """aiohttp's low-level server, making connections of the kind above."""
+    """aiohttp's low-level server, which makes connections of this kind."""
 
     def __init__(self, handler: Any, *, header_seconds: float, proves: IsOperator, **options: Any) -> None:
         factory, cancellation = options.pop("request_factory"), options.pop("handler_cancellation")
@@ -176,5 +178,5 @@ class HttpServer(web.Server):
         )
 
     def __call__(self) -> HttpConnection:
-        """A connection that has just been accepted."""
+        """Return the protocol of a new connection."""
         return self._make_connection()

@@ -1,4 +1,4 @@
-"""The transport, thin: the server and aiohttp are imported when it runs."""
+"""The HTTP transport. The server and aiohttp are imported when it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who listens at a port of this machine, as far as Linux tells."""
+"""The process that listens on a port of this machine, where Linux shows it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LISTENING = "0A"
 
 
 def owner_of_port(port: int) -> str | None:
-    """The command and process id that listens at a TCP port; None when it cannot be seen."""
+    """Return the command and process id of the process that listens on a TCP port, None if it is not visible."""
     inodes = {f"socket:[{inode}]" for table in ("tcp", "tcp6") for inode in _listeners(Path("/proc/net") / table, port)}
     if not inodes:
         return None

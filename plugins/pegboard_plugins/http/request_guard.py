@@ -1,6 +1,6 @@
-"""What is asked of every request before any route sees it: the right Host, an allowed Origin, and CORS for browsers.
+"""Checks of every request before any route sees it: the Host, the Origin, and CORS for browsers.
 
-It knows headers, and no HTTP server.
+It knows headers and no HTTP server.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MCP_HEADERS = (
     "Mcp-Session-Id",
 )
 _MIRRORED = re.compile(r"mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+", re.IGNORECASE)
-"""The headers that mirror arguments; which there are, the tools decide."""
+"""The headers that mirror arguments of tools."""
 _PATH = re.compile(r"[/?#].*", re.DOTALL)
 _EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate"
 _PREFLIGHT_SECONDS = "600"
@@ -36,14 +36,14 @@ _OF_OTHERS = (
     *(hdrs.X_FORWARDED_FOR, hdrs.X_FORWARDED_HOST, hdrs.FORWARDED, "X-Real-IP", hdrs.VIA),
     *(hdrs.ORIGIN, "Sec-Fetch-Site"),
 )
-"""The headers by which proxies and browsers say that they pass on the requests of others."""
+"""The headers that proxies and browsers add to the requests that they pass on."""
 
 _NO_HOST = Response(
-    status=400, body=b"A request has exactly one Host, and its target is a path.\n", content_type="text/plain"
+    status=400, body=b"Send exactly one Host header, and a path as the request target.\n", content_type="text/plain"
 )
 _FOREIGN_HOST = Response(
     status=421,
-    body=b"This server does not answer for that host. Its operator can list it: [plugins.http] allowed_hosts.\n",
+    body=b"This server does not serve that host. Its operator can list it: [plugins.http] allowed_hosts.\n",
     content_type="text/plain",
 )
 _FOREIGN_ORIGIN = Response(
@@ -61,8 +61,8 @@ class RequestGuard:
 
     Args:
         config: the server's settings.
-        loopback: whether only programs of this machine can reach it.
-        public_hosts: further hosts that clients may call it by.
+        loopback: True if only programs of this machine can reach the server.
+        public_hosts: further hosts of the server.
     """
 
     def __init__(self, config: HttpConfig, *, loopback: bool, public_hosts: Collection[str] = ()) -> None:
@@ -81,7 +81,10 @@ class RequestGuard:
         self._is_own = lru_cache(maxsize=64)(self._find_own)
 
     def refusal(self, target: str, headers: Headers, remote: str | None) -> Response | None:
-        """Why a request is not for us: 421 for a foreign Host, 403 for a foreign Origin (DNS rebinding)."""
+        """Return 421 for a foreign Host and 403 for a foreign Origin (DNS rebinding).
+
+        Return None for other requests.
+        """
         if not _is_whole(target, headers):
             return _NO_HOST
         host = self.host(headers, remote)
@@ -93,21 +96,21 @@ class RequestGuard:
         return None
 
     def is_direct(self, headers: Headers) -> bool:
-        """Whether a program of this machine asks for itself by what its headers say: no proxy and no web page."""
+        """Return True if the headers show no proxy and no web page, and the Host is loopback."""
         for name in _OF_OTHERS:
             if headers.get(name) is not None:
                 return False
         return _names_loopback(headers.get(hdrs.HOST) or "")
 
     def host(self, headers: Headers, remote: str | None) -> str:
-        """The host that the client asked for, as a proxy that is trusted says, else as the request says."""
+        """Return the requested host: as a trusted proxy forwards it, else as the request names it."""
         forwarded = headers.get(hdrs.X_FORWARDED_HOST)
         if forwarded and self._is_behind(remote):
             return forwarded.rpartition(",")[2].strip()
         return (headers.get(hdrs.HOST) or "").strip()
 
     def peer(self, headers: Headers, remote: str | None) -> str:
-        """The address that a request came from, for logs: the last that no trusted proxy added."""
+        """Return the address of the client, for logs: the last one that no trusted proxy added."""
         forwarded = headers.getall(hdrs.X_FORWARDED_FOR, ())
         if forwarded and self._is_behind(remote):
             hops = [_address(hop.strip()) for hop in ",".join(forwarded).split(",")]
@@ -115,12 +118,12 @@ class RequestGuard:
         return remote or ""
 
     def _is_behind(self, remote: str | None) -> bool:
-        """Whether the forwarded headers of a request from there are believed."""
-        # a server with a Unix socket listens at nothing else
+        """Return True if the forwarded headers of a request from this address are believed."""
+        # a server with a Unix socket listens on nothing else
         return self._behind_socket or self._is_proxy(remote)
 
     def _is_proxy(self, address: str | None) -> bool:
-        """Whether that is the address of a proxy that is trusted."""
+        """Return True if this is the address of a trusted proxy."""
         if not self._proxies:
             return False
         try:
@@ -130,7 +133,7 @@ class RequestGuard:
         return any(found in network for network in self._proxies)
 
     def _find_own(self, host: str) -> bool:
-        """Whether a host is surely this server: a name that its operator gave, or one that no foreigner can take."""
+        """Return True if a host is this server: a configured name, or one that no other server can have."""
         authority = parse_authority(host)
         if authority is None:
             return False
@@ -139,7 +142,7 @@ class RequestGuard:
         return not self._loopback and authority.is_address
 
     def _allows(self, given: str, host: str) -> bool:
-        """Whether a web page of that origin may use the server whose host it called."""
+        """Return True if a web page of the origin may use the server."""
         origin = _origin(given)
         if origin is None:
             return False
@@ -152,7 +155,7 @@ class RequestGuard:
         return own or (self._loopback and origin.authority.is_loopback)
 
     def cors(self, headers: Headers) -> Mapping[str, str]:
-        """The header fields by which a browser learns that a page may read the response; empty for all others."""
+        """Return the header fields that allow a page to read the response. Empty for other requests."""
         if not (self._origins or self._any_origin):
             return {}
         origin = headers.get(hdrs.ORIGIN)
@@ -169,7 +172,7 @@ class RequestGuard:
         return {**fields, "Access-Control-Allow-Credentials": "true"} if self._credentials and listed else fields
 
     def preflight(self, headers: Headers) -> Response:
-        """The answer to a browser that asks before it sends (Fetch, CORS-preflight), but for the fields of `cors`."""
+        """Return the response to a CORS preflight request (Fetch), without the fields of `cors`."""
         if "Access-Control-Allow-Origin" not in self.cors(headers):
             return Response(204)
         allowed = {
@@ -181,13 +184,13 @@ class RequestGuard:
 
 
 def _mirrored(headers: Headers) -> Sequence[str]:
-    """The headers for arguments that a browser asks for; the origin has been found to be a listed one."""
+    """Return the requested headers for arguments. The caller has checked the origin."""
     asked = ",".join(headers.getall("Access-Control-Request-Headers", ())).split(",")
     return [name.strip() for name in asked if _MIRRORED.fullmatch(name.strip())]
 
 
 def _is_whole(target: str, headers: Headers) -> bool:
-    """Whether a request says once, and in one way only, which host it is for (RFC 9112 section 3.2)."""
+    """Return True if a request names its host exactly once, and consistently (RFC 9112 section 3.2)."""
     hosts = headers.getall(hdrs.HOST, ())
     if len(hosts) != 1:
         return False
@@ -195,7 +198,7 @@ def _is_whole(target: str, headers: Headers) -> bool:
 
 
 def _names_host(target: str, host: str) -> bool:
-    """Whether a target in absolute form names the same host as the header field."""
+    """Return True if a target in absolute form names the same host as the header field."""
     scheme, _, rest = target.partition("://")
     named = parse_origin(f"{scheme}://{_PATH.sub('', rest)}")
     authority = parse_authority(host.strip())
@@ -209,6 +212,6 @@ def _names_loopback(host: str) -> bool:
 
 
 def _address(hop: str) -> str:
-    """The address of a hop; some proxies write its port, too."""
+    """Return the address of a hop. Some proxies add its port."""
     authority = parse_authority(hop)
     return authority.name.strip("[]") if authority is not None and authority.is_address else hop

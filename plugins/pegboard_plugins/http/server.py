@@ -1,4 +1,4 @@
-"""The server itself: opens the port or socket, serves until the host stops, and lets what is in flight end."""
+"""The server: opens the port or socket, serves until the host stops, and finishes requests in flight."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ from pegboard_plugins.http.request_guard import RequestGuard
 from pegboard_plugins.http.unix_socket import UnixSocket, is_own_peer
 
 FINISH_SECONDS = 0.2
-"""How long responses that are ready may take to be written once the host has drained; as long again to end others."""
+"""How long finished responses may take to be written after the host has drained, and how long ending the others may
+take.
+"""
 LINGER_SECONDS = 2.0
-"""For how long the rest of a body that was refused is read and thrown away, so that the refusal can be read."""
+"""How long the rest of a rejected body is read and discarded, so that the client can read the rejection."""
 MAX_PENDING_CONNECTIONS = 1024
 
 
@@ -30,10 +32,10 @@ async def serve_http(config: HttpConfig, host: TransportContext) -> None:
 
     Raises:
         TransportError: the port, the socket or the certificate cannot be used.
-        PluginError: a store that the configuration selects cannot be opened.
+        PluginError: a configured store cannot be opened.
     """
     loopback = config.socket is not None or _is_loopback(config.host)
-    local = loopback and not config.trusted_proxies  # a proxy passes on what others ask
+    local = loopback and not config.trusted_proxies  # a proxy passes on requests of other machines
     tls = _tls(config)
     handler = Handler(config, RequestGuard(config, loopback=loopback, public_hosts=host.public_hosts), host)
     await host.open_stores()
@@ -47,7 +49,7 @@ async def serve_http(config: HttpConfig, host: TransportContext) -> None:
             await host.wait_stopping()
         finally:
             listener.close()
-        await asyncio.get_running_loop().create_future()  # until the host has drained and cancels this
+        await asyncio.get_running_loop().create_future()  # until the host has drained and cancels this task
     finally:
         await handler.finish(FINISH_SECONDS)
         await runner.cleanup()
@@ -73,7 +75,7 @@ def _server(config: HttpConfig, handler: Handler) -> HttpServer:
 
 
 def _proof(config: HttpConfig) -> IsOperator:
-    """Return how a connection proves that it is the operator's. Over TCP nothing does, unless settings say so."""
+    """Return the check that a connection is the operator's. Over TCP only a setting makes it succeed."""
     if config.socket is not None:
         return is_own_peer if "unix" not in config.trusted_proxies else lambda transport: False
     by_word = config.loopback_is_operator and _is_loopback(config.host)

@@ -1,6 +1,6 @@
-"""A Unix socket's file: made for its owner alone, taken over from a process that is gone, never from one that lives.
+"""The file of a Unix socket, and the user at the other end of its connections.
 
-And which user is at the other end of a connection to it.
+The file is created for its owner only. The file of a dead process is replaced, that of a live one is not.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pathlib import Path
 
 
 def is_own_peer(transport: asyncio.BaseTransport) -> bool:
-    """Return whether the program at the other end runs as this process's user, as the kernel says (`SO_PEERCRED`)."""
+    """Return True if the peer runs as this process's user, as the kernel reports (`SO_PEERCRED`)."""
     peer, option = transport.get_extra_info("socket"), getattr(socket, "SO_PEERCRED", None)
     if peer is None or option is None:
-        return False  # other systems have other ways; there the operator token remains
+        return False  # on other systems the operator token remains
     try:
         _, user, _ = struct.unpack("3i", peer.getsockopt(socket.SOL_SOCKET, option, struct.calcsize("3i")))
     except OSError:
@@ -31,8 +31,8 @@ class UnixSocket:
     """The file of one socket.
 
     Args:
-        path: where it is.
-        mode: its permissions; there is no moment at which it has others.
+        path: the path of the file.
+        mode: the permissions of the file, from its creation on.
     """
 
     def __init__(self, path: Path, mode: int) -> None:
@@ -41,10 +41,11 @@ class UnixSocket:
         self._made: tuple[int, int] | None = None
 
     def bind(self) -> socket.socket:
-        """The socket, bound and not yet listening; nobody can connect before it listens.
+        """Return the bound socket. Clients can connect when it listens.
 
         Raises:
-            OSError: the path cannot be had; EADDRINUSE when somebody listens there, or when it is no socket.
+            OSError: the path cannot be used; EADDRINUSE if another process listens there, or if the file is not a
+                socket.
         """
         self._clear()
         bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -58,7 +59,7 @@ class UnixSocket:
         return bound
 
     def remove(self) -> None:
-        """Remove the file, if it is still the one that was made."""
+        """Remove the file, if it is still the created one."""
         with suppress(OSError):
             if self._made is not None and self._identity() == self._made:
                 self._path.unlink()
@@ -78,8 +79,8 @@ class UnixSocket:
             try:
                 probe.connect(str(self._path))
             except ConnectionRefusedError:
-                self._path.unlink()  # nobody listens any more
+                self._path.unlink()  # no process listens there
                 return
             except (TimeoutError, BlockingIOError):
-                pass  # somebody listens and is busy
+                pass  # a busy process listens there
         raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))

@@ -1,4 +1,4 @@
-"""The Model Context Protocol, on message streams and over HTTP, in every revision; each message in its own era."""
+"""The Model Context Protocol on message streams and over HTTP, in every revision."""
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -29,40 +29,41 @@ _ADVICE = (
     "everybody use it, or [plugins.mcp] http = false to serve no MCP over HTTP"
 )
 MIN_KEY_CHARACTERS = 32
-"""Characters."""
+"""The shortest key of `state_keys`."""
 
 
 class McpConfig(PluginConfig):
-    """`[plugins.mcp]`.
+    """The settings `[plugins.mcp]`.
 
     Attributes:
-        list_ttl_ms: for how long clients may keep lists and the discovery answer, in milliseconds (2026-07-28 caching).
-        tools_ttl_ms: the same for the list of tools alone, where it differs.
-        resources_ttl_ms: the same for the lists of resources and of their templates.
+        list_ttl_ms: how long clients may cache lists and the discovery result, in milliseconds (2026-07-28 caching).
+        tools_ttl_ms: the same for the list of tools, if it differs.
+        resources_ttl_ms: the same for the lists of resources and resource templates.
         prompts_ttl_ms: the same for the list of prompts.
-        max_batch: how many messages a batch may hold (revision 2025-03-26 alone has batches).
-        http: HTTP servers serve MCP; without it they serve the worker and other routes alone.
-        path: where they do.
-        anonymous: without an authenticator MCP may be served beyond this machine, so that everybody who reaches it can
-            use every tool that needs no secrets, tokens or scopes.
-        max_sessions: how many sessions there may be over HTTP (revisions before 2026-07-28).
-        max_sessions_per_caller: how many of these one caller may have. Callers who are not authenticated are told apart
-            by their addresses; this machine's user is not limited.
-        session_idle_seconds: after how long without a request a session is forgotten.
-        session_store: the store that keeps sessions, by the name of the plugin that offers it. "memory" keeps them in
-            this process; sessions in any other store outlive the process.
-        event_store: the store that keeps the messages of sessions' streams, by the name of the plugin that offers it.
-        max_listening: how many streams there may be, of subscriptions and of sessions, on which changes are told.
-        events_bytes: how much is kept of what streams of sessions carried, for clients that lose them; 0 for nothing.
-        session_events_bytes: how much of it for one session.
-        events_seconds: for how long, after the last message of a stream.
-        retry_ms: how long a client is told to wait before it comes back for a stream that has ended (2025-11-25).
-        poll_after_seconds: after how long the stream of a call is ended for its client to come back (2025-11-25), where
-            something on the way cuts connections that are open for long; 0 for never.
-        state_keys: what seals the state that clients carry between the rounds of a call (2026-07-28); the first seals,
-            all open. Instances that serve the same clients need the same; with none, each process makes its own. A key
-            is chance, 32 characters or more, such as `openssl rand -base64 32` gives.
-        state_seconds: how long a client may take to come back with it.
+        max_batch: the largest number of messages in a batch (revision 2025-03-26 only).
+        http: serve MCP over HTTP; without it, HTTP servers serve the worker and other routes only.
+        path: the path of the MCP endpoint.
+        anonymous: serve MCP beyond this machine without an authenticator. Then every client that reaches the server can
+            use every tool that requires no secrets, tokens or scopes.
+        max_sessions: the largest number of sessions over HTTP (revisions before 2026-07-28).
+        max_sessions_per_caller: the largest number of sessions of one caller. Callers without authentication are
+            distinguished by their addresses; this machine's user has no limit.
+        session_idle_seconds: how long a session without requests is kept.
+        session_store: the store of sessions, named by the plugin that provides it. "memory" keeps them in this process;
+            sessions in any other store outlive the process.
+        event_store: the store of the messages of sessions' streams, named by the plugin that provides it.
+        max_listening: the largest number of streams that notify of changes, of subscriptions and of sessions.
+        events_bytes: how much is kept of the streams of all sessions, for clients that lose a connection; 0 for
+            nothing.
+        session_events_bytes: how much is kept for one session.
+        events_seconds: how long a stream is kept after its last message.
+        retry_ms: how long a client waits before it resumes a stream that has ended (2025-11-25).
+        poll_after_seconds: how long the stream of a call stays open before its client has to resume it (2025-11-25),
+            where a proxy closes long connections; 0 for no limit.
+        state_keys: the keys that seal the state that clients carry between the rounds of a call (2026-07-28). The first
+            one seals, all open. Instances that serve the same clients need the same keys; without any, each process
+            makes its own. A key has at least 32 random characters, such as `openssl rand -base64 32` prints.
+        state_seconds: how long a client may take to return such a state.
     """
 
     list_ttl_ms: int = Field(default=300_000, ge=0)
@@ -91,11 +92,13 @@ class McpConfig(PluginConfig):
     @classmethod
     def _long_enough(cls, keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
         if any(len(key.get_secret_value()) < MIN_KEY_CHARACTERS for key in keys):
-            raise ValueError(f"a key has at least {MIN_KEY_CHARACTERS} characters; `openssl rand -base64 32` gives one")
+            raise ValueError(
+                f"a key is shorter than {MIN_KEY_CHARACTERS} characters: create one with `openssl rand -base64 32`"
+            )
         return keys
 
     def ttl_ms(self) -> "dict[CacheableResult, int]":
-        """For how long clients may keep what, in milliseconds."""
+        """Return how long clients may cache each kind of result, in milliseconds."""
         rest = self.list_ttl_ms
         tools, resources, prompts = (
             rest if one is None else one for one in (self.tools_ttl_ms, self.resources_ttl_ms, self.prompts_ttl_ms)
@@ -104,7 +107,7 @@ class McpConfig(PluginConfig):
 
 
 class McpPlugin(Plugin):
-    """Answers MCP on every connection that a transport brings."""
+    """MCP on every connection that a transport opens, and as routes of HTTP servers."""
 
     Config = McpConfig
 
@@ -117,7 +120,7 @@ class McpPlugin(Plugin):
 
     @hookimpl
     def register_protocols(self) -> Iterable[StreamProtocol]:
-        """The one protocol of message streams."""
+        """Return the protocol of message streams."""
         from pegboard_plugins.mcp.message_stream import McpProtocol
 
         return [McpProtocol(self.config, self._round_trips)]
@@ -145,7 +148,7 @@ class McpPlugin(Plugin):
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:
-        """The MCP endpoint of HTTP servers; what answers there is imported with the first request."""
+        """Return the MCP endpoint of HTTP servers. The first request imports its implementation."""
         if not self.config.http:
             return []
         from pegboard_plugins.mcp.mcp_endpoint import McpEndpoint

@@ -1,4 +1,4 @@
-"""What a call may tell its client while it runs: which notifications go out, and in what form. It opens no stream."""
+"""The notifications of a running call: which are sent, and in what form."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ MESSAGE: Final = "notifications/message"
 _RANK = {level: rank for rank, level in enumerate(LOG_LEVELS)}
 
 Send = Callable[[bytes], None]
-"""Takes a message for the client on the stream of one call; from any thread."""
+"""Takes a message for the client on the stream of one call, from any thread."""
 
 
 def check_level(level: object) -> str:
-    """A log level that a client names.
+    """Return a log level that a client names.
 
     Raises:
         ProtocolError: there is no such level.
@@ -32,21 +32,23 @@ def check_level(level: object) -> str:
 
 
 def progress_token(meta: Mapping[str, Any] | None) -> RequestId | None:
-    """The progress token of a request, None where it wants no progress; 0 and "" are tokens as any other.
+    """Return the progress token of a request, None if it requests no progress. 0 and "" are valid tokens.
 
     Raises:
-        ProtocolError: it is neither a string nor an integer.
+        ProtocolError: the token is neither a string nor an integer.
     """
     if type(meta) is not dict or "progressToken" not in meta:
         return None
     token = meta["progressToken"]
     if not is_request_id(token):
         raise ProtocolError(INVALID_PARAMS, "params._meta.progressToken must be a string or an integer")
-    return token  # type: ignore[no-any-return]  # the check above is more than mypy can see
+    return token  # type: ignore[no-any-return]  # mypy cannot follow the check above
 
 
 def stateless_notify(meta: Mapping[str, Any], progress: ProgressReports | None, send: Send) -> Notify | None:
-    """How a call of 2026-07-28 tells its client of progress and of its log, None where it asked for neither."""
+    """Return a function that sends progress and log messages of a call of 2026-07-28, None if its client requests
+    neither.
+    """
     least = _RANK[meta[LOG_LEVEL]] if LOG_LEVEL in meta else None
     if progress is None and least is None:
         return None
@@ -61,7 +63,10 @@ def stateless_notify(meta: Mapping[str, Any], progress: ProgressReports | None, 
 
 
 def session_notify(session: Session, progress: ProgressReports | None, send: Send) -> Notify:
-    """How a call of a session tells its client anything; only progress nobody asked for, and a quiet log, are kept."""
+    """Return a function that sends notifications of a session's call.
+
+    It drops unrequested progress and quieter log levels.
+    """
     revision = session.client.revision
 
     def notify(method: str, params: dict[str, Any]) -> None:
@@ -83,6 +88,6 @@ def session_notify(session: Session, progress: ProgressReports | None, send: Sen
 
 
 def _masked(params: dict[str, Any]) -> dict[str, Any]:
-    """What a call says in words, without secrets (server/utilities/logging, security)."""
+    """Return parameters with secrets masked in their texts (server/utilities/logging, security)."""
     texts: dict[str, Any] = {name: redacted_data(params[name]) for name in ("message", "data") if name in params}
     return {**params, **texts}

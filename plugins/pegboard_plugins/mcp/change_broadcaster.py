@@ -1,4 +1,4 @@
-"""Changes of what the host serves, gathered for a moment and passed on to whoever is to tell a client of them."""
+"""Changes of the host's lists and resources, gathered for a moment and passed to listeners."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from pegboard.plugin import ProtocolContext, jsonrpc_notification
 from pegboard.types import Change
 
 GATHER_SECONDS: Final = 0.05
-"""How long a change waits for others, so that many at once are told as one."""
+"""How long a change waits for others, so that many changes are sent as one."""
 MAX_GATHERED_CHANGES = 1000
-"""How many changes wait at most."""
+"""The largest number of waiting changes."""
 
 _METHODS = {kind: f"notifications/{kind}/list_changed" for kind in ("tools", "resources", "prompts")}
 
 
 class ChangeListener(Protocol):
-    """Tells one client, on one stream."""
+    """A listener that notifies one client on one stream."""
 
     def changed(self, changes: Iterable[Change]) -> None:
-        """Something has changed; each change is named once. Must not block."""
+        """Handle changes, each listed once. Must not block."""
 
     def stop(self) -> None:
-        """The host stops: there will be nothing more to tell. Must not block."""
+        """Handle the stop of the host: no change follows. Must not block."""
 
 
 def notification(change: Change, meta: dict[str, object] | None = None) -> bytes:
-    """A change as MCP tells it, with members of `_meta` if there are any."""
+    """Return the MCP notification of a change, with members of `_meta` if there are any."""
     params: dict[str, object] = {} if meta is None else {"_meta": meta}
     if change.kind == "resource":
         return jsonrpc_notification("notifications/resources/updated", {"uri": change.uri, **params})
@@ -36,7 +36,7 @@ def notification(change: Change, meta: dict[str, object] | None = None) -> bytes
 
 
 class ChangeBroadcaster:
-    """Who is to be told of one host's changes. While there is nobody, it costs nothing."""
+    """The listeners for one host's changes. The host is watched only while there is one."""
 
     def __init__(self, host: ProtocolContext) -> None:
         self._host = host
@@ -50,14 +50,14 @@ class ChangeBroadcaster:
         return len(self._listeners)
 
     def add(self, listener: ChangeListener) -> None:
-        """Tell a sink from now on."""
+        """Add a listener."""
         self._listeners[listener] = None
         if self._unwatch is None:
             self._unwatch = self._host.watch(self._gather)
             self._stop = asyncio.create_task(self._wait_for_the_end())
 
     def remove(self, listener: ChangeListener) -> None:
-        """Tell it no more; it may be gone already."""
+        """Remove a listener, if it is there."""
         self._listeners.pop(listener, None)
         if not self._listeners:
             self._rest()
@@ -91,7 +91,7 @@ class ChangeBroadcaster:
 
     async def _wait_for_the_end(self) -> None:
         await self._host.wait_stopping()
-        self._stop = None  # it ends by itself, and must not be cancelled by what it does
+        self._stop = None  # this task ends by itself, and must not cancel itself
         if self._gathered:
             self._tell()
         for listener in tuple(self._listeners):

@@ -1,4 +1,4 @@
-"""Questions in the words of a session's revision: what older ones say otherwise, and what they cannot say."""
+"""The parameters of requests to clients, converted from the newest revision to a session's revision."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pegboard_plugins.mcp.revisions import since
 
 
 def in_revision(method: str, params: dict[str, Any], revision: str) -> dict[str, Any]:
-    """The parameters of a request to the client, from those of the newest revision.
+    """Return the parameters of a request to the client in a revision.
 
     Raises:
-        ClientCapabilityError: the revision has no such question.
-        ClientError: it cannot be put in this revision.
+        ClientCapabilityError: the revision does not have the request.
+        ClientError: the parameters cannot be expressed in the revision.
     """
     if method == "elicitation/create":
         return _elicitation(params, revision)
@@ -38,9 +38,9 @@ def _elicitation(params: dict[str, Any], revision: str) -> dict[str, Any]:
 
 
 def _plain_field(name: str, field: Mapping[str, Any]) -> dict[str, Any]:
-    """A field of a form as 2025-06-18 has it: choices with names beside them, and one choice only."""
+    """Return a field of a form as 2025-06-18 has it: names of choices in a separate list, and single choice only."""
     if field["type"] == "array":
-        raise ClientError(f"The client cannot be asked for {name}: it knows no choice of several.")
+        raise ClientError(f"The client cannot be asked for {name}: its revision does not support multiple choice.")
     titled = field.get("oneOf")
     if titled is None:
         return dict(field)
@@ -49,7 +49,7 @@ def _plain_field(name: str, field: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain_sampling(params: dict[str, Any], revision: str) -> dict[str, Any]:
-    """Without tools, and with one content block for each message: all there was before 2025-11-25."""
+    """Return parameters without tools, and with one content block per message, as before 2025-11-25."""
     if "tools" in params or "toolChoice" in params:
         raise ClientCapabilityError("sampling.tools")
     return {**params, "messages": [_plain_message(message, revision) for message in params["messages"]]}
@@ -59,11 +59,11 @@ def _plain_message(message: Mapping[str, Any], revision: str) -> Mapping[str, An
     content = message["content"]
     if isinstance(content, list):
         if len(content) != 1:
-            raise ClientError("The client's model cannot be asked: its revision has one content block a message.")
+            raise ClientError("The client's model cannot be asked: its revision allows one content block per message.")
         content = content[0]
     kind = content["type"]
     if kind in ("tool_use", "tool_result"):
         raise ClientCapabilityError("sampling.tools")
     if kind == "audio" and not since(revision, "2025-03-26"):
-        raise ClientError("The client's model cannot be asked: its revision knows no sound.")
+        raise ClientError("The client's model cannot be asked: its revision does not support audio.")
     return {**message, "content": content}

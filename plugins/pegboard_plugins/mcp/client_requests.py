@@ -1,6 +1,6 @@
-"""Requests of the server to its client, in the revisions with sessions: their ids, their answers, and what ends them.
+"""Requests of the server to its client, in the revisions with sessions: their ids, responses and cancellation.
 
-It sends what a call asks and takes what the client answers. Which messages are of this very client, the binding knows.
+The binding decides which messages belong to the client.
 """
 
 from __future__ import annotations
@@ -20,38 +20,38 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp.progress_reports import ProgressReports
 
 MAX_PENDING_REQUESTS = 100
-"""How many requests to one client may wait for their answers."""
+"""The largest number of requests to one client that wait for a response."""
 MAX_WAIT_SECONDS = 3600.0
-"""How long any of them may wait, whatever was asked for."""
+"""The longest wait for a response, whatever the caller requests."""
 MAX_ERROR_CHARACTERS = 1000
-"""How much of a client's error message a model is shown, in characters."""
+"""The part of a client's error message that a model is shown."""
 
 _COUNT_BITS = 20
-"""How many ids are given, as a power of 2, before they begin anew."""
+"""The number of ids in a block, as a power of 2."""
 
 logger = logging.getLogger("pegboard.mcp")
 
 
 class CallChannel(Protocol):
-    """Where the messages of one call go.
+    """The channel for the messages of one call.
 
     Attributes:
-        progress: the call's reports of its progress, if its client wants them.
+        progress: the call's progress reports, if its client requests them.
     """
 
     progress: ProgressReports | None
 
     @property
     def open(self) -> bool:
-        """Whether anything may still be sent for the call."""
+        """True if messages of the call may still be sent."""
         ...
 
     def send(self, message: bytes, *, keep: bool = False) -> None:
-        """Queue a message, from any thread; one that must not be lost is to be kept, whatever else is dropped."""
+        """Queue a message, from any thread. A message with `keep` is never dropped."""
 
 
 class _PendingRequest:
-    """A request that waits for its answer."""
+    """A request that waits for its response."""
 
     __slots__ = ("answer", "channel", "clock", "last", "progress", "reset_seconds", "until", "withdrawn")
 
@@ -71,13 +71,14 @@ class _PendingRequest:
         """End the wait with an error."""
         if not self.answer.done():
             self.answer.set_exception(error)
-            self.answer.exception()  # seen here: whoever waits may be cancelled at the same time
+            self.answer.exception()  # marks it as retrieved: the waiting task may be cancelled at the same time
 
 
 class ClientRequestIds:
-    """Ids of requests to clients, which no other process gives. They are below 2**53, as JSON numbers may have to be.
+    """Ids of requests to clients. No other process makes the same ids. They are below 2**53, the limit of exact JSON
+    numbers.
 
-    A session may outlive its process, and with it come answers to what another process asked.
+    A session may outlive its process, so that responses to requests of another process arrive.
     """
 
     def __init__(self) -> None:
@@ -94,15 +95,15 @@ class ClientRequestIds:
             return next(self._ids)
 
     def __contains__(self, request_id: object) -> bool:
-        """Whether an id may be of a question that was asked here. Every other id is of no such question."""
+        """Return True if this process may have made the id."""
         return type(request_id) is int and request_id >> _COUNT_BITS in self._begins
 
 
 class ClientRequests:
-    """The requests to one client that it has not answered yet. For the event loop's thread alone.
+    """The requests to one client that wait for a response. They belong to the thread of the event loop.
 
     Args:
-        ids: gives their ids.
+        ids: makes their ids.
     """
 
     __slots__ = ("_closed", "_ids", "_open")
@@ -124,16 +125,16 @@ class ClientRequests:
         reset_on_progress: bool = False,
         max_total: float | None = None,
     ) -> dict[str, Any]:
-        """Send a request by an outlet and wait for its result, as `pegboard.Ask` describes it.
+        """Send a request on a channel and wait for its result, as `pegboard.types.Ask` describes.
 
         Raises:
-            ClientTimeoutError: no answer came in time; the client has been told not to go on.
-            ClientError: the client answered with an error or with no answer, or is gone.
+            ClientTimeoutError: no response arrived in time. The request is cancelled.
+            ClientError: the client responded with an error or an invalid response, or is gone.
         """
         if self._closed or not channel.open:
             raise _gone()
         if len(self._open) >= MAX_PENDING_REQUESTS:
-            raise ClientError(f"The client has {MAX_PENDING_REQUESTS} requests to answer already.")
+            raise ClientError(f"The client already has {MAX_PENDING_REQUESTS} requests to answer.")
         params = in_revision(method, params, revision)
         request_id = next(self._ids)
         until = asyncio.get_running_loop().time() + min(max_total or MAX_WAIT_SECONDS, MAX_WAIT_SECONDS)
@@ -154,19 +155,19 @@ class ClientRequests:
             del self._open[request_id]
 
     def settle(self, message: dict[str, Any]) -> None:
-        """Take a response of the client. One to no open request is ignored: it may come too late."""
+        """Handle a response of the client. A response to an unknown request is ignored: it may be late."""
         opened = self._find(message.get("id"))
         if opened is None:
-            logger.debug("a response to no open request is ignored")
+            logger.debug("ignored a response to an unknown request")
         elif "error" in message:
             opened.fail(_error(message))
         elif type(message.get("result")) is not dict:
-            opened.fail(_unreadable("the result is no object"))
+            opened.fail(_unreadable("the result is not an object"))
         elif not opened.answer.done():
             opened.answer.set_result(message["result"])
 
     def report_progress(self, params: Any) -> None:
-        """Take a progress notification of the client; one that names no open request, or no advance, is ignored."""
+        """Handle a progress notification of the client. Unknown tokens and reports without advance are ignored."""
         opened = self._find(params.get("progressToken")) if isinstance(params, dict) else None
         if opened is None or not _is_number(params.get("progress")):
             return
@@ -186,17 +187,17 @@ class ClientRequests:
                     message if isinstance(message, str) else None,
                 )
             except Exception:
-                logger.exception("a tool's own callback failed on the client's progress")
+                logger.exception("the progress callback of a tool failed")
 
     def withdraw(self, channel: CallChannel) -> None:
-        """A call ends: tell the client that what it asked needs no answer, while its outlet still takes that."""
+        """Cancel the requests of a call that ends, while its channel still takes messages."""
         for request_id, opened in self._open.items():
             if opened.channel is channel:
                 _withdraw(request_id, opened, "the call has ended")
                 opened.fail(_gone())
 
     def close(self) -> None:
-        """The session has ended: nothing is answered any more, and nothing asked."""
+        """End the session: fail waiting requests, and reject new ones."""
         self._closed = True
         for opened in self._open.values():
             opened.withdrawn = True
@@ -226,7 +227,7 @@ def _withdraw(request_id: int, opened: _PendingRequest, reason: str) -> None:
 
 
 def _gone() -> ClientError:
-    return ClientError("The client does not wait for this call any more.")
+    return ClientError("The client no longer waits for this call.")
 
 
 def _error(message: dict[str, Any]) -> ClientError:
@@ -240,7 +241,7 @@ def _error(message: dict[str, Any]) -> ClientError:
 
 
 def _unreadable(why: str) -> ClientError:
-    return ClientError("The client gave an answer that cannot be read.", f"the client's response: {why}")
+    return ClientError("The client sent an invalid response.", f"the client's response: {why}")
 
 
 def _is_number(value: object) -> bool:

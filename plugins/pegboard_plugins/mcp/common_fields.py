@@ -1,4 +1,4 @@
-"""What MCP objects of every kind may carry: annotations, icons and `_meta`, with the fields that each revision has."""
+"""Members of MCP objects of every kind: annotations, icons and `_meta`, as each revision has them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def annotations_object(item: Annotations | None, revision: str) -> dict[str, Any] | None:
-    """Annotations of content and of resources; None where nothing is left of them."""
+    """Return annotations of content or resources, None if they have no members."""
     if item is None:
         return None
     modified = item.last_modified
@@ -29,7 +29,7 @@ def annotations_object(item: Annotations | None, revision: str) -> dict[str, Any
 
 
 def icon_objects(items: Iterable[Icon] | None, revision: str) -> list[dict[str, Any]] | None:
-    """Icons, which there are since 2025-11-25."""
+    """Return icons, which exist since 2025-11-25."""
     if not items or not since(revision, "2025-11-25"):
         return None
     return [
@@ -44,10 +44,10 @@ def icon_objects(items: Iterable[Icon] | None, revision: str) -> list[dict[str, 
 
 
 def nested_meta(meta: Any, revision: str) -> Any:
-    """The `_meta` of an object inside of a result, which there is since 2025-06-18."""
+    """Return the `_meta` of an object inside of a result, which exists since 2025-06-18."""
     return meta if meta and since(revision, "2025-06-18") else None
 
 
 def without_none(**members: Any) -> dict[str, Any]:
-    """The members that are there: none is null."""
+    """Return the members that are not None."""
     return {name: value for name, value in members.items() if value is not None}

@@ -1,6 +1,6 @@
-"""Tells the client of a message stream of changes, no faster than it reads: of a session, and of its subscriptions.
+"""Notifications of changes on a message stream, for a session and for subscriptions, no faster than the client reads.
 
-A task runs while there is something to tell, and none while there is not.
+A task runs only while messages wait.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp.subscriptions import ClientSubscription
 
 MAX_CONNECTION_SUBSCRIPTIONS = 100
-"""How many subscriptions one connection may have."""
+"""The largest number of subscriptions of one connection."""
 
 
 class ConnectionWriter:
-    """Passes messages of outboxes on to a connection, as its peer takes them."""
+    """A writer that moves messages from queues to a connection, as its peer takes them."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -33,19 +33,19 @@ class ConnectionWriter:
         self._task: asyncio.Task[None] | None = None
 
     def tell(self, queue: MessageQueue, told: Callable[[], None] | None = None) -> None:
-        """Pass on what waits in an outbox, soon; then say so."""
+        """Write the messages of a queue soon, then call `told`."""
         self._due[queue] = told
         if self._task is None:
             self._task = asyncio.create_task(self._tell())
 
     def now(self, queue: MessageQueue) -> None:
-        """Pass on all that waits in an outbox, at once."""
+        """Write all messages of a queue at once."""
         self._due.pop(queue, None)
         while (message := queue.pop()) is not None:
             self._connection.send(message)
 
     def end(self) -> None:
-        """Pass on nothing more."""
+        """Write nothing more."""
         self._due.clear()
         if self._task is not None:
             self._task.cancel()
@@ -64,14 +64,14 @@ class ConnectionWriter:
             return
         told = self._due.pop(queue)
         if (message := queue.pop()) is not None:
-            self._due[queue] = told  # behind the others: none has to wait for one that is never empty
+            self._due[queue] = told  # behind the others, so that no queue waits for one that is never empty
             self._connection.send(message)
         elif told is not None:
             told()
 
 
 class ListChangedNotifier:
-    """Tells the client of a session, which a connection is, of changes."""
+    """Notifies the client of a session, which is its connection, of changes."""
 
     def __init__(self, session: Session, writer: ConnectionWriter) -> None:
         self._session = session
@@ -79,18 +79,18 @@ class ListChangedNotifier:
         self._queue.on_message = partial(writer.tell, self._queue)
 
     def changed(self, changes: Iterable[Change]) -> None:
-        """Tell what the client wants to hear of; a change that still waits to be told is not told again."""
+        """Queue notifications that the client requested. A change that still waits is not queued again."""
         for change in changes:
             if self._session.is_subscribed_to(change):
                 self._queue.send(notification(change), key=change)
 
     def stop(self) -> None:
-        """There is nothing more to tell."""
+        """Close the queue."""
         self._queue.close()
 
 
 class ConnectionSubscriptions:
-    """The subscriptions of one connection (2026-07-28), each with the id of its request."""
+    """The subscriptions of one connection (2026-07-28), by the ids of their requests."""
 
     def __init__(self, connection: Connection, service: McpService, writer: ConnectionWriter, caller: Caller) -> None:
         self._caller = caller
@@ -103,13 +103,15 @@ class ConnectionSubscriptions:
         return request_id in self._open
 
     def begin(self, request_id: RequestId, params: Mapping[str, Any], client: Client) -> None:
-        """Begin one; its acknowledgement goes out at once.
+        """Begin a subscription and send its acknowledgement.
 
         Raises:
-            ProtocolError: the request is not sound, or there are too many.
+            ProtocolError: the request is invalid, or there are too many subscriptions.
         """
         if len(self._open) >= MAX_CONNECTION_SUBSCRIPTIONS:
-            raise ProtocolError(INTERNAL_ERROR, f"A connection may have {MAX_CONNECTION_SUBSCRIPTIONS} subscriptions.")
+            raise ProtocolError(
+                INTERNAL_ERROR, f"A connection may have at most {MAX_CONNECTION_SUBSCRIPTIONS} subscriptions."
+            )
         subscription = self._service.listen(request_id, params, client, self._caller)
         self._open[request_id] = subscription
         self._writer.now(subscription.queue)
@@ -118,7 +120,7 @@ class ConnectionSubscriptions:
         )
 
     def cancel(self, request_id: RequestId) -> bool:
-        """End one for its client, without a word; whether there was one."""
+        """End a subscription without a message. Return False if there is none."""
         subscription = self._open.pop(request_id, None)
         if subscription is None:
             return False
@@ -127,14 +129,14 @@ class ConnectionSubscriptions:
         return True
 
     def end(self) -> None:
-        """End all of them, as a server does."""
+        """End all subscriptions with their responses."""
         for subscription in tuple(self._open.values()):
             subscription.stop()
             self._writer.now(subscription.queue)
             self._told(subscription)
 
     def _told(self, subscription: ClientSubscription) -> None:
-        """All that waited has been told; if the server has ended it, the client is told that too, as stdio has it."""
+        """Remove a subscription that the server has ended, and send the cancellation that stdio requires."""
         request_id = subscription.request_id
         if subscription.queue.closed and self._open.get(request_id) is subscription:
             del self._open[request_id]

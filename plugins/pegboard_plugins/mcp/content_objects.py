@@ -1,6 +1,6 @@
-"""Content as MCP objects, with the fields that each revision has; what a revision has no form for becomes text.
+"""Content as MCP objects of one revision. Content that a revision does not have becomes text.
 
-It is handed what the host has checked, and checks nothing.
+The host has checked the content.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pegboard_plugins.mcp.revisions import since
 
 
 def tool_result_object(outcome: ToolResult, revision: str, *, structured: bool) -> dict[str, Any]:
-    """A tool's result, but for its `_meta`. Structured content that no text goes with is written as text too."""
+    """Return a tool's result without `_meta`. Structured content without text is added as text too."""
     value = outcome.value
     blocks = [] if outcome.content is None else [content_block(item, revision) for item in outcome.content]
     plain = outcome.content is None and value is not None
@@ -37,7 +37,7 @@ def tool_result_object(outcome: ToolResult, revision: str, *, structured: bool) 
 
 
 def content_block(item: str | Content, revision: str) -> dict[str, Any]:
-    """One block of content."""
+    """Return one block of content."""
     if isinstance(item, str):
         return {"type": "text", "text": item}
     found: dict[str, Any] = _BLOCKS[type(item)](item, revision)
@@ -45,7 +45,7 @@ def content_block(item: str | Content, revision: str) -> dict[str, Any]:
 
 
 def resource_contents(item: ResourceContents, revision: str) -> dict[str, Any]:
-    """One part of a resource."""
+    """Return one part of a resource."""
     body = {"text": item.content} if isinstance(item.content, str) else {"blob": _base64(item.content)}
     return without_none(uri=item.uri, mimeType=item.mime_type, **body, _meta=nested_meta(item.meta, revision))
 
@@ -66,7 +66,7 @@ def _image(item: ImageContent, revision: str) -> dict[str, Any]:
 
 def _audio(item: AudioContent, revision: str) -> dict[str, Any]:
     if not since(revision, "2025-03-26"):
-        text = f"[A sound of type {item.mime_type}, which this revision of the protocol cannot carry]"
+        text = f"[Audio of type {item.mime_type}, which this revision of the protocol does not support]"
         return {"type": "text", "text": text, **_about(item, revision)}
     return {"type": "audio", "data": _base64(item.data), "mimeType": item.mime_type, **_about(item, revision)}
 

@@ -1,4 +1,4 @@
-"""The HTTP headers of MCP: which revision is asked for, and the parts of the body that are mirrored (2026-07-28)."""
+"""The HTTP headers of MCP: the requested revision, and the parts of the body that headers mirror (2026-07-28)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SESSION_HEADER: Final = "Mcp-Session-Id"
 HEADER_MISMATCH: Final = -32020
 
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""The methods whose `Mcp-Name` must be there, and the parameter that it mirrors."""
+"""The methods that require `Mcp-Name`, and the parameter that it mirrors."""
 
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=", re.DOTALL)
 
 
 def named_revision(headers: Headers) -> str | None:
-    """The revision that the headers name; what is no revision at all when they name more than one."""
+    """Return the revision that the headers name, None if they name none. Several values make an unknown revision."""
     values = headers.getall(PROTOCOL_VERSION_HEADER, ())
     if len(values) == 1:
         return values[0].strip(" \t")
@@ -31,13 +31,13 @@ def named_revision(headers: Headers) -> str | None:
 
 
 def check_mirrored(headers: Headers, method: str, params: Mapping[str, Any], name_parameter: str | None = None) -> None:
-    """Refuse a request whose headers say something other than its body: some intermediary saw another request.
+    """Reject a request whose headers differ from its body: an intermediary may have seen another request.
 
     Args:
-        headers: the request's.
+        headers: the header fields of the request.
         method: its method.
         params: its parameters.
-        name_parameter: the one that `Mcp-Name` mirrors, for a method that the specification does not have.
+        name_parameter: the parameter that `Mcp-Name` mirrors, for a method that the specification does not have.
 
     Raises:
         ProtocolError: -32020, naming the header.
@@ -50,7 +50,7 @@ def check_mirrored(headers: Headers, method: str, params: Mapping[str, Any], nam
 
 
 def check_revision(headers: Headers, revision: str) -> None:
-    """Refuse a request whose header names another revision than its body.
+    """Reject a request whose header names another revision than its body.
 
     Raises:
         ProtocolError: -32020.
@@ -68,31 +68,31 @@ def _same(headers: Headers, name: str, expected: str, *, encoded: bool = False) 
     if value is None:
         raise header_mismatch(f"{name} is missing")
     if (decode_header_value(value) if encoded else value) != expected:
-        raise header_mismatch(f"the value of {name} is not that of the body")
+        raise header_mismatch(f"the value of {name} differs from the body")
 
 
 def header_value(headers: Headers, name: str) -> str | None:
-    """The value of a header that may be given once, still in its base64 form if it has one; None when it is missing.
+    """Return the value of a header that may appear once, still in base64 form if it has one. None if it is missing.
 
     Raises:
-        ProtocolError: it is given more than once, or holds what headers cannot carry.
+        ProtocolError: the header appears more than once, or has invalid characters.
     """
     values = headers.getall(name, ())
     if not values:
         return None
     if len(values) > 1:
-        raise header_mismatch(f"{name} is given more than once")
+        raise header_mismatch(f"{name} appears more than once")
     value = values[0].strip(" \t")
     if not (value.isascii() and (value.isprintable() or value.replace("\t", " ").isprintable())):
-        raise header_mismatch(f"{name} holds characters that a header cannot carry")
+        raise header_mismatch(f"{name} has characters that are not allowed in a header")
     return value
 
 
 def decode_header_value(value: str) -> str:
-    """A header's value, out of its base64 form if it has one.
+    """Return a header's value, decoded if it is in base64 form.
 
     Raises:
-        ProtocolError: the base64 is not sound, or not the only way to write what it stands for.
+        ProtocolError: the base64 is invalid or not canonical.
     """
     match = _ENCODED.fullmatch(value) if value.startswith("=?") else None
     if match is None:
@@ -107,6 +107,6 @@ def decode_header_value(value: str) -> str:
     return text
 
 
-def header_mismatch(what: str) -> ProtocolError:
-    """The error for headers that do not fit the body."""
-    return ProtocolError(HEADER_MISMATCH, f"Header mismatch: {what}")
+def header_mismatch(problem: str) -> ProtocolError:
+    """Return the error for headers that differ from the body."""
+    return ProtocolError(HEADER_MISMATCH, f"Header mismatch: {problem}")

@@ -1,4 +1,4 @@
-"""The JSON-RPC 2.0 envelope: what a decoded message is, or what is wrong with it."""
+"""The JSON-RPC 2.0 envelope of decoded messages: their type, or the error."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ MessageType = Literal["request", "notification", "response"]
 
 
 def is_request_id(value: object) -> bool:
-    """Whether a value may be a request id: a string or an integer, never null, a boolean or a fraction (MCP, basic)."""
+    """Return True if a value is a request id: a string or an integer, but no boolean and no null (MCP, basic)."""
     return type(value) is str or type(value) is int
 
 
 def readable_id(message: object) -> RequestId | None:
-    """The id that an error about this message can carry."""
+    """Return the id for an error about this message, None if it has none."""
     if isinstance(message, dict) and "method" in message:
         request_id = message.get("id")
         if isinstance(request_id, str | int) and is_request_id(request_id):
@@ -25,10 +25,10 @@ def readable_id(message: object) -> RequestId | None:
 
 
 def message_type(message: Any) -> MessageType:
-    """What a message is.
+    """Return the type of a message.
 
     Raises:
-        ProtocolError: it is none of the three (JSON-RPC 2.0 sections 4 and 5).
+        ProtocolError: the message is not a request, notification or response (JSON-RPC 2.0 sections 4 and 5).
     """
     if type(message) is not dict:
         raise ProtocolError(INVALID_REQUEST, "A message must be an object.")
@@ -37,7 +37,7 @@ def message_type(message: Any) -> MessageType:
     if "method" not in message:
         if "id" in message and ("result" in message or "error" in message):
             return "response"
-        raise ProtocolError(INVALID_REQUEST, 'The message has no "method" and is no response.')
+        raise ProtocolError(INVALID_REQUEST, 'The message has no "method" and is not a response.')
     if type(message["method"]) is not str:
         raise ProtocolError(INVALID_REQUEST, 'The member "method" must be a string.')
     if "id" not in message:
@@ -48,7 +48,7 @@ def message_type(message: Any) -> MessageType:
 
 
 def params_of(message: dict[str, Any]) -> Any:
-    """Return the message's parameters; empty when it has none, or null.
+    """Return the message's parameters. Return an empty mapping if they are missing or null.
 
     Raises:
         ProtocolError: they are not an object, their `_meta` is not, or an object in them names a member twice.

@@ -1,6 +1,6 @@
-"""Tools, resources, prompts and the server itself as MCP objects, with the fields that each revision has.
+"""Tools, resources, prompts and the server as MCP objects of one revision.
 
-A member that is absent is left out, never null: several clients refuse a whole list for one null.
+An absent member is left out, never null: several clients reject a whole list for one null.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MEMBERS = {"tools": "tools", "resources": "resources", "templates": "resourceTe
 
 
 def listing_object(listing: Listing, revision: str) -> dict[str, Any]:
-    """The result of a list method, without the members that only 2026-07-28 adds."""
+    """Return the result of a list method, without the members that 2026-07-28 adds."""
     result: dict[str, Any] = {_MEMBERS[listing.kind]: [_object(item, revision) for item in listing.items]}
     if listing.next_cursor is not None:
         result["nextCursor"] = listing.next_cursor
@@ -25,7 +25,7 @@ def listing_object(listing: Listing, revision: str) -> dict[str, Any]:
 
 
 def implementation_object(identity: Identity, revision: str) -> dict[str, Any]:
-    """The server as an MCP Implementation."""
+    """Return the server as an MCP Implementation."""
     title = identity.title if since(revision, "2025-06-18") else None
     about = {}
     if since(revision, "2025-11-25"):
@@ -39,7 +39,7 @@ def _object(item: Tool | Resource | ResourceTemplate | Prompt, revision: str) ->
 
 
 def _about(item: Tool | Resource | ResourceTemplate | Prompt, revision: str) -> dict[str, Any]:
-    """What all of them say of themselves."""
+    """Return the members that all of them have."""
     return {
         "name": item.name,
         "title": item.title if since(revision, "2025-06-18") else None,
@@ -91,7 +91,10 @@ _OBJECTS: dict[type[Any], Callable[[Any, str], dict[str, Any]]] = {
 
 
 def has_output_schema(tool: Tool, revision: str) -> bool:
-    """Whether a revision can carry the tool's output schema: any from 2026-07-28 on, of objects from 2025-06-18 on."""
+    """Return True if a revision supports the tool's output schema.
+
+    Objects are supported since 2025-06-18, all schemas since 2026-07-28.
+    """
     if tool.output_schema is None:
         return False
     return revision in STATELESS_REVISIONS or (

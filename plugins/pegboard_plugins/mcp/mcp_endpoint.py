@@ -1,4 +1,4 @@
-"""The MCP endpoint as a route sees it. What answers is imported with the first request: no other run pays for it."""
+"""The MCP endpoint as a route. The first request imports its implementation, so that no other start pays for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class McpEndpoint:
-    """One handler for every method."""
+    """The handler of all methods at the endpoint."""
 
     def __init__(self, config: McpConfig, round_trips: RoundTrips) -> None:
         self._config = config
@@ -32,7 +32,7 @@ class McpEndpoint:
         return (http.delete if request.method == "DELETE" else http.get)(request, host)
 
     async def _open_and_answer(self, request: Request, host: ProtocolContext) -> Response | EventStream:
-        """Answer one of the first requests, whose stores may have to be opened.
+        """Answer one of the first requests, which may open the stores.
 
         Raises:
             PluginError: a store cannot be opened.
@@ -45,6 +45,6 @@ class McpEndpoint:
         events: EventStore | None = None
         if config.events_bytes or config.event_store != "memory":
             events = await host.store(EventStore, config.event_store)
-        if self._http is None:  # no other request was faster
+        if self._http is None:  # unless another request was faster
             self._http = StreamableHttp(config, self._round_trips, HttpSessions(store, events, config))
         return await self.answer(request, host)

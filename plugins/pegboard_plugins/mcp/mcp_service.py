@@ -1,4 +1,4 @@
-"""What every binding of MCP needs of one host: an encoder for each revision, and calls that pass the gate."""
+"""MCP over one host, for every binding: an encoder for each revision, and the calls that requests make."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
 
 
 CAPABILITY_KINDS: Final = tuple(dict.fromkeys(METHOD_CAPABILITIES.values()))
-"""The capabilities that depend on what there is to list."""
+"""The capabilities that the host's lists and completions provide."""
 
 LIST_CHANGED_CAPABILITIES: Final = {
     "tools": {"listChanged": True},
     "resources": {"listChanged": True, "subscribe": True},
     "prompts": {"listChanged": True},
 }
-"""What clients are told of, where they listen: on a session's stream, or by a subscription."""
+"""The changes that clients are notified of, on a session's stream or by a subscription."""
 
 
 class McpService:
-    """MCP over one host, whatever the binding.
+    """MCP over one host.
 
     Args:
         host: the host.
         config: the settings of the plugin.
-        round_trips: the questions that end a call, and their answers.
+        round_trips: the rounds of calls that require input.
     """
 
     def __init__(self, host: ProtocolContext, config: McpConfig, round_trips: RoundTrips) -> None:
@@ -63,7 +63,7 @@ class McpService:
         }
 
     def capabilities(self, revision: str) -> dict[str, Any]:
-        """What the server can do in a revision (MCP ServerCapabilities)."""
+        """Return the server's capabilities in a revision (MCP ServerCapabilities)."""
         capabilities: dict[str, Any] = {
             kind: dict(LIST_CHANGED_CAPABILITIES.get(kind, {})) for kind in CAPABILITY_KINDS if self.host.offers(kind)
         }
@@ -73,40 +73,43 @@ class McpService:
         return capabilities | contributed_capabilities(self.host.contributed, revision)
 
     def dispatch_notification(self, name: str, params: Any, caller: Caller, session: Session | None = None) -> None:
-        """Take note of a notification: a plugin may want to hear of it, the specification's own included."""
+        """Dispatch a client's notification to plugins."""
         self._dispatcher.dispatch_notification(name, params, caller, session)
 
     def subscribe(self, call: Call, wanted: Mapping[str, Any], notify: Notify) -> Subscription:
-        """Begin what a `subscriptions/listen` wants of plugins; see `additions.subscribe`."""
+        """Begin the part of a `subscriptions/listen` that belongs to plugins; see `subscribe_topics`."""
         encoder = self._encoders[call.client.revision]
         return subscribe_topics(
             self.host.contributed, call, wanted, lambda method, params: notify(method, encoder.inlined(params))
         )
 
     def end(self) -> None:
-        """Hear no more."""
+        """Stop handling notifications."""
         self._dispatcher.end()
 
     def handshake(self, request_id: RequestId, session: Session) -> bytes:
-        """The response to `initialize`, which settles what the session may use, whatever comes later."""
+        """Return the response to `initialize`, which fixes the capabilities of the session."""
         offered = frozenset(kind for kind in CAPABILITY_KINDS if self.host.offers(kind))
         if offered != self._offered:
-            self._offered = offered  # sessions share it
+            self._offered = offered  # sessions share one object
         session.offered = self._offered
         revision = session.client.revision
         return self._encoders[revision].handshake(request_id, self.capabilities(revision))
 
     def discovery(self, request_id: RequestId) -> bytes:
-        """The response to `server/discover`."""
+        """Return the response to `server/discover`."""
         return self._encoders[STATELESS_REVISIONS[0]].discovery(request_id, self.capabilities(STATELESS_REVISIONS[0]))
 
     @property
     def server_info(self) -> dict[str, Any]:
-        """The member of `_meta` that says who answers (2026-07-28)."""
+        """The member of `_meta` that names the server (2026-07-28)."""
         return {SERVER_INFO: implementation_object(self.host.identity, STATELESS_REVISIONS[0])}
 
     def response(self, call: Call, outcome: Outcome) -> bytes:
-        """The response to a call. Never raises: what cannot be encoded is an error, and logged."""
+        """Return the response to a call.
+
+        Never raise: an outcome that cannot be encoded becomes an error, and is logged.
+        """
         assert call.request_id is not None
         encoder = self._encoders[call.client.revision]
         try:
@@ -115,8 +118,8 @@ class McpService:
             return encoder.answer(call.request_id, call.method, outcome)
         except MCPError as error:
             return encoder.answer(call.request_id, call.method, Failure(error))
-        except Exception as error:  # noqa: BLE001 - some plugin's outcome: the host checks what functions give
-            wrong = TypeError(f"its outcome, which a plugin made, cannot be encoded: {error}")
+        except Exception as error:  # noqa: BLE001 - the outcome of a plugin: the host checks results of functions only
+            wrong = TypeError(f"the outcome, which a plugin changed, cannot be encoded: {error}")
             wrong.__cause__ = error
             return encoder.answer(call.request_id, call.method, as_failure(call, wrong))
 
@@ -128,10 +131,10 @@ class McpService:
         caller: Caller,
         headers: Headers | None = None,
     ) -> ClientSubscription:
-        """The subscription that a request begins (2026-07-28).
+        """Return the subscription that a request begins (2026-07-28).
 
         Raises:
-            ProtocolError: the request is not sound.
+            ProtocolError: the request is invalid.
         """
         from pegboard_plugins.mcp.subscriptions import ClientSubscription
 
@@ -148,16 +151,19 @@ class McpService:
     def refused_subscription(
         self, request_id: RequestId, params: Mapping[str, Any], client: Client, caller: Caller
     ) -> tuple[Call, Failure] | None:
-        """A `resources/subscribe` whose caller may not hear of the resource, and why; None where they may."""
+        """Return a `resources/subscribe` whose caller may not read the resource, and the error.
+
+        None if the caller may.
+        """
         call = Call(method="resources/subscribe", params=params, caller=caller, client=client, request_id=request_id)
         uri = params.get("uri")
         error = self.host.refused(uri, call) if type(uri) is str else None
         return None if error is None else (call, Failure(error))
 
     def require(self, method: str, client: Client, session: Session | None = None) -> None:
-        """Refuse a method that is unknown, whose capability is not advertised, or that is not for this client.
+        """Reject an unknown method, one whose capability is not advertised, and one that this client may not call.
 
-        What a session may use is what its handshake advertised; without one, it is what is advertised now.
+        A session may use what its handshake advertised. Other requests may use what is advertised now.
 
         Raises:
             ProtocolError: -32601; -32021 for a method of an extension that the client does not declare.
@@ -169,7 +175,7 @@ class McpService:
             raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {method}")
 
     def name_parameter(self, method: str) -> str | None:
-        """The parameter that `Mcp-Name` mirrors in a method that a plugin added, if any."""
+        """Return the parameter that `Mcp-Name` mirrors in a method of a plugin, None if there is none."""
         added = None if method in METHOD_CAPABILITIES else self.host.contributed.methods.get(method)
         return None if added is None else added.name_parameter
 

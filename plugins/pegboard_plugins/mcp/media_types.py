@@ -1,4 +1,4 @@
-"""What bodies a client may send and must take."""
+"""The media types of request bodies, and of responses that a client accepts."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ EVENT_STREAM_TYPE = "text/event-stream"
 
 
 class Accepted(NamedTuple):
-    """Which of the two media types of an answer the client takes."""
+    """The media types of a response that the client accepts."""
 
     json: bool
     events: bool
 
 
 def unsupported_body(headers: Headers) -> Response | None:
-    """Why the body of a POST cannot be read; None when it can.
+    """Return the rejection of a POST body, None if it can be read.
 
-    Nothing but JSON is: a web page sends that to another origin only where CORS lets it.
+    Only JSON is accepted: a web page can send it to another origin only if CORS allows that.
     """
     return _unsupported(tuple(headers.getall("Content-Type", ())))
 
@@ -44,7 +44,7 @@ def _charset(parameters: str) -> str:
 
 
 def accepted_types(headers: Headers) -> Accepted:
-    """What the client takes; both when it does not say, or says nothing in the field."""
+    """Return the accepted types. Both are accepted if the field is missing or empty."""
     return _accepted(tuple(headers.getall("Accept", ())))
 
 
@@ -61,7 +61,7 @@ def _accepted(fields: Sequence[str]) -> Accepted:
 
 
 def _range(part: str) -> str:
-    """A media range of Accept; empty for one that is refused by its weight (RFC 9110 section 12.4.2)."""
+    """Return a media range of Accept, empty if its weight rejects it (RFC 9110 section 12.4.2)."""
     name, *parameters = (piece.strip().lower() for piece in part.split(";"))
     refused = any(parameter.replace(" ", "") in ("q=0", "q=0.0", "q=0.00", "q=0.000") for parameter in parameters)
     return "" if refused else name

@@ -1,4 +1,4 @@
-"""Messages on their way to one peer: bounded, whoever writes and however slowly the peer reads. It sends nothing."""
+"""A limited queue of messages to one peer, however fast messages come and however slowly the peer reads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 MAX_QUEUED_MESSAGES = 1000
 MAX_QUEUED_BYTES = 1024 * 1024
-"""What waits for a peer that reads slowly; beyond it the oldest messages that may be dropped are."""
+"""Beyond these limits the oldest messages that may be dropped are dropped."""
 
 
 class _Queued(NamedTuple):
@@ -22,9 +22,9 @@ class MessageQueue:
     """A queue with one reader.
 
     Attributes:
-        closed: nothing is taken any more.
-        kept: how many of those that wait are never dropped, but for those with a key.
-        on_message: called on the event loop for each message that is queued.
+        closed: True if it takes no more messages.
+        kept: the number of waiting messages that are never dropped, without those with a key.
+        on_message: called on the event loop for each queued message.
     """
 
     __slots__ = ("_bytes", "_keys", "_loop", "_news", "_queued", "closed", "kept", "on_message")
@@ -35,18 +35,18 @@ class MessageQueue:
         self._keys: set[Hashable] = set()
         self._bytes = 0
         self.kept = 0
-        self._news: asyncio.Event | None = None  # most are never waited for
+        self._news: asyncio.Event | None = None  # most queues are never waited for
         self.closed = False
         self.on_message: Callable[[], None] | None = None
 
     @property
     def empty(self) -> bool:
-        """Whether nothing waits."""
+        """True if no message waits."""
         return not self._queued
 
     @property
     def full(self) -> bool:
-        """Whether another message would cost one that waits."""
+        """True if another message would drop a waiting one."""
         return len(self._queued) >= MAX_QUEUED_MESSAGES or self._bytes >= MAX_QUEUED_BYTES
 
     def send(self, message: bytes, *, keep: bool = False, key: Hashable | None = None) -> None:
@@ -55,7 +55,7 @@ class MessageQueue:
         Args:
             message: the message.
             keep: never drop it.
-            key: messages of one key say the same: while one waits, another is not queued.
+            key: messages with the same key are equal: while one waits, another is not queued.
         """
         try:
             inside = asyncio.get_running_loop() is self._loop
@@ -83,7 +83,7 @@ class MessageQueue:
             self.on_message()
 
     def _drop_one(self) -> bool:
-        """Drop the oldest message that may be; whether there was one."""
+        """Drop the oldest message that may be dropped. Return False if there is none."""
         for place, queued in enumerate(self._queued):
             if not (queued.keep or queued.key is not None):
                 del self._queued[place]
@@ -92,7 +92,7 @@ class MessageQueue:
         return False
 
     def pop(self) -> bytes | None:
-        """The next message, None when there is none now."""
+        """Return the next message, None if there is none now."""
         if not self._queued:
             return None
         queued = self._queued.popleft()
@@ -102,7 +102,7 @@ class MessageQueue:
         return queued.message
 
     async def wait(self) -> None:
-        """Wait until there is a message, or a reason to look again: the end, or `wake`."""
+        """Wait until there is a message, the queue is closed, or `wake` is called."""
         if self.empty and not self.closed:
             if self._news is None:
                 self._news = asyncio.Event()
@@ -110,25 +110,25 @@ class MessageQueue:
             await self._news.wait()
 
     def wake(self) -> None:
-        """Let whoever waits look again."""
+        """Wake the reader."""
         if self._news is not None:
             self._news.set()
 
     def close(self, *, drop: bool = False) -> None:
-        """Take nothing more; what waits may still be read, unless it is to be dropped."""
+        """Take no more messages. Waiting messages may still be read, unless `drop` is set."""
         self.closed = True
         if drop:
             self.clear()
         self.wake()
 
     def move_to(self, other: MessageQueue) -> None:
-        """Give all that waits to another queue."""
+        """Move all waiting messages to another queue."""
         for queued in self._queued:
             other._add(queued)
         self.clear()
 
     def clear(self) -> None:
-        """Drop all that waits."""
+        """Drop all waiting messages."""
         self._queued.clear()
         self._keys.clear()
         self._bytes = self.kept = 0

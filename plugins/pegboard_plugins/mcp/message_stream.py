@@ -1,6 +1,6 @@
-"""MCP over one connection: reads messages, routes each to its era, and answers.
+"""MCP over one connection: reads messages, serves each in its era, and responds.
 
-A message decides its era by itself (2026-07-28, basic/versioning): both may be spoken on one pipe at once.
+Each message decides its own era (2026-07-28, basic/versioning). Both eras may share a connection.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp.round_trips import RoundTrips
 
 CLEANUP_SECONDS = 0.5
-"""How long cancelled calls may take to clean up once the connection has ended."""
+"""How long cancelled calls may take to clean up after the connection has ended."""
 
 MAX_REQUESTS_IN_FLIGHT = 1000
-"""How many requests of one connection run at once, or wait with their responses for the client to read."""
+"""The largest number of requests of one connection that run, or whose responses wait for the client."""
 
 MAX_CAPACITY_WAIT_SECONDS = 5.0
-"""How long reading waits for one of them to end before the next is refused."""
+"""How long reading waits for one of them to end before the next request is rejected."""
 
 MAX_DELIVERY_TURNS = 10
-"""Turns of the event loop in which the last report of a call is passed on, if the client keeps up."""
+"""The number of turns of the event loop in which the last report of a call is sent, if the client keeps up."""
 
 logger = logging.getLogger("pegboard.mcp")
 
@@ -76,7 +76,7 @@ class McpProtocol:
     async def serve(
         self, connection: Connection, messages: AsyncIterable[bytes], host: ProtocolContext, caller: Caller
     ) -> int:
-        """Answer every message until they end. Then finish what still runs, or cancel it."""
+        """Answer every message until the connection ends. Then finish running requests, or cancel them."""
         service = McpService(host, self._config, self._round_trips)
         conversation = StreamConnection(connection, service, self._config.max_batch, caller)
         try:
@@ -92,7 +92,7 @@ class McpProtocol:
 
 
 class StreamConnection:
-    """What is kept of one connection: the session, if one was opened, and the requests in flight."""
+    """The state of one connection: its session, if there is one, and its requests in flight."""
 
     def __init__(self, connection: Connection, service: McpService, max_batch: int, caller: Caller) -> None:
         self._peer = connection.peer
@@ -112,11 +112,11 @@ class StreamConnection:
 
     @property
     def is_full(self) -> bool:
-        """Whether as many requests are in flight as there may be."""
+        """True if no further request may run."""
         return len(self._running) + self._send_queue.kept >= MAX_REQUESTS_IN_FLIGHT
 
     async def wait_for_room(self) -> None:
-        """Read no further until there is room, but not for ever: a cancellation may wait behind this message."""
+        """Wait until a request ends. The wait is limited, because a cancellation may be among the unread messages."""
         with suppress(TimeoutError):
             async with asyncio.timeout(MAX_CAPACITY_WAIT_SECONDS):
                 while self.is_full:
@@ -124,7 +124,7 @@ class StreamConnection:
                     await self._room.wait()
 
     def receive(self, data: bytes) -> None:
-        """Take one message, or a batch."""
+        """Handle one message, or a batch."""
         try:
             message, repeated = decode_message(data)
         except ValueError:
@@ -138,14 +138,14 @@ class StreamConnection:
             self._receive_one(message, self._send)
 
     async def finish(self) -> None:
-        """Wait until every request in flight is answered. A question to the client, which has gone, fails."""
+        """Wait until every request in flight is answered. Requests to the client, which has gone, fail."""
         if self._session is not None:
             self._session.end()
         while self._running:
             await asyncio.wait([running.task for running in self._running.values()])
 
     async def end(self) -> int:
-        """End the subscriptions, and cancel what is in flight; give it a moment to clean up.
+        """End the subscriptions, cancel requests in flight, and wait a moment for their cleanup.
 
         Returns:
             The number of requests that are not answered.
@@ -211,7 +211,7 @@ class StreamConnection:
             self._start(request_id, method, params, self._session.client, reply, self._session)
 
     def _refused_subscription(self, request_id: RequestId, params: Mapping[str, Any]) -> bytes | None:
-        """The answer to a subscription to a resource that its caller may not hear of, None where they may."""
+        """Return the rejection of a subscription to a resource that its caller may not read, else None."""
         assert self._session is not None
         refused_subscription = self._service.refused_subscription(
             request_id, params, self._session.client, self._caller
@@ -230,14 +230,14 @@ class StreamConnection:
 
     def _initialize(self, request_id: RequestId, params: Any, reply: Reply) -> None:
         if self._session is not None:
-            raise ProtocolError(INVALID_REQUEST, "This session is initialized already.")
+            raise ProtocolError(INVALID_REQUEST, "This session is already initialized.")
         self._session = Session(negotiate(params))
         reply(self._service.handshake(request_id, self._session))
         self._notifier = ListChangedNotifier(self._session, self._writer)
         self._service.changes.add(self._notifier)
 
     def _notification(self, method: str, params: Any) -> None:
-        """Act on a cancellation and on progress; whatever there is may be for a plugin, and else for nobody."""
+        """Handle a cancellation or a progress report, and dispatch every notification to plugins."""
         if method == "notifications/cancelled" and isinstance(params, dict):
             request_id = params.get("requestId")
             if isinstance(request_id, str | int) and is_request_id(request_id):
@@ -277,7 +277,7 @@ class StreamConnection:
         running.task = self._loop.create_task(self._answer(call, request_id, running))
 
     async def _answer(self, call: Call, request_id: RequestId, running: RunningRequest) -> None:
-        """Run a call and reply, unless it was cancelled meanwhile: then nothing more may be sent for it."""
+        """Run a call and respond. A cancelled call gets no response."""
         response = None
         try:
             response = self._service.response(call, await self._service.host.dispatch(call))
@@ -288,7 +288,7 @@ class StreamConnection:
             if running.open and response is None:
                 response = jsonrpc_error(INTERNAL_ERROR, "Internal error", request_id)
             if not isinstance(error, asyncio.CancelledError):
-                logger.exception("a call of %s could not be answered", call.method)
+                logger.exception("the response to a call of %s failed", call.method)
         self._room.set()
         if running.open:
             if self._session is not None:
@@ -325,9 +325,9 @@ class StreamConnection:
 
     def _receive_batch(self, messages: list[Any]) -> None:
         if self._session is None or self._session.client.revision != BATCH_REVISION:
-            self._refuse(None, INVALID_REQUEST, f"Batches belong to revision {BATCH_REVISION} alone.")
+            self._refuse(None, INVALID_REQUEST, f"Batches are supported in revision {BATCH_REVISION} only.")
         elif not 0 < len(messages) <= self._max_batch:
-            self._refuse(None, INVALID_REQUEST, f"A batch holds 1 to {self._max_batch} messages.")
+            self._refuse(None, INVALID_REQUEST, f"A batch must have 1 to {self._max_batch} messages.")
         else:
             replies = BatchReply(messages, self._send)
             for message in messages:

@@ -14,13 +14,13 @@ from pegboard_plugins.mcp.revisions import CLIENT_CAPABILITIES, PROTOCOL_VERSION
 from pegboard_plugins.mcp.session import Session
 
 MAX_RUNNING_NOTIFICATIONS = 100
-"""How many notifications of one connection, or of all of HTTP, are dealt with at once; more are dropped."""
+"""The largest number of notifications handled at once, for one connection or for all of HTTP. More are dropped."""
 
 logger = logging.getLogger("pegboard.mcp")
 
 
 def _client(params: Any, session: Session | None) -> Client:
-    """Who sent a notification: the session's client, unless it says otherwise or there is no session (2026-07-28)."""
+    """Return the sender of a notification: the session's client, or the one that its `_meta` describes (2026-07-28)."""
     meta = params.get("_meta") if type(params) is dict else None
     if type(meta) is not dict:
         meta = {}
@@ -31,14 +31,14 @@ def _client(params: Any, session: Session | None) -> Client:
 
 
 class NotificationDispatcher:
-    """Deals with the notifications that plugins want to hear of. Nothing is answered, whatever becomes of them."""
+    """A dispatcher of client notifications to plugins. Notifications get no response."""
 
     def __init__(self, host: ProtocolContext) -> None:
         self._host = host
         self._running: set[asyncio.Task[None]] = set()
 
     def dispatch_notification(self, name: str, params: Any, caller: Caller, session: Session | None) -> None:
-        """Begin to deal with a notification, if there is anybody to deal with it."""
+        """Start to handle a notification, if a plugin handles it."""
         if not self._host.hears(name):
             return
         contributed = self._host.contributed
@@ -50,11 +50,11 @@ class NotificationDispatcher:
             if handler is not None:
                 require_extension(contributed, handler.extension, client)
             if len(self._running) >= MAX_RUNNING_NOTIFICATIONS:
-                raise ProtocolError(INVALID_REQUEST, f"{MAX_RUNNING_NOTIFICATIONS} notifications are being dealt with")
+                raise ProtocolError(INVALID_REQUEST, f"{MAX_RUNNING_NOTIFICATIONS} notifications are being handled")
             if not isinstance(params, Mapping | None):
-                raise ProtocolError(INVALID_REQUEST, "params is no object")
+                raise ProtocolError(INVALID_REQUEST, "params must be an object")
         except ProtocolError as error:
-            logger.debug("%s of %s is dropped: %s", name, client.name or "a client", error)
+            logger.debug("%s of %s was dropped: %s", name, client.name or "a client", error)
             return
         call = Call(
             method=name,
@@ -63,16 +63,16 @@ class NotificationDispatcher:
             client=client,
             session_id=None if session is None else session.id,
         )
-        task = asyncio.create_task(self._deal_with(call))
+        task = asyncio.create_task(self._handle(call))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
-    async def _deal_with(self, call: Call) -> None:
+    async def _handle(self, call: Call) -> None:
         outcome = await self._host.dispatch(call)
         if isinstance(outcome, Failure):
-            logger.debug("%s of %s came to: %s", call.method, call.client.name or "a client", outcome.error)
+            logger.debug("%s of %s failed: %s", call.method, call.client.name or "a client", outcome.error)
 
     def end(self) -> None:
-        """Cancel what is still running."""
+        """Cancel running handlers."""
         for task in self._running:
             task.cancel()

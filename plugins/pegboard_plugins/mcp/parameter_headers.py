@@ -20,7 +20,7 @@ _MAX_NUMBER_CHARACTERS = 64
 
 
 def check_parameters(headers: Headers, call: Call, host: ProtocolContext, mirrored: MirroredArguments) -> None:
-    """Refuse a call whose headers say something other than its arguments: some intermediary saw another call.
+    """Reject a call whose headers differ from its arguments: an intermediary may have seen another call.
 
     Raises:
         ProtocolError: -32020, naming the header.
@@ -45,14 +45,14 @@ def _check(headers: Headers, header: str, value: Any) -> None:
     field = header_value(headers, header)
     if value is None:
         if field is not None:
-            raise header_mismatch(f"{header} is given, and the argument is not")
+            raise header_mismatch(f"{header} is present, but its argument is not")
         return
     if field is None:
         raise header_mismatch(f"{header} is missing")
     if type(value) in (int, float) and abs(value) > MAX_EXACT_INTEGER:
         raise header_mismatch(f"the argument of {header} is beyond 2^53 - 1")
     if not _equal(decode_header_value(field), value):
-        raise header_mismatch(f"the value of {header} is not that of the body")
+        raise header_mismatch(f"the value of {header} differs from the body")
 
 
 def _equal(text: str, value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What plugins add to the protocol, as one revision has it: what is advertised, and who may call what."""
+"""Extensions, methods and topics of plugins in one revision: advertised capabilities, and checks of clients."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T", Method, NotificationHandler)
 
 
 def contributed_capabilities(contributed: Contributions, revision: str) -> dict[str, Any]:
-    """What is advertised of it in a revision (MCP ServerCapabilities)."""
+    """Return the capabilities that plugins add in a revision (MCP ServerCapabilities)."""
     found: dict[str, Any] = {}
     for identifier, extension in contributed.extensions.items():
         if _exists(extension, revision):
@@ -39,11 +39,11 @@ def contributed_capabilities(contributed: Contributions, revision: str) -> dict[
 
 
 def require_method(contributed: Contributions, name: str, client: Client) -> Method:
-    """The method of that name, for this client.
+    """Return the method of that name.
 
     Raises:
-        ProtocolError: -32601, there is none in its revision; -32021, it belongs to an extension that the client does
-            not declare.
+        ProtocolError: -32601 if the client's revision does not have it; -32021 if it belongs to an extension that the
+            client does not declare.
     """
     method = contributed.methods.get(name)
     if method is None or not is_served(method, contributed, client.revision):
@@ -53,19 +53,19 @@ def require_method(contributed: Contributions, name: str, client: Client) -> Met
 
 
 def subscribe_topics(contributed: Contributions, call: Call, wanted: Mapping[str, Any], notify: Notify) -> Subscription:
-    """Begin what a `subscriptions/listen` wants to hear of beyond what the specification has.
+    """Begin the part of a `subscriptions/listen` request that belongs to plugins.
 
     Args:
-        contributed: what plugins add to the protocol.
+        contributed: the extensions of plugins.
         call: the request.
-        wanted: its `notifications`; what no plugin knows is left aside.
-        notify: sends a notification on its stream.
+        wanted: its `notifications`. Unknown members are ignored.
+        notify: sends a notification on the stream of the subscription.
 
     Returns:
-        What is honoured, by the members of `wanted`, and how to end all of it.
+        The honoured filter by the members of `wanted`, and a function that ends the subscription.
 
     Raises:
-        ProtocolError: -32021, it belongs to an extension that the client does not declare; or what a plugin says.
+        ProtocolError: -32021 if a topic belongs to an extension that the client does not declare, or a plugin's error.
     """
     begun: dict[str, Subscription] = {}
 
@@ -97,10 +97,10 @@ def _topics(contributed: Contributions, wanted: Mapping[str, Any], client: Clien
 
 
 def require_extension(contributed: Contributions, identifier: str | None, client: Client) -> None:
-    """Refuse what belongs to an extension that both sides must declare, where the client does not.
+    """Reject a client that does not declare a negotiated extension.
 
     Raises:
-        ProtocolError: -32021, with the capability that is missing.
+        ProtocolError: -32021, with the missing capability.
     """
     if identifier is None:
         return

@@ -1,4 +1,4 @@
-"""The progress of a call on its way to the client: no faster than a client can follow."""
+"""The progress reports of a call, sent no faster than a client can follow."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp.client_requests import CallChannel
 
 MAX_BURST_REPORTS: Final = 10
-"""Reports of one call that are sent at once."""
+"""The number of reports of one call that are sent at once."""
 PROGRESS_INTERVAL_SECONDS: Final = 0.05
-"""From then on one report is sent in this time: the latest."""
+"""The interval between further reports. Each is the latest at its time."""
 
 PROGRESS: Final = "notifications/progress"
 
 
 class ProgressReports:
-    """Sends what one call reports under its token. While a report waits, a newer one takes its place.
+    """The sender of one call's reports. A newer report replaces a waiting one.
 
     Args:
         token: the progress token.
-        outlet: the outlet of the call.
+        channel: the channel of the call.
     """
 
     __slots__ = ("_channel", "_ended", "_lock", "_loop", "_sent_until", "_token", "_waiting")
@@ -37,7 +37,7 @@ class ProgressReports:
         self._channel = channel
         self._loop = asyncio.get_running_loop()
         self._lock = Lock()
-        self._sent_until = 0.0  # as if reports had been sent one an interval
+        self._sent_until = 0.0  # the time until which the sent reports use up the intervals
         self._waiting: bytes | None = None
         self._ended = False
 
@@ -64,7 +64,7 @@ class ProgressReports:
         self._loop.call_soon_threadsafe(self._loop.call_later, seconds, self._tick)
 
     def end(self) -> None:
-        """Send what waits, and nothing more."""
+        """Send the waiting report, and nothing more."""
         with self._lock:
             self._ended = True
             self._send_waiting(0.0, keep=True)

@@ -1,4 +1,4 @@
-"""Outcomes as JSON-RPC results and errors of one revision."""
+"""Outcomes encoded as JSON-RPC results and errors of one revision."""
 
 from __future__ import annotations
 
@@ -28,38 +28,40 @@ from pegboard_plugins.mcp.listing_objects import implementation_object, listing_
 from pegboard_plugins.mcp.revisions import SERVER_INFO, STATELESS_REVISIONS, SUPPORTED_REVISIONS, since
 
 CacheableResult: TypeAlias = Literal["tools", "resources", "templates", "prompts", "discovery"]
-"""What clients may keep by the operator's word."""
+"""The results that clients may cache."""
 
 PRIVATE_EXTRA_MEMBERS = frozenset(("endpoint",))
-"""Members of an error's `extra` that stay inside: the host and path of a service may be a secret by themselves."""
+"""Members of an error's `extra` that stay in the log: the host and path of a service may be secret."""
 
 _UNQUOTED = frozenset((int, float, bool))
-"""What as JSON has nothing that JSON would escape in a text."""
+"""The types whose JSON has no characters to escape in a string."""
 
 
 class ResultEncoder:
-    """Writes the answers of one revision for one server.
+    """An encoder of one server's responses in one revision.
 
     Args:
-        revision: of which revision.
-        identity: how the server introduces itself.
-        ttl_ms: for how long each kind of list, and the discovery answer, may be kept, in milliseconds.
+        revision: the revision.
+        identity: the server's name and description.
+        ttl_ms: how long clients may cache each kind of result, in milliseconds.
     """
 
     def __init__(self, revision: str, identity: Identity, ttl_ms: Mapping[CacheableResult, int]) -> None:
         self.revision = revision
         self._introduction = implementation_object(identity, revision)
-        self._identity = identity._replace(description=None, icons=())  # who gave a result needs no pictures of it
+        self._identity = identity._replace(
+            description=None, icons=()
+        )  # results name the server without icons and description
         self._stateless = revision in STATELESS_REVISIONS
         self._structured = since(revision, "2025-06-18")
         self._close = b"}"
         self._ttl_ms = ttl_ms
         if self._stateless:
-            # every result of this era says that it is complete, and by whom (2026-07-28, basic)
+            # every result of this era has a type and names its server (2026-07-28, basic)
             info = encode(implementation_object(self._identity, revision))
             self._server_info = b'"%b":%b' % (SERVER_INFO.encode(), info)
             self._close = b',"resultType":"complete","_meta":{%b}}' % self._server_info
-        # a page lives for as long as the host lists it, and what was made of it no longer
+        # an encoded page is kept for as long as the host lists the page
         self._pages: WeakKeyDictionary[Listing, bytes] = WeakKeyDictionary()
         self._encoders: dict[type[Any], Callable[[Any], bytes]] = {
             ToolResult: self._tool_result,
@@ -71,7 +73,7 @@ class ResultEncoder:
         }
 
     def handshake(self, request_id: RequestId, capabilities: dict[str, Any]) -> bytes:
-        """The answer to `initialize`."""
+        """Return the response to `initialize`."""
         result: dict[str, Any] = {
             "protocolVersion": self.revision,
             "capabilities": capabilities,
@@ -82,7 +84,7 @@ class ResultEncoder:
         return jsonrpc_result(request_id, encode(result))
 
     def discovery(self, request_id: RequestId, capabilities: dict[str, Any]) -> bytes:
-        """The answer to `server/discover`."""
+        """Return the response to `server/discover`."""
         result: dict[str, Any] = {"supportedVersions": list(SUPPORTED_REVISIONS), "capabilities": capabilities}
         end = b',"resultType":"complete","_meta":%b}' % encode({SERVER_INFO: self._introduction})
         if self._identity.instructions is not None:
@@ -91,13 +93,13 @@ class ResultEncoder:
         return jsonrpc_result(request_id, encode(result)[:-1] + caching + end)
 
     def answer(self, request_id: RequestId, method: str, outcome: Outcome) -> bytes:
-        """The whole response to a request."""
+        """Return the response to a request."""
         if isinstance(outcome, Failure):
             return self._failure(request_id, method, outcome)
         return jsonrpc_result(request_id, self._encoders[type(outcome)](outcome))
 
     def input_required(self, request_id: RequestId, result: Mapping[str, Any]) -> bytes:
-        """The response to a request that must know more (2026-07-28)."""
+        """Return the response to a request that requires input (2026-07-28)."""
         return jsonrpc_result(request_id, encode(result)[:-1] + b',"_meta":{%b}}' % self._server_info)
 
     # --- results ---
@@ -153,13 +155,13 @@ class ResultEncoder:
         return encode({"completion": found})[:-1] + self._close
 
     def _caching(self, ttl_ms: int, *, public: bool) -> bytes:
-        """For how long a result may be kept, and for whom (2026-07-28, server/utilities/caching)."""
+        """Return the caching fields of a result (2026-07-28, server/utilities/caching)."""
         if not self._stateless:
             return b""
         return b',"ttlMs":%d,"cacheScope":"%b"' % (ttl_ms, b"public" if public else b"private")
 
     def _end(self, meta: Mapping[str, Any] | None) -> bytes:
-        """What ends a result that has a `_meta` of its own."""
+        """Return the end of a result that may have its own `_meta`."""
         if not meta:
             return self._close
         own = encode(dict(meta))[1:-1]
@@ -176,10 +178,10 @@ class ResultEncoder:
         return page
 
     def _added(self, outcome: MethodResult) -> bytes:
-        """The result of a method, or of a kind, that a plugin added."""
+        """Return the result of a method, or of a result type, that a plugin added."""
         result = self.inlined(outcome.value)
         if outcome.result_type != "complete":
-            # in sessions too: the extension has it, whatever the revision has
+            # also in sessions: the extension defines it, whatever the revision
             result["resultType"] = outcome.result_type
         if self._stateless:
             result.setdefault("resultType", "complete")
@@ -188,7 +190,7 @@ class ResultEncoder:
         return encode(result)
 
     def inlined(self, members: Mapping[str, Any]) -> dict[str, Any]:
-        """An object with the results or errors of other calls among its members, each as it would have gone out."""
+        """Return an object whose embedded outcomes are encoded as their own responses would be."""
         return {name: self._inlined(one) if isinstance(one, EmbeddedOutcome) else one for name, one in members.items()}
 
     def _inlined(self, one: EmbeddedOutcome) -> Any:
@@ -247,7 +249,7 @@ _OF_RESOURCES = ("resources/read", "resources/subscribe")
 
 
 def error_detail(error: ToolkitError, error_id: str | None) -> dict[str, Any]:
-    """What programs may know of an error; absent members are left out."""
+    """Return the machine-readable fields of an error, without absent members."""
     detail: dict[str, Any] = {"kind": error.kind.value, "canRetry": error.can_retry}
     optional = {
         "statusCode": error.status_code,
@@ -262,7 +264,7 @@ def error_detail(error: ToolkitError, error_id: str | None) -> dict[str, Any]:
 
 
 def _required(error: AuthorizationRequiredError) -> dict[str, Any]:
-    """What must be authorized, and where."""
+    """Return the missing authorization, and where to give it."""
     required = {"provider": error.provider, "scopes": list(error.scopes), "status": error.status}
     where = {"url": error.url, "authorizationId": error.authorization_id}
     return required | {name: value for name, value in where.items() if value is not None}

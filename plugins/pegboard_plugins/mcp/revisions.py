@@ -1,4 +1,4 @@
-"""The revisions of MCP, what each serves, and the names and codes the specification fixes. Data alone."""
+"""The revisions of MCP, and names, codes and methods that the specification defines. Data only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from pegboard.types import ItemKind
 
 STATELESS_REVISIONS: Final = ("2026-07-28",)
-"""Revisions without a handshake: every request carries its own protocol version."""
+"""Revisions without a handshake: every request names its own protocol version."""
 
 SESSION_REVISIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Revisions that begin with `initialize`, newest first."""
@@ -26,7 +26,7 @@ SUBSCRIPTION_ID: Final = "io.modelcontextprotocol/subscriptionId"
 SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
 
 LOG_LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
-"""From the least to the most severe (RFC 5424)."""
+"""Log levels, from the least to the most severe (RFC 5424)."""
 
 UNSUPPORTED_PROTOCOL_VERSION: Final = -32022
 
@@ -40,9 +40,9 @@ METHOD_CAPABILITIES: Final[dict[str, ItemKind | Literal["completions"]]] = {
     "prompts/get": "prompts",
     "completion/complete": "completions",
 }
-"""The methods that go to the host, the same in every revision, and the capability that each belongs to."""
+"""The methods that the host answers in every revision, and the capability of each."""
 
 
 def since(revision: str, first: str) -> bool:
-    """Whether a revision is `first` or came after it; revisions are dates, so their text sorts as they do."""
+    """Return True if a revision is `first` or later. Revisions are dates, so strings sort correctly."""
     return revision >= first

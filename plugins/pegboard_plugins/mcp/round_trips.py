@@ -1,4 +1,6 @@
-"""Multi round-trip requests (2026-07-28, basic/patterns/mrtr): questions as results, and retries with the answers."""
+"""Multi round-trip requests (2026-07-28, basic/patterns/mrtr): requests for input as results, and retries with
+responses.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +14,18 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp.sealing import Sealer
 
 INPUT_REQUIRED_METHODS = frozenset(("tools/call", "prompts/get", "resources/read"))
-"""The methods whose result may be a question."""
+"""The methods whose result may require input."""
 
 MAX_STATE_BYTES = 1024 * 1024
-"""How long a state may become that the client is given to carry."""
+"""The largest state that a client carries."""
 
 
 class RoundTrips:
-    """The questions and answers of one server's calls; it remembers nothing.
+    """The rounds of one server's calls. It keeps no state.
 
     Args:
-        keys: what states are sealed with, as for `Sealer`.
-        seconds: for how long a retry is accepted.
+        keys: the keys that seal states, as for `Sealer`.
+        seconds: how long a retry is accepted.
     """
 
     def __init__(self, keys: Sequence[str], seconds: float) -> None:
@@ -40,10 +42,10 @@ class RoundTrips:
         return self._made
 
     def begin(self, method: str, params: Mapping[str, Any], caller: Caller) -> Round | None:
-        """The round that a call begins; None when its method cannot ask.
+        """Return the round that a call begins, None if its method cannot require input.
 
         Raises:
-            ProtocolError: its `requestState` or `inputResponses` are not sound.
+            ProtocolError: its `requestState` or `inputResponses` are invalid.
         """
         if method not in INPUT_REQUIRED_METHODS:
             return None
@@ -63,25 +65,25 @@ class RoundTrips:
         try:
             number, asked, answers, results = self._sealer.open(state, _bound_to(method, params, caller))
         except ValueError as error:
-            raise ProtocolError(INVALID_PARAMS, f"params.requestState is refused: {error}") from None
+            raise ProtocolError(INVALID_PARAMS, f"params.requestState is invalid: {error}") from None
         return Round(number=number, asked=asked, answers=answers, results=results, given=given)
 
     def result(self, call: Call, outcome: InputRequired) -> Mapping[str, Any]:
-        """The `InputRequiredResult`, but for what every result has.
+        """Return the `InputRequiredResult`, without the members of all results.
 
         Raises:
-            ProtocolError: the answers so far are too much to carry.
+            ProtocolError: the responses so far are too large to carry.
         """
         following = outcome.next
         kept = [following.number, *map(dict, (following.asked, following.answers, following.results))]
         state = self._sealer.seal(kept, _bound_to(call.method, call.params, call.caller))
         if len(state) > MAX_STATE_BYTES:
-            raise ProtocolError(INVALID_PARAMS, "The answers are too large to ask for more.")
+            raise ProtocolError(INVALID_PARAMS, "The responses are too large to request more input.")
         questions = {key: question._asdict() for key, question in outcome.questions.items()}
         return {"resultType": "input_required", "inputRequests": questions, "requestState": state}
 
 
 def _bound_to(method: str, params: Mapping[str, Any], caller: Caller) -> list[Any]:
-    """What a retry must have in common with the request that it repeats: caller, method, and what was asked for."""
+    """Return what a retry must share with the request that it repeats: caller, method, name and arguments."""
     whose = [caller.issuer, caller.subject]
     return [whose, method, params.get("name"), params.get("uri"), params.get("arguments") or {}]

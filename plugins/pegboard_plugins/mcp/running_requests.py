@@ -1,4 +1,4 @@
-"""What is in flight on a message stream: calls with their outlets, and batches that wait for all of their responses."""
+"""Requests in flight on a message stream, and batches that wait for all of their responses."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 Reply = Callable[[bytes | None], None]
-"""Takes the response to one request; None when there must not be one."""
+"""Takes the response to one request; None if there must not be one."""
 
 
 class RunningRequest:
-    """A call in flight, and its outlet: what it says goes to the connection until it is answered or cancelled.
+    """A request in flight. Its messages go to the connection until it is answered or cancelled.
 
     Attributes:
-        open: neither has happened.
-        progress: the call's reports of its progress, if its client wants them.
+        open: True until it is answered or cancelled.
+        progress: the progress reports, if its client requests them.
         reply: takes the response.
         response: the response, while it waits for the client to read the last report.
-        task: runs it.
+        task: the task that runs the call.
     """
 
     __slots__ = ("_loop", "_send_queue", "_thread", "open", "progress", "reply", "response", "task")
@@ -58,13 +58,13 @@ class RunningRequest:
         self.cancel()
 
     def cancel(self) -> None:
-        """Send nothing more for it, and end it."""
+        """Send nothing more, and cancel the task."""
         self.open = False
         self.task.cancel()
 
 
 def _wants_reply(message: object) -> bool:
-    """Whether a message of a batch is answered: a request, or something that is no message at all."""
+    """Return True if a message of a batch gets a response: a request, or an invalid message."""
     try:
         return message_type(message) == "request"
     except ProtocolError:
@@ -72,7 +72,7 @@ def _wants_reply(message: object) -> bool:
 
 
 class BatchReply:
-    """Gathers the responses to a batch and sends them as one array when the last is there."""
+    """The responses to a batch, sent as one array when the last one is there."""
 
     def __init__(self, messages: Sequence[object], send: Callable[[bytes], None]) -> None:
         self._missing = sum(map(_wants_reply, messages))

@@ -1,7 +1,7 @@
-"""Sealed state: what a client carries from one request to the next, and can neither read nor change.
+"""Sealed state, which a client carries from one request to the next and can neither read nor change.
 
-AES-256-GCM under keys derived with HKDF-SHA256 (RFC 5869). What a state is bound to is authenticated with it and never
-sent. Imported with the first question that is asked.
+AES-256-GCM under keys derived with HKDF-SHA256 (RFC 5869). The context of a state is authenticated with it and never
+sent. The first request for input imports this module.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ NONCE_BYTES = 12
 
 
 class Sealer:
-    """Seals and opens.
+    """Seals and opens states.
 
     Args:
-        keys: secrets of any length; the first seals, all open. With none, a random one that dies with the process.
-        seconds: for how long a state is good.
+        keys: secrets of any length. The first one seals, all open. Without any, a random key of this process.
+        seconds: how long a state is valid.
     """
 
     def __init__(self, keys: Sequence[str], seconds: float) -> None:
@@ -36,17 +36,17 @@ class Sealer:
         self._seconds = seconds
 
     def seal(self, state: Any, bound_to: Any) -> str:
-        """A token of printable ASCII for a state of JSON values, good only together with what it is bound to."""
+        """Return a token of printable ASCII for a state of JSON values, valid only for the same `bound_to`."""
         nonce = secrets.token_bytes(NONCE_BYTES)
         plain = encode([time.time() + self._seconds, state])
         sealed = nonce + self._ciphers[0].encrypt(nonce, plain, _context(bound_to))
         return STATE_VERSION + urlsafe_b64encode(sealed).decode().rstrip("=")
 
     def open(self, token: str, bound_to: Any) -> Any:
-        """The state.
+        """Return the state of a token.
 
         Raises:
-            ValueError: the token was changed, made for something else or by somebody else, or is too old.
+            ValueError: the token was changed, made for another context or by another server, or has expired.
         """
         sealed = _unpacked(token)
         nonce, rest = sealed[:NONCE_BYTES], sealed[NONCE_BYTES:]
@@ -58,7 +58,7 @@ class Sealer:
             if time.time() > until:
                 raise ValueError("it has expired")
             return state
-        raise ValueError("it was not made by this server for this very request")
+        raise ValueError("it was not made by this server for this request")
 
 
 def _derived(key: bytes) -> bytes:
@@ -70,7 +70,7 @@ def _context(bound_to: Any) -> bytes:
 
 
 def _sorted(value: Any) -> Any:
-    """The same JSON value with the members of objects in order: a client may send them in another."""
+    """Return a JSON value with sorted members, because a client may send them in another order."""
     if isinstance(value, dict):
         return {key: _sorted(value[key]) for key in sorted(value)}
     return [_sorted(item) for item in value] if isinstance(value, list | tuple) else value
@@ -81,9 +81,9 @@ def _unpacked(token: str) -> bytes:
     try:
         sealed = urlsafe_b64decode(body + "=" * (-len(body) % 4))
     except ValueError as error:
-        raise ValueError("it is no state of this server") from error
-    # the decoder overlooks what does not belong there, so only the one canonical spelling counts
+        raise ValueError("it was not made by this server") from error
+    # the decoder ignores invalid characters, so only the canonical form is accepted
     canonical = STATE_VERSION + urlsafe_b64encode(sealed).decode().rstrip("=") == token
     if not canonical or len(sealed) <= NONCE_BYTES:
-        raise ValueError("it is no state of this server")
+        raise ValueError("it was not made by this server")
     return sealed

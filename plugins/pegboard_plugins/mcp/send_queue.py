@@ -1,4 +1,4 @@
-"""What calls say on a message stream, on its way to a client that may read slowly: in order, and bounded."""
+"""The messages of calls on a message stream, in order and limited, for a client that may read slowly."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pegboard_plugins.mcp.message_queue import MessageQueue
 
 
 class SendQueue:
-    """Messages of one connection that wait until its client has taken enough of those before.
+    """A queue of messages that wait until the client has taken earlier ones.
 
-    Of progress and of logs the oldest are dropped when too much waits; responses and questions never are. They need not
-    wait where nothing else does, so that most calls have no use for a queue.
+    If too much waits, the oldest progress and log messages are dropped, but never responses or requests. Messages
+    are sent directly while the queue is empty.
 
     Args:
-        connection: where messages go.
-        teller: passes on what waits.
-        passed: told when nothing waits any more.
+        connection: the connection to the client.
+        writer: writes queued messages.
+        passed: called when the queue is empty again.
     """
 
     def __init__(self, connection: Connection, writer: ConnectionWriter, passed: Callable[[], None]) -> None:
@@ -30,16 +30,16 @@ class SendQueue:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing waits."""
+        """True if no message waits."""
         return self._queue is None or self._queue.empty
 
     @property
     def kept(self) -> int:
-        """How many messages wait that are not dropped, whatever comes."""
+        """The number of waiting messages that are never dropped."""
         return 0 if self._queue is None else self._queue.kept
 
     def send(self, message: bytes, *, keep: bool) -> None:
-        """Send a message, or queue it behind those that wait.
+        """Send a message, or queue it behind others.
 
         Args:
             message: the message.
@@ -57,6 +57,6 @@ class SendQueue:
             self._queue.send(message, keep=keep)
 
     def end(self) -> None:
-        """Pass on all that waits, at once."""
+        """Write all queued messages at once."""
         if self._queue is not None:
             self._writer.now(self._queue)

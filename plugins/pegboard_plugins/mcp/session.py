@@ -1,4 +1,4 @@
-"""The era of sessions (2024-11-05 to 2025-11-25): a handshake first, then requests in the negotiated revision."""
+"""The era of sessions (2024-11-05 to 2025-11-25): a handshake, then requests in the negotiated revision."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from pegboard_plugins.mcp.client_requests import CallChannel, ClientRequestIds, 
 from pegboard_plugins.mcp.revisions import SESSION_REVISIONS
 
 DEFAULT_LEVEL: Final = "info"
-"""What a session hears that has set no level; the server may decide (2025-11-25, server/utilities/logging)."""
+"""The log level of a session that has set none (2025-11-25, server/utilities/logging)."""
 
 MAX_CAPABILITIES_BYTES = 64 * 1024
-"""How long a client's capabilities may be, in bytes of JSON: a session keeps them."""
+"""The largest JSON of a client's capabilities, which a session keeps."""
 MAX_CLIENT_INFO_CHARACTERS = 200
-"""How much of a client's name and version is kept, in characters."""
+"""The part of a client's name and version that is kept."""
 
 
 class Session:
-    """What a handshake settled, and what is open between its two ends, whatever the binding.
+    """The result of a handshake, and the state that both ends share.
 
     Attributes:
-        id: its id, None where the connection is the session.
-        client: who opened it, and its revision.
-        level: the least severe log message that the client wants.
-        offered: what the handshake advertised of the things that a host lists.
-        subscriptions: the resources of whose changes the client wants to be told.
+        id: the session id, None where the connection is the session.
+        client: the client, with its revision.
+        level: the least severe log level that the client requests.
+        offered: the capabilities that the handshake advertised.
+        subscriptions: the URIs of subscribed resources.
     """
 
     __slots__ = ("_request_ids", "_requests", "client", "id", "level", "offered", "subscriptions")
@@ -53,28 +53,28 @@ class Session:
     def ask(
         self, channel: CallChannel, method: str, params: dict[str, Any], **options: Any
     ) -> Awaitable[dict[str, Any]]:
-        """Send a request to the client by the outlet of a call; see `Requests.ask`."""
+        """Send a request to the client on the channel of a call; see `ClientRequests.ask`."""
         return self.requests.ask(channel, self.client.revision, method, params, **options)
 
     def withdraw(self, channel: CallChannel) -> None:
-        """Ask no more what a call asked that ends."""
+        """Cancel the requests of a call that ends."""
         if self._requests is not None:
             self._requests.withdraw(channel)
 
     def is_subscribed_to(self, change: Change) -> bool:
-        """Whether the client is to be told of a change."""
+        """Return True if the client is notified of a change."""
         return change.uri in self.subscriptions if change.kind == "resource" else change.kind in self.offered
 
     def end(self) -> None:
-        """Fail what is still asked."""
+        """Fail the waiting requests."""
         self.requests.close()
 
 
 def negotiate(params: Mapping[str, Any]) -> Client:
-    """Who opens a session and in which revision: the one asked for where it is served, else the newest with sessions.
+    """Return the client that opens a session, with the requested revision or, if it is not supported, the newest one.
 
     Raises:
-        ProtocolError: the parameters of `initialize` are not sound.
+        ProtocolError: the parameters of `initialize` are invalid.
     """
     requested = params.get("protocolVersion")
     capabilities = params.get("capabilities", {})
@@ -86,7 +86,7 @@ def negotiate(params: Mapping[str, Any]) -> Client:
     if type(capabilities) is not dict:
         raise ProtocolError(INVALID_PARAMS, "params.capabilities must be an object")
     if capabilities and len(encode(capabilities)) > MAX_CAPABILITIES_BYTES:
-        raise ProtocolError(INVALID_PARAMS, f"params.capabilities may have {MAX_CAPABILITIES_BYTES} bytes")
+        raise ProtocolError(INVALID_PARAMS, f"params.capabilities may have at most {MAX_CAPABILITIES_BYTES} bytes")
     if info is not EMPTY and type(info) is not dict:
         raise ProtocolError(INVALID_PARAMS, "params.clientInfo must be an object")
     revision = requested if requested in SESSION_REVISIONS else SESSION_REVISIONS[0]

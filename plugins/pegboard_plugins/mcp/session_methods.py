@@ -1,4 +1,4 @@
-"""The methods of a session that the protocol answers by itself, the same over every binding."""
+"""The methods of a session that the protocol answers without the host, for every binding."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pegboard_plugins.mcp.call_notifications import check_level
 from pegboard_plugins.mcp.session import Session
 
 MAX_SUBSCRIPTIONS = 1000
-"""How many resources a session may be told of."""
+"""The largest number of resources that a session may subscribe to."""
 MAX_SUBSCRIBED_URI_CHARACTERS = 4096
-"""How long the name of one may be, in characters."""
+"""The longest URI of a subscribed resource."""
 
 
 def answer_at_once(session: Session, request_id: RequestId, method: str, params: Mapping[str, Any]) -> bytes | None:
-    """The response to a request that needs no host, None for one that does.
+    """Return the response to a request, None if the host has to answer it.
 
     Raises:
-        ProtocolError: the parameters are not sound, or the method is not served.
+        ProtocolError: the parameters are invalid, or the method is not supported.
     """
     if method == "logging/setLevel":
         session.level = check_level(params.get("level"))
@@ -46,5 +46,5 @@ def _uri(session: Session, method: str, params: Mapping[str, Any]) -> str:
 
 def _subscribe(session: Session, uri: str) -> None:
     if uri not in session.subscriptions and len(session.subscriptions) >= MAX_SUBSCRIPTIONS:
-        raise ProtocolError(INVALID_PARAMS, f"A session may subscribe to {MAX_SUBSCRIPTIONS} resources.")
+        raise ProtocolError(INVALID_PARAMS, f"A session may subscribe to at most {MAX_SUBSCRIPTIONS} resources.")
     session.subscriptions |= {uri}

@@ -1,4 +1,4 @@
-"""The stateless era (2026-07-28): each request says for itself who asks and in which revision."""
+"""The stateless era (2026-07-28): each request names its client and its revision."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from pegboard_plugins.mcp.revisions import (
 
 
 def is_stateless(params: Mapping[str, Any]) -> bool:
-    """Whether a request belongs to this era: its `_meta` names a protocol version, be it a sound one or not."""
+    """Return True if a request belongs to this era: its `_meta` names a protocol version, valid or not."""
     meta = params.get("_meta")
     return type(meta) is dict and PROTOCOL_VERSION in meta
 
 
 def read_client(meta: Mapping[str, Any]) -> Client:
-    """Who asks, from a request's `_meta`. Whether the revision is served is the next question, `require_served`.
+    """Return the client that a request's `_meta` describes. `require_served` checks its revision.
 
     Raises:
-        ProtocolError: a required member is missing or of the wrong type.
+        ProtocolError: a required member is missing or has the wrong type.
     """
     if PROTOCOL_VERSION not in meta:
         raise ProtocolError(
@@ -52,10 +52,10 @@ def read_client(meta: Mapping[str, Any]) -> Client:
 
 
 def require_served(client: Client) -> None:
-    """Refuse a revision that this era does not have.
+    """Reject a revision that this era does not have.
 
     Raises:
-        ProtocolError: with the revisions that are served.
+        ProtocolError: -32022, with the supported revisions.
     """
     if client.revision not in STATELESS_REVISIONS:
         data = {"supported": list(SUPPORTED_REVISIONS), "requested": client.revision}
@@ -66,5 +66,5 @@ def _is_implementation(info: object) -> bool:
     return type(info) is dict and type(info.get("name")) is str and type(info.get("version")) is str
 
 
-def _bad(key: str, what: str) -> ProtocolError:
-    return ProtocolError(INVALID_PARAMS, f"params._meta: {key} {what}")
+def _bad(key: str, problem: str) -> ProtocolError:
+    return ProtocolError(INVALID_PARAMS, f"params._meta: {key} {problem}")

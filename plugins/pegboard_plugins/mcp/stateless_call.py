@@ -1,7 +1,7 @@
-"""A call of 2026-07-28 over HTTP: answered with JSON, or with a stream if it says something before it ends.
+"""A call of 2026-07-28 over HTTP, answered with JSON, or with a stream if the call sends a message before it ends.
 
-A peer that takes nothing but streams gets one, but not before something is said or the call has taken its time: by then
-it would have been refused.
+A client that accepts only streams gets one, but not before the call sends a message or has run for a while. Until then
+the call can still be rejected with a status.
 """
 
 from __future__ import annotations
@@ -19,22 +19,25 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp.progress_reports import ProgressReports
 
 COMMIT_SECONDS: Final = 15.0
-"""After how long a call that has said nothing is answered with a stream, which can be kept alive."""
+"""How long a silent call runs before its response begins as a stream, which can be kept alive."""
 
 STREAM_HEADERS: Final = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
 
 
 def cut_response(request_id: RequestId | None) -> bytes:
-    """The response to a call that is cut when the server stops. It may have had effects, so it invites no retry."""
+    """Return the response to a call that the server's stop cancels.
+
+    It invites no retry, because the call may have had effects.
+    """
     return jsonrpc_error(INTERNAL_ERROR, "The server is stopping; the call was cut before its end.", request_id)
 
 
 class StatelessCall:
-    """A call that runs, and its messages on their way to the peer. The end of the peer is the end of the call.
+    """A running call and its messages to the client. The call ends with its connection.
 
     Attributes:
-        head: the status and the fields that its response goes out with, while there are still some to choose.
-        progress: the call's reports of its progress, if its client wants them.
+        head: the status and header fields of the response, until the response begins.
+        progress: the call's progress reports, if its client requests them.
     """
 
     __slots__ = ("_answered", "_queue", "_request_id", "_task", "head", "progress")
@@ -50,7 +53,7 @@ class StatelessCall:
 
     @property
     def open(self) -> bool:
-        """Whether anything may still be sent for the call."""
+        """True if messages of the call may still be sent."""
         return not self._queue.closed
 
     def send(self, message: bytes, *, keep: bool = False) -> None:
@@ -58,11 +61,11 @@ class StatelessCall:
         self._queue.send(message, keep=keep)
 
     async def respond(self, answer: Coroutine[Any, Any, bytes], *, streamed: bool) -> Response | EventStream:
-        """Run the call in a task of its own; what goes back to the peer.
+        """Run the call in a task of its own and return the response.
 
         Args:
-            answer: ends with the encoded response.
-            streamed: the peer takes nothing but an event stream.
+            answer: returns the encoded response.
+            streamed: the client accepts only an event stream.
         """
         self._task = asyncio.create_task(answer)
         self._task.add_done_callback(lambda _: self._queue.close())
@@ -95,6 +98,6 @@ class StatelessCall:
         raise StopAsyncIteration
 
     async def aclose(self) -> None:
-        """The peer is gone, or has all."""
+        """Cancel the call: the client is gone, or has read everything."""
         self._queue.close(drop=True)
         self._task.cancel()

@@ -1,4 +1,4 @@
-"""MCP over Streamable HTTP: one path, both eras, each request in its own.
+"""MCP over Streamable HTTP: one path for both eras.
 
 It knows requests and responses, and no HTTP server.
 """
@@ -63,15 +63,15 @@ class StreamableHttp:
         return self._made
 
     async def get(self, request: Request, host: ProtocolContext) -> Response | EventStream:
-        """A stream of a session."""
+        """Open a stream of a session."""
         return reject_outside_sessions(request) or await self._session_endpoint.listen(request, self._service(host))
 
     async def delete(self, request: Request, host: ProtocolContext) -> Response:
-        """The end of a session."""
+        """End a session."""
         return reject_outside_sessions(request) or await self._session_endpoint.delete(request, self._service(host))
 
     async def post(self, request: Request, host: ProtocolContext) -> Response | EventStream:
-        """Take a message, or a batch in the one revision that has them."""
+        """Handle a message, or a batch in the revision that has batches."""
         if (refused := unsupported_body(request.headers)) is not None:
             return refused
         takes = accepted_types(request.headers)
@@ -116,7 +116,7 @@ class StreamableHttp:
     async def _stateless(
         self, message: dict[str, Any], named: str | None, takes: Accepted, request: Request, service: McpService
     ) -> Response | EventStream:
-        """The checks in the order that the specification's codes need; all of them before anything is sent."""
+        """Check a request in the order that the error codes of the specification require, then answer it."""
         request_id, method, params = message["id"], message["method"], params_of(message)
         meta = params.get("_meta")
         if type(meta) is not dict:
@@ -159,9 +159,9 @@ async def _stateless_answer(service: McpService, call: Call, stateless_call: Sta
 
 
 def _head(call: Call, outcome: Outcome) -> Response:
-    """403 where a token does not allow enough, 400 where a call ends for want of what its client declared (2026-07-28).
+    """Return 403 if a token lacks scopes, and 400 if the client lacks a capability (2026-07-28).
 
-    The client must learn of both.
+    The client must be able to react to both.
     """
     error = outcome.error if isinstance(outcome, Failure) else None
     missing = isinstance(error, ProtocolError) and error.code == MISSING_CLIENT_CAPABILITY
@@ -169,7 +169,9 @@ def _head(call: Call, outcome: Outcome) -> Response:
 
 
 def _without_answer(kind: str, revision: str | None) -> Response:
-    """Notifications and responses outside of sessions: in 2026-07-28 the first do nothing, the second do not exist."""
+    """Return the response to a notification or a response outside of sessions, which 2026-07-28 ignores or does not
+    have.
+    """
     if not (revision is None or revision in SUPPORTED_REVISIONS):
         return unsupported_revision(revision)
     if kind == "notification":

@@ -1,4 +1,4 @@
-"""`subscriptions/listen` (2026-07-28): what a client wants to hear of, and telling it, on a stream of its own."""
+"""`subscriptions/listen` (2026-07-28): the filter of a subscription, and its notifications on its own stream."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp.mcp_service import McpService
 
 MAX_SUBSCRIBED_URIS = 1000
-"""How many resources one subscription may name."""
+"""The largest number of resources in one subscription."""
 
 _FLAGS: Final = {"toolsListChanged": "tools", "promptsListChanged": "prompts", "resourcesListChanged": "resources"}
 _URIS: Final = "resourceSubscriptions"
 
 
 class SubscriptionFilter:
-    """What a client wants to hear of, as far as this server has it.
+    """The requested notifications that the server supports.
 
     Args:
         wanted: the parameter `notifications` of the request.
-        offers: whether the server lists things of a kind.
-        refused: what there is against hearing of a resource.
+        offers: returns True if the server lists things of a kind.
+        refused: returns the reason for not notifying of a resource, None if there is none.
 
     Raises:
-        ProtocolError: it is not of the form that the specification has.
+        ProtocolError: the parameter is invalid.
     """
 
     def __init__(self, wanted: object, offers: Callable[[Any], bool], refused: Callable[[str], object | None]) -> None:
@@ -64,7 +64,9 @@ def _uris(wanted: Mapping[str, Any]) -> list[str]:
     if type(uris) is not list or not all(type(uri) is str for uri in uris):
         raise ProtocolError(INVALID_PARAMS, f"params.notifications.{_URIS} must be a list of URIs")
     if len(uris) > MAX_SUBSCRIBED_URIS:
-        raise ProtocolError(INVALID_PARAMS, f"params.notifications.{_URIS} may name {MAX_SUBSCRIBED_URIS} resources")
+        raise ProtocolError(
+            INVALID_PARAMS, f"params.notifications.{_URIS} may name at most {MAX_SUBSCRIBED_URIS} resources"
+        )
     if any(len(uri) > MAX_SUBSCRIBED_URI_CHARACTERS for uri in uris):
         raise ProtocolError(
             INVALID_PARAMS, f"params.notifications.{_URIS}: a URI may have {MAX_SUBSCRIBED_URI_CHARACTERS} characters"
@@ -73,17 +75,16 @@ def _uris(wanted: Mapping[str, Any]) -> list[str]:
 
 
 class ClientSubscription:
-    """One subscription. What it has to tell goes to its outbox, of which the binding takes it.
+    """One subscription. Its messages wait in its queue until the binding sends them.
 
-    Nothing waits twice: a change that is told already, and not yet read, is not told again. It ends with the token that
-    it was asked for with.
+    A change that still waits is not queued again. The subscription ends with the caller's token.
 
     Args:
         call: the request.
-        service: whose changes it hears of.
+        service: the source of changes.
 
     Raises:
-        ProtocolError: the request is not sound, or asks for what its client does not declare.
+        ProtocolError: the request is invalid, or requests an extension that its client does not declare.
     """
 
     def __init__(self, call: Call, service: McpService) -> None:
@@ -101,7 +102,7 @@ class ClientSubscription:
         left = seconds_left(call.caller)
         self._ending = None if left is None else self._loop.call_later(left, self.stop)
         self._held: list[tuple[str, dict[str, Any]]] | None = []
-        # whoever listens from here on misses nothing that is told after the acknowledgement
+        # from here on no change is missed after the acknowledgement
         service.changes.add(self)
         try:
             begun = service.subscribe(call, call.params["notifications"], self._notify)
@@ -116,7 +117,7 @@ class ClientSubscription:
             self._notify(method, params)
 
     def _notify(self, method: str, params: dict[str, Any]) -> None:
-        """Tell what a plugin has to tell; never before the acknowledgement."""
+        """Send a plugin's notification, but not before the acknowledgement."""
         try:
             inside = asyncio.get_running_loop() is self._loop
         except RuntimeError:
@@ -128,19 +129,19 @@ class ClientSubscription:
             self._held.append((method, params))
             return
         if self.queue.full:
-            self.stop()  # better none than one with gaps that nobody can see
+            self.stop()  # ending it is better than gaps that the client cannot see
             return
         meta = {**params.get("_meta", {}), **self._meta}
         self.queue.send(jsonrpc_notification(method, {**params, "_meta": meta}))
 
     def changed(self, changes: Iterable[Change]) -> None:
-        """Tell what the client wants to hear of."""
+        """Queue notifications of changes that match the filter."""
         for change in changes:
             if change in self._filter:
                 self.queue.send(notification(change, self._meta), key=change)
 
     def stop(self) -> None:
-        """The server ends it: with the response, which says so."""
+        """End the subscription with its response."""
         if not self.queue.closed:
             self.queue.send(self.response, keep=True)
             self.queue.close()
@@ -148,12 +149,12 @@ class ClientSubscription:
 
     @property
     def response(self) -> bytes:
-        """What the server ends it with."""
+        """The response with which the server ends the subscription."""
         result = {"resultType": "complete", "_meta": self._meta | self._service.server_info}
         return jsonrpc_result(self.request_id, encode(result))
 
     def end(self) -> None:
-        """It has ended, whoever ended it: hear of nothing any more."""
+        """Stop listening, whoever ended the subscription."""
         if self._ending is not None:
             self._ending.cancel()
         self._service.changes.remove(self)
@@ -163,7 +164,7 @@ class ClientSubscription:
 
 
 class SubscriptionStream:
-    """One subscription as the events of a stream; it ends with its reader."""
+    """A subscription as the events of a stream. It ends with its reader."""
 
     def __init__(self, subscription: ClientSubscription) -> None:
         self._subscription = subscription
@@ -181,6 +182,6 @@ class SubscriptionStream:
             await queue.wait()
 
     async def aclose(self) -> None:
-        """The peer is gone, or has all."""
+        """End the subscription: the client is gone, or has read everything."""
         self._subscription.queue.close(drop=True)
         self._subscription.end()

@@ -1,4 +1,4 @@
-"""For how long a stream that has no end of its own may go on: no longer than the token it was asked for with."""
+"""The time that a long-lived stream may stay open: no longer than the caller's token is valid."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from time import time
 from pegboard.types import Caller
 
 MIN_LIFETIME_SECONDS = 60.0
-"""For how long it goes on at least, that a token at its end, by somebody's clock, is no reason to ask in circles."""
+"""The shortest time. It keeps clients with a token near its end, or a wrong clock, from reconnecting in a loop."""
 
 
 def seconds_left(caller: Caller) -> float | None:
-    """How long the caller's token is good, None for one without an end."""
+    """Return how long the caller's token is valid, None for a token without expiry."""
     return None if caller.expires_at is None else max(caller.expires_at - time(), MIN_LIFETIME_SECONDS)

@@ -1,6 +1,6 @@
-"""The stdio transport: one client, which started this process, over standard input and output.
+"""The stdio transport: one client, which started this process, on standard input and output.
 
-This module only describes the plugin; what takes the descriptors over is imported when the transport runs.
+This module only describes the plugin. The transport imports the rest when it runs.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pegboard_plugins.stdio.stdio_transport import StdioTransport
 
 
 class StdioConfig(PluginConfig):
-    """`[plugins.stdio]`.
+    """The settings `[plugins.stdio]`.
 
     Attributes:
-        max_message_bytes: the longest incoming message. A longer one is answered with an error and not kept.
-        after_eof: what happens to the calls in flight when the client closes standard input: "drop" cancels them, as
-            clients expect that nothing is written any more; "finish" answers them first, for input from a pipe or file.
+        max_message_bytes: the largest incoming message, in bytes. A larger one is answered with an error.
+        after_eof: the fate of calls in flight when the client closes standard input. "drop" cancels them, because
+            clients expect no output afterwards. "finish" answers them first, for input from a pipe or file.
     """
 
     max_message_bytes: int = Field(default=10 * 1024 * 1024, ge=1024)
@@ -30,7 +30,7 @@ class StdioConfig(PluginConfig):
 
 
 class StdioPlugin(Plugin):
-    """The transport, and a middleware that knows which tools run, for naming the one that printed."""
+    """The stdio transport, and a middleware that names the tool that printed to standard output."""
 
     Config = StdioConfig
 
@@ -40,12 +40,12 @@ class StdioPlugin(Plugin):
 
     @hookimpl
     def register_transports(self) -> Iterable[Transport]:
-        """Standard input and output."""
+        """Return the transport for standard input and output."""
         return [
             StdioTransport(self._running, self.config.max_message_bytes, finishes=self.config.after_eof == "finish")
         ]
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Around tools only; it changes nothing."""
+        """Return the middleware that counts running tools. It changes no call."""
         return [self._running]

@@ -1,4 +1,4 @@
-"""The output buffer of the C library: what C code prints stays in it until somebody empties it."""
+"""The output buffer of the C library, which holds the output of C code until it is flushed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 
 @cache
 def _flusher() -> Callable[[], object] | None:
-    """Empties C's `stdout` and only that: `fflush(NULL)` would wait for streams that others are reading."""
+    """Return a function that flushes C's `stdout`. `fflush(NULL)` would wait for streams that other threads read."""
     try:
         import ctypes
 
@@ -16,7 +16,7 @@ def _flusher() -> Callable[[], object] | None:
         stream = ctypes.c_void_p.in_dll(library, "stdout")
         flush = library.fflush
     except (ImportError, OSError, ValueError, AttributeError):
-        return None  # an interpreter or a C library of another make
+        return None  # a different interpreter or C library
     flush.argtypes = [ctypes.c_void_p]
 
     def empty() -> object:
@@ -26,7 +26,7 @@ def _flusher() -> Callable[[], object] | None:
 
 
 def flush_output() -> None:
-    """Write out what C code has printed so far. Loads what it needs when first called."""
+    """Flush the output of C code. The first call loads `ctypes`."""
     flush = _flusher()
     if flush is not None:
         flush()

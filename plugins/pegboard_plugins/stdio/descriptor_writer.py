@@ -1,6 +1,7 @@
-"""Writing to a descriptor as far as it goes without blocking, and without changing it for others that hold it.
+"""Non-blocking writes to a descriptor that leave it unchanged for other processes.
 
-`O_NONBLOCK` belongs to the open file, not to the descriptor: a shell or a sibling process that shares it would see it.
+`O_NONBLOCK` belongs to the open file, not to the descriptor. A shell or a sibling process that shares the file would
+see it.
 """
 
 from __future__ import annotations
@@ -12,21 +13,21 @@ import sys
 
 
 class DescriptorWriter:
-    """A terminal, a file or a device: writes block, as there is nothing to wait with.
+    """A writer to a terminal, a file or a device. Its writes block.
 
     Attributes:
-        descriptor: what an event loop watches for room.
+        descriptor: the descriptor that an event loop watches for room.
     """
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
 
     def write(self, data: bytearray) -> int:
-        """Write; how many bytes went out.
+        """Write data and return the number of bytes written.
 
         Raises:
             BlockingIOError: there is no room now.
-            OSError: the other end is gone.
+            OSError: the other end is closed.
         """
         written = 0
         while written < len(data):
@@ -34,41 +35,41 @@ class DescriptorWriter:
         return written
 
     def unread(self) -> int | None:
-        """Return how many bytes the reader has not taken yet, None if that is unknown."""
+        """Return the number of bytes that the reader has not taken, None if it is unknown."""
         return 0
 
     def close(self) -> None:
-        """Give up what was opened for writing, and nothing else."""
+        """Release what this writer opened or changed."""
 
 
 class SocketWriter(DescriptorWriter):
-    """A socket, told with every write not to block."""
+    """A writer to a socket, whose every write is non-blocking."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__(descriptor)
         self._socket = socket.socket(fileno=descriptor)
 
     def write(self, data: bytearray) -> int:
-        """As much as there is room for."""
+        """Write as much as there is room for."""
         return self._socket.send(data, socket.MSG_DONTWAIT)
 
     def unread(self) -> int | None:
-        """Ask the socket. The number counts more than the bytes, but is 0 when there are none."""
+        """Ask the socket. The number exceeds the bytes, but is 0 when all are read."""
         return _asked(self.descriptor, "TIOCOUTQ")
 
     def close(self) -> None:
-        """The descriptor stays open."""
+        """Keep the descriptor open."""
         self._socket.detach()
 
 
 class ReopenedPipeWriter(DescriptorWriter):
-    """A pipe, opened anew so that only this process's writes do not block. Linux has that."""
+    """A writer to a pipe that is opened again, so that only its own writes are non-blocking. This requires Linux."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__(os.open(f"/proc/self/fd/{descriptor}", os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC))
 
     def write(self, data: bytearray) -> int:
-        """As much as there is room for."""
+        """Write as much as there is room for."""
         return os.write(self.descriptor, data)
 
     def unread(self) -> int | None:
@@ -76,12 +77,12 @@ class ReopenedPipeWriter(DescriptorWriter):
         return _asked(self.descriptor, "FIONREAD")
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close the descriptor that was opened."""
         os.close(self.descriptor)
 
 
 class SharedPipeWriter(DescriptorWriter):
-    """A pipe that cannot be opened anew: made non-blocking for everybody who holds it, until the end."""
+    """A writer to a pipe that cannot be opened again. The pipe is non-blocking for all its users until the end."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__(descriptor)
@@ -89,7 +90,7 @@ class SharedPipeWriter(DescriptorWriter):
         os.set_blocking(descriptor, False)
 
     def write(self, data: bytearray) -> int:
-        """As much as there is room for."""
+        """Write as much as there is room for."""
         return os.write(self.descriptor, data)
 
     def unread(self) -> int | None:
@@ -97,7 +98,7 @@ class SharedPipeWriter(DescriptorWriter):
         return _asked(self.descriptor, "FIONREAD") if sys.platform == "linux" else None
 
     def close(self) -> None:
-        """Leave it as it was."""
+        """Restore the blocking mode."""
         os.set_blocking(self.descriptor, self._was_blocking)
 
 
@@ -114,7 +115,7 @@ def _asked(descriptor: int, question: str) -> int | None:
 
 
 def open_writer(descriptor: int) -> DescriptorWriter:
-    """The way to write that suits a descriptor."""
+    """Return the writer that suits a descriptor."""
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISSOCK(mode):
         return SocketWriter(descriptor)

@@ -1,4 +1,4 @@
-"""Notices that the other end of a descriptor is gone while nothing is read from it. On Linux; silent elsewhere."""
+"""Detection of a closed peer while nothing is read from a descriptor. It works on Linux only."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from collections.abc import Callable
 
 
 class HangUpWatch:
-    """Calls back once when the writer of a pipe, or the peer of a socket, is gone, whatever is left to be read."""
+    """A watch that calls back once when the writer of a pipe, or the peer of a socket, closes.
+
+    It does so even if unread data is left.
+    """
 
     def __init__(self, loop: AbstractEventLoop, descriptor: int, callback: Callable[[], None]) -> None:
         self._loop = loop
         self._callback = callback
         self._epoll = select.epoll() if hasattr(select, "epoll") else None
         if self._epoll is not None:
-            # an event loop watches for data too, which is there all the time; an epoll can itself be watched
+            # an event loop would also report unread data; an epoll with one event can be watched itself
             self._epoll.register(descriptor, select.EPOLLRDHUP)
             loop.add_reader(self._epoll.fileno(), self._fire)
 
@@ -24,7 +27,7 @@ class HangUpWatch:
         self._callback()
 
     def close(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         if self._epoll is not None:
             self._loop.remove_reader(self._epoll.fileno())
             self._epoll.close()

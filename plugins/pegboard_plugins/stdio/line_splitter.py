@@ -1,4 +1,4 @@
-"""Cuts a stream of bytes into lines, with memory bounded by the longest line allowed. It knows no descriptor."""
+"""A stream of bytes cut into lines, with memory limited by the longest line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BLANK = b" \t\r"
 
 
 class LineSplitter:
-    r"""Cuts at `\n`, takes `\r\n`, drops blank lines and lines longer than `limit` bytes."""
+    r"""A splitter at `\n` that accepts `\r\n` and drops blank lines and lines longer than `limit` bytes."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -21,7 +21,7 @@ class LineSplitter:
         self._refused: list[OversizedMessage] = []
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The lines that `data` completes."""
+        """Return the lines that `data` completes."""
         lines = data.split(b"\n")
         rest = lines.pop()
         if lines and (self._parts or self._passing):
@@ -31,12 +31,12 @@ class LineSplitter:
         return [kept for line in lines if (kept := self._checked(line))]
 
     def end(self) -> list[bytes]:
-        """The last line, if the stream ended without a line break."""
+        """Return the last line, if the stream ended without a line break."""
         kept = self._checked(self._completed(b""))
         return [kept] if kept else []
 
     def take_refused(self) -> list[OversizedMessage]:
-        """Return the lines that were too long and have ended since this was asked last."""
+        """Return the lines that were too long and have ended since the last call."""
         refused, self._refused = self._refused, []
         return refused
 
@@ -78,6 +78,6 @@ class LineSplitter:
 
 
 def _oversized() -> OversizedMessage:
-    from pegboard_plugins.stdio.oversized_message import OversizedMessage  # most hosts never see such a message
+    from pegboard_plugins.stdio.oversized_message import OversizedMessage  # most hosts never get such a message
 
     return OversizedMessage()

@@ -1,6 +1,6 @@
-"""Reads messages from a descriptor: one a line, without a thread, whatever the descriptor is.
+"""Messages read from a descriptor of any kind, one per line, without a thread.
 
-It knows lines, and of JSON-RPC only how to say that one was too long.
+It knows lines. Of JSON-RPC it knows the error for a line that is too long.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from pegboard_plugins.stdio.oversized_message import OversizedMessage
 
 MAX_READ_BYTES = 64 * 1024
-"""Read at once; also what a pipe holds."""
+"""The largest number of bytes per read, which is also the capacity of a pipe."""
 TURNS_AFTER_EOF = 8
-"""Turns of the event loop between the end of input and the end of the messages: replies that wait for nothing still go
-out, so that `echo '{...}' | pegboard stdio` shows one."""
+"""Turns of the event loop between the end of input and the end of the messages. Immediate responses still go out, so
+that `echo '{...}' | pegboard stdio` shows one.
+"""
 
 _EMPTY = b""
 
@@ -33,7 +34,7 @@ logger = logging.getLogger("pegboard.stdio")
 
 
 def open_reader(descriptor: int, connection: StdioConnection, limit: int) -> MessageReader:
-    """The messages of a descriptor, read in the way that suits it."""
+    """Return the reader that suits a descriptor."""
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor):
         return PolledReader(descriptor, connection, limit)
@@ -41,7 +42,10 @@ def open_reader(descriptor: int, connection: StdioConnection, limit: int) -> Mes
 
 
 class MessageReader(ABC):
-    """The messages of one descriptor, an asynchronous iterator. Nothing is read while the peer takes no replies."""
+    """An asynchronous iterator over the messages of one descriptor.
+
+    It does not read while the client takes no responses.
+    """
 
     def __init__(self, descriptor: int, connection: StdioConnection, limit: int) -> None:
         self._descriptor = descriptor
@@ -67,19 +71,19 @@ class MessageReader(ABC):
 
     @property
     def left(self) -> int:
-        """The number of messages that were read and never handed out, as the client took no replies."""
+        """The number of messages that were read and never returned, because the client took no responses."""
         return len(self._messages)
 
     @abstractmethod
     async def _wait(self) -> None:
-        """Wait until something has changed: a message, room for replies, or the end."""
+        """Wait for a change: a message, room for responses, or the end."""
 
     @abstractmethod
     def close(self) -> None:
-        """Read no more."""
+        """Stop reading."""
 
     def _take(self, data: bytes) -> int:
-        """Queue the messages in what was read; how many. No data is the end of input."""
+        """Queue the messages in new data and return their number. Empty data means the end of input."""
         found = self._splitter.feed(data) if data else [line for line in self._splitter.end() if _is_whole(line)]
         found += filter(None, map(self._refuse, self._splitter.take_refused()))
         self._messages.extend(found)
@@ -88,7 +92,10 @@ class MessageReader(ABC):
         return len(found)
 
     def _refuse(self, message: OversizedMessage) -> bytes | None:
-        """Answer a message that is too long. Return what the host is given instead of a response, if it was one."""
+        """Answer a message that is too long.
+
+        Return the message that replaces it if it was a response, else None.
+        """
         error = jsonrpc_error(
             PARSE_ERROR,
             f"The message is longer than {self._limit} bytes. Raise [plugins.stdio] max_message_bytes to accept it.",
@@ -112,7 +119,7 @@ class MessageReader(ABC):
         self._wake()
 
     def _end_replies(self) -> None:
-        """Write nothing more after the end of input, unless the calls in flight are finished first."""
+        """Stop writing after the end of input, unless calls in flight are finished first."""
         if not self._connection.finishes:
             self._connection.end()
 
@@ -122,7 +129,7 @@ class MessageReader(ABC):
 
 
 def _is_whole(line: bytes) -> bool:
-    """Whether a last line without a line break is a message, and not the beginning of one that was never finished."""
+    """Return True if a last line without a line break is a complete message."""
     try:
         decode(line)
     except ValueError:
@@ -131,7 +138,10 @@ def _is_whole(line: bytes) -> bool:
 
 
 class PolledReader(MessageReader):
-    """A pipe, a socket or a terminal. The descriptor stays blocking, as others may share it: one read per readiness."""
+    """A reader of a pipe, a socket or a terminal.
+
+    The descriptor stays blocking, because other processes may share it. It is read once per readiness.
+    """
 
     def __init__(self, descriptor: int, connection: StdioConnection, limit: int) -> None:
         super().__init__(descriptor, connection, limit)
@@ -142,7 +152,7 @@ class PolledReader(MessageReader):
 
     async def _wait(self) -> None:
         if self._hung_up and not self._connection.ready:
-            # it takes no replies and will send nothing more: there is nobody to wait for
+            # the client takes no responses and sends nothing more
             self._connection.end()
             return
         if self._idle and not self._at_end:
@@ -154,7 +164,7 @@ class PolledReader(MessageReader):
             self._waiter = None
 
     def close(self) -> None:
-        """Read no more."""
+        """Stop reading."""
         if self._watching:
             self._loop.remove_reader(self._descriptor)
             self._watching = False
@@ -164,7 +174,7 @@ class PolledReader(MessageReader):
 
     @property
     def _idle(self) -> bool:
-        """Whether all that was read has been taken, and replies are taken too."""
+        """True if all messages have been taken and the client takes responses."""
         return not self._messages and self._connection.ready
 
     def _resume(self) -> None:
@@ -191,7 +201,7 @@ class PolledReader(MessageReader):
         except (BlockingIOError, InterruptedError):
             return
         except OSError:
-            data = _EMPTY  # a connection that was reset, a terminal that is gone
+            data = _EMPTY  # a reset connection or a closed terminal
         self._at_end = not data
         if self._at_end:
             self.close()
@@ -202,10 +212,10 @@ class PolledReader(MessageReader):
 
 
 class FileReader(MessageReader):
-    """A regular file or a device, which an event loop cannot watch: read straight, with turns for everybody between."""
+    """A reader of a regular file or a device, which an event loop cannot watch. Other tasks run between reads."""
 
     def close(self) -> None:
-        """There is nothing to give up."""
+        """Close nothing."""
 
     async def _wait(self) -> None:
         if self._messages:

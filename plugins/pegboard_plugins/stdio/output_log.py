@@ -1,4 +1,4 @@
-"""Logs what was printed, line by line, in a thread of its own: a tool that prints does not wait for the log."""
+"""The log of printed output, line by line, in its own thread, so that a tool that prints does not wait for the log."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from pegboard_plugins.stdio.printed_lines import PrintedLine, PrintedLines
 from pegboard_plugins.stdio.running_tools import RunningTools
 
 MAX_WAITING_BYTES = 8 * 1024 * 1024
-"""What may wait to be logged; more than that is counted and left out."""
+"""The largest amount of output that waits for the log. Further output is counted and dropped."""
 PIECE_OVERHEAD_BYTES = 128
-"""What one piece of output costs beside its text, roughly."""
+"""The approximate memory of a piece of output besides its data."""
 CLOSING_SECONDS = 0.5
-"""How long the end waits for what is still to be logged."""
+"""How long closing waits for output that is not logged yet."""
 ROOM_MILLISECONDS = 100
-"""After how long a full stderr is looked at again, if it does not tell."""
+"""The interval between checks of a full standard error, if it does not report readiness."""
 LOG_MARK = "printed to standard output: "
-"""In every record. A line that has it is a record that some handler printed, and must not be logged again for ever."""
+"""A mark in every record. A printed line with the mark is a record that a handler printed, and is not logged again."""
 
 logger = logging.getLogger("pegboard.stdout")
 
 
 class OutputPiece(NamedTuple):
-    """Some output of one source, with the tools it may come from; without data, the tools that still run."""
+    """Output of one source, with the tools that may have printed it. Without data, the tools that still run."""
 
     source: object
     names: tuple[str, ...]
@@ -37,10 +37,10 @@ class OutputPiece(NamedTuple):
 
 
 class OutputLog:
-    """Takes pieces of output from any thread and logs them as lines.
+    """A log that takes pieces of output from any thread.
 
     Attributes:
-        closed: nothing is taken any more.
+        closed: True if it takes no more output.
     """
 
     def __init__(self, running: RunningTools) -> None:
@@ -57,10 +57,10 @@ class OutputLog:
         self.closed = False
 
     def add(self, source: object, names: tuple[str, ...], data: bytes) -> bool:
-        """Take a piece of output. Return False once the journal is closed.
+        """Take a piece of output. Return False if the log is closed.
 
         Args:
-            source: the origin of the piece; the pieces of one source make up lines.
+            source: the origin of the piece. The pieces of one source form lines.
             names: the tools that may have printed it.
             data: the output.
         """
@@ -79,21 +79,21 @@ class OutputLog:
         return True
 
     def settle(self) -> None:
-        """A tool has ended: log the lines that it left incomplete."""
+        """Log the incomplete lines of tools that have ended."""
         if self._unsettled:
             names = self._running.names()
             self._unsettled = bool(names)
             self._pieces.put(OutputPiece(None, names, b""))
 
     def flush(self) -> None:
-        """Wait until all is logged, incomplete lines too; after `CLOSING_SECONDS` no more than stderr takes at once."""
+        """Wait until everything is logged. After `CLOSING_SECONDS`, log only what standard error takes at once."""
         if self._thread is not None:
             done = Event()
             self._pieces.put(done)
             self._hurry = not done.wait(CLOSING_SECONDS)
 
     def close(self) -> None:
-        """Take no more, and end."""
+        """Take no more output, and stop the thread."""
         with self._adding:
             self.closed = True
         if self._thread is not None:
@@ -119,7 +119,7 @@ class OutputLog:
             text = str(line)
             if not self._has_room():
                 continue
-            with suppress(Exception):  # a handler that fails must not end the log
+            with suppress(Exception):  # a failing handler must not stop the log
                 if LOG_MARK in text and sys.stderr is not None:
                     sys.stderr.write(f"{text}\n")
                 else:
@@ -130,12 +130,14 @@ class OutputLog:
             size, self._left_out = self._left_out, 0
         if self._has_room():
             with suppress(Exception):
-                logger.warning("left out %d bytes, which came faster than they could be logged, %s...", size, LOG_MARK)
+                logger.warning(
+                    "left out %d bytes, because they arrived faster than the log could take them, %s...", size, LOG_MARK
+                )
 
     def _has_room(self) -> bool:
-        """Wait until stderr takes something, which is where logs mostly go; False when there is no more time.
+        """Wait until standard error, the usual place of logs, takes data. Return False if there is no more time.
 
-        A thread that is stuck in a write when the interpreter ends makes it abort.
+        A thread that is blocked in a write when the interpreter exits makes it abort.
         """
         if sys.__stderr__ is None:
             return True
@@ -149,5 +151,5 @@ class OutputLog:
 
 def _who(names: tuple[str, ...]) -> str:
     if not names:
-        return "something outside of any call"
+        return "code outside of any call"
     return f"tool {names[0]}" if len(names) == 1 else f"one of the tools {', '.join(names)}"

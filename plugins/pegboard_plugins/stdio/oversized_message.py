@@ -1,4 +1,4 @@
-"""Reads the envelope of a JSON-RPC message that is too long to keep, while its bytes pass by."""
+"""The envelope of a JSON-RPC message that is too long to keep, read while its bytes pass."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from pegboard.plugin import decode
 from pegboard.types import RequestId
 
 MAX_MEMBER_BYTES: Final = 1024
-"""The longest member of the envelope that is read, its name included."""
+"""The longest member of the envelope that is read, including its name."""
 
 MAX_MARKS: Final = 50_000
-"""How many brackets, quotes and commas are looked at one by one before the scan is given up."""
+"""The largest number of brackets, quotes and commas that are examined before the scan stops."""
 
 _MEMBER_MARKS = 100
-"""What reading a member costs, in marks."""
+"""The cost of reading a member, in marks."""
 _LEVELS = 6
 
 
 def _nested(levels: int) -> bytes:
-    """Match text, strings, and arrays and objects that contain others up to so many levels deep."""
+    """Return a pattern of text, strings, and arrays and objects nested up to so many levels."""
     inner = rb"|[{\[]%b[}\]]" % _nested(levels - 1) if levels else b""
     return rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+"%b)*+' % inner
 
@@ -28,11 +28,11 @@ def _nested(levels: int) -> bytes:
 _IN_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
 _IN_MESSAGE = re.compile(rb'[^"{}\[\],]*+')
 _IN_MEMBER = re.compile(_nested(_LEVELS), re.DOTALL)
-"""Each matches up to the next byte that matters there, at the speed of the regular expression engine."""
+"""Each pattern matches up to the next relevant byte, at the speed of the regular expression engine."""
 
 
 class OversizedMessage:
-    """Finds the members of the envelope, wherever they stand, in bounded memory. Only the outermost object has one."""
+    """A scanner for the members of the outermost object, in any order and in limited memory."""
 
     __slots__ = ("_depth", "_ended", "_escaped", "_found", "_in_string", "_marks", "_member", "_unread")
 
@@ -42,19 +42,19 @@ class OversizedMessage:
         self._in_string = False
         self._escaped = False
         self._marks = 0
-        self._member = bytearray()  # the current one, without what it contains
+        self._member = bytearray()  # the current member, without nested values
         self._found: dict[str, Any] = {}
         self._unread = False
 
     @property
     def id(self) -> RequestId | None:
-        """The id, None if it was not found or is not valid."""
+        """The id, None if it is missing or invalid."""
         found = self._found.get("id")
         return found if type(found) is str or type(found) is int else None
 
     @property
     def is_response(self) -> bool:
-        """True if the message answers a request of the host."""
+        """True if the message is a response to a request of the host."""
         return "method" not in self._found and not self._found.keys().isdisjoint(("result", "error"))
 
     @property
@@ -71,7 +71,7 @@ class OversizedMessage:
             position = 1
         while position < len(data) and not self._ended and self._marks < MAX_MARKS:
             self._marks += 1
-            end = self._pattern.match(data, position).end()  # type: ignore[union-attr]  # it matches nothing, too
+            end = self._pattern.match(data, position).end()  # type: ignore[union-attr]  # it also matches an empty string
             self._keep(data[position:end])
             self._pass(data[end : end + 1])
             position = end + 1
@@ -83,7 +83,7 @@ class OversizedMessage:
         return _IN_MESSAGE if self._depth < 2 else _IN_MEMBER
 
     def _pass(self, mark: bytes) -> None:
-        """Pass the byte that a pattern stopped at; there is none at the end of what was read."""
+        """Handle the byte at which a pattern stopped. It is empty at the end of the data."""
         if mark in (b"{", b"["):
             self._open(mark)
         elif mark in (b"}", b"]"):

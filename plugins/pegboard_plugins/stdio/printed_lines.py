@@ -1,20 +1,20 @@
-"""Makes lines that are fit for a log of output that comes in pieces from several sources. It neither reads nor logs."""
+"""Lines for a log, from output that arrives in pieces from several sources."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
 MAX_LINE_BYTES = 2000
-"""What is kept of a line; of the rest only the size is told."""
+"""The part of a line that is kept. Of the rest only the size is logged."""
 
 
 class PrintedLine:
-    """A line that was printed.
+    """A printed line.
 
     Attributes:
-        names: the tools it may come from.
-        head: its beginning, `LINE_BYTES` at most.
-        size: all its bytes.
+        names: the tools that may have printed it.
+        head: its first `MAX_LINE_BYTES` bytes.
+        size: its size in bytes.
     """
 
     __slots__ = ("head", "names", "size")
@@ -25,7 +25,7 @@ class PrintedLine:
         self.size = 0
 
     def extend(self, data: bytes) -> None:
-        """Append to it."""
+        """Append data."""
         room = MAX_LINE_BYTES - len(self.head)
         if room > 0:
             self.head += data[:room]
@@ -39,13 +39,13 @@ class PrintedLine:
 
 
 class PrintedLines:
-    """The lines of every source that are not complete yet."""
+    """The incomplete lines of every source."""
 
     def __init__(self) -> None:
         self._open: dict[object, PrintedLine] = {}
 
     def add(self, source: object, names: tuple[str, ...], data: bytes) -> list[PrintedLine]:
-        """The lines that a piece of output completes; empty ones do not count."""
+        """Return the lines that a piece of output completes, without empty ones."""
         pieces = data.split(b"\n")
         last = pieces.pop()
         lines = []
@@ -58,6 +58,6 @@ class PrintedLines:
         return [line for line in lines if line.head not in (b"", b"\r")]
 
     def finish(self, running: Collection[str] = ()) -> list[PrintedLine]:
-        """The incomplete lines of tools that do not run any more."""
+        """Return the incomplete lines of tools that have ended."""
         over = [source for source, line in self._open.items() if not any(name in running for name in line.names)]
         return [self._open.pop(source) for source in over]

@@ -1,4 +1,4 @@
-"""Which tools run right now, for naming the one that printed. It changes no call."""
+"""A middleware that counts running tools, in order to name the one that printed. It changes no call."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from pegboard.types import Call, CallNext, Outcome
 
 
 class OutputWatcher(Protocol):
-    """Wants to know when a tool ends."""
+    """A listener for the end of tools."""
 
     def collect(self) -> None:
-        """Take what was printed while the tool still counts as running."""
+        """Read printed output while the tool still counts as running."""
 
     def settle(self) -> None:
-        """Finish the lines of tools that do not run any more."""
+        """Log the incomplete lines of tools that have ended."""
 
 
 class RunningTools(Middleware):
-    """The names of the running tools, each as often as it runs.
+    """The names of the running tools, each with the number of its calls.
 
     Attributes:
-        watcher: is told when a tool ends; None while nothing is diverted.
+        watcher: notified when a tool ends. None while standard output is not redirected.
     """
 
     name = "stdio"
@@ -32,11 +32,11 @@ class RunningTools(Middleware):
         self.watcher: OutputWatcher | None = None
 
     def names(self) -> tuple[str, ...]:
-        """Their names in order. May be called from any thread."""
+        """Return the names in alphabetical order. Any thread may call it."""
         return tuple(sorted(self._counts.copy()))
 
     def wants(self, call: Call) -> bool:
-        """Whether there is anybody to tell."""
+        """Return True if there is a watcher."""
         return self.watcher is not None
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:

@@ -1,6 +1,6 @@
-"""Writes messages to a descriptor, one a line, without ever holding up the event loop where that can be had.
+"""The connection to the client: messages written to a descriptor, one per line, without blocking the event loop.
 
-What is queued in one turn of the event loop goes out in one write.
+The messages of one turn of the event loop are written together.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from collections.abc import Callable
 from pegboard_plugins.stdio.descriptor_writer import open_writer
 
 HIGH_WATER_BYTES = 256 * 1024
-"""Queued bytes above which no further message is handed out for answering."""
+"""The number of queued bytes above which the reader returns no further message."""
 LOW_WATER_BYTES = 64 * 1024
-"""Queued bytes below which it goes on."""
+"""The number of queued bytes below which the reader continues."""
 DELIVERY_SECONDS = 0.05
-"""How long a client is given to read what must reach it before the next message."""
+"""How long the client may take to read a message before the next one is sent."""
 LOOK_SECONDS = 0.001
-"""How often it is looked whether it has; the time it is given where that is unknown."""
+"""The interval between checks, and the wait where the system cannot tell."""
 
 logger = logging.getLogger("pegboard.stdio")
 
 
 class StdioConnection:
-    """The connection to the client, as `pegboard.Connection` describes it. For the event loop's thread alone.
+    """A `pegboard.plugin.Connection` to the client. It belongs to the thread of the event loop.
 
     Attributes:
-        finishes: what is in flight and queued when the input ends is finished and written.
-        ended: nothing is written any more; what is sent is dropped.
-        unread: how many queued bytes were dropped at the end, as the client did not read them.
+        finishes: True if calls in flight at the end of input are finished and their responses written.
+        ended: True if nothing is written any more. Sent messages are dropped.
+        unread: the number of queued bytes dropped at the end, because the client did not read them.
         on_room: called when there is room again, and at the end.
     """
 
@@ -51,11 +51,11 @@ class StdioConnection:
 
     @property
     def ready(self) -> bool:
-        """Whether the client takes what it gets, so that more may be sent."""
+        """True if the client takes its messages, so that more may be sent."""
         return not self.ended and not self._full
 
     def send(self, message: bytes) -> None:
-        """Queue one message; once the connection has ended, drop it."""
+        """Queue a message. Drop it if the connection has ended."""
         if self.ended:
             return
         self._queued += message
@@ -70,22 +70,22 @@ class StdioConnection:
             self._loop.call_soon(self._flush_turn)
 
     def expect(self, requests: int) -> None:
-        """Be told how many requests were just handed out: the reply to a single one need not wait for company."""
+        """Prepare for the responses to so many new requests. The response to a single request is written at once."""
         self._at_once = requests == 1
         if not self._at_once and not self._flush_due:
-            # runs right behind the task that has just been woken, and takes all its replies along
+            # runs right after the task that was just woken, and writes all its responses
             self._flush_due = True
             self._loop.call_soon(self._flush_turn)
 
     async def drain(self) -> None:
-        """Wait until the client has taken most of what is queued, or the connection has ended."""
+        """Wait until the client has taken most of the queue, or the connection has ended."""
         if self._full and not self.ended:
             waiter = self._loop.create_future()
             self._waiters.append(waiter)
             await waiter
 
     async def delivered(self) -> None:
-        """Wait until the client has read what was sent, a moment at most."""
+        """Wait until the client has read every message, at most `DELIVERY_SECONDS`."""
         self._flush()
         until = self._loop.time() + DELIVERY_SECONDS
         while not self.ended and self._loop.time() < until:
@@ -97,7 +97,7 @@ class StdioConnection:
                 return
 
     async def close(self) -> None:
-        """Write what the client takes at once, or all that is queued where calls are finished; then end."""
+        """Write the messages that the client takes at once, or all if calls are finished. Then end."""
         self._flush()
         while self.finishes and self._queued and not self.ended:
             self._full = True
@@ -105,7 +105,7 @@ class StdioConnection:
         self.end()
 
     def end(self) -> None:
-        """End now: what is queued is dropped, nothing is written any more."""
+        """End now and drop the queue."""
         if self.ended:
             return
         self.ended = True
@@ -131,7 +131,7 @@ class StdioConnection:
             written = 0
         except OSError as error:
             if not isinstance(error, BrokenPipeError | ConnectionResetError):
-                logger.warning("cannot write to standard output any more: %s", error)
+                logger.warning("cannot write to standard output: %s", error)
             self._queued.clear()
             self.end()
             return

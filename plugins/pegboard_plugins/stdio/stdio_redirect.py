@@ -1,7 +1,7 @@
-"""Takes standard input and output over for one client, and gives them back.
+"""Redirection of standard input and output for one client.
 
-While it lasts, descriptor 0 is empty and descriptor 1 leads into the log, for this process and the children it starts;
-the client is reached by private duplicates. The descriptors belong to the whole process, so only one may do this.
+Meanwhile descriptor 0 is empty and descriptor 1 leads to the log, for this process and its children. The client is
+reached through private duplicates. The descriptors belong to the whole process, so only one client can have them.
 """
 
 from __future__ import annotations
@@ -25,25 +25,26 @@ _FIRST_PRIVATE = 3
 _in_use = Lock()
 _kept: list[TextIO] = []
 """Every stream that replaced a standard stream. `print` and `input` use `sys.stdout` and `sys.stdin` without holding a
-reference: a stream that is freed while another thread prints crashes the interpreter."""
+reference. A stream that is freed while another thread prints crashes the interpreter.
+"""
 
 
 @contextmanager
 def redirect_stdio(running: RunningTools, output: int = 1) -> Iterator[tuple[int, int]]:
-    """Take the standard streams over. Yield the client's descriptors: one to read from, one to write to.
+    """Redirect the standard streams. Yield the client's descriptors: one to read from, one to write to.
 
     Args:
-        running: the tools that run, for naming the one that printed.
+        running: the running tools, to name the one that printed.
         output: the descriptor that leads to the client. If it is not 1, the client never sees descriptor 1.
 
     Raises:
-        TransportError: one of them is closed, or this process speaks to a client by them already.
+        TransportError: a standard stream is closed, or this process already serves a client on them.
     """
     for name, stream in (("input", sys.__stdin__), ("output", sys.__stdout__)):
         if stream is None:
-            raise TransportError(f"standard {name} is closed: there is no client to serve")
+            raise TransportError(f"standard {name} is closed: start pegboard stdio from an MCP client")
     if not _in_use.acquire(blocking=False):
-        raise TransportError("standard input and output serve another client of this process already")
+        raise TransportError("standard input and output already serve another client of this process")
     with ExitStack() as stack:
         stack.callback(_in_use.release)
         _hint(os.isatty(0))
@@ -59,8 +60,8 @@ def redirect_stdio(running: RunningTools, output: int = 1) -> Iterator[tuple[int
 def _output_diverted(running: RunningTools, *, given_back: bool) -> Iterator[int]:
     output_log = OutputLog(running)
     pipe = StdoutPipe(running, output_log)
-    # Left in this order: python's and C's buffers are emptied into the pipe, the pipe is emptied, what it brought is
-    # logged, and only then is descriptor 1 given back: a handler of the log may print.
+    # The order at the end: flush the buffers of Python and C into the pipe, read the pipe, log its data, and only then
+    # restore descriptor 1, because a handler of the log may print.
     try:
         with _descriptor(1, pipe.entrance) as outgoing:
             running.watcher = pipe
@@ -74,12 +75,12 @@ def _output_diverted(running: RunningTools, *, given_back: bool) -> Iterator[int
     finally:
         if given_back:
             pipe.close()
-        # else the process ends soon; until then its children write to standard error by way of the pipe
+        # else the process exits soon; until then its children write to standard error through the pipe
 
 
 @contextmanager
 def _python_streams(output_log: OutputLog, running: RunningTools) -> Iterator[None]:
-    """`sys.stdin` is empty and `sys.stdout` leads to the log, and so does whoever kept the former `sys.stdout`."""
+    """Replace `sys.stdin` by an empty stream and `sys.stdout` by the log, also for code that kept the former stream."""
     with ExitStack() as stack:
         for former in {id(stream): stream for stream in (sys.stdout, sys.__stdout__)}.values():
             stack.enter_context(_lines_at_once(former))
@@ -91,7 +92,7 @@ def _python_streams(output_log: OutputLog, running: RunningTools) -> Iterator[No
 
 @contextmanager
 def _lines_at_once(stream: object) -> Iterator[None]:
-    """Empty a stream's buffer into what descriptor 1 is now, and again before it is given back."""
+    """Flush a stream's buffer to the current descriptor 1 at each line, and restore the former mode at the end."""
     if not isinstance(stream, TextIOWrapper) or stream.closed:
         yield
         return
@@ -118,7 +119,7 @@ def _attribute(name: str, stream: TextIO) -> Iterator[None]:
 
 @contextmanager
 def _descriptor(number: int, stand_in: int) -> Iterator[int]:
-    """Put `stand_in` in the place of a standard descriptor; gives a private duplicate of what was there."""
+    """Replace a standard descriptor by `stand_in`. Yield a private duplicate of the former descriptor."""
     private = fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _FIRST_PRIVATE)
     os.dup2(stand_in, number)
     try:
@@ -130,9 +131,9 @@ def _descriptor(number: int, stand_in: int) -> Iterator[int]:
 
 @contextmanager
 def _standard_error_apart(output: int, empty: int) -> Iterator[None]:
-    """Silence standard error where it is the very pipe to the client (`2>&1`), which would read the log as messages.
+    """Silence standard error if it is the pipe to the client (`2>&1`), which would read the log as messages.
 
-    A terminal is left alone, as a person reads both.
+    A terminal stays unchanged, because a person reads both.
     """
     if sys.__stderr__ is not None and os.path.samestat(os.fstat(output), os.fstat(2)) and not os.isatty(output):
         with _descriptor(2, empty):

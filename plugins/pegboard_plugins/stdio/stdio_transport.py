@@ -1,4 +1,4 @@
-"""The transport itself: takes the descriptors, serves one connection, gives the descriptors back."""
+"""The stdio transport: redirects the descriptors, serves one connection, and restores the descriptors."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pegboard_plugins.stdio.running_tools import RunningTools
 
 
 class StdioTransport:
-    """Standard input and output as one connection, ended by the end of input.
+    """A transport with standard input and output as its only connection, until the end of input.
 
-    While it runs, tools read nothing from standard input, and what they print is logged instead of reaching the client.
+    While it runs, tools read nothing from standard input, and their printed output is logged.
     """
 
     name = "stdio"
@@ -24,8 +24,8 @@ class StdioTransport:
         """Serve the client until it closes standard input, or its end of standard output.
 
         Raises:
-            TransportError: a standard stream is closed, or another host of this process uses them, or calls were
-                dropped at the end of input.
+            TransportError: a standard stream is closed, another host of this process uses them, or calls were dropped
+                at the end of input.
         """
         from pegboard_plugins.stdio.message_reader import open_reader
         from pegboard_plugins.stdio.stdio_connection import StdioConnection
@@ -35,7 +35,7 @@ class StdioTransport:
             connection = StdioConnection(outgoing, finishes=self._finishes)
             messages = open_reader(incoming, connection, self._max_message_bytes)
             try:
-                # the pipe belongs to the program that started this one
+                # the program that started this one owns the pipe
                 dropped = await host.serve(connection, messages, caller=LOCAL) + messages.left
             finally:
                 messages.close()
@@ -45,7 +45,7 @@ class StdioTransport:
 
 
 def _dropped(calls: int, unread: int) -> str:
-    """Return the message about calls that were dropped, and how to have them answered."""
+    """Return the message about dropped calls and how to finish them."""
     counted = f"{calls} {'call' if calls == 1 else 'calls'}" if calls else f"{unread} bytes of responses"
     return (
         f"the input ended, which dropped {counted} in flight; to finish calls first, run "

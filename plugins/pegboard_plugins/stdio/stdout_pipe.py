@@ -1,6 +1,6 @@
-"""The pipe that stands in for descriptor 1, and the thread that empties it.
+"""The pipe that replaces descriptor 1, and the thread that reads it.
 
-The thread does nothing else, so that a tool that prints never waits, even where it holds up the event loop meanwhile.
+The thread does nothing else. A tool that prints never waits, even while it blocks the event loop.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from pegboard_plugins.stdio.output_log import OutputLog
 from pegboard_plugins.stdio.running_tools import RunningTools
 
 PIPE_BYTES = 64 * 1024
-"""What a pipe holds."""
+"""The capacity of a pipe."""
 MAX_LAST_CHUNKS = 16
-"""How much is taken at the end, at most: something may go on printing for ever."""
+"""The largest number of chunks read at the end. A child process may print without end."""
 _FIRST_PRIVATE = 3
 _WAKE = b"\n"
-"""Wakes the thread at the end."""
+"""The data that wakes the thread at the end."""
 
 
 class StdoutPipe:
-    """Takes what arrives and hands it to the journal with the names of the tools that run.
+    """A pipe whose data goes to the output log, with the names of the running tools.
 
     Attributes:
         entrance: the descriptor to write to.
@@ -36,32 +36,32 @@ class StdoutPipe:
         self._exit, self.entrance = _private_pipe()
         os.set_blocking(self._exit, False)
         self._arrival = _poll(self._exit)
-        # held from reading until the names are taken: a tool must not cease to count as running in between
+        # held from reading until the names are known, so that no tool ends in between
         self._reading = Lock()
         self._closing = False
         self._thread = Thread(target=self._empty, name="pegboard-stdout", daemon=True)
         self._thread.start()
 
     def collect(self) -> None:
-        """Take what the tool that ends just now has printed."""
+        """Read the output of the tool that is ending."""
         c_library.flush_output()
         with self._reading:
             if self._arrival.poll(0):
                 self._read()
 
     def settle(self) -> None:
-        """Finish the lines of tools that do not run any more."""
+        """Log the incomplete lines of tools that have ended."""
         self._output_log.settle()
 
     def finish(self) -> None:
-        """Take all that was printed and see it logged; then once more, for what the log's own handlers have printed."""
+        """Read and log all output, then repeat for output that the log's own handlers printed."""
         for _ in range(2):
             for _ in range(MAX_LAST_CHUNKS):
                 self.collect()
             self._output_log.flush()
 
     def close(self) -> None:
-        """Take no more. Children that go on printing find nobody at the other end."""
+        """Stop reading. Child processes that print afterwards get a broken pipe."""
         self._closing = True
         os.write(self.entrance, _WAKE)
         self._thread.join()
@@ -101,7 +101,7 @@ def _poll(descriptor: int) -> select.poll:
 
 
 def _private_pipe() -> tuple[int, int]:
-    """A pipe whose ends leave the standard descriptors alone, also where one of those is closed."""
+    """Return a pipe whose ends are not standard descriptors, even if one of those is closed."""
     ends = os.pipe()
     private = tuple(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _FIRST_PRIVATE) for end in ends)
     for end in ends:

@@ -1,4 +1,4 @@
-"""What stands in for `sys.stdout`: whatever is printed goes to the journal, under the name of the tool that prints."""
+"""The replacement of `sys.stdout`: output goes to the log under the name of the tool that prints."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def open_stdout_stream(output_log: OutputLog, running: RunningTools) -> TextIOWrapper:
-    """A `sys.stdout` that takes any text, whatever encoding the environment asks for."""
+    """Return a `sys.stdout` that takes any string, whatever encoding the environment selects."""
     return TextIOWrapper(
         StdoutBuffer(output_log, running), encoding="utf-8", errors="backslashreplace", newline="\n", write_through=True
     )
 
 
 class StdoutBuffer(BufferedIOBase):
-    """`sys.stdout.buffer`. A tool that closes it closes it for nobody."""
+    """The replacement of `sys.stdout.buffer`. Closing it has no effect."""
 
     name = "<stdout>"
     mode = "wb"
@@ -36,22 +36,22 @@ class StdoutBuffer(BufferedIOBase):
         self._process = os.getpid()
 
     def writable(self) -> bool:
-        """It is for writing."""
+        """Return True."""
         return True
 
     def fileno(self) -> int:
-        """Descriptor 1, which leads to the journal too."""
+        """Return descriptor 1, which also leads to the log."""
         return 1
 
     def close(self) -> None:
-        """It stays open."""
+        """Keep the buffer open."""
 
     def write(self, data: ReadableBuffer, /) -> int:
-        """Take what was printed, whole."""
+        """Take all printed data."""
         printed = bytes(data)
         context = current_context()
         if os.getpid() != self._process:
-            write_all(1, printed)  # a forked child has no journal, but the descriptor
+            write_all(1, printed)  # a forked child has no log thread, only the descriptor
         elif context is None:
             self._add(get_ident(), self._running.names(), printed)
         else:
@@ -59,6 +59,6 @@ class StdoutBuffer(BufferedIOBase):
         return len(printed)
 
     def _add(self, source: object, names: tuple[str, ...], data: bytes) -> None:
-        """Hand a piece of output to the journal. Write it to standard error once the journal is closed."""
+        """Add output to the log, or write it to standard error if the log is closed."""
         if not self._output_log.add(source, names, data):
             write_all(2, data)

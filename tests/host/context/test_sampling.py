@@ -94,7 +94,7 @@ NEWEST = LEGACY[-1]
 def test_each_revision_is_asked_for_what_it_has(revision: str, messages: Any, since: str) -> None:
     question = Sample(messages).question()
     if revision < since:
-        with pytest.raises(ClientError, match="its revision knows no sound"):
+        with pytest.raises(ClientError, match="its revision does not support audio"):
             in_revision(question.method, question.params, revision)
     else:
         params = in_revision(question.method, question.params, revision)
@@ -109,7 +109,7 @@ def test_what_came_last_is_not_asked_before(revision: str) -> None:
     with pytest.raises(ClientCapabilityError, match=r"sampling\.tools"):
         in_revision(question.method, question.params, revision)
     several = Sample([{**text(), "content": [text()["content"]] * 2}]).question()
-    with pytest.raises(ClientError, match="one content block a message"):
+    with pytest.raises(ClientError, match="one content block per message"):
         in_revision(several.method, several.params, revision)
     for one in (question, several):
         assert in_revision(one.method, one.params, NEWEST) == one.params

@@ -6,7 +6,7 @@ import pytest
 
 from tests.plugins.stdio.driving import converse, reported, start
 
-RECORD = "WARNING pegboard.stdout: something outside of any call printed to standard output: "
+RECORD = "WARNING pegboard.stdout: code outside of any call printed to standard output: "
 
 
 def log_of(*messages: str, env: dict[str, str] | None = None, arguments: tuple[str, ...] = ()) -> str:

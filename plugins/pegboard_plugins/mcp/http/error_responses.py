@@ -1,4 +1,4 @@
-"""What is refused before anything runs, as HTTP and JSON-RPC have it."""
+"""HTTP responses for errors that are found before a call runs."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ _AUDIT = RefusalLog()
 
 
 def error_response(status: int, request_id: RequestId | None, code: int, message: str, data: Any = None) -> Response:
-    """An error with a status of its own."""
+    """Return a JSON-RPC error with an HTTP status."""
     return Response(status, jsonrpc_error(code, message, request_id, data))
 
 
 def protocol_error_response(error: MCPError, request_id: RequestId | None) -> Response:
-    """What is refused before anything runs: 404 for a method that is not there, 400 for all else."""
+    """Return the response to a rejected request: 404 for an unknown method, 400 for other errors."""
     code, data = (error.code, error.data) if isinstance(error, ProtocolError) else (INTERNAL_ERROR, None)
     return error_response(404 if code == METHOD_NOT_FOUND else 400, request_id, code, error.message, data)
 
 
 def response_head(call: Call, outcome: Outcome) -> Response:
-    """What the response to a call goes out with: 403 and a challenge where the caller's token does not allow it."""
+    """Return the head of a call's response: 403 and a challenge if the caller's token lacks scopes."""
     if not (isinstance(outcome, Failure) and isinstance(outcome.error, InsufficientScopeError)):
         return Response()
     if call.caller.trusted or not call.caller.is_known:
-        return Response()  # there is no token that a better one could take the place of
+        return Response()  # there is no token to replace
     of = call.params.get("name") or call.params.get("uri")
     facts = {"method": call.method, "of": of, "needs": " ".join(outcome.error.scopes)}
     _AUDIT.refused("a call for lack of scopes", call.caller, facts, logging.INFO)
@@ -51,22 +51,26 @@ def response_head(call: Call, outcome: Outcome) -> Response:
 
 
 def _to_ask_for(call: Call, error: InsufficientScopeError) -> Sequence[str]:
-    """The scopes of a challenge: what is needed; for clients that ask for nothing else then, what they have as well.
+    """Return the scopes of a challenge. Clients of earlier revisions request only these, so add the scopes that they
+    have.
 
-    Since 2026-07-28 clients add what they had by themselves (basic/authorization, step-up authorization flow).
+    Since 2026-07-28 clients add their scopes themselves (basic/authorization, step-up authorization flow).
     """
     return error.scopes if call.client.revision in STATELESS_REVISIONS else sorted({*error.scopes, *call.caller.scopes})
 
 
 def unsupported_revision(revision: str, request_id: RequestId | None = None, code: int = INVALID_REQUEST) -> Response:
-    """Refuse a request whose header names a revision that is not served."""
+    """Reject a request whose header names an unsupported revision."""
     data = {"supported": list(SUPPORTED_REVISIONS), "requested": revision}
-    message = f"{PROTOCOL_VERSION_HEADER} names no revision served here; use one of {', '.join(SUPPORTED_REVISIONS)}."
+    message = f"{PROTOCOL_VERSION_HEADER} names an unsupported revision; use one of {', '.join(SUPPORTED_REVISIONS)}."
     return error_response(400, request_id, code, message, data)
 
 
 def reject_outside_sessions(request: Request) -> Response | None:
-    """Why a GET or DELETE is not for a session; None when it may be. HEAD would open a stream that is not read."""
+    """Reject a GET or DELETE that cannot belong to a session. Return None for one that can.
+
+    HEAD would open a stream that is not read.
+    """
     if request.method == "HEAD":
         return Response(405, headers={"Allow": "DELETE, GET, POST"})
     revision = named_revision(request.headers)

@@ -1,4 +1,4 @@
-"""Who is in a session over HTTP. An idle session is a record in a store; what runs in one is here, while it runs."""
+"""Sessions over HTTP. An idle session is only a record in a store; a session in use is an object as well."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp.http.session_call import SessionCall
 
 STANDALONE_STREAM_PREFIX = "a"
-"""The first letter of the ids of streams that belong to no call."""
+"""The first letter of the ids of standalone streams, which belong to no call."""
 MAX_STANDALONE_STREAMS = 4
-"""How many such streams one session has at most; the oldest are ended."""
+"""The largest number of standalone streams of one session. The oldest are ended."""
 STORE_INTERVAL_SECONDS = 1.0
-"""How often the record of a session that is always in use is put into the store, when there is nothing new in it."""
+"""How often the unchanged record of a session in constant use is stored."""
 RESUME_SECONDS = 60.0
-"""For how long a session is told of changes whose client has lost the stream, so that it misses none of them."""
+"""How long a session collects changes after its client has lost the stream."""
 
 _AUDIT = RefusalLog()
 
 
 class HttpSession(Session):
-    """A session in which something runs, or a stream is open.
+    """A session in use: a request is handled, a call runs, or a stream is open.
 
     Attributes:
-        caller: who opened it; nobody else may use it.
-        keeping: how its streams are kept.
-        running: the calls in flight by the ids of their requests.
-        streams: those that a client can come back to, by their ids.
-        held: how many requests are being dealt with.
-        kept: the record that the store was given last.
-        kept_at: when that was, on the event loop's clock.
-        closed: it has ended.
+        caller: the caller that opened it, and the only one that may use it.
+        retention: how its streams are stored.
+        running: the calls in flight, by the ids of their requests.
+        streams: the streams that a client can resume, by their ids.
+        held: the number of requests that are being handled.
+        kept: the record that was stored last.
+        kept_at: the time of that, on the event loop's clock.
+        closed: True if it has ended.
     """
 
     __slots__ = (
@@ -87,7 +87,7 @@ class HttpSession(Session):
 
     @property
     def record(self) -> SessionRecord:
-        """What must be known to go on with it."""
+        """The data that is stored."""
         return SessionRecord(
             id=self.id,
             client=self.client,
@@ -100,7 +100,7 @@ class HttpSession(Session):
 
     @property
     def unsaved(self) -> bool:
-        """Whether there is something new in its record since the store was given it."""
+        """True if the record has changed since it was stored."""
         kept = self.kept
         return (
             self.level is not kept.level
@@ -110,18 +110,18 @@ class HttpSession(Session):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing runs in it, and nobody listens."""
+        """True if no request, call or stream uses it."""
         return not (self.held or self.running or self.streams)
 
     def cancel(self, request_id: RequestId) -> bool:
-        """Cancel a request in flight; whether there is one of that id, which is free again at once."""
+        """Cancel a request in flight. Return False if there is none with that id, which may be used again at once."""
         call = self.running.pop(request_id, None)
         if call is not None:
             call.cancel()
         return call is not None
 
     def close(self) -> None:
-        """End all that runs in it."""
+        """End the session and everything that runs in it."""
         self.closed = True
         for call in self.running.values():
             call.end_with_session()
@@ -136,7 +136,7 @@ class HttpSession(Session):
     # --- the streams apart from calls
 
     def open_standalone(self, stream_id: str | None = None, number: int = 0) -> SessionStream:
-        """A stream for what belongs to no call; what could not be told on an earlier one will be told on it."""
+        """Open a standalone stream, with the messages that an earlier one could not send."""
         stream = SessionStream(
             self.id, self.retention._replace(poll_seconds=None), STANDALONE_STREAM_PREFIX, stream_id, number
         )
@@ -151,7 +151,7 @@ class HttpSession(Session):
         return stream
 
     def _lost(self, stream: SessionStream) -> None:
-        """The client reads a stream no more; it may come back for a while."""
+        """Handle the loss of a stream, which its client may resume for a while."""
         if stream.open and self.retention.store is not None:
             stream.expiry = asyncio.get_running_loop().call_later(RESUME_SECONDS, self._drop, stream)
         else:
@@ -169,7 +169,7 @@ class HttpSession(Session):
         return [stream for stream in self.streams.values() if stream.id.startswith(STANDALONE_STREAM_PREFIX)]
 
     def changed(self, changes: Iterable[Change]) -> None:
-        """Tell the client, on one stream: the latest that is read, else the latest that may be read again."""
+        """Send changes on one stream: the latest that has a reader, else the latest that may be resumed."""
         standalone = self._standalone()
         if not standalone:
             return
@@ -179,7 +179,7 @@ class HttpSession(Session):
                 target.send(notification(change), key=change)
 
     def stop(self) -> None:
-        """End the streams on which nothing will be told any more."""
+        """Close the standalone streams."""
         for stream in self._standalone():
             stream.close()
 
@@ -188,12 +188,12 @@ class HttpSessions:
     """The sessions of one endpoint.
 
     Args:
-        store: keeps them.
-        events: keeps what was sent on their streams, None for nowhere.
+        store: the store of sessions.
+        events: the store of their streams' messages, None for no store.
         config: the settings of the plugin.
 
     Attributes:
-        question_ids: the ids of what this process asks clients.
+        request_ids: the ids of this process's requests to clients.
     """
 
     def __init__(self, store: SessionStore, events: EventStore | None, config: McpConfig) -> None:
@@ -203,11 +203,11 @@ class HttpSessions:
         self._config = config
         self._live: dict[str, HttpSession] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._looking: dict[str, int] = {}  # how many requests wait for the store, by session
-        self._deleted: set[str] = set()  # those of them that were deleted meanwhile
+        self._looking: dict[str, int] = {}  # the number of requests that wait for the store, by session
+        self._deleted: set[str] = set()  # sessions that were deleted meanwhile
 
     async def may_open(self, caller: Caller, peer: str) -> bool:
-        """Whether a caller may have another session. This machine's user may have any number."""
+        """Return True if a caller may open another session. This machine's user has no limit."""
         if caller.trusted:
             return True
         of_caller = await self._store.count(caller.identity, _peer_of_anonymous(caller, peer))
@@ -216,7 +216,7 @@ class HttpSessions:
     async def open(
         self, client: Client, caller: Caller, changes: ChangeBroadcaster, peer: str = ""
     ) -> HttpSession | None:
-        """A new session, held; None when there are too many."""
+        """Open a session and hold it. Return None if there are too many."""
         record = SessionRecord(
             id=secrets.token_urlsafe(24),
             client=client,
@@ -232,7 +232,10 @@ class HttpSessions:
     async def find(
         self, session_id: str, caller: Caller, changes: ChangeBroadcaster, peer: str = ""
     ) -> HttpSession | None:
-        """A session of this very caller, held until it is released; another's is as unknown as none."""
+        """Return a session of this caller, held until it is released.
+
+        The session of another caller counts as unknown.
+        """
         live = self._live.get(session_id)
         if live is None:
             record = await self._look_up(session_id)
@@ -249,7 +252,7 @@ class HttpSessions:
         return live
 
     async def _look_up(self, session_id: str) -> SessionRecord | None:
-        """The record of a session that is not deleted meanwhile."""
+        """Return the record of a session, None if the session is deleted meanwhile."""
         self._looking[session_id] = self._looking.get(session_id, 0) + 1
         try:
             record = await self._store.get(session_id)
@@ -280,14 +283,14 @@ class HttpSessions:
         return StreamRetention(self._events, self._config.retry_ms, seconds or None)
 
     async def release(self, session: HttpSession) -> None:
-        """A request has been dealt with."""
+        """Release a session after a request."""
         session.held -= 1
         since_kept = asyncio.get_running_loop().time() - session.kept_at
         if session.idle or session.unsaved or since_kept >= STORE_INTERVAL_SECONDS:
-            await self.settle(session)  # else whoever is done with it last will do that
+            await self.settle(session)  # else the last release stores it
 
     async def settle(self, session: HttpSession) -> None:
-        """Begin to count its idle time anew, and keep no more than its record when nothing runs in it."""
+        """Store the record, which restarts the idle time, and drop the object if it is unused."""
         if _is_closed(session):
             return
         session.kept, session.kept_at = session.record, asyncio.get_running_loop().time()
@@ -302,13 +305,13 @@ class HttpSessions:
             self.run(self.settle(session))
 
     def run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something for a session that nobody waits for."""
+        """Run work for a session in a task of its own."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def close(self, session: HttpSession) -> None:
-        """End a session, and leave nothing of it behind."""
+        """End a session and remove its data from the stores."""
         self._live.pop(session.id, None)
         session.close()
         self._looking[session.id] = self._looking.get(session.id, 0) + 1
@@ -322,12 +325,12 @@ class HttpSessions:
 
 
 def _peer_of_anonymous(caller: Caller, peer: str) -> str:
-    """The address of a caller whom nothing else tells from others."""
+    """Return the address of a caller without authentication, which has no other identity."""
     return "" if caller.is_known else peer
 
 
 def _tell(session_id: str, owner: Caller, caller: Caller, peer: str) -> None:
-    """Keep a record of who came with the session of somebody else."""
+    """Log the caller that used the session of another caller."""
     whose = {"owner": owner.subject, "issuer_of_owner": owner.issuer}
     _AUDIT.refused("a session of another caller", caller, {**whose, "peer": peer, "session": fingerprint(session_id)})
 

@@ -1,4 +1,4 @@
-"""Sessions and events kept in the memory of this process: what holds where no other store is configured."""
+"""Sessions and events in the memory of this process, which are the default stores."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pegboard.types import Caller
 
 
 class MemorySessionStore:
-    """A `pegboard.SessionStore` of bounded size.
+    """A `pegboard.plugin.SessionStore` of limited size.
 
     Args:
-        most: how many sessions there may be.
-        idle_seconds: after how long without use one is forgotten.
-        clock: gives the time, in seconds.
+        most: the largest number of sessions.
+        idle_seconds: how long an unused session is kept.
+        clock: returns the time in seconds.
     """
 
     def __init__(self, most: int, idle_seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -27,7 +27,7 @@ class MemorySessionStore:
         self._of_callers: Counter[tuple[Caller, str]] = Counter()
 
     async def put(self, record: SessionRecord) -> bool:
-        """Keep a session; False when there is no room for another."""
+        """Store a session. Return False if there is no room for another."""
         self._forget_idle()
         former = self._kept.get(record.id)
         if former is None and len(self._kept) >= self._most:
@@ -39,7 +39,7 @@ class MemorySessionStore:
         return True
 
     async def get(self, session_id: str) -> SessionRecord | None:
-        """The session of that id; None when it is unknown or was idle for too long."""
+        """Return the session of an id, None if it is unknown or was idle for too long."""
         self._forget_idle()
         kept = self._kept.get(session_id)
         if kept is None:
@@ -48,11 +48,11 @@ class MemorySessionStore:
         return kept[0]
 
     async def remove(self, session_id: str) -> None:
-        """Forget a session."""
+        """Remove a session."""
         self._forget(session_id)
 
     async def count(self, caller: Caller, peer: str = "") -> int:
-        """Count the sessions of a caller."""
+        """Return the number of sessions of a caller."""
         self._forget_idle()
         return self._of_callers[caller.identity, peer]
 
@@ -88,7 +88,7 @@ class _Events:
         self.used = 0.0
 
     def drop_oldest(self) -> int:
-        """Forget one message; how many bytes that frees."""
+        """Drop the oldest message and return the bytes that it took."""
         _, message = self.messages.popleft()
         freed = len(message) + _MESSAGE_OVERHEAD_BYTES
         self.size -= freed
@@ -96,19 +96,19 @@ class _Events:
 
 
 _MESSAGE_OVERHEAD_BYTES = 100
-"""About what a message costs beside its bytes."""
+"""The approximate memory of a message besides its data."""
 
 StreamKey = tuple[str, str]
 
 
 class MemoryEventStore:
-    """A `pegboard.EventStore` of bounded size: what was not used for longest is forgotten first.
+    """A `pegboard.plugin.EventStore` of limited size. The least recently used events are dropped first.
 
     Args:
-        most_bytes: how much is kept of all sessions together.
-        session_bytes: how much of one session.
-        seconds: for how long after its last message a stream is kept.
-        clock: gives the time, in seconds.
+        most_bytes: the size of the events of all sessions.
+        session_bytes: the size of the events of one session.
+        seconds: how long a stream is kept after its last message.
+        clock: returns the time in seconds.
     """
 
     def __init__(
@@ -128,13 +128,13 @@ class MemoryEventStore:
         self._size = 0
 
     async def append(self, session_id: str, stream: str, number: int, message: bytes) -> None:
-        """Keep a message, and forget others where there is too much."""
+        """Store a message, and drop old ones if there is too much."""
         self._forget_old()
         key = (session_id, stream)
         events = self._kept.setdefault(key, _Events())
         streams = self._streams.setdefault(session_id, {})
         streams.pop(stream, None)
-        streams[stream] = None  # the last in order now
+        streams[stream] = None  # moves it to the end
         events.messages.append((number, message))
         events.used = self._clock()
         self._kept.move_to_end(key)
@@ -145,7 +145,7 @@ class MemoryEventStore:
             self._shrink(next(iter(self._kept)))
 
     async def after(self, session_id: str, stream: str, number: int) -> Sequence[tuple[int, bytes]] | None:
-        """The messages of a stream that follow a number; None where they are not all there."""
+        """Return the messages of a stream after a number, None if some of them are missing."""
         self._forget_old()
         events = self._kept.get((session_id, stream))
         if events is None or not events.messages:
@@ -156,7 +156,7 @@ class MemoryEventStore:
         return [one for one in events.messages if one[0] > number]
 
     async def forget(self, session_id: str) -> None:
-        """Forget all streams of a session."""
+        """Remove all streams of a session."""
         for stream in tuple(self._streams.get(session_id, ())):
             self._drop((session_id, stream))
 

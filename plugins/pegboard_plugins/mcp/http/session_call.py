@@ -1,6 +1,6 @@
-"""One call of a session over HTTP: answered with JSON, or on a stream if it says something or takes its time.
+"""A call of a session over HTTP, answered with JSON, or with a stream if the call sends a message or takes long.
 
-It goes on when its client is gone, who may come back for the rest of the stream.
+It continues when its client disconnects, because the client may resume the stream.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ ACCEPTED: Final = Response(202)
 
 
 class SessionCall:
-    """A call that runs, and its outlet.
+    """A running call, and the channel for its messages.
 
     Attributes:
-        head: the status and the fields that its response goes out with, where it goes out alone.
-        progress: the call's reports of its progress, if its client wants them.
+        head: the status and header fields of the response, if it is not streamed.
+        progress: the call's progress reports, if its client requests them.
     """
 
     __slots__ = (
@@ -60,14 +60,14 @@ class SessionCall:
         self._session = session
         self._sessions = sessions
         self._queue = MessageQueue()
-        self._stream: SessionStream | None = None  # most calls never need one
+        self._stream: SessionStream | None = None  # most calls need none
         self._response: bytes | None = None
         self._streamed = False
         self._in_events = False
 
     @property
     def open(self) -> bool:
-        """Whether anything may still be sent for it."""
+        """True if messages of the call may still be sent."""
         return not self._queue.closed
 
     def send(self, message: bytes, *, keep: bool = False) -> None:
@@ -75,7 +75,7 @@ class SessionCall:
         self._queue.send(message, keep=keep)
 
     def start(self, answer: Coroutine[Any, Any, bytes]) -> None:
-        """Run it, in a task of its own; `answer` ends with the encoded response."""
+        """Run the call in a task of its own. `answer` returns the encoded response."""
         self._session.running[self.request_id] = self
         self._task = asyncio.create_task(self._run(answer))
 
@@ -93,7 +93,7 @@ class SessionCall:
                 await self._rest()
 
     def _end(self, response: bytes, head: Response | None = None) -> None:
-        """Give the response to the client, unless the call has ended already."""
+        """Send the response, unless the call has ended already."""
         if self._queue.closed:
             return
         self._session.withdraw(self)
@@ -103,7 +103,7 @@ class SessionCall:
             self._queue.send(response, keep=True)
 
     async def _rest(self) -> None:
-        """Keep what its client has not read, once nobody reads, and be done."""
+        """Store unread messages if there is no reader, and release the session."""
         stream = self._stream
         if stream is not None:
             if stream.reader is not None:
@@ -115,32 +115,32 @@ class SessionCall:
             await self._sessions.settle(self._session)
 
     def cancel(self) -> None:
-        """Cancel it for its client, to whom nothing is sent any more, but that what it asked needs no answer."""
+        """Cancel the call for its client, which gets only cancellations of the call's own requests."""
         self._queue.clear()
         self._session.withdraw(self)
         self._queue.close()
         self._task.cancel()
 
     def end_with_session(self) -> None:
-        """End the call with an error, as its session is deleted."""
+        """End the call with an error, because its session is deleted."""
         refused = error_response(404, self.request_id, INVALID_REQUEST, SESSION_DELETED)
         self._end(refused.body, refused)
         self._queue.close()
         self._task.cancel()
 
     async def response(self) -> bytes | None:
-        """The response alone; None when it was cancelled. What it says on its way is not sent."""
+        """Return the response alone, None if the call was cancelled. Other messages are dropped."""
         while self.open:
             await self._queue.wait()
             self._queue.clear()
         return self._response
 
     async def respond(self, *, json: bool, events: bool) -> Response | EventStream:
-        """What goes back to the peer.
+        """Return the HTTP response.
 
         Args:
-            json: the peer takes JSON.
-            events: it takes an event stream.
+            json: the client accepts JSON.
+            events: the client accepts an event stream.
         """
         self._in_events = not json
         await self._first(events=events)
@@ -151,7 +151,7 @@ class SessionCall:
         kind = call_stream_prefix(self.request_id)
         retention = (
             session.retention if kind else StreamRetention(None)
-        )  # without the request's id nobody could come back for it
+        )  # without the request's id the stream cannot be resumed
         stream = self._stream = SessionStream(session.id, retention, kind or CALL_STREAM_PREFIX, queue=self._queue)
         if retention.store is not None and not session.closed:
             session.streams[stream.id] = stream
@@ -159,8 +159,8 @@ class SessionCall:
         return EventStream(messages=stream.read(), headers=STREAM_HEADERS, cut=partial(cut_response, self.request_id))
 
     async def _first(self, *, events: bool) -> None:
-        """Wait until it says something, has ended, or has taken so long that a stream is better."""
-        await asyncio.sleep(0)  # by then most calls have ended
+        """Wait until the call sends a message, ends, or has run long enough for a stream."""
+        await asyncio.sleep(0)  # most calls have ended after this turn
         timer = None
         if events and self.open:
             seconds = min(COMMIT_SECONDS, self._session.retention.poll_seconds or COMMIT_SECONDS)
@@ -173,12 +173,12 @@ class SessionCall:
                 timer.cancel()
 
     def _commit(self) -> None:
-        if self.open:  # a response that is there already goes out alone
+        if self.open:  # a finished response is sent alone
             self._streamed = True
             self._queue.wake()
 
     def _alone(self) -> Response:
-        """The response, or nothing where the client has cancelled the call."""
+        """Return the response, or 202 if the client has cancelled the call."""
         return ACCEPTED if self._response is None else self.head._replace(body=self._response)
 
     def _left(self) -> None:

@@ -1,4 +1,4 @@
-"""Requests that belong to a session: initialize, what is posted in it, the streams that are asked for, and its end."""
+"""Requests of a session: initialize, posted messages, streams, and the end of the session."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from pegboard_plugins.mcp import McpConfig
 
 MAX_RUNNING_CALLS = 1000
-"""How many calls of one session run at once: they go on when their client is gone."""
+"""The largest number of running calls of one session. Calls continue when their client disconnects."""
 
 _LOST = (
-    "The response is lost: the server that ran the call has ended, or did not keep its stream. Call again if need be."
+    "The response is lost: the server that ran the call has ended, or did not store its stream. Call again if needed."
 )
 
 _NOT_ASKED = (
-    "This process did not ask this question, so the answer is lost: the process that asked has ended, "
+    "This process did not send this request, so the response is lost: the process that sent it has ended, "
     "or another process serves the same session store. Only one process may serve a session store."
 )
 
@@ -50,10 +50,10 @@ logger = logging.getLogger("pegboard.mcp")
 
 
 class SessionEndpoint:
-    """Answers requests of sessions.
+    """The handler of requests of sessions.
 
     Args:
-        sessions: all there are.
+        sessions: the sessions.
         config: the settings of the plugin.
     """
 
@@ -78,7 +78,7 @@ class SessionEndpoint:
     def _too_many(self, request_id: RequestId) -> Response:
         most = self._config.max_sessions_per_caller
         text = (
-            f"You have {most} sessions, and may have no more: end one with DELETE, or try again later. "
+            f"You have {most} sessions, which is the limit: end one with DELETE, or try again later. "
             "The setting is [plugins.mcp] max_sessions_per_caller."
         )
         return error_response(429, request_id, INTERNAL_ERROR, text)._replace(headers={"Retry-After": "60"})
@@ -86,12 +86,12 @@ class SessionEndpoint:
     async def _find(
         self, request: Request, service: McpService, message: dict[str, Any] | None = None
     ) -> HttpSession | Response:
-        """The session that a request belongs to, held, or the refusal, which answers the message if there is one."""
+        """Return the session of a request, held, or the error response for its message."""
         named = request.headers.getall(SESSION_HEADER, ())
         if len(named) != 1:
             text = f"{SESSION_HEADER} is missing: send initialize first, or the protocol version in params._meta."
             if named:
-                text = f"{SESSION_HEADER} is given more than once."
+                text = f"{SESSION_HEADER} appears more than once."
             return error_response(
                 400, readable_id(message), INVALID_REQUEST, text, {"supported": list(SUPPORTED_REVISIONS)}
             )
@@ -103,7 +103,7 @@ class SessionEndpoint:
     async def message(
         self, message: dict[str, Any], kind: str, takes: Accepted, request: Request, service: McpService
     ) -> Response | EventStream:
-        """Take a message."""
+        """Handle a message."""
         session = await self._find(request, service, message)
         if isinstance(session, Response):
             return session
@@ -119,11 +119,11 @@ class SessionEndpoint:
             await self._sessions.release(session)
 
     def _settle(self, session: HttpSession, message: dict[str, Any], request: Request) -> bool:
-        """Take an answer of the client; False when this process did not ask the question."""
+        """Handle a response of the client. Return False if another process sent the request."""
         request_id = message["id"]
         if request_id is not None and request_id not in self._sessions.request_ids:
             facts = {"session": fingerprint(session.id), "peer": request.peer}
-            _AUDIT.refused("an answer to a question of another process", request.caller, facts)
+            _AUDIT.refused("a response to a request of another process", request.caller, facts)
             return False
         session.requests.settle(message)
         return True
@@ -134,7 +134,7 @@ class SessionEndpoint:
         try:
             started = self._start(message, session, service, request, tells=takes.events)
         except MCPError as error:
-            # inside a session an error is an answer: clients take any other status for the end of the session
+            # inside a session the status is 200: clients take any other status for the end of the session
             return protocol_error_response(error, message["id"])._replace(status=200)
         if isinstance(started, Response):
             return started
@@ -143,10 +143,10 @@ class SessionEndpoint:
     def _start(
         self, message: dict[str, Any], session: HttpSession, service: McpService, request: Request, *, tells: bool
     ) -> Response | SessionCall:
-        """The answer, or the call that will bring it.
+        """Return the response to a request, or the started call.
 
         Raises:
-            ProtocolError: the request is refused.
+            ProtocolError: the request is rejected.
         """
         request_id, method, params = message["id"], message["method"], params_of(message)
         if method == "initialize":
@@ -171,32 +171,35 @@ class SessionEndpoint:
     # --- batches (2025-03-26, basic) ---
 
     async def batch(self, messages: list[Any], request: Request, service: McpService) -> Response:
-        """Take several messages at once.
+        """Handle several messages at once.
 
         Raises:
-            ProtocolError: the revision has no batches, or it is too large.
+            ProtocolError: the revision has no batches, or the batch is too large.
         """
         revision = named_revision(request.headers)
         if not (revision is None or revision in SESSION_REVISIONS):
-            raise ProtocolError(INVALID_REQUEST, f"Batches belong to revision {BATCH_REVISION} alone.")
+            raise ProtocolError(INVALID_REQUEST, f"Batches are supported in revision {BATCH_REVISION} only.")
         session = await self._find(request, service)
         if isinstance(session, Response):
             return session
         try:
             if session.client.revision != BATCH_REVISION:
-                raise ProtocolError(INVALID_REQUEST, f"Batches belong to revision {BATCH_REVISION} alone.")
+                raise ProtocolError(INVALID_REQUEST, f"Batches are supported in revision {BATCH_REVISION} only.")
             if not 0 < len(messages) <= self._config.max_batch:
-                raise ProtocolError(INVALID_REQUEST, f"A batch holds 1 to {self._config.max_batch} messages.")
+                raise ProtocolError(INVALID_REQUEST, f"A batch must have 1 to {self._config.max_batch} messages.")
             answers = await asyncio.gather(*[self._batched(one, session, request, service) for one in messages])
         finally:
             await self._sessions.release(session)
         responses = [answer for answer in answers if answer is not None]
         if responses and not any(type(one) is dict and "method" in one and "id" in one for one in messages):
-            return Response(404, responses[0])  # it only brought answers, and some cannot be taken
+            return Response(404, responses[0])  # the batch has only responses, and some are rejected
         return Response(body=b"[" + b",".join(responses) + b"]") if responses else ACCEPTED
 
     async def _batched(self, message: Any, session: HttpSession, request: Request, service: McpService) -> bytes | None:
-        """The response to one message of a batch, if it has one. What it says on its way is not sent."""
+        """Return the response to one message of a batch, None if it has none.
+
+        Other messages of its call are dropped.
+        """
         try:
             kind = message_type(message)
             params = message.get("params")
@@ -208,7 +211,7 @@ class SessionEndpoint:
                 return None
             if type(params) is dict and is_stateless(params):
                 raise ProtocolError(INVALID_REQUEST, "This revision has no batches.")
-            if session.closed:  # since the batch came
+            if session.closed:  # after the batch arrived
                 raise ProtocolError(INVALID_REQUEST, SESSION_DELETED)
             started = self._start(message, session, service, request, tells=False)
         except MCPError as error:
@@ -218,7 +221,7 @@ class SessionEndpoint:
     # --- streams, and the end ---
 
     async def listen(self, request: Request, service: McpService) -> Response | EventStream:
-        """A stream for what belongs to no call, or the rest of one that the client has lost."""
+        """Open a standalone stream, or resume a stream that the client has lost."""
         if not accepted_types(request.headers).events:
             return NOT_ACCEPTABLE
         session = await self._find(request, service)
@@ -235,11 +238,11 @@ class SessionEndpoint:
         finally:
             await self._sessions.release(session)
         return stream or error_response(
-            400, None, INVALID_REQUEST, "What follows that Last-Event-ID cannot be had any more."
+            400, None, INVALID_REQUEST, "The events after that Last-Event-ID are no longer available."
         )
 
     async def _resume(self, session: HttpSession, last: Any, left: float | None) -> EventStream | None:
-        """What follows an event; on a stream apart from calls, for as long as the caller's token is good."""
+        """Return the stream after an event. A standalone stream lasts as long as the caller's token."""
         named = EventId.parse(last[0].strip(" \t")) if len(last) == 1 else None
         if named is None:
             return None
@@ -248,12 +251,10 @@ class SessionEndpoint:
         missed = await stream.missed(named.number)
         if named.stream.startswith(STANDALONE_STREAM_PREFIX):
             if missed is None:
-                return EventStream(
-                    session.open_standalone().read(seconds=left), STREAM_HEADERS
-                )  # it only tells of changes
+                return EventStream(session.open_standalone().read(seconds=left), STREAM_HEADERS)  # it has only changes
             if session.streams.get(named.stream) is None:
                 stream = session.open_standalone(named.stream, named.number + len(missed) + 1)
-        elif known is None:  # the call has ended: there is nothing but what was kept
+        elif known is None:  # the call has ended: only stored messages are left
             missed = await self._kept(stream, missed, named.number)
         if missed is None:
             return None
@@ -265,7 +266,7 @@ class SessionEndpoint:
         )
 
     async def _kept(self, stream: SessionStream, missed: Missed | None, number: int) -> Missed | None:
-        """What was kept of a call that has ended; where its response was not, the stream ends with an error."""
+        """Return the stored messages of a call that has ended. Without its response, the stream ends with an error."""
         request_id = request_id_of(stream.id)
         answered = missed is not None and await stream.is_answered(missed, number)
         if answered or request_id is None:
@@ -284,7 +285,7 @@ class SessionEndpoint:
 
 
 def _notification(session: HttpSession, method: str, params: Any, service: McpService) -> None:
-    """Act on a cancellation and on progress; whatever there is may be for a plugin, and else for nobody."""
+    """Handle a cancellation or a progress report, and dispatch every notification to plugins."""
     if method == "notifications/cancelled" and isinstance(params, dict):
         request_id = params.get("requestId")
         if isinstance(request_id, str | int) and is_request_id(request_id) and session.cancel(request_id):

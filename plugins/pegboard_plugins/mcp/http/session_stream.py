@@ -1,6 +1,6 @@
-"""One stream of a session: its messages are numbered and kept, for a client that lost it and comes back for the rest.
+"""One stream of a session. Its messages are numbered and stored, for a client that resumes it.
 
-A client may lose a stream and ask for it again at any time; whoever asked last reads it, and nobody else.
+A client may lose a stream and resume it at any time. Only the latest connection reads it.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from pegboard_plugins.mcp.message_queue import MessageQueue
 logger = logging.getLogger("pegboard.mcp")
 
 _ids = (f"{number:x}-{_process}" for _process in [secrets.token_urlsafe(6)] for number in count())
-"""Ids of streams, unlike those of any other process."""
+"""Ids of streams, which differ from those of other processes."""
 
 
 Missed = Sequence[tuple[int, bytes]]
-"""Messages that were given out before, with their numbers."""
+"""Messages that were sent before, with their numbers."""
 
 CALL_STREAM_PREFIX = "c"
-"""The first letter of the ids of the streams of calls."""
+"""The first letter of the ids of calls' streams."""
 MAX_EVENT_ID_CHARACTERS = 500
-"""The longest id of an event, in characters."""
+"""The longest id of an event."""
 MAX_REQUEST_ID_BYTES = 300
-"""The longest request id that the id of a stream carries, as JSON."""
+"""The longest request id, as JSON, that the id of a stream contains."""
 
 
 def call_stream_prefix(request_id: RequestId) -> str | None:
-    """How the id of the stream of a call begins: it carries the id of the request. None for one that is too long."""
+    """Return the prefix of a call's stream id, which contains the request id. None if the request id is too long."""
     text = encode(request_id)
     if len(text) > MAX_REQUEST_ID_BYTES:
         return None
@@ -45,7 +45,7 @@ def call_stream_prefix(request_id: RequestId) -> str | None:
 
 
 def request_id_of(stream_id: str) -> RequestId | None:
-    """The id of the request whose stream this is; None for other streams, and where the id does not carry it."""
+    """Return the request id in a stream id, None if there is none."""
     carried, tilde, _ = stream_id.removeprefix(CALL_STREAM_PREFIX).rpartition("~")
     if not (tilde and carried and stream_id.startswith(CALL_STREAM_PREFIX)):
         return None
@@ -57,14 +57,14 @@ def request_id_of(stream_id: str) -> RequestId | None:
 
 
 class EventId(NamedTuple):
-    """The id of an event as clients give it back: which stream, and which of its messages."""
+    """The id of an event as clients return it: the stream, and the number of the message."""
 
     stream: str
     number: int
 
     @classmethod
     def parse(cls, text: str) -> EventId | None:
-        """The id that a text is; None when it is none of ours."""
+        """Parse an event id. Return None if it is invalid."""
         stream, dot, number = text.rpartition(".")
         if (
             dot
@@ -81,13 +81,13 @@ class EventId(NamedTuple):
 
 
 class StreamRetention(NamedTuple):
-    """How the streams of a session are kept.
+    """How the streams of a session are stored.
 
     Attributes:
-        store: where their messages are kept; None for nowhere, and events without ids.
-        retry_ms: what a client is told to wait before it comes back; None where the revision has no such thing, nor the
-            event without data that a stream begins with.
-        poll_seconds: after how long a stream is ended for its client to come back for the rest; None for never.
+        store: the store of their messages. Without a store, events have no ids.
+        retry_ms: how long a client waits before it resumes. None in revisions without this field, whose streams also do
+            not begin with an event without data.
+        poll_seconds: how long a stream stays open before its client has to resume it; None for no limit.
     """
 
     store: EventStore | None
@@ -96,15 +96,15 @@ class StreamRetention(NamedTuple):
 
 
 class SessionStream:
-    """The messages of one call, or of a session apart from its calls.
+    """The messages of one call, or of a session's standalone stream.
 
     Args:
-        session_id: whose it is.
-        keeping: how it is kept.
-        kind: the first letter of its id, which tells streams of calls from others.
-        stream_id: its id, where it goes on with one that was there before.
-        number: of the next message.
-        outbox: where its messages wait, if some may do so already.
+        session_id: the id of its session.
+        retention: how it is stored.
+        kind: the prefix of its id, which distinguishes streams of calls from others.
+        stream_id: its id, if it continues an earlier stream.
+        number: the number of its next message.
+        queue: the queue of its messages, if some may wait already.
     """
 
     __slots__ = ("_lock", "_number", "_queue", "expiry", "id", "on_left", "reader", "retention", "session_id")
@@ -130,7 +130,7 @@ class SessionStream:
 
     @property
     def open(self) -> bool:
-        """Whether it takes messages."""
+        """True if it takes messages."""
         return not self._queue.closed
 
     def send(self, message: bytes, *, key: Hashable | None = None) -> None:
@@ -138,53 +138,53 @@ class SessionStream:
         self._queue.send(message, key=key)
 
     async def wait(self) -> None:
-        """Wait until there is a message, or the end."""
+        """Wait for a message, or the end."""
         await self._queue.wait()
 
     def move_to(self, other: SessionStream) -> None:
-        """Give all that waits to another stream."""
+        """Move all waiting messages to another stream."""
         self._queue.move_to(other._queue)
 
     def close(self) -> None:
-        """Take nothing more; what waits can still be read."""
+        """Take no more messages. Waiting ones can still be read."""
         self._queue.close()
         if self.expiry is not None:
             self.expiry.cancel()
             self.expiry = None
 
     async def missed(self, number: int) -> Missed | None:
-        """The messages after a number that were given out before; None where they are not all kept."""
+        """Return the sent messages after a number, None if some are not stored."""
         if self.retention.store is None:
             return None
         async with self._lock:
             if number == self._number - 1:
-                return ()  # nothing was, whatever is still kept
+                return ()  # no message was missed, whatever is stored
             return await self.retention.store.after(self.session_id, self.id, number)
 
     async def is_answered(self, missed: Missed, number: int) -> bool:
-        """Whether a stream that has ended, and whose last messages these are, carried the response of its call.
+        """Return True if a stream that has ended contained the response of its call.
 
         Args:
-            missed: the messages after the number.
-            number: of the last message that the client has seen.
+            missed: its last messages, after the number.
+            number: the number of the last message that the client has read.
         """
         if not missed and self.retention.store is not None:
             missed = await self.retention.store.after(self.session_id, self.id, number - 1) or ()
         return bool(missed) and bool(missed[-1][1]) and "method" not in decode(missed[-1][1])
 
     def end_with(self, message: bytes) -> None:
-        """Queue a last message, which is not kept."""
+        """Queue a last message, which is not stored."""
         self.retention = self.retention._replace(store=None)
         self.send(message)
         self.close()
 
     def read(self, missed: Missed = (), *, prime: bool = True, seconds: float | None = None) -> SessionStreamReader:
-        """Whoever reads it from now on.
+        """Return a new reader, which replaces the former one.
 
         Args:
-            missed: what to give before anything else.
-            prime: begin with an event that has an id and no data, where the revision has that.
-            seconds: after which it has to be asked for again; None for never.
+            missed: messages to return first.
+            prime: begin with an event that has an id and no data, if the revision has that.
+            seconds: after how long the stream must be resumed; None for no limit.
         """
         reader = SessionStreamReader(self, missed, prime=prime and self.retention.retry_ms is not None, seconds=seconds)
         self.reader = reader
@@ -195,14 +195,14 @@ class SessionStream:
         return reader
 
     def left(self, reader: SessionStreamReader) -> None:
-        """A reader reads no more."""
+        """Handle the end of a reader."""
         if self.reader is reader:
             self.reader = None
             if self.on_left is not None:
                 self.on_left()
 
     async def take(self, reader: SessionStreamReader) -> ServerSentEvent | None:
-        """The next message for a reader; None when there is none now, or not for this one."""
+        """Return the next event for a reader. None if there is none now, or if the reader was replaced."""
         async with self._lock:
             if self.reader is not reader:
                 return None
@@ -210,13 +210,13 @@ class SessionStream:
             return None if message is None else await self.event(message)
 
     async def keep_rest(self) -> None:
-        """Keep what nobody has read, for a client that may come back."""
+        """Store unread messages, for a client that may resume the stream."""
         async with self._lock:
             while self.reader is None and (message := self._queue.pop()) is not None:
                 await self.event(message)
 
     async def event(self, message: bytes) -> ServerSentEvent:
-        """A message as the next event of the stream; kept, if it can be, and only then with an id."""
+        """Return a message as the next event of the stream. It has an id only if it could be stored."""
         store = self.retention.store
         if store is None:
             return ServerSentEvent(message)
@@ -225,13 +225,13 @@ class SessionStream:
         try:
             await store.append(self.session_id, self.id, number, message)
         except Exception:
-            logger.exception("the event store failed; a message cannot be had again")
+            logger.exception("the event store failed; a message cannot be resumed")
             return ServerSentEvent(message)
         return ServerSentEvent(message, str(EventId(self.id, number)))
 
 
 class SessionStreamReader:
-    """One connection that reads a stream: the events, in order."""
+    """One connection that reads a stream: its events, in order."""
 
     __slots__ = ("_ends", "_loop", "_missed", "_prime", "_stream", "_until")
 
@@ -265,7 +265,7 @@ class SessionStreamReader:
         raise StopAsyncIteration
 
     async def _news(self) -> bool:
-        """Wait until there may be something to read; False when the client is to come back for it."""
+        """Wait for a message. Return False if the client has to resume the stream."""
         try:
             async with asyncio.timeout_at(self._until):
                 await self._stream.wait()
@@ -274,5 +274,5 @@ class SessionStreamReader:
         return True
 
     async def aclose(self) -> None:
-        """The connection has ended."""
+        """End the reader with its connection."""
         self._stream.left(self)
