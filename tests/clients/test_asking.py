@@ -93,7 +93,7 @@ def test_a_client_that_does_not_agree_or_cannot_answer(drive: Drive, client: Cli
 
 
 def test_many_calls_of_several_clients_ask_at_once(place: Place) -> None:
-    plan = {"tool": "asks_name", "argument": "greeting", "count": 10, "answers": True}
+    plan: Any = {"tool": "asks_name", "argument": "greeting", "count": 10, "answers": True}
     with place.serving() as server, ThreadPoolExecutor(len(CLIENTS)) as pool:
         for run in pool.map(lambda client: place.connect(client, "at_once", server, **plan), CLIENTS):
             assert run.said["texts"] == [f"{number}, Ann" for number in range(10)]

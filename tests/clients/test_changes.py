@@ -60,7 +60,7 @@ def test_several_clients_hear_what_another_does(place: Place) -> None:
         done.wait(WAIT)
 
     with place.serving() as server, ThreadPoolExecutor(len(CLIENTS)) as pool:
-        plan = {"meanwhile": wait, "kinds": ["tools"], "uris": ["doc://static"]}
+        plan: Any = {"meanwhile": wait, "kinds": ["tools"], "uris": ["doc://static"]}
         watching = [pool.submit(place.connect, client, "watched", server, **plan) for client in CLIENTS]
         ready.wait(WAIT)
         calls = {

@@ -44,7 +44,8 @@ async def everything(client: Adapter, plan: Json) -> Json:
     said["calls"] = {key: await attempt(client, client.call(*call)) for key, call in plan["calls"].items()}
     said["progress"] = {}
     for key, call in plan["progress"].items():
-        said["progress"][key] = reports = []
+        reports: list[Report] = []
+        said["progress"][key] = reports
         await client.call(*call, reporter(reports))
     async with anyio.create_task_group() as tasks:
         await begun(client, "fixture_wait", {"label": "cancelled by the client"}, tasks)
