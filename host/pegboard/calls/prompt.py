@@ -62,7 +62,7 @@ async def get_prompt(bound: BoundPrompt, call: Call, runtime: Runtime) -> Prompt
     given = await awaited(running)
     if type(given) is InputRequired:
         return given
-    from pegboard.content.returned import prompt_result
+    from pegboard.content.function_results import prompt_result
     from pegboard.content.rules import ContentError
 
     try:

@@ -77,7 +77,7 @@ async def read_resource(
         return given
     if given is None:
         raise not_found(uri)
-    from pegboard.content.returned import resource_result
+    from pegboard.content.function_results import resource_result
     from pegboard.content.rules import ContentError
 
     try:

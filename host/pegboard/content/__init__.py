@@ -1,1 +1,1 @@
-"""Content blocks: what may be in them, and what authors return made into them."""
+"""Content blocks: their rules, and the results of functions as content."""

@@ -1,1 +1,1 @@
-"""Texts for models: what is wrong with arguments and results, and which characters texts may hold."""
+"""Messages for models: problems of arguments and results, and invisible characters."""

@@ -30,7 +30,7 @@ class _Problem(NamedTuple):
         form: the form of a union that the error belongs to, None outside of unions.
         depth: the length of the path to that union.
         kind: pydantic's type of the error.
-        text: what is wrong.
+        text: the problem.
     """
 
     path: tuple[str, ...]
@@ -54,7 +54,7 @@ def input_error(
 
 
 def output_problems(error: ValidationError, value: Any) -> str:
-    """Return what is wrong with the result of a tool, for its author."""
+    """Return the problems of a tool's result, for its author."""
     kind = "None" if value is None else type(value).__name__
     return f"it returned {kind}: {'; '.join(_problems(error, value, {}))}"
 
@@ -126,7 +126,7 @@ def _found(details: Iterable[Any], arguments: Any, schema: Mapping[str, Any]) ->
                 path.append(part)
             elif part == "[key]":
                 text = f"the name {text}"
-            elif form is None:  # what tells the forms of a union apart
+            elif form is None:  # the form of a union
                 form, depth = str(part), len(path)
         if kind == "extra_forbidden":
             text = (UNKNOWN if len(path) == 1 else NOT_ALLOWED) + _suggestion(tuple(path), schema)

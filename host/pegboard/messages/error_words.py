@@ -1,4 +1,4 @@
-"""The words for each type of validation error: what a value must be, never what it was.
+"""The words for each type of validation error: the required value, never the actual one.
 
 The table has every error type of pydantic, and a few more for JSON Schema. Arguments, results and settings use the same
 words. The errors of an author's own validators keep the author's words.
@@ -120,7 +120,7 @@ _WORDS: Mapping[str, str] = {
     "missing_sentinel_error": _NO_JSON,
     "model_attributes_type": _OBJECT,
     "model_type": _OBJECT,
-    "multiple_argument_values": "is given twice",
+    "multiple_argument_values": "must be given only once",
     "multiple_of": "must be a multiple of {multiple_of}",
     "named_tuple_type": "must be a list, or an object",
     "needs_python_object": _NO_JSON,
@@ -150,7 +150,7 @@ _WORDS: Mapping[str, str] = {
     "unexpected_keyword_argument": NOT_ALLOWED,
     "unexpected_positional_argument": NOT_ALLOWED,
     "union_tag_invalid": "must have {discriminator} as one of {expected_tags}",
-    "union_tag_not_found": "must have {discriminator}, which says what it is",
+    "union_tag_not_found": "must have the member {discriminator}",
     "url_parsing": _URL,
     "url_scheme": "must be a URL that begins with {expected_schemes}",
     "url_syntax_violation": _URL,
@@ -206,7 +206,7 @@ _MEMBERS = re.compile(r"<[\w.]+: (('[^']*')|[^>]*)>")
 
 
 def words(detail: Mapping[str, Any]) -> str:
-    """Return what is wrong, in words that a model can act on.
+    """Return the problem in words that a model can act on.
 
     Args:
         detail: an error of `ValidationError.errors()`, or its type and context (`ctx`).

@@ -1,4 +1,4 @@
-"""Problems of fields as lines: where, and what is wrong there."""
+"""The problems of fields as lines: path and problem."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def line(path: Sequence[str | int], text: str) -> str:
 
 
 def alternatives(forms: Iterable[str]) -> str:
-    """Return what is wrong with each form of a union as one string. Equal forms are described once."""
+    """Return the problems of all forms of a union as one string. Equal ones are listed once."""
     texts = list(dict.fromkeys(forms))
     more = f", or {len(texts) - MAX_FORMS} other forms" if len(texts) > MAX_FORMS else ""
     return ", or: ".join(texts[:MAX_FORMS]) + more

@@ -58,7 +58,7 @@ _TYPES: Mapping[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {
 
 
 def problems(error: Any, value: Any) -> Iterator[tuple[FieldPath, str]]:
-    """Yield the problems of one error: where, and what is wrong there.
+    """Yield the path and the text of each problem of an error.
 
     Args:
         error: a `jsonschema_rs.ValidationError`.
@@ -72,7 +72,7 @@ def problems(error: Any, value: Any) -> Iterator[tuple[FieldPath, str]]:
         for unexpected in kind.unexpected:
             yield (*path, unexpected), NOT_ALLOWED if path else UNKNOWN
     elif name == "FalseSchema" and error.schema_path[-1:] == ["additionalProperties"]:
-        # it does not say which: without `properties` beside it, all of them
+        # the error does not name the members: without `properties`, these are all members
         for unexpected in _at(value, path) or ():
             yield (*path, unexpected), NOT_ALLOWED if path else UNKNOWN
     elif name == "PropertyNames":
@@ -100,7 +100,7 @@ def _at(value: Any, path: FieldPath) -> Any:
 
 
 def _forms(branches: list[list[Any]], depth: int, value: Any) -> str:
-    """Return what is wrong with each form of a union."""
+    """Return the problems of all forms of a union."""
     texts: list[str] = []
     for branch in branches:
         found = [line(path[depth:], text) for error in branch for path, text in problems(error, value)]

@@ -1,6 +1,6 @@
 """The signature of a function, compiled once: JSON Schemas for clients, validators for calls.
 
-`functions` reads the parameters. `plain_types` compiles simple types, `any_types` compiles all others with pydantic.
+`functions` reads the parameters. `plain_types` compiles simple types, and `pydantic_types` compiles all others.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Signature(NamedTuple):
         return plain
 
     def _content(self, value: Any) -> ToolResult | None:
-        from pegboard.content.returned import tool_result
+        from pegboard.content.function_results import tool_result
 
         is_free = self.output_schema is None
         return tool_result(value, _jsonable if is_free else self._plain, is_free=is_free)
@@ -169,7 +169,7 @@ def _declared(
     output_schema: Mapping[str, Any] | None,
 ) -> Signature:
     """Return a signature with the schemas of the author."""
-    from pegboard.schemas.declared import compile_arguments, compile_result
+    from pegboard.schemas.authored_schemas import compile_arguments, compile_result
 
     if input_schema is not None:
         own = signature.context_parameter
@@ -187,9 +187,9 @@ def _input(given: Mapping[str, Parameter], *, strict: bool) -> tuple[dict[str, A
         core, schema = plain_types.plain_arguments(given.values(), "arguments")
         validator = SchemaValidator(core)
     except (NotPlainError, SchemaError):  # pydantic reports the problem
-        from pegboard.schemas import any_types
+        from pegboard.schemas import pydantic_types
 
-        validator, schema = any_types.pydantic_arguments(given)
+        validator, schema = pydantic_types.pydantic_arguments(given)
         return schema, _reader(validator, schema, strict=strict)
     return schema, _reader(validator, schema, strict=True) if strict else _checker(validator, schema)
 
@@ -246,9 +246,9 @@ def _output(annotation: Any) -> tuple[_Output | None, dict[str, Any] | None]:
         sound = annotation if annotation is int or annotation is bool else None
         return _Output(SchemaValidator(core), SchemaSerializer(core), sound), schema
     except (NotPlainError, SchemaError):
-        from pegboard.schemas import any_types
+        from pegboard.schemas import pydantic_types
 
-        validator, serializer, schema = any_types.pydantic_result(annotation)
+        validator, serializer, schema = pydantic_types.pydantic_result(annotation)
         return _Output(validator, serializer), schema
 
 

@@ -24,7 +24,7 @@ from pegboard import (
     TextContent,
     ToolResult,
 )
-from pegboard.content.returned import prompt_result, resource_result, tool_result
+from pegboard.content.function_results import prompt_result, resource_result, tool_result
 from pegboard.content.rules import ContentError, check_icons, checked
 from pegboard.errors import ToolOutputError
 

@@ -146,7 +146,7 @@ INTEGER, NUMBER = "must be an integer, not true or false", "must be a number, no
         (Route | Place, {"start": "x", "latitude": 1}, APART),
         (list[Cat | Dog], [{"kind": "dog", "tricks": [1]}], "a.0.tricks.0: must be a string"),
         (Pet, {"kind": CANARY}, "a: must have 'kind' as one of 'cat', 'dog'"),
-        (Pet, {}, "a: must have 'kind', which says what it is"),
+        (Pet, {}, "a: must have the member 'kind'"),
         (Pet, {"kind": "dog"}, "a.tricks is required"),
         # near names are suggested
         (Exact, {"inner": [{"dept": 1}]}, "a.inner.0.dept is not allowed; did you mean 'depth'?"),

@@ -1,4 +1,4 @@
-"""Rules of signatures that the recorded table of signatures does not show."""
+"""Signatures: rules that the recorded table does not show."""
 
 from __future__ import annotations
 

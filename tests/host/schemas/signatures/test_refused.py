@@ -1,4 +1,4 @@
-"""Each definition that cannot be served costs itself, and its author reads which it is, where it stands and why."""
+"""An invalid definition disables only its tool. The message names the tool, its place and the problem."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.host.schemas.signatures import refused
 from tests.host.schemas.signatures.refused import REFUSED, Refused
 
 NOWHERE = (iter, 5)
-"""What stands in no file."""
+"""Objects that are not defined in a file."""
 
 
 def fine(a: int) -> int:
@@ -41,21 +41,21 @@ async def problems(function: Any, caplog: pytest.LogCaptureFixture) -> list[str]
 
 
 @pytest.mark.parametrize("case", REFUSED, ids=lambda case: f"{name_of(case)} {REFUSED.index(case)}")
-async def test_a_definition_is_refused_with_its_place_and_its_reason(
+async def test_a_definition_is_rejected_with_its_place_and_its_reason(
     case: Refused, caplog: pytest.LogCaptureFixture
 ) -> None:
     (message,) = await problems(case.function, caplog)
     if case.function in NOWHERE:
         assert message == f"tool 'tool': {case.reason}; it is not served"
         return
-    told = re.fullmatch(r"tool 'tool' \((.*):([0-9]+)\): (.*); it is not served", message)
-    assert told is not None, message
-    assert told[1] == refused.__file__
-    assert told[3] == case.reason
-    assert re.search(r"def |class |lambda|@classmethod", linecache.getline(refused.__file__, int(told[2])))
+    found = re.fullmatch(r"tool 'tool' \((.*):([0-9]+)\): (.*); it is not served", message)
+    assert found is not None, message
+    assert found[1] == refused.__file__
+    assert found[3] == case.reason
+    assert re.search(r"def |class |lambda|@classmethod", linecache.getline(refused.__file__, int(found[2])))
 
 
-def test_reasons_are_one_line_in_plain_words() -> None:
+def test_reasons_are_one_line_without_names_of_libraries() -> None:
     for case in REFUSED:
         assert not re.search(r"\n|https?:|Pydantic|core_schema|validator", case.reason)
 
@@ -64,7 +64,7 @@ class Spelt(typing.TypedDict):
     x: int
 
 
-async def test_a_typed_dict_of_typing_says_what_to_write_where_it_cannot_be_read(
+async def test_a_typed_dict_of_typing_needs_python_312(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def function(a: Spelt) -> int:
