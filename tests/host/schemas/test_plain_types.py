@@ -212,10 +212,11 @@ def test_other_types_are_compiled_by_pydantic() -> None:
         with pytest.raises(plain_types.NotPlainError):
             plain_types.plain_result(annotation)
         compile_signature(one(int, result=annotation))
-    for annotation in (
+    parameters: list[Any] = [
         Annotated[int, Field(multiple_of=2)], Annotated[int, Field(strict=True)], Annotated[str, Field(pattern="^a")],
         Annotated[str, Field(title="A")], Annotated[str, Field(default="a")], Annotated[str, Field(ge=1)],
         Annotated[int, Ge(1), Ge(2)], Annotated[bool, Field(ge=1)], Literal["a", 1], int | str, Line, Any, list,
-    ):  # fmt: skip
+    ]  # fmt: skip
+    for annotation in parameters:
         with plainly(), pytest.raises(AssertionError, match="not plain"):
             compile_signature(one(annotation))
