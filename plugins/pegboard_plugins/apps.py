@@ -1,7 +1,7 @@
-"""MCP Apps (`io.modelcontextprotocol/ui`, 2026-01-26): tools whose results clients show in an interface of their own.
+"""MCP Apps (`io.modelcontextprotocol/ui`, 2026-01-26): tools whose results clients show in their own interface.
 
-It checks what authors say with `ui=`, and tells clients of it. Everybody is told, clients without the extension too:
-they take no notice, and a list stays the same for all. How clients and interfaces speak to each other is not ours.
+The plugin checks `ui=` and adds it to `_meta` for all clients. Clients without the extension ignore it, and lists stay
+the same for every client. The communication between clients and interfaces is not part of the server.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _DOMAINS = {
 
 
 class AppsPlugin(Plugin):
-    """The extension, advertised while some tool or resource uses it."""
+    """The extension. It is advertised while a tool or resource uses it."""
 
     def __init__(self, config: None) -> None:
         super().__init__(config)
@@ -39,24 +39,24 @@ class AppsPlugin(Plugin):
 
     @hookimpl
     def register_methods(self) -> Iterable[Extension]:
-        """No methods: what there is to say stands in `_meta`, which tools and resources have since 2025-06-18."""
+        """Return the extension. It has no methods; `_meta` of tools and resources exists since 2025-06-18."""
         mime_types = {UI_SCHEME: UI_MIME_TYPE}
         return [Extension(UI_EXTENSION, describe=self.describe, since="2025-06-18", option="ui", mime_types=mime_types)]
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Clients look for what an interface needs beside its text first, and in the list only then."""
+        """Return middleware for reads: clients prefer the `_meta` of the contents to that of the list."""
         return [around("resources/read")(self.read)]
 
     def describe(self, item: Tool | Resource, said: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:
-        """See `ui_metadata` below; remembers what it said of interfaces."""
+        """Return the `_meta` of an item (see `ui_metadata`), and keep that of interfaces for reads."""
         entries = ui_metadata(item, said, resources)
         if entries is not None and isinstance(item, Resource):
             self._described[item.uri] = entries
         return entries
 
     async def read(self, call: Call, call_next: CallNext) -> Outcome:
-        """Put what an interface needs beside its text."""
+        """Add the `_meta` of an interface to its contents."""
         outcome = await call_next(call)
         if not isinstance(outcome, ResourceResult) or not str(call.params.get("uri")).startswith(UI_SCHEME):
             return outcome
@@ -72,10 +72,10 @@ class AppsPlugin(Plugin):
 
 
 def ui_metadata(item: Tool | Resource, said: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:
-    """The `_meta` of a tool with an interface, or of an interface; None for anything else.
+    """Return the `_meta` of an interface or of a tool with one, or None for other items.
 
     Raises:
-        ToolDefinitionError: it breaks a rule of the extension.
+        ToolDefinitionError: `ui=` breaks a rule of the extension.
     """
     if isinstance(item, Resource):
         if item.uri.startswith(UI_SCHEME):

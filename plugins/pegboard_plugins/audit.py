@@ -1,6 +1,6 @@
-"""Records who called which tool: one JSON line in a file for each call of a tool, read resource and given prompt.
+"""An audit log: one JSON line for each tool call, resource read and prompt request.
 
-Arguments are recorded as a keyed digest, results not at all. Docs: `docs/audit.md`.
+Arguments are recorded as a keyed digest. Results are not recorded. Docs: `docs/audit.md`.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ from pegboard.types import Call, Caller, CallNext, Failure, InputRequired, Outco
 logger = logging.getLogger("pegboard.plugins.audit")
 
 KEY_FILE = "audit.key"
-"""The file of the state directory that holds the key of the digests."""
+"""The file with the key of the digests, in the state directory."""
 KEY_BYTES = 32
 _MAX_TEXT_CHARACTERS = 200
-"""How much is recorded of a text that a client chose."""
+"""The recorded length of a string that a client chose."""
 MAX_KEPT_LINES = 1000
-"""How many lines are kept in memory while the file cannot be written."""
+"""The number of lines that are kept in memory while the file cannot be written."""
 TOO_MANY_REQUESTS = 429
 
 
@@ -63,12 +63,12 @@ class AuditConfig(PluginConfig):
     """`[plugins.audit]`.
 
     Attributes:
-        file: the file that lines are appended to, relative to the configuration's folder. It is created readable by
-            its owner alone, and opened again after it was moved, as by logrotate.
-        key: the key of the digests, 32 characters or more; `{ env = "NAME" }` takes it from a variable. Without it the
-            host creates one and keeps it in the state directory. Hosts whose digests are compared share a key.
-        required: refuse calls while the file cannot be written. Otherwise a warning is logged and calls go on.
-        sync: wait for the disk (fsync) before a call is answered.
+        file: the file to append lines to, relative to the configuration's folder. It is created readable by its owner
+            only, and reopened after logrotate moves it.
+        key: the key of the digests, at least 32 characters; `{ env = "NAME" }` takes it from a variable. By default the
+            host creates a key in the state directory. Hosts with the same key produce comparable digests.
+        required: refuse calls while the file cannot be written. Otherwise a warning is logged and calls continue.
+        sync: write each line to disk (fsync) before the response is sent.
     """
 
     file: Annotated[Path, WidensAccess("appends to this file")]
@@ -83,13 +83,13 @@ class AuditConfig(PluginConfig):
 
 
 class AuditPlugin(Plugin):
-    """One middleware, and the file that it writes while the host runs."""
+    """The middleware, and its file while the host runs."""
 
     Config = AuditConfig
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Return the middleware, which stands outside of all other."""
+        """Return the middleware. It is the outermost."""
         self._audit = Audit(self.config)
         return [self._audit]
 
@@ -108,7 +108,7 @@ class AuditPlugin(Plugin):
 
 
 class Audit(Middleware):
-    """Writes a line for each call once it has ended.
+    """Middleware that appends a line when a call ends.
 
     Args:
         config: the settings.
@@ -125,10 +125,10 @@ class Audit(Middleware):
         self._lock = Lock()
 
     def open(self) -> None:
-        """Open the file, and read the key or create it.
+        """Open the file, and read or create the key.
 
         Raises:
-            TransportError: one of them cannot be used.
+            TransportError: the file or the key cannot be used.
         """
         try:
             self._key = self._own_key()
@@ -137,7 +137,7 @@ class Audit(Middleware):
             raise TransportError(f"the audit file or its key cannot be used: {error}") from error
 
     def close(self) -> None:
-        """Write what is kept, and close the file."""
+        """Write the kept lines and close the file."""
         self._write_kept()
         if self._file is not None:
             self._file.close()
@@ -154,11 +154,11 @@ class Audit(Middleware):
         return await self._recorded(call, call_next)
 
     async def on_read_resource(self, call: Call, call_next: CallNext) -> Outcome:
-        """Record that a resource was read."""
+        """Record the read of a resource."""
         return await self._recorded(call, call_next)
 
     async def on_get_prompt(self, call: Call, call_next: CallNext) -> Outcome:
-        """Record that a prompt was given."""
+        """Record the request of a prompt."""
         return await self._recorded(call, call_next)
 
     async def _recorded(self, call: Call, call_next: CallNext) -> Outcome:
@@ -182,7 +182,7 @@ class Audit(Middleware):
         return outcome
 
     def _record(self, call: Call, began: float) -> dict[str, Any]:
-        """Return the facts that are known before a call runs: the function may change its arguments."""
+        """Return the facts known before a call runs. The function may change its arguments."""
         arguments = call.params.get("arguments")
         uri = call.params.get("uri")
         return {
@@ -213,13 +213,13 @@ class Audit(Middleware):
     # --- the file
 
     async def _keep(self, line: bytes) -> bool:
-        """Append a line; with `sync` in a thread, as the disk may be slow. Return True if it was written."""
+        """Append a line, in a thread with `sync`. Return True if it was written."""
         if self._config.sync:
             return await asyncio.to_thread(self._append, line, sync=True)
         return self._append(line, sync=False)
 
     def _append(self, line: bytes, *, sync: bool) -> bool:
-        """Append a line after those that wait, or have it wait with them."""
+        """Append a line after the kept lines, or keep it. Return True if it was written."""
         with self._lock:
             waited = bool(self._kept)
             self._lost += len(self._kept) == MAX_KEPT_LINES
@@ -227,7 +227,7 @@ class Audit(Middleware):
             return self._write_all(waited=waited, sync=sync)
 
     def _write_kept(self) -> bool:
-        """Write the lines that wait. Return True if none is left."""
+        """Write the kept lines. Return True if none is left."""
         if not self._kept:
             return True
         with self._lock:
@@ -262,7 +262,7 @@ def _ended(outcome: Outcome) -> tuple[str, str | None]:
 
 
 def _told(error: BaseException) -> tuple[str, str | None]:
-    """Return the outcome and the kind of an error: "refused" if nothing was called."""
+    """Return the outcome and the kind of an error. The outcome is "refused" if nothing was called."""
     if not isinstance(error, MCPError):
         return "error", "internal"
     kind = error.kind.value if isinstance(error, ToolkitError) else type(error).__name__

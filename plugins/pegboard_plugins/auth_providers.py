@@ -1,10 +1,10 @@
-"""Those whose tokens tools may require: a class for each, which an author names in `requires_auth`.
+"""The built-in auth providers: a class for each, for `requires_auth`.
 
     from pegboard_plugins.auth_providers import GitHub
 
     @kit.tool(requires_auth=GitHub(scopes=["repo"]))
 
-A description is all that is here. Where tokens come from is the business of token sources.
+A class only describes a provider. Token sources provide tokens.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ class OAuth2(ToolAuthorization):
     """A provider that the operator names.
 
     Args:
-        id: the name under which its tokens are kept.
-        scopes: what the token must allow, in the provider's words.
+        id: the name of its tokens.
+        scopes: the scopes of the token, as the provider names them.
     """
 
     provider = AuthProvider(None, "OAuth 2", "https://www.rfc-editor.org/rfc/rfc6749")
@@ -240,13 +240,13 @@ PROVIDERS: tuple[type[ToolAuthorization], ...] = (
     X,
     Zoom,
 )
-"""All of them."""
+"""All providers."""
 
 
 class AuthProvidersPlugin(Plugin):
-    """Describes the providers; it has no settings."""
+    """The descriptions of the providers. It has no settings."""
 
     @hookimpl
     def register_auth_providers(self) -> Iterable[AuthProvider]:
-        """One of each class."""
+        """Return the description of each provider."""
         return [one.provider for one in PROVIDERS]

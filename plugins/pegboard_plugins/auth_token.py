@@ -1,4 +1,4 @@
-"""Static bearer tokens: who brings one that the operator wrote down may use the MCP endpoint. For private servers."""
+"""Static bearer tokens for the MCP endpoint of private servers. The operator configures the tokens."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class NamedToken(PluginConfig):
     """`[plugins.auth_token.callers.NAME]`.
 
     Attributes:
-        token: what the caller brings; `{ env = "NAME" }` takes it from a variable.
-        subject: who the caller is for sessions, limits and logs; the section's name unless given.
-        scopes: what the token allows.
+        token: the bearer token; `{ env = "NAME" }` takes it from a variable.
+        subject: the caller's name in sessions, limits and logs; the section's name by default.
+        scopes: the scopes of the token.
     """
 
     token: SecretStr
@@ -52,11 +52,11 @@ class AuthTokenConfig(PluginConfig):
     """`[plugins.auth_token]`.
 
     Attributes:
-        token: what the one caller brings; `{ env = "NAME" }` takes it from a variable. A token that is shorter than 32
-            characters serves this machine alone.
-        subject: who that caller is for sessions, limits and logs.
-        scopes: what that token allows.
-        callers: more callers, each in a section of its own with `token`, `subject` and `scopes`.
+        token: the bearer token of a single caller; `{ env = "NAME" }` takes it from a variable. A token of fewer than 32
+            characters admits callers on this machine only.
+        subject: the name of that caller in sessions, limits and logs.
+        scopes: the scopes of that token.
+        callers: more callers, each in its own section with `token`, `subject` and `scopes`.
     """
 
     token: Annotated[SecretStr | None, WidensAccess("admits callers with this token")] = None
@@ -85,7 +85,7 @@ class AuthTokenConfig(PluginConfig):
 
     @property
     def named(self) -> Mapping[str, NamedToken]:
-        """Every token, with its subject, by the key that holds it."""
+        """All tokens with their subjects, by configuration key."""
         own = {}
         if self.token is not None:
             own["token"] = NamedToken(token=self.token, subject=self.subject, scopes=self.scopes)
@@ -101,13 +101,13 @@ def _checked(token: SecretStr) -> SecretStr:
 
 
 class AuthTokenPlugin(Plugin):
-    """One authenticator, of the MCP endpoint."""
+    """An authenticator for the MCP endpoint."""
 
     Config = AuthTokenConfig
 
     @hookimpl
     def register_authenticators(self) -> Iterable[Authenticator]:
-        """Callers with one of the tokens."""
+        """Return the authenticator for the configured tokens."""
         return [StaticBearer(self.config)]
 
 
@@ -117,10 +117,10 @@ class _Known(NamedTuple):
 
 
 class StaticBearer:
-    """Lets in who brings a token of the settings.
+    """The authenticator for static tokens.
 
     Attributes:
-        only_local: why it is good for this machine alone, None where others may come in.
+        only_local: the reason to admit callers on this machine only, None if there is none.
     """
 
     policy = "mcp"
@@ -134,7 +134,7 @@ class StaticBearer:
         self.only_local = _only_local(config)
 
     async def authenticate(self, request: Request) -> Caller | Response:
-        """Who it is; each token takes the same time to find wrong."""
+        """Return the caller of a known token, or a refusal. The comparison takes constant time."""
         token = self._scheme.token(request)
         if isinstance(token, Response):
             return token

@@ -1,4 +1,4 @@
-"""Logs every request when `[host] log_level` is info or lower: method, name, client, how it ended and how long it took.
+"""A log line for every request, at `[host] log_level` info or lower: method, name, client, outcome and duration.
 
 Arguments and results are never logged.
 """
@@ -15,7 +15,7 @@ from pegboard.plugin import Middleware, Plugin, ToolkitError, WidensAccess, hook
 from pegboard.types import Call, CallNext, Failure, Outcome
 
 _MAX_NAME_CHARACTERS = 200
-"""How many characters of a name that a client chose are logged."""
+"""The logged length of a name that a client chose."""
 
 logger = logging.getLogger("pegboard.calls")
 
@@ -28,7 +28,7 @@ class LoggingConfig(PluginConfig):
     Attributes:
         format: "text" for people, or "json" for programs: one JSON object per line.
         file: the file to log to instead of standard error, relative to the configuration's folder. It is created
-            readable by its owner alone, and opened again after it was moved, as by logrotate.
+            readable by its owner only, and reopened after logrotate moves it.
         access: log each HTTP request with its status, size and duration.
     """
 
@@ -44,19 +44,19 @@ class LoggingPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """One, around every request."""
+        """Return the middleware."""
         return [Logging()]
 
 
 class Logging(Middleware):
-    """Logs how each request ended."""
+    """Middleware that logs the outcome of each request."""
 
     def wants(self, call: Call) -> bool:
-        """Whether anybody will read it."""
+        """Return True if the line would be logged."""
         return logger.isEnabledFor(logging.INFO)
 
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
-        """Pass the call on, and log how it ended."""
+        """Pass the call on, and log its outcome."""
         started = perf_counter()
         ended = "cancelled"
         try:
@@ -84,7 +84,7 @@ def _kind(error: Exception | MCPError) -> str:
 
 
 def _shown(text: object) -> str:
-    """What a client chose, on one line and not at any length; "" for what is no text."""
+    """Return a string of a client on one line and cut to a length, or "" for other types."""
     if not isinstance(text, str):
         return ""
     text = text if len(text) <= _MAX_NAME_CHARACTERS else f"{text[:_MAX_NAME_CHARACTERS]}..."

@@ -1,6 +1,6 @@
-"""Limits how often each caller may call each tool, and ask for completions: token buckets, in memory that is bounded.
+"""Rate limits for each caller and tool, and for completions: token buckets in bounded memory.
 
-What is refused is told when to try again. Limits are of this process: several hosts do not know of each other's.
+A refusal says when to try again. Each process has its own limits.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from pegboard.plugin import INTERNAL_ERROR, Middleware, Plugin, ProtocolError, h
 from pegboard.types import Call, CallNext, Outcome
 
 MAX_BUCKETS = 10_000
-"""How many buckets are kept, each for one caller and one tool."""
+"""The number of buckets, one for each caller and tool."""
 _MAX_EXAMINED_BUCKETS = 8
-"""How many of the oldest are looked at for one that is full, and so may go."""
+"""The number of oldest buckets that are examined to find a full one to drop."""
 _MAX_NAME_CHARACTERS = 64
+"""The maximum length of a tool's name. Longer names exist for no tool and share a bucket."""
 _LOOPBACK = frozenset(("127.0.0.1", "::1"))
-"""Names on the wire have no more characters; longer ones, which name nothing, share a bucket."""
 
 
 class ToolLimit(PluginConfig):
-    """How often one tool may be called."""
+    """The rate limit of one tool."""
 
     calls_per_minute: float = Field(gt=0)
     burst: int = Field(1, ge=1)
@@ -38,17 +38,17 @@ class RateLimitConfig(PluginConfig):
     """`[plugins.rate_limit]`.
 
     Attributes:
-        calls_per_minute: how often a caller may call one tool, on average.
-        burst: how many of these calls may come at once.
-        tools: other limits, by name or glob of tools on the wire, such as `"github_*" = { calls_per_minute = 60 }`; the
-            first that fits holds. Their `burst` is 1 unless given.
-        completions_per_minute: how often a caller may ask for completions, on average.
-        completion_burst: how many of these requests may come at once.
-        services: how often a service may call one tool, and ask for completions, without naming a user; no limit unless
-            set. A service is a caller that acts for many users, such as that of the worker. Calls that name a user
-            count for the user. Its `burst` is 1 unless given.
-        local: limit the operator too, and callers without a token who connect from a loopback address. Clients of a
-            proxy on this machine that hides their addresses do.
+        calls_per_minute: the average number of calls of one tool by one caller.
+        burst: the number of these calls that may come at once.
+        tools: other limits, by name or glob of tools on the wire, such as `"github_*" = { calls_per_minute = 60 }`. The
+            first match counts. `burst` is 1 by default.
+        completions_per_minute: the average number of completion requests of one caller.
+        completion_burst: the number of these requests that may come at once.
+        services: the limit for calls and completion requests of a service that names no user; no limit by default. A
+            service is a caller that acts for many users, such as that of the worker. Calls that name a user count for
+            the user. `burst` is 1 by default.
+        local: limit the operator too, and callers without a token from loopback addresses. These include clients of a
+            proxy on this machine that hides their addresses.
     """
 
     calls_per_minute: float = Field(6000, gt=0)
@@ -64,8 +64,8 @@ class Rate(NamedTuple):
     """A limit.
 
     Attributes:
-        interval: the seconds between two calls, on average.
-        burst: how many may come at once.
+        interval: the average seconds between two calls.
+        burst: the number of calls that may come at once.
     """
 
     interval: float
@@ -73,28 +73,28 @@ class Rate(NamedTuple):
 
 
 class RateLimitPlugin(Plugin):
-    """One middleware."""
+    """The middleware of the limits."""
 
     Config = RateLimitConfig
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Around calls of tools and completions."""
+        """Return middleware for tool calls and completions."""
         return [RateLimit(self.config)]
 
 
 class TooManyCallsError(RetryableToolError):
-    """A caller called a tool more often than it may."""
+    """A caller called a tool too often."""
 
     default_status = 429
 
 
 class RateLimit(Middleware):
-    """Refuses what comes too often.
+    """Middleware that refuses calls beyond the limits.
 
     Args:
         config: the limits.
-        clock: seconds that never go back.
+        clock: a monotonic clock in seconds.
     """
 
     def __init__(self, config: RateLimitConfig, clock: Callable[[], float] = monotonic) -> None:
@@ -115,7 +115,7 @@ class RateLimit(Middleware):
         return self._local or not (caller.trusted or _is_here(call))
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        """Count it, or refuse it."""
+        """Count the call, or refuse it."""
         name = call.params.get("name")
         if not isinstance(name, str) or len(name) > _MAX_NAME_CHARACTERS:
             name = ""
@@ -129,7 +129,7 @@ class RateLimit(Middleware):
         return await call_next(call)
 
     async def on_complete(self, call: Call, call_next: CallNext) -> Outcome:
-        """Count it, or refuse it."""
+        """Count the request, or refuse it."""
         wait = self._take(call, None, self._completions)
         if wait:
             raise ProtocolError(INTERNAL_ERROR, "Too many requests for completion", {"retryAfterMs": ceil(wait * 1000)})
@@ -144,11 +144,11 @@ class RateLimit(Middleware):
 
 
 class Buckets:
-    """Token buckets, each kept as the moment at which it is full again; one that is full need not be kept.
+    """Token buckets. Each is stored as the time at which it will be full. Full buckets need not be stored.
 
     Args:
-        clock: seconds that never go back.
-        most: how many are kept. Beyond that the oldest goes, one that is full if there is one among the oldest.
+        clock: a monotonic clock in seconds.
+        most: the number of buckets. Beyond it a full bucket among the oldest is dropped, or else the oldest.
     """
 
     def __init__(self, clock: Callable[[], float], most: int = MAX_BUCKETS) -> None:
@@ -160,7 +160,7 @@ class Buckets:
         return len(self._full)
 
     def take(self, key: Hashable, rate: Rate) -> float:
-        """Take a token: 0 where there was one, else the seconds until there is."""
+        """Take a token. Return 0, or the seconds until one is available."""
         now = self._clock()
         full = max(self._full.pop(key, now), now)
         wait = full - now - (rate.burst - 1) * rate.interval
@@ -197,7 +197,7 @@ def _is_service(call: Call) -> bool:
 
 
 def _whose(call: Call) -> Hashable:
-    """Whose call it is: a person's, or that of a program without one; and for whom, where a program says so."""
+    """Return the key of a caller: a person or a program, and the user it acts for."""
     caller = call.caller
     program = caller.client_id if caller.subject is None else None
     user = None if call.supplied is None else call.supplied.user_id

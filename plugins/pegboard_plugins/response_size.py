@@ -1,4 +1,4 @@
-"""Says which results are large, before they fill a model's context. It refuses none: `[host] max_result_bytes` does."""
+"""Warnings about large results, before they fill a model's context. `[host] max_result_bytes` refuses them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pegboard.plugin import Middleware, Plugin, encode, hookimpl
 from pegboard.types import Call, CallNext, Outcome
 
 _MAX_NAME_CHARACTERS = 200
-"""How many characters of a name are logged."""
+"""The logged length of a name."""
 
 logger = logging.getLogger("pegboard.response_size")
 
@@ -22,43 +22,43 @@ class ResponseSizeConfig(PluginConfig):
     """`[plugins.response_size]`.
 
     Attributes:
-        warn_bytes: results of tools, resources and prompts with more are logged as warnings.
+        warn_bytes: the size above which results of tools, resources and prompts are logged as warnings.
     """
 
     warn_bytes: int = Field(256 * 1024, ge=1)
 
 
 class ResponseSizePlugin(Plugin):
-    """One middleware."""
+    """The middleware that measures results."""
 
     Config = ResponseSizeConfig
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Around tools, resources and prompts."""
+        """Return middleware for tools, resources and prompts."""
         return [ResponseSize(self.config.warn_bytes)]
 
 
 class ResponseSize(Middleware):
-    """Logs results that are large.
+    """Middleware that logs large results.
 
     Args:
-        warn_bytes: how large they may be.
+        warn_bytes: the largest size that is not logged.
     """
 
     def __init__(self, warn_bytes: int) -> None:
         self._warn_bytes = warn_bytes
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        """Measure what a tool gave."""
+        """Measure the result of a tool."""
         return self._measured(call, "name", await call_next(call))
 
     async def on_read_resource(self, call: Call, call_next: CallNext) -> Outcome:
-        """Measure what a resource holds."""
+        """Measure the contents of a resource."""
         return self._measured(call, "uri", await call_next(call))
 
     async def on_get_prompt(self, call: Call, call_next: CallNext) -> Outcome:
-        """Measure what a prompt gave."""
+        """Measure the messages of a prompt."""
         return self._measured(call, "name", await call_next(call))
 
     def _measured(self, call: Call, key: str, outcome: Outcome) -> Outcome:
@@ -70,7 +70,7 @@ class ResponseSize(Middleware):
 
 
 def size_of(outcome: Outcome) -> int:
-    """The bytes of what a result holds: text in UTF-8, values as JSON, anything binary in base64."""
+    """Return the bytes of a result: strings in UTF-8, values as JSON, binary data in base64."""
     if isinstance(outcome, ToolResult):
         return _of(outcome.value) if outcome.content is None else sum(map(_of_block, outcome.content))
     if isinstance(outcome, ResourceResult):

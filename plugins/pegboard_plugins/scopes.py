@@ -1,6 +1,6 @@
-"""Scopes by configuration: what callers' tokens must allow for methods, toolkits, tools, resources and prompts.
+"""Scopes by configuration: the scopes that tokens need for methods, toolkits, tools, resources and prompts.
 
-It adds to what tools ask for themselves (`scopes=`), and hides what a caller may not use. It knows no tokens.
+They add to the scopes of a tool's definition (`scopes=`). Items that a caller may not use are hidden.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ METHOD_BY_KIND: Mapping[ItemKind, str] = {
     "resources": "resources/read",
     "prompts": "prompts/get",
 }
-"""The method by which things of each kind are used."""
+"""The method that uses an item, by kind."""
 
 _ANSWERED = "name it under required_scopes of the plugin that checks tokens, for every request"
 _LISTED = "lists hold what a caller may use; guard {}"
@@ -33,20 +33,20 @@ _UNGUARDED = {
     "prompts/list": _LISTED.format("prompts/get"),
     **dict.fromkeys(("subscriptions/listen", "resources/subscribe", "resources/unsubscribe"), _SUBSCRIBED),
 }
-"""Methods that scopes cannot be asked for, and what to do."""
+"""Methods that cannot require scopes, and the alternative."""
 
 NO_SCOPES: frozenset[str] = frozenset()
 Scopes = Mapping[str, tuple[str, ...]]
 
 
 class ScopesConfig(PluginConfig):
-    """`[plugins.scopes]`. In names `*` stands for any text; the scopes of all that fit add up.
+    """`[plugins.scopes]`. In names `*` matches any string. The scopes of all matching rules are required.
 
     Attributes:
-        methods: scopes by method, such as `{ "tools/call" = ["tools"] }`; those of plugins too.
-        toolkits: scopes by the name of a toolkit or plugin, for all tools, resources and prompts that it brings.
+        methods: scopes by method, such as `{ "tools/call" = ["tools"] }`, including methods of plugins.
+        toolkits: scopes by the name of a toolkit or plugin, for all its tools, resources and prompts.
         tools: scopes by the name of tools on the wire, such as `{ "github_create_*" = ["github:write"] }`.
-        resources: scopes by URI, or by the text of a template, for all that it makes.
+        resources: scopes by URI, or by template for all its resources.
         prompts: scopes by the name of prompts.
     """
 
@@ -85,27 +85,27 @@ class ScopesConfig(PluginConfig):
 
 
 class ScopesPlugin(Plugin):
-    """A gate, and what stands around methods by which nothing is used that has a name."""
+    """A gate for items, and middleware for the other methods."""
 
     Config = ScopesConfig
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Around calls, reads, prompts, completions and lists, and the methods of the settings."""
+        """Return the gate, and middleware for the configured methods."""
         gate = ScopeGate(self.config)
         others = self.config.methods.keys() - METHOD_BY_KIND.values()
         return [around(*sorted(others))(gate.guard), gate] if others else [gate]
 
 
 class Rule(NamedTuple):
-    """The scopes of what a pattern fits."""
+    """A pattern and its scopes."""
 
     pattern: str
     parts: Sequence[str]
     scopes: frozenset[str]
 
     def fits(self, name: str) -> bool:
-        """Whether a name fits, in a time that grows with its length alone, whatever the pattern."""
+        """Return True if a name matches, in time proportional to its length."""
         first, *middle = self.parts
         if not middle:
             return name == first
@@ -122,12 +122,12 @@ class Rule(NamedTuple):
 
 
 class ScopeTable(NamedTuple):
-    """What is needed for whatever there is.
+    """The required scopes of all items.
 
     Attributes:
-        needed: by kind, then by name.
+        needed: the scopes by kind and name.
         answering: see `Inventory`.
-        every: all scopes that anything needs.
+        every: all scopes that an item or rule requires.
     """
 
     needed: Mapping[ItemKind, Mapping[str, frozenset[str]]]
@@ -136,10 +136,10 @@ class ScopeTable(NamedTuple):
 
 
 class ScopeGate(Gate):
-    """Hides what a caller's token does not allow, and says what it would have to allow.
+    """A gate that hides items from callers without their scopes.
 
     Args:
-        config: what is needed for what.
+        config: the rules.
     """
 
     _known: ScopeTable  # nothing is allowed before there is anything
@@ -156,7 +156,7 @@ class ScopeGate(Gate):
     # --- what is needed
 
     def assembled(self, inventory: Inventory) -> Iterable[str]:
-        """Find out what each thing needs; names in the settings that fit nothing."""
+        """Compute the scopes of each item, and return warnings about rules that match nothing."""
         needed: dict[ItemKind, dict[str, frozenset[str]]] = {
             "tools": {
                 name: self._needed("tools", name, tool.owner).union(tool.requires.scopes if tool.requires else ())
@@ -181,9 +181,9 @@ class ScopeGate(Gate):
         return NO_SCOPES.union(*(rule.scopes for rule in self._rules[kind] if any(map(rule.fits, names))))
 
     def needed(self, kind: ItemKind, name: str) -> frozenset[str] | None:
-        """All scopes that something needs, None where there is no such thing.
+        """Return all scopes that an item requires, or None if it does not exist.
 
-        A URI needs what each template needs that may answer for it, and what it needs by itself, encoded or not.
+        A URI requires the scopes of each template that may answer for it, and those of rules for the URI, encoded or decoded.
         """
         known = self._known
         if name in known.needed[kind]:
@@ -195,36 +195,36 @@ class ScopeGate(Gate):
         return self._by_name("resources", name, unquote(name)).union(*of_templates)
 
     def asks(self, kind: ItemKind, name: str) -> frozenset[str]:
-        """All scopes that something needs."""
+        """Return all scopes that an item requires."""
         return self.needed(kind, name) or NO_SCOPES
 
     # --- who may
 
     def wants(self, call: Call) -> bool:
-        """Whether scopes matter for a call at all."""
+        """Return True if scopes matter for a call."""
         return not call.allows(self._known.every)
 
     def allows(self, kind: ItemKind, name: str, caller: Caller) -> bool:
-        """Whether a caller's token allows all that something needs."""
+        """Return True if a caller's token has all scopes of an item."""
         needed = self.needed(kind, name)
         return needed is not None and caller.allows(needed)
 
     def refusal(self, kind: ItemKind, name: str, call: Call) -> MCPError:
-        """What it needs, for a caller with a token; for others, and where there is nothing, that there is nothing."""
+        """Return the missing scopes to callers with a token, and an unknown name to other callers or for unknown items."""
         needed = self.needed(kind, name)
         if needed is None or not call.caller.is_known:
             return super().refusal(kind, name, call)
         return InsufficientScopeError(needed.union(self._methods.get(call.method, ())))
 
     async def guard(self, call: Call, call_next: CallNext) -> Outcome:
-        """Around methods by which nothing is used that has a name."""
+        """Refuse a call of a method without the scopes of the method."""
         scopes = self._methods[call.method]
         if call.allows(scopes):
             return await call_next(call)
         raise InsufficientScopeError(scopes.union(self._completed(call)))
 
     def _completed(self, call: Call) -> frozenset[str]:
-        """What that needs whose argument a call wants completed."""
+        """Return the scopes of the item whose argument is completed."""
         reference = call.params.get("ref")
         if call.method != "completion/complete" or not isinstance(reference, dict):
             return NO_SCOPES
@@ -235,24 +235,24 @@ class ScopeGate(Gate):
     # --- lists
 
     def view(self, call: Call) -> Hashable:
-        """The caller's scopes, as far as they matter."""
+        """Return the caller's scopes that matter, as the key of cached lists."""
         every = self._known.every
         return None if not call.caller.is_known else every if call.allows(every) else call.caller.scopes & every
 
     async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
-        """Leave out what is hidden; from whom scopes do not matter nothing is."""
+        """List the tools that the caller may use."""
         return await (super().on_list_tools(call, call_next) if self.wants(call) else call_next(call))
 
     async def on_list_resources(self, call: Call, call_next: CallNext) -> Outcome:
-        """Leave out what is hidden; from whom scopes do not matter nothing is."""
+        """List the resources that the caller may use."""
         return await (super().on_list_resources(call, call_next) if self.wants(call) else call_next(call))
 
     async def on_list_resource_templates(self, call: Call, call_next: CallNext) -> Outcome:
-        """Leave out what is hidden; from whom scopes do not matter nothing is."""
+        """List the resource templates that the caller may use."""
         return await (super().on_list_resource_templates(call, call_next) if self.wants(call) else call_next(call))
 
     async def on_list_prompts(self, call: Call, call_next: CallNext) -> Outcome:
-        """Leave out what is hidden; from whom scopes do not matter nothing is."""
+        """List the prompts that the caller may use."""
         return await (super().on_list_prompts(call, call_next) if self.wants(call) else call_next(call))
 
     # --- names that fit nothing

@@ -1,6 +1,6 @@
-"""Secrets from a file of `KEY=value` lines: the `.env` beside the configuration file in use, or one that is configured.
+"""Secrets from a file of `KEY=value` lines: the `.env` beside the configuration file, or a configured file.
 
-No other folder is searched: the working directory may be anybody's.
+No other folder is searched, because other users may control the working directory.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class SecretsDotenvConfig(PluginConfig):
 
 
 class SecretsDotenvPlugin(Plugin):
-    """One store of secrets."""
+    """A store of secrets."""
 
     Config = SecretsDotenvConfig
 
@@ -54,12 +54,12 @@ class SecretsDotenvPlugin(Plugin):
 
 
 class DotenvStore:
-    """Looks secrets up in a file, which is read once, for the first secret.
+    """A store that reads a file once, for the first secret.
 
     Args:
-        file: the file; without one there are no secrets.
-        named: the operator named the file. A file that is only found may be missing, and is refused if other users can
-            change it.
+        file: the file, None for no secrets.
+        named: True if the operator named the file. Another file may be missing, and is refused if other users can change
+            it.
     """
 
     name = "secrets_dotenv"
@@ -70,7 +70,7 @@ class DotenvStore:
         self.files_read: list[Path] = []
 
     def get(self, name: str) -> str | None:
-        """Return the value of that key."""
+        """Return the value of a key."""
         return self._values.get(name)
 
     def hint(self, name: str) -> str:

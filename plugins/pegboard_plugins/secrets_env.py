@@ -1,4 +1,4 @@
-"""Secrets from the variables of the environment."""
+"""Secrets from environment variables."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from pegboard.plugin import Plugin, SecretStore, hookimpl
 
 
 class SecretsEnvPlugin(Plugin):
-    """One store of secrets."""
+    """A store of secrets."""
 
     @hookimpl
     def register_secret_stores(self) -> Iterable[SecretStore]:
-        """The environment."""
+        """Return the store of environment variables."""
         return [EnvironmentStore()]
 
 
 class EnvironmentStore:
-    """Variables of the process, as they are when a secret is looked up."""
+    """A store of the process's current environment variables."""
 
     name = "secrets_env"
 
     def get(self, name: str) -> str | None:
-        """The variable of that name."""
+        """Return the variable of that name."""
         return os.environ.get(name)
 
     def hint(self, name: str) -> str:
-        """How to set a secret here."""
+        """Return how to set a secret here."""
         return "in the environment"

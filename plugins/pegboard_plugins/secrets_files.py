@@ -1,4 +1,4 @@
-"""Secrets from files: one that the variable `NAME_FILE` names, or one of the secret's name in a folder of secrets."""
+"""Secrets from files: the file that the variable `NAME_FILE` names, or the file `NAME` in a folder of secrets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pegboard import PluginConfig
 from pegboard.plugin import Plugin, SecretStore, WidensAccess, hookimpl
 
 MAX_SECRET_BYTES = 64 * 1024
-"""How long a secret may be."""
+"""The maximum size of a secret."""
 
 logger = logging.getLogger("pegboard.plugins.secrets_files")
 
@@ -24,8 +24,8 @@ class SecretsFilesConfig(PluginConfig):
     """`[plugins.secrets_files]`.
 
     Attributes:
-        directory: a folder in which each file is a secret and bears its name, such as "/run/secrets". A relative path
-            is relative to the configuration file.
+        directory: a folder with one file per secret, such as "/run/secrets". The name of the file is that of the secret.
+            A relative path is relative to the configuration file.
     """
 
     directory: Annotated[str | None, WidensAccess("gives files of this folder to tools as secrets")] = None
@@ -42,21 +42,21 @@ class SecretsFilesConfig(PluginConfig):
 
 
 class SecretsFilesPlugin(Plugin):
-    """One store of secrets."""
+    """A store of secrets."""
 
     Config = SecretsFilesConfig
 
     @hookimpl
     def register_secret_stores(self) -> Iterable[SecretStore]:
-        """Files."""
+        """Return the store of files."""
         return [FileStore(self.config.directory)]
 
 
 class FileStore:
-    """Reads a secret's file when it is asked for; the ends of lines at its end are no part of it.
+    """A store that reads the file of a secret for each request. Line breaks at the end are removed.
 
     Args:
-        directory: the folder of secrets, None without one.
+        directory: the folder of secrets, None for none.
     """
 
     name = "secrets_files"
@@ -66,7 +66,7 @@ class FileStore:
         self.files_read: list[Path] = []
 
     def get(self, name: str) -> str | None:
-        """What the file holds that `NAME_FILE` names, else the one in the folder."""
+        """Return the content of the file that `NAME_FILE` names, or of the file in the folder."""
         variable = f"{name}_FILE"
         if named := os.environ.get(variable):
             return self._read(Path(named).expanduser(), f"{named}, which {variable} names,")
@@ -80,12 +80,12 @@ class FileStore:
         return value
 
     def hint(self, name: str) -> str:
-        """How to set a secret here."""
+        """Return how to set a secret here."""
         named = f"in a file that {name}_FILE names"
         return named if self._directory is None else f"{named}, in the file {self._directory / name}"
 
     def _below(self, name: str) -> Path | None:
-        """The file of that name in the folder; links that lead out of it are not followed."""
+        """Return the file in the folder, or None. Links that lead out of the folder are not followed."""
         if self._directory is None or Path(name).name != name:
             return None
         try:
@@ -114,11 +114,11 @@ def _read(path: Path, called: str) -> str | None:
 
 
 def _text(path: Path) -> tuple[str, int]:
-    """What a file holds, and its permissions.
+    """Return the content and the permissions of a file.
 
     Raises:
-        OSError: it cannot be read.
-        ValueError: what it holds is no secret; the message does not repeat it.
+        OSError: the file cannot be read.
+        ValueError: the file does not contain a secret. The message does not contain the content.
     """
     if "\0" in str(path):
         raise ValueError("this is no path")
@@ -136,7 +136,7 @@ def _text(path: Path) -> tuple[str, int]:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Opens a file; a pipe that nobody writes to must not keep the host waiting."""
+    """Open a file without waiting for the writer of a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 

@@ -1,4 +1,4 @@
-"""Secrets from the keyring of the person who runs the host, by the library `keyring` (the extra `keyring`)."""
+"""Secrets from the operator's keyring, by the library `keyring` (the extra `keyring`)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class SecretsKeyringConfig(PluginConfig):
     """`[plugins.secrets_keyring]`.
 
     Attributes:
-        service: under which name of a service secrets are kept.
-        timeout_seconds: how long the keyring may take, as one does that asks a person to unlock it. After that it is
-            asked no more.
+        service: the service name of the secrets in the keyring.
+        timeout_seconds: the time limit for a response of the keyring, which may wait for a person to unlock it. After a
+            timeout the keyring is not used again.
     """
 
     service: str = Field("pegboard", min_length=1)
@@ -28,22 +28,22 @@ class SecretsKeyringConfig(PluginConfig):
 
 
 class SecretsKeyringPlugin(Plugin):
-    """One store of secrets."""
+    """A store of secrets."""
 
     Config = SecretsKeyringConfig
 
     @hookimpl
     def register_secret_stores(self) -> Iterable[SecretStore]:
-        """The keyring."""
+        """Return the store of the keyring."""
         return [KeyringStore(self.config.service, self.config.timeout_seconds)]
 
 
 class KeyringStore:
-    """Asks the keyring until it fails once; the library is imported for the first secret.
+    """A store that uses the keyring until its first failure. The library is imported for the first secret.
 
     Args:
-        service: see `SecretsKeyringConfig`.
-        timeout: likewise, in seconds.
+        service: the service name of the secrets.
+        timeout: the time limit in seconds.
     """
 
     name = "secrets_keyring"
@@ -54,7 +54,7 @@ class KeyringStore:
         self._gave_up = False
 
     def get(self, name: str) -> str | None:
-        """The password of that name."""
+        """Return the password of that name."""
         if self._gave_up:
             return None
         try:
@@ -68,7 +68,7 @@ class KeyringStore:
         return None
 
     def hint(self, name: str) -> str:
-        """How to set a secret here."""
+        """Return how to set a secret here."""
         return f"with `keyring set {self._service} {name}`"
 
     def _give_up(self, reason: str) -> None:
@@ -83,11 +83,11 @@ def _password(service: str, name: str) -> str | None:
 
 
 def _within(seconds: float, ask: Callable[[], str | None]) -> str | None:
-    """What a function gives, in a thread that is left alone when it takes longer.
+    """Return the result of a function that runs in a thread, and abandon the thread after a timeout.
 
     Raises:
-        TimeoutError: it took longer.
-        Exception: what it raised.
+        TimeoutError: the function took too long.
+        Exception: the exception that the function raised.
     """
     given: list[str | None] = []
     raised: list[BaseException] = []

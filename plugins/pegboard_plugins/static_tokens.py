@@ -1,7 +1,7 @@
-"""Tokens that the operator has written down, for tools that require them: for a host with one user, the operator.
+"""Static tokens for tools that require them, on a host with one user, the operator.
 
-Where no settings name a token it is the secret of the provider's name: GITHUB_TOKEN for "github". Tokens are given to
-calls of this machine's user, and those of the settings to the users that the operator names as well; to nobody else.
+A token that is not configured is the secret of the provider's name, GITHUB_TOKEN for "github". The operator gets all
+tokens. Configured tokens are also for users that the operator names.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from pegboard.plugin import Plugin, PluginContext, TokenSource, WidensAccess, ho
 from pegboard.types import TokenRequest, ToolAuthorization
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}", re.ASCII)
-"""Names of which a secret's can be made."""
+"""Names that can be part of a secret's name."""
 
 
 class SecretName(PluginConfig):
     """A secret of the host's stores.
 
     Attributes:
-        secret: its name.
+        secret: the name of the secret.
     """
 
     secret: str
 
 
 class IssuersUser(PluginConfig):
-    """One of `[plugins.static_tokens] users` who comes with a token of an authorization server.
+    """A user of `[plugins.static_tokens] users` with a token of an authorization server.
 
     Attributes:
-        subject: who it is, as the server says.
-        issuer: which server; others may call somebody else so.
+        subject: the user's subject at the issuer.
+        issuer: the issuer. Another issuer may use the same subject for another person.
     """
 
     subject: str = Field(min_length=1)
@@ -47,11 +47,11 @@ class StaticTokensConfig(PluginConfig):
     """`[plugins.static_tokens]`.
 
     Attributes:
-        tokens: by the provider's id, such as "github", or by the `id` of what a tool requires. `{ env = "NAME" }` is a
-            variable, `{ secret = "NAME" }` a secret of the stores. What is not there is the secret GITHUB_TOKEN for
-            "github", and so on, and for this machine's user alone.
-        users: the authenticated users who may have those of `tokens`, besides this machine's: a name, or
-            `{ subject = "...", issuer = "..." }` for one who comes with a token of an authorization server.
+        tokens: tokens by provider id, such as "github", or by the `id` of a tool's requirement. `{ env = "NAME" }` takes
+            a token from a variable, `{ secret = "NAME" }` from a secret store. Other tokens are secrets such as
+            GITHUB_TOKEN for "github", for the operator only.
+        users: authenticated users who may use `tokens`, in addition to the operator: a name, or
+            `{ subject = "...", issuer = "..." }` for a user with a token of an authorization server.
     """
 
     tokens: Annotated[Mapping[str, SecretStr | SecretName], WidensAccess("gives these tokens to tools")] = {}
@@ -59,22 +59,22 @@ class StaticTokensConfig(PluginConfig):
 
 
 class StaticTokensPlugin(Plugin):
-    """One source of tokens."""
+    """A source of tokens."""
 
     Config = StaticTokensConfig
 
     @hookimpl
     def register_token_sources(self, context: PluginContext) -> Iterable[TokenSource]:
-        """What the settings say."""
+        """Return the source of configured tokens."""
         return [StaticTokens(self.config, context.get_secret)]
 
 
 class StaticTokens:
-    """Gives the tokens of a mapping, and those of secrets that bear a provider's name.
+    """A source of configured tokens, and of secrets named after a provider.
 
     Args:
-        config: which, and to whom.
-        get_secret: finds a secret by its name; may block.
+        config: the tokens and users.
+        get_secret: a function that returns a secret. It may block.
     """
 
     def __init__(self, config: StaticTokensConfig, get_secret: Callable[[str], str | None]) -> None:
@@ -82,7 +82,7 @@ class StaticTokens:
         self._get_secret = get_secret
 
     def secret(self, required: ToolAuthorization) -> str | None:
-        """The secret in which a token is looked for, None where the settings hold the token itself."""
+        """Return the name of the secret that holds a token, or None if the configuration holds it."""
         kept = self._config.tokens.get(required.name)
         if kept is not None:
             return kept.secret if isinstance(kept, SecretName) else None
@@ -90,7 +90,7 @@ class StaticTokens:
         return f"{name.replace('-', '_').upper()}_TOKEN" if _NAME.fullmatch(name) else None
 
     async def token(self, request: TokenRequest) -> Authorization | None:
-        """The token for what a tool requires, None where there is none for this caller."""
+        """Return the token for a requirement, or None if there is none for this caller."""
         kept = self._config.tokens.get(request.required.name)
         if not self._may_have(request, () if kept is None else self._config.users):
             return None
@@ -101,7 +101,7 @@ class StaticTokens:
         return Authorization(token) if token else None
 
     def _may_have(self, request: TokenRequest, users: Iterable[str | IssuersUser]) -> bool:
-        """Whether a call is the operator's: who is named in it must be one of the users, by the same issuer's word."""
+        """Return True if a call is for the operator, or for one of the users at the same issuer."""
         call = request.call
         named = (call.supplied.user_id if call.supplied is not None else None) or call.caller.subject
         if named is None:

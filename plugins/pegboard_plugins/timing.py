@@ -1,6 +1,6 @@
-"""Says how long requests take: slow ones as they end, all kinds when the host stops, clients where they may know.
+"""Durations of requests: warnings about slow ones, a summary when the host stops, and `_meta` for clients.
 
-What is measured is everything that stands inside of it, the tool and its waiting included.
+A duration includes all inner middleware, the tool and its waiting.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pegboard.plugin import Lifespan, Middleware, Plugin, hookimpl
 from pegboard.types import Call, CallNext, Outcome
 
 MAX_NAMES = 1000
-"""How many tools, resources and prompts are counted one by one; the rest is counted by method."""
+"""The number of tools, resources and prompts that are counted by name. Others are counted by method."""
 _MAX_NAME_CHARACTERS = 200
-"""How many characters of a name are logged."""
+"""The length of a name that is logged."""
 
 logger = logging.getLogger("pegboard.timing")
 
@@ -28,10 +28,9 @@ class TimingConfig(PluginConfig):
     """`[plugins.timing]`.
 
     Attributes:
-        slow_ms: requests that take longer are logged as warnings, with their name; 0 for none.
-        summary: whether the log says when the host stops how many requests of each kind there were, and how long they
-            took.
-        meta: whether results tell clients, as `_meta["pegboard/timing"]["durationMs"]`.
+        slow_ms: requests that take longer are logged as warnings; 0 for none.
+        summary: log number and duration of requests of each kind when the host stops.
+        meta: add the duration to results, as `_meta["pegboard/timing"]["durationMs"]`.
     """
 
     slow_ms: float = Field(1000, ge=0)
@@ -40,7 +39,7 @@ class TimingConfig(PluginConfig):
 
 
 class TimingPlugin(Plugin):
-    """One middleware."""
+    """The middleware and its summary."""
 
     Config = TimingConfig
 
@@ -50,12 +49,12 @@ class TimingPlugin(Plugin):
 
     @hookimpl
     def register_middleware(self) -> Iterable[Middleware]:
-        """Around every request."""
+        """Return middleware for every request."""
         return [self._timing]
 
     @hookimpl
     def lifespan(self) -> Lifespan:
-        """Says at its end how long everything took."""
+        """Log the summary when the host stops."""
         return self._life()
 
     @asynccontextmanager
@@ -67,11 +66,11 @@ class TimingPlugin(Plugin):
 
 
 class Timing(Middleware):
-    """Measures requests.
+    """Middleware that measures requests.
 
     Args:
-        config: what to do with it.
-        clock: seconds.
+        config: the settings.
+        clock: a clock in seconds.
     """
 
     def __init__(self, config: TimingConfig, clock: Callable[[], float] = perf_counter) -> None:
@@ -80,7 +79,7 @@ class Timing(Middleware):
         self._spent: dict[tuple[str, str], Spent] = {}
 
     async def on_request(self, call: Call, call_next: CallNext) -> Outcome:
-        """Measure it."""
+        """Measure a request."""
         started = self._clock()
         known = True
         try:
@@ -106,13 +105,13 @@ class Timing(Middleware):
             logger.warning("%s is slow: it took %.0f ms", " ".join(filter(None, key)), milliseconds)
 
     def summary(self) -> list[str]:
-        """A line for each kind of request, the dearest first."""
+        """Return a line for each kind of request, the largest total first."""
         found = sorted(self._spent.items(), key=lambda pair: -pair[1].total)
         return [f"{' '.join(filter(None, key))}: {spent}" for key, spent in found]
 
 
 class Spent:
-    """How long requests of one kind took, in milliseconds."""
+    """The durations of one kind of request, in milliseconds."""
 
     __slots__ = ("count", "longest", "total")
 
@@ -122,7 +121,7 @@ class Spent:
         self.longest = 0.0
 
     def add(self, milliseconds: float) -> None:
-        """Count one more."""
+        """Add a request."""
         self.count += 1
         self.total += milliseconds
         self.longest = max(self.longest, milliseconds)

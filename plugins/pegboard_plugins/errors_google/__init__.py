@@ -1,7 +1,6 @@
-"""Failures of `googleapiclient` that a tool did not expect, as errors that tell its caller what happened, no more.
+"""Typed errors for failures of `googleapiclient` that a tool does not handle.
 
-This module only describes the plugin; what it knows of the library is imported at the first exception in a process that
-has imported the library.
+This module only describes the plugin. The mapping is imported at the first exception after a tool imported the library.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from pegboard.plugin import ErrorAdapter, Plugin, ToolRuntimeError, hookimpl
 
 
 class GoogleErrorAdapter:
-    """Knows the exceptions of `googleapiclient`, and those of `google.auth` that come out of it."""
+    """An adapter for exceptions of `googleapiclient`, and of `google.auth` below it."""
 
     slug = "_google_api_client"
 
     def from_exception(self, error: Exception) -> ToolRuntimeError | None:
-        """What an exception of the library amounts to, None when it is not one of its own."""
+        """Return a typed error for an exception of the library, or None for other exceptions."""
         if sys.modules.keys().isdisjoint(("googleapiclient.errors", "google.auth.exceptions")):
             return None
         from pegboard_plugins.errors_google.google_errors import map_google_error
@@ -27,9 +26,9 @@ class GoogleErrorAdapter:
 
 
 class GoogleErrorsPlugin(Plugin):
-    """The adapter; it has no settings."""
+    """The adapter. It has no settings."""
 
     @hookimpl
     def register_error_adapters(self) -> Iterable[ErrorAdapter]:
-        """The one adapter."""
+        """Return the adapter."""
         return [GoogleErrorAdapter()]

@@ -1,5 +1,6 @@
-"""What a failure of Google's client amounts to; the words of its errors are those of https://google.aip.dev/193 and of
-the older form with `errors`.
+"""Exceptions of Google's client as typed errors.
+
+Responses have the error format of https://google.aip.dev/193 or the older format with `errors`.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ _CLIENTS = (
     ("InvalidChunkSizeError", 400, "The tool's upload has a chunk size that Google does not take."),
     ("InvalidNotificationError", 400, "The tool was given a notification that is not one of Google's."),
 )
-"""What the client raises by itself: the class, the status that says the same, and what the caller is told."""
+"""Exceptions that the client raises itself: the class, the equivalent status, and the message for the caller."""
 
 
 def map_google_error(error: Any, slug: str) -> ToolRuntimeError | None:
-    """The error for the caller, None when the exception is none of the two libraries'."""
+    """Return a typed error, or None for exceptions of other libraries."""
     google = Upstream(slug, "Google")
     if instance_of(error, _ERRORS, "HttpError"):
         return _answered(error, google)
@@ -72,7 +73,7 @@ def _of_credentials(error: Any, google: Upstream) -> ToolRuntimeError | None:
 
 
 def _told(content: object) -> Mapping[str, Any]:
-    """What an answer says of the error; empty where it says nothing that can be understood."""
+    """Return the error of a response, or an empty mapping if the body cannot be read."""
     try:
         data = json.loads(content) if isinstance(content, bytes) else None
     except (ValueError, RecursionError):
@@ -83,14 +84,14 @@ def _told(content: object) -> Mapping[str, Any]:
 
 
 def _words(told: Mapping[str, Any]) -> Iterator[str]:
-    """The words for what went wrong, the most telling first."""
+    """Return the reasons of an error, the most specific first."""
     for one in (*_items(told, "errors"), *_items(told, "details"), {"reason": told.get("status")}):
         if word := error_code(one.get("reason")):
             yield word
 
 
 def _asked_to_wait(told: Mapping[str, Any]) -> int | None:
-    """The delay of a `google.rpc.RetryInfo`, such as "3.5s", in milliseconds."""
+    """Return the delay of a `google.rpc.RetryInfo`, such as "3.5s", in milliseconds."""
     for one in _items(told, "details"):
         delay = one.get("retryDelay")
         if isinstance(delay, str) and delay.endswith("s") and delay[:-1].replace(".", "", 1).isdecimal():

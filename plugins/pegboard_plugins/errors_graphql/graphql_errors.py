@@ -1,5 +1,6 @@
-"""What a failure of a GraphQL client amounts to: statuses where the transport has one, and the words that services put
-into their errors, of which there is no standard but usage.
+"""Exceptions of a GraphQL client as typed errors.
+
+The status comes from the transport if it has one, otherwise from error codes. No standard defines these codes.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pegboard.plugin import ToolRuntimeError, Upstream, error_code, instance_of
 
 _ERRORS = "gql.transport.exceptions"
 _REFUSED = 422
-"""What a service did not accept, and did not say why."""
+"""The status for errors without a known code."""
 _STATUS_OF = {
     429: ("RATE_LIMITED", "RATELIMITED", "RATE_LIMIT_EXCEEDED", "THROTTLED", "TOO_MANY_REQUESTS"),
     401: ("UNAUTHENTICATED", "NOT_AUTHENTICATED", "UNAUTHORIZED", "AUTHENTICATION_ERROR", "INVALID_JWT"),
@@ -25,11 +26,11 @@ _STATUS_OF = {
     500: ("INTERNAL_SERVER_ERROR", "INTERNAL"),
     503: ("SERVICE_UNAVAILABLE",),
 }  # fmt: skip
-"""Words by the status that says the same; in upper case, with underscores."""
+"""Error codes by the equivalent status, in upper case with underscores."""
 
 
 def map_graphql_error(error: Any, slug: str) -> ToolRuntimeError | None:
-    """The error for the caller, None when the exception is not the library's."""
+    """Return a typed error, or None for exceptions of other libraries."""
     service = Upstream(slug, "The GraphQL service")
     if instance_of(error, _ERRORS, "TransportQueryError"):
         return _refused(error, service)
@@ -45,7 +46,7 @@ def map_graphql_error(error: Any, slug: str) -> ToolRuntimeError | None:
 
 
 def _refused(error: Any, service: Upstream) -> ToolRuntimeError:
-    """The service answered as GraphQL has it, and said that something went wrong."""
+    """Return the error for a GraphQL response with errors."""
     words = list(dict.fromkeys(_words(error.errors)))
     statuses = {word: status for word in words if (status := _status_of(word)) is not None}
     status = 429 if 429 in statuses.values() else max(statuses.values(), default=_REFUSED)
@@ -55,7 +56,7 @@ def _refused(error: Any, service: Upstream) -> ToolRuntimeError:
 
 
 def _answered(error: Any, service: Upstream) -> ToolRuntimeError:
-    """The HTTP client's own error is the cause; headers and request are there."""
+    """Return the error for a response with another status. The cause is an exception of the HTTP client."""
     cause = error.__cause__
     response = getattr(cause, "response", None)
     headers = getattr(cause if response is None else response, "headers", None) or {}
@@ -65,7 +66,7 @@ def _answered(error: Any, service: Upstream) -> ToolRuntimeError:
 
 
 def _words(errors: object) -> Iterator[str]:
-    """The code of each error, from its extensions or beside them."""
+    """Return the code of each error, from its extensions or from the error itself."""
     for one in errors if isinstance(errors, list) else ():
         told = one if isinstance(one, Mapping) else {"extensions": getattr(one, "extensions", None)}
         extensions = told.get("extensions")
@@ -82,7 +83,7 @@ def _status_of(word: str) -> int | None:
 
 
 def _request(cause: Any) -> tuple[str | None, str | None]:
-    """Method and URL, where the HTTP client's error knows them."""
+    """Return method and URL of the request, if the exception of the HTTP client has them."""
     request = getattr(cause, "request", None) or getattr(cause, "request_info", None)
     method, url = getattr(request, "method", None), getattr(request, "url", None)
     return None if method is None else str(method), None if url is None else str(url)

@@ -1,6 +1,6 @@
-"""Which failure of which HTTP client an exception is.
+"""Classification of exceptions of HTTP clients.
 
-Classes are looked up in the modules that are imported already: an exception of a library that is not cannot be.
+Classes are looked up in imported modules only. An exception of another library cannot occur.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pegboard.plugin import instance_of
 
 
 class Cause(Enum):
-    """Why there is no answer."""
+    """The reason why there is no response."""
 
     REQUEST = "the request cannot be sent at all"
     TIMEOUT = "nothing came in time"
@@ -27,13 +27,13 @@ class Cause(Enum):
 
 
 class ErrorResponse(NamedTuple):
-    """A service answered with an error.
+    """A response with an error status.
 
     Attributes:
         status: the HTTP status.
-        headers: of the response; names in any case.
-        method: of the request, where it is known.
-        url: of the request, where it is known; to be shown to nobody as it is.
+        headers: the headers of the response.
+        method: the method of the request, if known.
+        url: the URL of the request, if known. It may contain secrets.
     """
 
     status: int
@@ -43,7 +43,7 @@ class ErrorResponse(NamedTuple):
 
 
 class NoResponse(NamedTuple):
-    """There was no answer, or none that could be read; the attributes are those of `ErrorResponse`."""
+    """No response, or one that cannot be read. The attributes are those of `ErrorResponse`."""
 
     cause: Cause
     method: str | None = None
@@ -51,7 +51,7 @@ class NoResponse(NamedTuple):
 
 
 Rules = tuple[tuple[Cause, tuple[str, ...]], ...]
-"""Names of classes for each cause; the first that fits decides, and the last is the base of them all."""
+"""Names of classes for each cause. The first match counts, and the last is the base class of all."""
 
 _HTTPX: Rules = (
     (Cause.REQUEST, ("InvalidURL", "UnsupportedProtocol", "LocalProtocolError")),
@@ -114,17 +114,17 @@ _STATUS_ERRORS = (
     ("requests.exceptions", "HTTPError", "status_code"),
     ("urllib.error", "HTTPError", "code"),
 )
-"""Exceptions that carry an answer, and where its status is: in the response, or in the exception itself."""
+"""Exceptions with a response, and the attribute of the response (or of the exception) that holds the status."""
 
 _BARE = ("aiohttp", "httplib2", "urllib.request", "http.client")
-"""Modules that let exceptions of Python itself out, such as a bare TimeoutError."""
+"""Modules that raise built-in exceptions, such as a bare TimeoutError."""
 
 _BROKEN_OFF = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 _LINKS = 8
 
 
 def classify(error: Exception) -> ErrorResponse | NoResponse | None:
-    """What happened, None when the exception is of none of the libraries."""
+    """Return the response or the cause of its absence, or None for exceptions of other libraries."""
     for module, name, attribute in _STATUS_ERRORS:
         if instance_of(error, module, name) and (answer := _answer(error, attribute)) is not None:
             return answer
@@ -146,7 +146,7 @@ def _by_class(error: object) -> Cause | None:
 
 
 def _bare(error: Exception) -> Cause | None:
-    """The cause of an exception of Python itself that came out of one of the libraries."""
+    """Return the cause of a built-in exception that one of the libraries raised."""
     if not isinstance(error, TimeoutError | ConnectionError | ssl.SSLError):
         return None
     trace = error.__traceback__
@@ -159,7 +159,7 @@ def _bare(error: Exception) -> Cause | None:
 
 
 def _answer(error: Any, attribute: str) -> ErrorResponse | None:
-    """The answer that an exception carries; None when it carries none that makes sense."""
+    """Return the response of an exception, or None if it has no usable response."""
     response = getattr(error, "response", None)
     source = error if response is None else response
     status = getattr(source, attribute, None)
@@ -173,7 +173,7 @@ def _answer(error: Any, attribute: str) -> ErrorResponse | None:
 
 
 def _request(error: Any) -> tuple[str | None, str | None]:
-    """Method and URL, where the exception or one that it wraps knows them."""
+    """Return method and URL, if the exception or a wrapped exception has them."""
     for one in _chain(error):
         request = _attribute(one, "request") or _attribute(one, "request_info")
         url = _attribute(request, "url") or _attribute(one, "url") or _place(one)
@@ -196,7 +196,7 @@ def _place(error: Any) -> str | None:
 
 
 def _status_of_retries(error: Exception) -> int | None:
-    """The status that a library gave up on after it had tried again and again."""
+    """Return the last status of a library that gave up after retries."""
     for one in _chain(error):
         found = instance_of(one, "urllib3.exceptions", "ResponseError") and re.fullmatch(
             r"too many (\d{3}) error responses", str(one)
@@ -207,7 +207,7 @@ def _status_of_retries(error: Exception) -> int | None:
 
 
 def _refined(cause: Cause, error: Exception) -> Cause:
-    """The cause of what an exception wraps, where that says more than the wrapping."""
+    """Return the cause of a wrapped exception if it is more specific."""
     if cause not in (Cause.UNREACHABLE, Cause.OTHER):
         return cause
     if instance_of(error, "urllib.error", "URLError") and isinstance(getattr(error, "reason", None), str):
@@ -226,7 +226,7 @@ def _refined(cause: Cause, error: Exception) -> Cause:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The exception and what it wraps: its cause, its reason, or what it was made of."""
+    """Return the exception and the exceptions that it wraps."""
     one: Any = error
     for _ in range(_LINKS):
         yield one

@@ -1,4 +1,4 @@
-"""What a failure of an HTTP client amounts to for the caller of a tool."""
+"""Exceptions of HTTP clients as typed errors."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _SILENCE = {
     ),
     Cause.OTHER: (ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED, True, "The request to the service failed."),
 }
-"""For each cause: the kind, whether it can be tried again, and what the caller is told."""
+"""The kind, whether a retry makes sense, and the message for the caller, by cause."""
 
 
 def map_http_error(error: Exception, service: str) -> ToolRuntimeError | None:
-    """The error for the caller, None when the exception is of no HTTP client.
+    """Return a typed error, or None for exceptions of other libraries.
 
     Args:
-        error: what a tool raised.
-        service: stands in the error's `extra`.
+        error: the exception that a tool raised.
+        service: the name of the service in the error's `extra`.
     """
     found, upstream = classify(error), Upstream(service)
     if found is None:

@@ -1,7 +1,6 @@
-"""Failures of `msgraph` that a tool did not expect, as errors that tell its caller what happened, and nothing more.
+"""Typed errors for failures of `msgraph` that a tool does not handle.
 
-This module only describes the plugin; what it knows of the library is imported at the first exception in a process that
-has imported the library.
+This module only describes the plugin. The mapping is imported at the first exception after a tool imported the library.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from pegboard.plugin import ErrorAdapter, Plugin, ToolRuntimeError, hookimpl
 
 
 class MicrosoftErrorAdapter:
-    """Knows the exceptions of `msgraph`, which are kiota's: those of every client that kiota made."""
+    """An adapter for exceptions of `msgraph` and of other clients that kiota generated."""
 
     slug = "_microsoft_graph"
 
     def from_exception(self, error: Exception) -> ToolRuntimeError | None:
-        """What an exception of the library amounts to, None when it is not one of its own."""
+        """Return a typed error for an exception of the library, or None for other exceptions."""
         if "kiota_abstractions.api_error" not in sys.modules:
             return None
         from pegboard_plugins.errors_microsoft.microsoft_errors import map_microsoft_error
@@ -27,9 +26,9 @@ class MicrosoftErrorAdapter:
 
 
 class MicrosoftErrorsPlugin(Plugin):
-    """The adapter; it has no settings."""
+    """The adapter. It has no settings."""
 
     @hookimpl
     def register_error_adapters(self) -> Iterable[ErrorAdapter]:
-        """The one adapter."""
+        """Return the adapter."""
         return [MicrosoftErrorAdapter()]

@@ -1,4 +1,4 @@
-"""What a failure of Microsoft Graph's client amounts to; its words are those of https://learn.microsoft.com/graph/errors."""
+"""Exceptions of Microsoft Graph's client as typed errors (https://learn.microsoft.com/graph/errors)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UNMAPPED = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED
 
 
 def map_microsoft_error(error: Any, slug: str) -> ToolRuntimeError | None:
-    """The error for the caller, None when the exception is not the library's."""
+    """Return a typed error, or None for exceptions of other libraries."""
     graph = Upstream(slug, "Microsoft Graph")
     if instance_of(error, "kiota_abstractions.api_error", "APIError"):
         return _answered(error, graph)

@@ -1,7 +1,6 @@
-"""Failures of `slack_sdk` that a tool did not expect, as errors that tell its caller what happened, and nothing more.
+"""Typed errors for failures of `slack_sdk` that a tool does not handle.
 
-This module only describes the plugin; what it knows of the library is imported at the first exception in a process that
-has imported the library.
+This module only describes the plugin. The mapping is imported at the first exception after a tool imported the library.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from pegboard.plugin import ErrorAdapter, Plugin, ToolRuntimeError, hookimpl
 
 
 class SlackErrorAdapter:
-    """Knows the exceptions of `slack_sdk`."""
+    """An adapter for exceptions of `slack_sdk`."""
 
     slug = "_slack_sdk"
 
     def from_exception(self, error: Exception) -> ToolRuntimeError | None:
-        """What an exception of the library amounts to, None when it is not one of its own."""
+        """Return a typed error for an exception of the library, or None for other exceptions."""
         if "slack_sdk.errors" not in sys.modules:
             return None
         from pegboard_plugins.errors_slack.slack_errors import map_slack_error
@@ -27,9 +26,9 @@ class SlackErrorAdapter:
 
 
 class SlackErrorsPlugin(Plugin):
-    """The adapter; it has no settings."""
+    """The adapter. It has no settings."""
 
     @hookimpl
     def register_error_adapters(self) -> Iterable[ErrorAdapter]:
-        """The one adapter."""
+        """Return the adapter."""
         return [SlackErrorAdapter()]

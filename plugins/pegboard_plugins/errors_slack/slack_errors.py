@@ -1,6 +1,6 @@
-"""What a failure of Slack's client amounts to: errors of https://docs.slack.dev/reference/methods in terms of HTTP.
+"""Exceptions of Slack's client as typed errors (https://docs.slack.dev/reference/methods).
 
-Slack says most of what goes wrong in an answer of status 200, by a word in its body.
+Slack reports most errors by a code in the body of a response with status 200.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _STATUS_OF = {
     500: ("internal_error", "fatal_error"),
     503: ("service_unavailable", "team_added_to_org", "external_channel_migrating"),
 }  # fmt: skip
-"""Words of Slack's by the status that says the same; `..._not_found` is 404, and every other 400."""
+"""Error codes by the equivalent status. `..._not_found` is 404, every other code is 400."""
 
 _CLIENTS = (
     ("BotUserAccessError", 403, "Slack wants a user's token for this, and the tool has a bot's."),
@@ -32,11 +32,11 @@ _CLIENTS = (
     ("SlackClientConfigurationError", 400, "The tool's client of Slack is configured wrongly."),
     ("SlackClientNotConnectedError", 503, "The tool's connection to Slack is closed."),
 )
-"""What the client raises by itself: the class, the status that says the same, and what the caller is told."""
+"""Exceptions that the client raises itself: the class, the equivalent status, and the message for the caller."""
 
 
 def map_slack_error(error: Any, slug: str) -> ToolRuntimeError | None:
-    """The error for the caller, None when the exception is not the library's."""
+    """Return a typed error, or None for exceptions of other libraries."""
     slack = Upstream(slug, "Slack")
     if instance_of(error, _ERRORS, "SlackApiError"):
         return _answered(error, error.response, slack)
@@ -64,7 +64,7 @@ def _answered(error: Exception, response: Any, slack: Upstream) -> ToolRuntimeEr
 
 
 def _not_rotated(error: Any, slack: Upstream) -> ToolRuntimeError:
-    """A token that expires could not be exchanged for the next one."""
+    """Return the error for an expired token that cannot be renewed."""
     response = getattr(error.api_error, "response", None)
     word, headers = _word(response), getattr(response, "headers", None) or {}
     if _status(response) == 429 or _status(response) >= 500 or word in _LIMITED:
@@ -74,7 +74,7 @@ def _not_rotated(error: Any, slack: Upstream) -> ToolRuntimeError:
 
 
 def _status(response: Any) -> int:
-    """Of the client's own response, of aiohttp's where the body was no JSON, or of a plain dict."""
+    """Return the status of the client's response, of aiohttp's if the body is not JSON, or of a plain dict."""
     found = (getattr(response, name, None) for name in ("status_code", "status"))
     return next((status for status in found if isinstance(status, int)), 200)
 

@@ -1,6 +1,7 @@
-"""An OAuth 2.1 resource server at the MCP endpoint: access tokens of the authorization servers that are named.
+"""An OAuth 2.1 resource server: the MCP endpoint accepts access tokens of the configured authorization servers.
 
-This module describes the plugin; what checks tokens is imported when it runs. It issues no tokens and knows no server.
+This module only describes the plugin. The modules that check tokens are imported when it runs. The plugin issues no
+tokens.
 """
 
 from __future__ import annotations
@@ -44,27 +45,27 @@ class ResourceServerConfig(PluginConfig):
     """`[plugins.resource_server]`.
 
     Attributes:
-        resource: the URL of the MCP endpoint as clients know it, which tokens must be meant for; also
+        resource: the public URL of the MCP endpoint. Tokens must have it as audience. Also
             MCP_RESOURCE_SERVER_CANONICAL_URL.
-        authorization_servers: whose tokens are good, each a table with `issuer` and, if need be, `url`, `jwks_uri`,
-            `introspection`, `audiences`, `algorithms`, `leeway_seconds`; also
+        authorization_servers: the accepted authorization servers, each a table with `issuer` and optionally `url`,
+            `jwks_uri`, `introspection`, `audiences`, `algorithms` and `leeway_seconds`. Also
             MCP_RESOURCE_SERVER_AUTHORIZATION_SERVERS, as JSON.
-        scopes_supported: the few that clients may ask for to begin with, who learn of others when they need them; the
-            next two together unless given. Also MCP_RESOURCE_SERVER_SCOPES_SUPPORTED.
-        challenge_scopes: what clients without a token are told to ask for, besides `required_scopes`; also
+        scopes_supported: the scopes that the metadata lists. Name the few that clients need at first; a challenge names
+            others when they are needed. The default is `challenge_scopes` and `required_scopes`. Also
+            MCP_RESOURCE_SERVER_SCOPES_SUPPORTED.
+        challenge_scopes: scopes that clients without a token should request, in addition to `required_scopes`. Also
             MCP_RESOURCE_SERVER_DEFAULT_CHALLENGE_SCOPES.
-        required_scopes: what every token must allow.
-        implied_scopes: what a scope allows beside itself, such as `{ admin = ["write"], write = ["read"] }`.
-        token_types: what tokens may say as `typ`; "" for nothing.
-        leeway_seconds: how far the clocks of authorization servers may be off.
-        fetch_seconds: how long fetching keys, or asking about a token, may take.
-        refresh_seconds: from which age on keys are fetched anew, while the old ones serve.
-        refresh_interval_seconds: how long to wait between two attempts at fetching keys, whatever tokens come.
-        max_age_seconds: how old keys may become while their server is out of order.
-        verified_seconds: for how long, at most, a token that was found good by its signature is not checked again.
-        introspected_seconds: for how long, at most, a token that was found good by asking its server is not asked about
-            again.
-        max_verified: how many of those are remembered.
+        required_scopes: scopes that every token must have.
+        implied_scopes: scopes that another scope includes, such as `{ admin = ["write"], write = ["read"] }`.
+        token_types: the accepted values of `typ`; "" accepts tokens without it.
+        leeway_seconds: the tolerated difference between the clocks of host and authorization servers.
+        fetch_seconds: the time limit for fetching keys and for an introspection request.
+        refresh_seconds: the age from which keys are fetched again. The old keys are used meanwhile.
+        refresh_interval_seconds: the minimum time between two attempts to fetch keys.
+        max_age_seconds: the maximum age of keys during an outage of their server.
+        verified_seconds: the maximum time for which a token with a valid signature is not checked again.
+        introspected_seconds: the maximum time for which an active token is not introspected again.
+        max_verified: the number of remembered tokens.
     """
 
     resource: Annotated[str, FromEnvironment("MCP_RESOURCE_SERVER_CANONICAL_URL")]
@@ -122,18 +123,18 @@ class ResourceServerConfig(PluginConfig):
 
     @property
     def initial_scopes(self) -> Sequence[str]:
-        """What clients need to begin with."""
+        """The scopes that clients need at first."""
         return tuple(dict.fromkeys((*self.challenge_scopes, *self.required_scopes)))
 
     @property
     def metadata_url(self) -> str:
-        """Where clients find what this resource asks for (RFC 9728, section 3.1)."""
+        """The URL of the protected resource metadata (RFC 9728, section 3.1)."""
         path = path_of(self.resource)
         return self.resource.removesuffix(path) + WELL_KNOWN + path.rstrip("/")
 
 
 class ResourceServerPlugin(Plugin):
-    """One authenticator, of the MCP endpoint, and the metadata that leads clients to a token."""
+    """An authenticator for the MCP endpoint, and the metadata that leads clients to an authorization server."""
 
     Config = ResourceServerConfig
 
@@ -145,12 +146,12 @@ class ResourceServerPlugin(Plugin):
 
     @hookimpl
     def register_authenticators(self) -> Iterable[Authenticator]:
-        """Callers with a token of the authorization servers."""
+        """Return the authenticator for access tokens."""
         return [self._bearer]
 
     @hookimpl
     def lifespan(self) -> Lifespan:
-        """Ends what is being fetched and asked."""
+        """Cancel requests to authorization servers when the host stops."""
         return self._live()
 
     @asynccontextmanager
@@ -162,7 +163,7 @@ class ResourceServerPlugin(Plugin):
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:
-        """The metadata, below the path of the resource and without it."""
+        """Return routes for the metadata, with and without the path of the resource."""
         paths = {WELL_KNOWN, WELL_KNOWN + path_of(self.config.resource).rstrip("/")}
         return [Route("GET", path, self._tell, auth="public") for path in sorted(paths)]
 
@@ -173,7 +174,7 @@ class ResourceServerPlugin(Plugin):
 
 
 def metadata(config: ResourceServerConfig, name: str) -> dict[str, Any]:
-    """What clients may know of the resource (RFC 9728, section 2), which is called `name`."""
+    """Return the protected resource metadata (RFC 9728, section 2) of a server called `name`."""
     scopes = config.scopes_supported or config.initial_scopes
     servers: Sequence[str] = [server.url or server.issuer for server in config.authorization_servers]
     told: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What a token says, whoever vouches for it: its audience, and whom it stands for. It checks no signature."""
+"""Claims of access tokens, from JWTs and from introspection responses. No signature is checked here."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from pegboard_plugins.resource_server import ResourceServerConfig
 
 MAX_TIMESTAMP_SECONDS = 1e12
-"""The last time that a token may name, in seconds since 1970."""
+"""The latest time that a token may contain, in seconds since 1970."""
 _TOLD = frozenset(("iss", "sub", "aud", "exp", "nbf", "iat", "jti", "scope", "scp", "client_id"))
-"""Claims that a caller has fields for, and those that say nothing of them."""
+"""Claims that are fields of a caller, or describe only the token."""
 
 
 class InvalidTokenError(Exception):
-    """A token is no good; the message is for the client's developer and repeats nothing of it."""
+    """The token is invalid. The message is for the developer of the client and contains nothing of the token."""
 
 
 class CheckUnavailableError(Exception):
-    """Whether a token is good cannot be said at present.
+    """The token cannot be checked at present.
 
     Args:
-        seconds: after which it is worth asking again.
+        seconds: the time after which a retry makes sense.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -36,12 +36,12 @@ class CheckUnavailableError(Exception):
 
 
 class VerifiedToken(NamedTuple):
-    """A token that is good.
+    """A valid token.
 
     Attributes:
-        caller: whom it stands for.
-        until: for how long it need not be checked again, in seconds since 1970.
-        holds: whether what it was checked by is still what counts.
+        caller: the caller of requests with this token.
+        until: the time until which it is not checked again, in seconds since 1970.
+        holds: a function that returns False once the keys that verified it have changed.
     """
 
     caller: Caller
@@ -50,14 +50,14 @@ class VerifiedToken(NamedTuple):
 
 
 def check_audience(given: Any, expected: frozenset[str]) -> None:
-    """Check that a token is meant for us.
+    """Check that a token is for this resource.
 
     Args:
-        given: what the token says as `aud`.
-        expected: what it must name one of, as `canonical_url` has it.
+        given: the claim `aud`.
+        expected: the accepted audiences, normalized by `canonical_url`.
 
     Raises:
-        InvalidTokenError: it is not.
+        InvalidTokenError: the token is for another audience.
     """
     listed = [given] if isinstance(given, str) else given
     if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
@@ -67,23 +67,23 @@ def check_audience(given: Any, expected: frozenset[str]) -> None:
 
 
 def check_unbound(claims: Mapping[str, Any]) -> None:
-    """Check that whoever has a token may use it: the proof that a bound one needs is not checked here.
+    """Check that a token is a bearer token. A proof of possession cannot be checked here.
 
     Raises:
-        InvalidTokenError: it is bound to a key (RFC 7800), as those for DPoP and mutual TLS are (RFC 9449, RFC 8705).
+        InvalidTokenError: the token is bound to a key (RFC 7800), such as one for DPoP (RFC 9449) or mutual TLS.
     """
     if claims.get("cnf") is not None:
         raise InvalidTokenError("The token is bound to a key, of which there is no proof (cnf).")
 
 
 def caller_of(claims: Mapping[str, Any], subject: str, issuer: str, config: ResourceServerConfig) -> Caller:
-    """Whom the claims of a good token stand for.
+    """Return the caller for the claims of a valid token.
 
     Args:
-        claims: the claims, `exp` a number where it is there.
-        subject: who it is.
-        issuer: who says so.
-        config: of the plugin.
+        claims: the claims. `exp` is a number if present.
+        subject: the caller's subject.
+        issuer: the issuer of the token.
+        config: the plugin's settings.
     """
     given = claims.get("scope", claims.get("scp"))
     scopes = given.split(" ") if isinstance(given, str) else given if isinstance(given, list) else ()

@@ -1,6 +1,6 @@
-"""What an authorization server answers, fetched: bounded in size and time, and from nowhere but where it says.
+"""JSON documents of authorization servers, fetched with limits of size and time. Redirects are not followed.
 
-It keeps nothing; `keys.py` and `introspection.py` do.
+Nothing is cached here; `keys.py` and `introspection.py` do that.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 MAX_DOCUMENT_BYTES = 256 * 1024
-"""How many bytes a document may have."""
+"""The maximum size of a document."""
 
 
 class FetchError(Exception):
-    """What was fetched cannot be had, or cannot be used; the message is for the operator."""
+    """A document cannot be fetched or used. The message is for the operator."""
 
 
 async def fetch_keys(server: AuthorizationServer, seconds: float) -> list[Any]:
-    """The members of a server's key set (RFC 7517, section 5), whatever they are.
+    """Return the members of a server's key set (RFC 7517, section 5), unchecked.
 
     Args:
-        server: whose.
-        seconds: how long it may take altogether.
+        server: the authorization server.
+        seconds: the time limit for all requests.
 
     Raises:
-        FetchError: there is none.
+        FetchError: no key set was found in time.
     """
     try:
         async with asyncio.timeout(seconds):
@@ -49,14 +49,14 @@ async def fetch_keys(server: AuthorizationServer, seconds: float) -> list[Any]:
 
 
 async def discover(issuer: str, member: str) -> str:
-    """Where something of a server is, as its metadata says (RFC 8414, section 3; OpenID Connect Discovery, section 4).
+    """Return a URL from a server's metadata (RFC 8414, section 3; OpenID Connect Discovery, section 4).
 
     Args:
-        issuer: whose.
-        member: of the metadata, whose value is the URL.
+        issuer: the issuer.
+        member: the name of the URL in the metadata.
 
     Raises:
-        FetchError: there is no such URL, or none that is safe to use.
+        FetchError: the metadata has no such URL, or an unsafe one.
     """
     problems = []
     for url in _places(issuer):
@@ -83,20 +83,20 @@ def _places(issuer: str) -> list[str]:
 
 
 def _may_point_to(issuer: str, uri: str) -> bool:
-    """Whether a server may have us ask there: this machine is asked for servers on it alone."""
+    """Return True if a server may name this URL. Only servers on this machine may name URLs on this machine."""
     return url_problem(uri.partition("?")[0]) is None and (is_loopback(issuer) or not is_loopback(uri))
 
 
 async def fetch(url: str, form: Mapping[str, str] | None = None, headers: Mapping[str, str] = NOTHING) -> Any:
-    """A JSON document; a redirect is not followed, wherever it leads.
+    """Return a JSON document. Redirects are not followed.
 
     Args:
-        url: where it is.
-        form: what is posted there; None where it is only asked for.
-        headers: further header fields of the request.
+        url: the URL.
+        form: the form to post; None for a GET request.
+        headers: additional headers.
 
     Raises:
-        FetchError: there is none; the message has nothing of form, headers or document.
+        FetchError: the document cannot be fetched. The message contains nothing of form, headers or document.
     """
     import aiohttp
 

@@ -1,7 +1,4 @@
-"""Places for questions to one authorization server, given to peers in turn.
-
-It knows neither tokens nor servers.
-"""
+"""A limit of concurrent requests to one authorization server, shared fairly by the peers that cause them."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 
 _NETWORK = 64
-"""The bits of an IPv6 address that one site has: one machine there has as many addresses as it likes."""
+"""The prefix length of an IPv6 network. One machine can use any address of its network."""
 
 
 @lru_cache(1024)
@@ -30,11 +27,11 @@ def peer_network(peer: str) -> str:
 
 
 class FairLimit:
-    """A number of places. Peers that wait get them in turn, each its own questions in order.
+    """A limited number of places. Waiting peers get them in turn, each for its own requests in order.
 
     Args:
-        places: the number of questions at once.
-        of_one: how many of them one peer may have.
+        places: the number of concurrent requests.
+        of_one: the number of concurrent requests of one peer.
     """
 
     def __init__(self, places: int, of_one: int) -> None:
@@ -45,7 +42,7 @@ class FairLimit:
 
     @asynccontextmanager
     async def place(self, peer: str) -> AsyncIterator[None]:
-        """Wait for a place, and give it back in the end."""
+        """Wait for a place, and free it at the end."""
         turn = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(peer, deque()).append(turn)
         self._admit()

@@ -1,6 +1,6 @@
-"""Access tokens that their authorization server is asked about (RFC 7662): seldom, few at once, never in doubt let in.
+"""Introspection of access tokens by their authorization server (RFC 7662), with limits of concurrent requests.
 
-It remembers no answer; `tokens.py` and `questions.py` do.
+Responses are cached by `token_authenticator.py` and `introspection_queue.py`.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
     from pegboard_plugins.resource_server.servers import AuthorizationServer, Introspection
 
 MAX_CONCURRENT = 10
-"""How many questions about tokens that are not known one server is asked at once, and how many about those that are."""
+"""The number of concurrent requests to one server about unknown tokens, and the number about known tokens."""
 MAX_CONCURRENT_PER_PEER = 5
-"""How many of the former are of one peer."""
+"""The number of concurrent requests about unknown tokens of one peer."""
 CLIENT_PREFIX = "client:"
-"""How the subjects of programs begin that come in no person's name."""
+"""The prefix of subjects of programs that act for no person."""
 _OF_THE_ANSWER = frozenset(("active", "token_type"))
-"""Members that say nothing of the caller."""
+"""Members of a response that do not describe the caller."""
 
 logger = logging.getLogger("pegboard.plugins.resource_server")
 
 
 class Introspector:
-    """An authorization server that is asked.
+    """An authorization server with an introspection endpoint.
 
     Args:
-        server: which.
-        login: how it is asked.
-        config: of the plugin.
+        server: the settings of the server.
+        login: the settings of its introspection.
+        config: the plugin's settings.
     """
 
     def __init__(self, server: AuthorizationServer, login: Introspection, config: ResourceServerConfig) -> None:
@@ -65,16 +65,16 @@ class Introspector:
         self._told: float | None = None
 
     async def verify(self, token: str, peer: str, *, known: bool) -> VerifiedToken | None:
-        """Ask about a token; None where the server does not have it, or no longer.
+        """Introspect a token. Return None if the server does not know it.
 
         Args:
             token: the token.
-            peer: the address that it came from, for limits.
-            known: whether it was good before.
+            peer: the address of the client, for limits.
+            known: True if the token was accepted before.
 
         Raises:
-            InvalidTokenError: it is one of the server's, and no good here.
-            CheckUnavailableError: there is no answer.
+            InvalidTokenError: the token is active but not valid here.
+            CheckUnavailableError: the server does not respond.
         """
         lane = self._renewals if known else self._new
         try:
@@ -86,10 +86,10 @@ class Introspector:
         return self._checked(answer) if answer["active"] else None
 
     async def _ask(self, token: str) -> Mapping[str, Any]:
-        """What the server says of a token (RFC 7662, section 2).
+        """Return the introspection response for a token (RFC 7662, section 2).
 
         Raises:
-            FetchError: nothing that can be used.
+            FetchError: there is no usable response.
         """
         url = await self._find()
         try:
@@ -110,18 +110,18 @@ class Introspector:
             return self._url
 
     def _is_old(self) -> bool:
-        """Whether the place was found long enough ago to look for it again after an answer that did not come."""
+        """Return True if the endpoint may be looked up again after a request without response."""
         return self._found is None or monotonic() - self._found >= self._config.refresh_interval_seconds
 
     def _tell(self, problem: str) -> None:
-        """Log what is wrong, but not for each token."""
+        """Log a problem, at most once per interval."""
         now = monotonic()
         if self._told is None or now - self._told >= self._config.refresh_interval_seconds:
             self._told = now
             logger.warning("%s cannot be asked about tokens: %s", self._issuer, problem)
 
     def _checked(self, answer: Mapping[str, Any]) -> VerifiedToken:
-        """A token that the server calls active, if it is for us and now."""
+        """Return an active token if it is for this resource and time."""
         if answer.get("iss", self._issuer) != self._issuer:
             raise InvalidTokenError("The token is of another issuer.")
         self._check_use(answer)
@@ -131,7 +131,7 @@ class Introspector:
         return VerifiedToken(caller, min(end, time() + self._config.introspected_seconds), _holds)
 
     def _check_use(self, answer: Mapping[str, Any]) -> None:
-        """Check that it is an access token for this resource."""
+        """Check that a token is an access token for this resource."""
         kind = answer.get("token_type")
         bears = isinstance(kind, str) and kind.lower() == "bearer"
         if not (kind is None or bears):
@@ -146,7 +146,7 @@ class Introspector:
             raise InvalidTokenError("The token lacks aud and token_type.")
 
     def _end(self, answer: Mapping[str, Any]) -> float:
-        """When it ends."""
+        """Return the expiry of a token, or raise `InvalidTokenError` if it is not valid now."""
         now = time()
         if _time(answer, "exp", MAX_TIMESTAMP_SECONDS) <= now - self._leeway:
             raise InvalidTokenError("The token has expired.")
@@ -160,7 +160,7 @@ def _holds() -> bool:
 
 
 def _basic(login: Introspection) -> Mapping[str, str]:
-    """The header field that says who asks (RFC 6749, section 2.3.1)."""
+    """Return the header with the client's credentials (RFC 6749, section 2.3.1)."""
     pair = ":".join(quote_plus(one) for one in (login.client_id, login.client_secret.get_secret_value()))
     return {"Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
 
@@ -175,7 +175,7 @@ def _time(answer: Mapping[str, Any], name: str, default: float) -> float:
 
 
 def _subject(answer: Mapping[str, Any]) -> str:
-    """Whom a token stands for: a person, or else the program itself, by a name that no person has."""
+    """Return the subject: a person, or else a program with a prefix that no person has."""
     subject, client = answer.get("sub"), answer.get("client_id")
     if subject is None and isinstance(client, str) and client:
         return CLIENT_PREFIX + client

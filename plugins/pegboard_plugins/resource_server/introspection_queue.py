@@ -1,6 +1,6 @@
-"""Questions about tokens to the servers that know them: one for all who bring a token, and few for each peer.
+"""Introspection of tokens, once for all requests with a token, and with limits for each peer.
 
-Tokens that were good have a lane of their own, so that invented tokens do not hold up callers that are known.
+Known tokens have their own limit, so that invented tokens do not delay known callers.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from pegboard_plugins.resource_server.fair_limit import peer_network
 from pegboard_plugins.resource_server.introspection import Introspector
 
 MAX_ASKED = 1000
-"""How many tokens that are not known are asked about, or wait for that, at once."""
+"""The number of unknown tokens that may wait for a response at once."""
 MAX_ASKED_PER_PEER = 50
-"""How many of them one peer may have brought."""
+"""The number of these tokens from one peer."""
 MAX_KNOWN = 10_000
-"""How many tokens are known to have been good."""
+"""The number of tokens that are remembered as known."""
 MAX_REFUSED = 10_000
-"""How many refusals are remembered."""
+"""The number of remembered refusals."""
 REFUSED_SECONDS = 5.0
-"""For how long at most a refusal is remembered: the token may be good a moment later."""
+"""The maximum time for which a refusal is remembered. The token may be valid a moment later."""
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
@@ -32,12 +32,12 @@ _Result = VerifiedToken | InvalidTokenError | CheckUnavailableError
 
 
 class PresentedToken(NamedTuple):
-    """A token to ask about.
+    """A token to introspect.
 
     Attributes:
         token: the token.
-        digest: its digest, by which it is remembered.
-        peer: the address that it came from.
+        digest: its digest, the key of all caches.
+        peer: the address of the client.
     """
 
     token: str
@@ -49,7 +49,7 @@ class LatestEntries(dict[_Key, _Value], Generic[_Key, _Value]):
     """A dictionary of the latest entries.
 
     Args:
-        most: the number of entries; the oldest goes.
+        most: the maximum number of entries. The oldest is removed first.
     """
 
     def __init__(self, most: int) -> None:
@@ -66,10 +66,10 @@ class LatestEntries(dict[_Key, _Value], Generic[_Key, _Value]):
 
 
 class IntrospectionQueue:
-    """Asks about tokens, and remembers briefly those that are no good.
+    """Introspection of tokens. Refusals are remembered briefly.
 
     Args:
-        refused_seconds: for how long a refusal is remembered.
+        refused_seconds: the time for which a refusal is remembered.
     """
 
     def __init__(self, refused_seconds: float) -> None:
@@ -80,18 +80,18 @@ class IntrospectionQueue:
         self._new: Counter[str] = Counter()
 
     async def close(self) -> None:
-        """End the questions."""
+        """Cancel running requests."""
         if tasks := list(self._asking.values()):
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
 
     async def ask(self, asked: PresentedToken, servers: Sequence[Introspector]) -> VerifiedToken:
-        """Have a token asked about.
+        """Return a token that one of the servers accepts.
 
         Raises:
-            InvalidTokenError: it is no good.
-            CheckUnavailableError: there is no answer, or its peer has too many questions.
+            InvalidTokenError: the token is invalid.
+            CheckUnavailableError: no server responded, or the peer has too many tokens waiting.
         """
         task = self._asking.get(asked.digest)
         if task is None:
@@ -147,11 +147,11 @@ class IntrospectionQueue:
 
 
 async def _first(asked: PresentedToken, servers: Sequence[Introspector], *, known: bool) -> VerifiedToken:
-    """Return the answer of the first server that has the token; the next is not told of it then.
+    """Return the result of the first server that knows the token. Later servers do not see the token.
 
     Raises:
-        InvalidTokenError: it is no good there, or no server has it.
-        CheckUnavailableError: a server that may have it does not answer, and no other has it.
+        InvalidTokenError: the token is invalid, or no server knows it.
+        CheckUnavailableError: a server that may know it does not respond, and no other server knows it.
     """
     missing: CheckUnavailableError | None = None
     for server in servers:

@@ -1,4 +1,4 @@
-"""JWT access tokens of one authorization server, checked by its keys (RFC 9068). It knows no HTTP and keeps none."""
+"""Verification of JWT access tokens with the keys of one authorization server (RFC 9068)."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 def unverified(token: str) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
-    """The header and the claims of a JWT, which nobody has vouched for; None where the token is no signed JWT.
+    """Return the header and the claims of a JWT without verifying it, or None if the token is not a signed JWT.
 
-    Read by hand: the library does not read what it would not accept, and whose a token is must be known all the same.
+    The library refuses to read some invalid tokens, but the issuer of every token must be known.
     """
     parts = token.split(".")
     try:
@@ -40,11 +40,11 @@ def unverified(token: str) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None
 
 
 class JwtVerifier:
-    """An authorization server with keys.
+    """A verifier for the tokens of one authorization server.
 
     Args:
-        server: which.
-        config: of the plugin.
+        server: the settings of the server.
+        config: the plugin's settings.
     """
 
     def __init__(self, server: AuthorizationServer, config: ResourceServerConfig) -> None:
@@ -58,15 +58,15 @@ class JwtVerifier:
         self._algorithms = [*server.algorithms, *newer]
 
     async def close(self) -> None:
-        """End what is being fetched."""
+        """Cancel fetching keys."""
         await self._keys.close()
 
     async def verify(self, token: str, header: Mapping[str, Any]) -> VerifiedToken:
-        """Check a token that names this issuer.
+        """Verify a token that names this issuer.
 
         Raises:
-            InvalidTokenError: it is no good.
-            CheckUnavailableError: the keys cannot be had.
+            InvalidTokenError: the token is invalid.
+            CheckUnavailableError: the keys cannot be fetched.
         """
         self._check_header(header)
         claims = await self._signed(token, header.get("kid"), header["alg"])
@@ -115,7 +115,7 @@ class JwtVerifier:
             raise InvalidTokenError("The token is not in order.")
 
     def _decoded(self, token: str, key: Any) -> Mapping[str, Any] | None:
-        """Return the claims of a token whose issuer and times are in order; None where the key has not signed it."""
+        """Return the claims of a token with a valid issuer and valid times, or None if another key signed it."""
         import jwt
 
         try:

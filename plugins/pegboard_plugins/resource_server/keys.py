@@ -1,7 +1,4 @@
-"""The keys of one authorization server, kept: fetched when needed, seldom enough, and used while they are young.
-
-It knows neither tokens nor HTTP.
-"""
+"""The cached keys of one authorization server. They are fetched when needed, at most once per interval."""
 
 from __future__ import annotations
 
@@ -22,25 +19,25 @@ if TYPE_CHECKING:
 logger = logging.getLogger("pegboard.plugins.resource_server")
 
 MAX_KEYS = 100
-"""How many keys of a set are used."""
+"""The number of keys of a set that are used."""
 MAX_CANDIDATES = 10
-"""How many keys of a set are tried for one token."""
+"""The number of keys that are tried for one token."""
 MIN_RSA_BITS = 2048
-"""Bits of an RSA key (RFC 7518, section 3.3)."""
+"""The minimum size of an RSA key (RFC 7518, section 3.3)."""
 
 _CURVES = {"ES256": "P-256", "ES384": "P-384", "ES512": "P-521", "EdDSA": "Ed25519", "Ed25519": "Ed25519"}
 _ONE = frozenset(("EdDSA", "Ed25519"))
-"""Two names of one algorithm, where the key is of that curve (RFC 9864, section 2.2)."""
+"""Two names of one algorithm for keys of the curve Ed25519 (RFC 9864, section 2.2)."""
 
 
 class KeySet:
     """The keys of one server.
 
     Args:
-        issuer: whose, for the log.
-        fetch: fetches the members of the key set; raises FetchError.
-        config: how often, and how old they may be.
-        clock: seconds that only grow.
+        issuer: the issuer, for the log.
+        fetch: a function that fetches the members of the key set. It raises FetchError.
+        config: the intervals and the maximum age.
+        clock: a monotonic clock in seconds.
     """
 
     def __init__(
@@ -61,10 +58,10 @@ class KeySet:
         self._failing = False
         self._task: asyncio.Task[None] | None = None
         self.generation = 0
-        """Changes when the keys do."""
+        """A number that changes with the keys."""
 
     def usable(self) -> bool:
-        """Whether there are keys that are young enough; those that are no longer fresh are fetched meanwhile."""
+        """Return True if the keys are young enough. Keys that are due for a refresh are fetched in the background."""
         age = self._age()
         if age is None or age > self._config.max_age_seconds:
             return False
@@ -73,13 +70,13 @@ class KeySet:
         return True
 
     async def find(self, kid: str | None, algorithm: str) -> Sequence[PyJWK]:
-        """Return the keys that a token may be signed with: those of its id, then those without one.
+        """Return the keys that may have signed a token: those with its key id, then those without one.
 
-        A token without an id may be signed with any key for its algorithm. Where there is none, the keys are fetched,
-        once in a while.
+        Return all keys for the algorithm if the token has no key id. If there are none, fetch the keys, at most once
+        per interval.
 
         Raises:
-            CheckUnavailableError: the server cannot be asked.
+            CheckUnavailableError: the keys cannot be fetched.
         """
         if not self.usable():
             await self._refresh()
@@ -88,12 +85,12 @@ class KeySet:
         return self._candidates(kid, algorithm) or await self._fetched_anew(kid, algorithm)
 
     async def find_newer(self, kid: str | None, algorithm: str, generation: int) -> Sequence[PyJWK]:
-        """Return the keys that a token may be signed with which those of a generation have not signed.
+        """Return the keys that may have signed a token, if they are newer than a generation of keys.
 
-        That is none where one of those has the token's id. Else the keys are fetched, once in a while.
+        Return no keys if a key has the token's key id. Otherwise the keys are fetched, at most once per interval.
 
         Raises:
-            CheckUnavailableError: the server cannot be asked.
+            CheckUnavailableError: the keys cannot be fetched.
         """
         if kid is not None and any(key.get("kid") == kid for key in self._keys):
             return []
@@ -101,7 +98,7 @@ class KeySet:
         return found if self.generation != generation else []
 
     async def close(self) -> None:
-        """End what is being fetched."""
+        """Cancel fetching keys."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait((self._task,))
@@ -117,7 +114,7 @@ class KeySet:
         return None if self._fetched is None else self._clock() - self._fetched
 
     async def _refresh(self) -> None:
-        """Fetch them, if that has not been tried a moment ago; everybody waits for the same attempt."""
+        """Fetch the keys, at most once per interval. Concurrent callers wait for the same attempt."""
         if (task := self._begin()) is not None:
             await asyncio.shield(task)
 
@@ -160,7 +157,7 @@ class KeySet:
 
 
 def _may_sign(key: Any) -> bool:
-    """Whether a member of a key set is a public key that checks signatures (RFC 7517, section 4)."""
+    """Return True if a member of a key set is a public key for signatures (RFC 7517, section 4)."""
     if not isinstance(key, dict) or key.get("kty") not in ("RSA", "EC", "OKP"):
         return False
     operations = key.get("key_ops")
@@ -175,7 +172,7 @@ def _fits(key: Mapping[str, Any], algorithm: str) -> bool:
 
 
 def _made_of(key: Mapping[str, Any], algorithm: str) -> PyJWK | None:
-    """A key that the library takes; None for one that is broken or weak."""
+    """Return a key object of the library, or None if the key is invalid or weak."""
     import jwt
 
     public = {name: value for name, value in key.items() if name not in ("d", "p", "q", "dp", "dq", "qi", "oth")}

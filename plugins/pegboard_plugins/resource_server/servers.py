@@ -1,4 +1,4 @@
-"""What is known of one authorization server: `[[plugins.resource_server.authorization_servers]]`. It checks nothing."""
+"""Settings of one authorization server: `[[plugins.resource_server.authorization_servers]]`."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pegboard import PluginConfig
 from pegboard_plugins.resource_server.settings import as_server, checked_url
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "EdDSA")
-"""What tokens may be signed with: asymmetric algorithms alone."""
+"""The supported signature algorithms. All are asymmetric."""
 
 
 class Introspection(PluginConfig):
-    """`introspection` of an authorization server: it is asked whether a token is good (RFC 7662).
+    """`introspection` of an authorization server: the server is asked whether a token is active (RFC 7662).
 
     Attributes:
-        client_id: who asks, as the server knows us.
-        client_secret: what shows that it is us; `{ env = "NAME" }` takes it from a variable.
-        url: where to ask; found by its metadata unless given.
-        proves_audience: whether it calls tokens active only where they are for this resource, so that what it says of
-            them need not name an audience.
+        client_id: the client id of this resource server.
+        client_secret: the client secret; `{ env = "NAME" }` takes it from a variable.
+        url: the introspection endpoint; by default found in the server's metadata.
+        proves_audience: True if the server calls a token active only if it is for this resource. Then responses
+            need no audience.
     """
 
     client_id: str = Field(min_length=1)
@@ -39,13 +39,13 @@ class AuthorizationServer(PluginConfig):
     """One of `[[plugins.resource_server.authorization_servers]]`.
 
     Attributes:
-        issuer: what its tokens say as `iss`, to the letter.
-        url: what clients are told to go to; the issuer unless given.
-        jwks_uri: where its keys are; found by its metadata unless given (RFC 8414, OpenID Connect Discovery).
-        introspection: how it is asked about tokens, in the place of keys; a table.
-        audiences: what its tokens must name one of as `aud`; the resource unless given.
-        algorithms: what it signs with.
-        leeway_seconds: how far its clock may be off; the plugin's own unless given.
+        issuer: the exact claim `iss` of its tokens.
+        url: the URL that clients are sent to; the issuer by default.
+        jwks_uri: the URL of its keys; by default found in its metadata (RFC 8414, OpenID Connect Discovery).
+        introspection: ask the server about tokens instead of using keys; a table.
+        audiences: the accepted audiences of its tokens; the resource by default.
+        algorithms: the accepted signature algorithms.
+        leeway_seconds: the tolerated difference of its clock; that of the plugin by default.
     """
 
     issuer: str

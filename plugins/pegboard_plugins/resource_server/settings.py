@@ -1,4 +1,4 @@
-"""Settings as people and the existing system write them, made into ours. It knows no tokens."""
+"""Settings as operators and the existing system write them, converted to those of the plugin."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ _VERIFIED = ("verify_exp", "verify_iat", "verify_iss", "verify_nbf")
 
 
 def as_list(given: Any) -> Any:
-    """Names in a list, or in one text with spaces between."""
+    """Return names as a list. A string has names separated by spaces."""
     return [one for one in given.split(" ") if one] if isinstance(given, str) else given
 
 
 def checked_implied(implied: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
-    """Scopes by the scope that implies them.
+    """Return implied scopes unchanged.
 
     Raises:
-        ValueError: one is none (RFC 6749, section 3.3).
+        ValueError: a scope is invalid (RFC 6749, section 3.3).
     """
     checked_scopes((*implied, *(one for told in implied.values() for one in told)))
     return implied
 
 
 def with_implied(scopes: Iterable[str], implied: Mapping[str, Iterable[str]]) -> frozenset[str]:
-    """Scopes, with all that they imply, and all that those imply."""
+    """Return scopes with all scopes that they imply, directly or indirectly."""
     found: set[str] = set()
     following = list(scopes)
     while following:
@@ -41,7 +41,7 @@ def with_implied(scopes: Iterable[str], implied: Mapping[str, Iterable[str]]) ->
 
 
 def as_servers(given: Any) -> Any:
-    """A list, or the JSON of one."""
+    """Return a list of servers, parsed from JSON if it is a string."""
     if not isinstance(given, str):
         return given
     try:
@@ -56,10 +56,10 @@ def as_servers(given: Any) -> Any:
 
 
 def as_server(given: Any) -> Any:
-    """A server with the names that the existing system has for its settings, in our names.
+    """Return the settings of a server with the names of the existing system translated.
 
     Raises:
-        ValueError: a check is to be left out, which cannot be done here.
+        ValueError: a check is switched off, which is not supported.
     """
     if not isinstance(given, Mapping):
         return given
@@ -82,10 +82,10 @@ def as_server(given: Any) -> Any:
 
 
 def checked_url(url: str) -> str:
-    """A URL that tokens and keys may be sent by.
+    """Return a URL unchanged if tokens and keys may be sent to it.
 
     Raises:
-        ValueError: it is none, or neither https nor of this machine.
+        ValueError: the URL is invalid, or neither https nor on this machine.
     """
     problem = url_problem(url)
     if problem is not None:
@@ -94,7 +94,7 @@ def checked_url(url: str) -> str:
 
 
 def url_problem(url: str) -> str | None:
-    """What is wrong with a URL that tokens or keys depend on, None for nothing."""
+    """Return the problem of a URL for tokens or keys, or None if there is none."""
     try:
         parts = urlsplit(url)
         name = parts.hostname
@@ -111,7 +111,7 @@ def url_problem(url: str) -> str | None:
 
 
 def is_loopback(url: str) -> bool:
-    """Whether a URL names this machine."""
+    """Return True if a URL names this machine."""
     name = urlsplit(url).hostname or ""
     try:
         return name == "localhost" or ip_address(name).is_loopback
@@ -120,7 +120,7 @@ def is_loopback(url: str) -> bool:
 
 
 def path_of(url: str) -> str:
-    """The path of a URL, "" for none."""
+    """Return the path of a URL, "" for none."""
     return urlsplit(url).path
 
 
@@ -131,7 +131,7 @@ def host_of(url: str) -> str:
 
 
 def canonical_url(url: str) -> str:
-    """A URL with its scheme and host in small letters, as far as it is one (RFC 3986, section 6.2.2.1)."""
+    """Return a URL with scheme and host in small letters (RFC 3986, section 6.2.2.1)."""
     scheme, separator, rest = url.partition("://")
     host, slash, path = rest.partition("/")
     return f"{scheme.lower()}://{host.lower()}{slash}{path}" if separator else url

@@ -1,6 +1,6 @@
-"""Who may use the MCP endpoint: callers with an access token of an authorization server (RFC 6750).
+"""The authenticator of the MCP endpoint: callers with an access token of an authorization server (RFC 6750).
 
-It sends each token to what can check it, and remembers for a while those that are good.
+Each token is checked by its own server. Valid tokens are remembered for a while.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ResourceServerAuthenticator:
     """The authenticator.
 
     Args:
-        config: whose tokens are good, and for what.
+        config: the plugin's settings.
 
     Attributes:
         public_hosts: the host of the resource.
@@ -53,17 +53,17 @@ class ResourceServerAuthenticator:
         self._questions = IntrospectionQueue(config.introspected_seconds)
 
     async def close(self) -> None:
-        """End what is being fetched and asked."""
+        """Cancel requests to authorization servers."""
         for server in self._signing.values():
             await server.close()
         await self._questions.close()
 
     def complete(self, response: Response) -> Response:
-        """A refusal of the route's own, with where clients find what to ask for."""
+        """Add the location of the metadata to a refusal of the route."""
         return self._scheme.complete(response)
 
     async def authenticate(self, request: Request) -> Caller | Response:
-        """Who it is; 503 where that cannot be said at present, and 403 where their token does not allow enough."""
+        """Return the caller, or a refusal: 503 if the token cannot be checked now, 403 if it lacks a required scope."""
         token = self._scheme.token(request)
         if isinstance(token, Response):
             return token
@@ -94,7 +94,7 @@ class ResourceServerAuthenticator:
             self._verified.keep(digest, verified)
 
     async def _verify(self, asked: PresentedToken) -> VerifiedToken:
-        """Have a token checked by whose it is: the issuer that it names, or who knows it, where it names none."""
+        """Verify a token with the server of its issuer, or with all introspecting servers if it names no issuer."""
         read = unverified(asked.token)
         issuer = None if read is None else read[1].get("iss")
         if isinstance(issuer, str) and read is not None:

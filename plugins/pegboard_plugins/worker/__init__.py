@@ -1,6 +1,6 @@
-"""The Arcade Worker protocol: the host's tools and resources as REST, for a caller with a JWT of the shared secret.
+"""The Arcade Worker protocol: tools and resources over REST, for callers with a JWT of a shared secret.
 
-It is served where a secret is configured, on the same port as everything else.
+It is served if a secret is configured, on the same port as MCP.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from pegboard.plugin import (
 logger = logging.getLogger("pegboard.plugins.worker")
 
 MAX_TOKEN_SECONDS = 366 * 24 * 3600
-"""For how many seconds a token can be made."""
+"""The longest lifetime of a token made by `pegboard token`."""
 
 
 class WorkerConfig(PluginConfig):
     """`[plugins.worker]`.
 
     Attributes:
-        secret: signs the tokens of callers; also ARCADE_WORKER_SECRET. Without one nothing is served. One that is
-            shorter than 32 bytes, or of fewer than 8 different characters, serves this machine alone.
-        path: where the routes begin.
-        auth_disabled: callers need no token, on this machine alone; also ARCADE_AUTH_DISABLED.
-        auth_disabled_anywhere: nor do they on other machines, where `auth_disabled` is on: whoever reaches the port may
-            do everything.
-        leeway_seconds: how far the clocks of callers may be off.
-        require_exp: tokens must say when they end.
-        weak_secrets_anywhere: such a weak secret serves other machines too.
-        unknown_tool: what asking for a tool that is not there comes to: 404 with JSON, or 500 with text.
-        check_requirements: what a tool requires is checked before it runs, and told in words.
-        expose_internals: errors hold what their authors wrote for developers, and the way through the code.
-        none_is_empty: a tool that may give None and does gives "", and not null.
-        zoneless_times: `finished_at` has no time zone.
+        secret: the secret that signs tokens; also ARCADE_WORKER_SECRET. Without it the worker is not served. A weak
+            secret (fewer than 32 bytes or fewer than 8 different characters) admits callers on this machine only.
+        path: the path prefix of the routes.
+        auth_disabled: admit callers without a token, on this machine only; also ARCADE_AUTH_DISABLED.
+        auth_disabled_anywhere: with `auth_disabled`, admit callers from other machines too. Every caller that reaches
+            the port may do everything.
+        leeway_seconds: the tolerated difference between the clocks of host and callers.
+        require_exp: refuse tokens without an expiry.
+        weak_secrets_anywhere: accept a weak secret from other machines too.
+        unknown_tool: the response to a call of an unknown tool: 404 with JSON, or 500 with a string.
+        check_requirements: check the requirements of a tool before it runs, and name the missing ones.
+        expose_internals: show developer messages and stack traces in errors.
+        none_is_empty: return "" instead of null for a tool whose result may be None.
+        zoneless_times: write `finished_at` without a time zone.
     """
 
     secret: Annotated[
@@ -93,13 +93,13 @@ def _seconds(text: str) -> int:
 
 
 class WorkerPlugin(Plugin):
-    """The routes, and who may ask for them."""
+    """The routes and the authenticator of the worker."""
 
     Config = WorkerConfig
 
     @hookimpl
     def register_commands(self) -> Iterable[Command]:
-        """`pegboard token`."""
+        """Return the command `pegboard token`."""
         lasting = {
             "type": _seconds,
             "default": 3600,
@@ -122,14 +122,14 @@ class WorkerPlugin(Plugin):
 
     @hookimpl
     def register_authenticators(self) -> Iterable[Authenticator]:
-        """Callers with a token of the secret."""
+        """Return the authenticator for tokens of the secret."""
         from pegboard_plugins.worker.jwt_authenticator import WorkerAuthenticator
 
         return [WorkerAuthenticator(self.config)] if self.config.secret else []
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:
-        """Health, tools, invoking them, and resources."""
+        """Return the routes for health, tools, calls and resources."""
         if not self.config.secret:
             logger.warning("not served: it needs a secret where it asks for no tokens, too; set ARCADE_WORKER_SECRET")
             return []

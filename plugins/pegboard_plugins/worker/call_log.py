@@ -1,4 +1,4 @@
-"""What a tool says while it runs, as the logs of its answer; secrets are masked in it."""
+"""Log messages and progress of one call, for its response. Secrets are masked."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _LEVELS = {"debug": "debug", "info": "info", "notice": "info", "warning": "warni
 
 
 class CallLog:
-    """Hears one call.
+    """The log of one call.
 
     Attributes:
-        entries: what was said, in order, None where nothing was.
+        entries: the messages in order, None if there are none.
     """
 
     def __init__(self, tool: Tool) -> None:
@@ -25,7 +25,7 @@ class CallLog:
         self._repeated = None if tool.deprecated is None else f"{tool.name} is deprecated: {tool.deprecated}"
 
     def hear(self, method: str, params: dict[str, Any]) -> None:
-        """Take a notification of the call; progress that says nothing has no place."""
+        """Add a log message or a progress message. Progress without a message is dropped."""
         if method == "notifications/message" and params["data"] != self._repeated:
             self._add(_text(params["data"]), _LEVELS.get(params["level"], "error"))
         elif method == "notifications/progress" and params.get("message"):
@@ -33,7 +33,7 @@ class CallLog:
 
     @property
     def entries(self) -> list[dict[str, Any]] | None:
-        """What was said."""
+        """The messages in order, None if there are none."""
         return self._entries or None
 
     def _add(self, message: str, level: str, subtype: str | None = None) -> None:

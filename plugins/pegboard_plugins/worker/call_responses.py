@@ -1,4 +1,4 @@
-"""What a call came to, as a ToolCallResponse."""
+"""Outcomes of calls as ToolCallResponses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_DETAILS = "(no details provided)"
 
 
 class CallResponses:
-    """Writes answers, as the settings have it."""
+    """A builder of ToolCallResponses."""
 
     def __init__(self, config: WorkerConfig) -> None:
         self._config = config
@@ -24,7 +24,7 @@ class CallResponses:
     def response(
         self, tool: Tool, outcome: Outcome, execution_id: str | None, duration: float, logs: list[dict[str, Any]] | None
     ) -> dict[str, Any]:
-        """A ToolCallResponse; `duration` in milliseconds."""
+        """Return a ToolCallResponse; `duration` is in milliseconds."""
         output = self._output(tool, outcome)
         now = datetime.now() if self._config.zoneless_times else datetime.now(UTC)  # noqa: DTZ005 - as it was
         return {
@@ -85,7 +85,7 @@ class CallResponses:
 def _payload(
     message: str, kind: str, extra: Any = None, error_id: str | None = None, *, can_retry: Any = False, **more: Any
 ) -> dict[str, Any]:
-    """A ToolCallError."""
+    """Return a ToolCallError."""
     known = {**(extra or {}), **({"error_id": error_id} if error_id is not None else {})}
     return {
         "message": message,
@@ -105,12 +105,12 @@ def _worded(kind: str, name: str, tool: Tool, message: str) -> str:
 
 
 def _text(result: ToolResult) -> str:
-    """What a result says in words."""
+    """Return the text blocks of a result."""
     return "\n".join(block.text for block in result.content or () if isinstance(block, TextContent))
 
 
 def _wanted(failure: Failure) -> dict[str, Any] | None:
-    """The authorization that a person has to give, None where none is missing."""
+    """Return the missing authorization, or None if none is missing."""
     error = failure.error
     if not isinstance(error, AuthorizationRequiredError):
         return None

@@ -1,6 +1,6 @@
-"""Content as the worker protocol carries it: text as text, anything else as JSON after the manner of MCP.
+"""Content in the worker protocol: text as a string, other content as JSON like that of MCP.
 
-Members with nothing to say are left out.
+Members without a value are omitted.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from pegboard.types import Resource
 
 
 def content_value(blocks: Sequence[Content]) -> Any:
-    """The value of a result that is content: one text where it is nothing but texts, else a list of blocks."""
+    """Return content as the value of a result: one string if all blocks are text, otherwise a list of blocks."""
     if all(isinstance(block, TextContent) for block in blocks):
         return "\n".join(block.text for block in blocks if isinstance(block, TextContent))
     return [_block(block) for block in blocks]
 
 
 def resource_contents(part: ResourceContents) -> dict[str, Any]:
-    """One part of what a resource holds."""
+    """Return one part of the contents of a resource."""
     members: dict[str, Any] = {"uri": part.uri, "mimeType": part.mime_type}
     if isinstance(part.content, str):
         members["text"] = part.content
@@ -32,7 +32,7 @@ def resource_contents(part: ResourceContents) -> dict[str, Any]:
 
 
 def listed_resource(resource: Any) -> dict[str, Any]:
-    """A resource of a list."""
+    """Return a resource as an item of a list."""
     assert isinstance(resource, Resource)
     members = {
         "uri": resource.uri,

@@ -1,4 +1,4 @@
-"""The worker's routes: each request becomes a call of the host, and its outcome the protocol's answer."""
+"""The handlers of the worker's routes. Each calls the host and returns the outcome as a response."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _CLIENT = Client("worker")
 
 
 class ToolIndex(NamedTuple):
-    """What there is to call, at one moment.
+    """The tools at one moment.
 
     Attributes:
-        by_name: the tools by the names of their toolkits and their own, both folded.
-        listed: the definitions of all, as JSON.
+        by_name: tools by the casefolded names of their toolkit and their own.
+        listed: the definitions of all tools, as JSON.
     """
 
     by_name: dict[tuple[str, str], list[Tool]]
@@ -39,7 +39,7 @@ class ToolIndex(NamedTuple):
 
 
 class WorkerHandlers:
-    """Answers the worker's routes.
+    """The handlers of the worker's routes.
 
     Args:
         config: the plugin's settings.
@@ -53,16 +53,16 @@ class WorkerHandlers:
         self._watching = False
 
     async def health(self, request: Request, host: ProtocolContext) -> Response:
-        """`GET /worker/health`: open to everybody."""
+        """Handle `GET /worker/health`. No token is needed."""
         count = sum(map(len, (await self._known(host)).by_name.values()))
         return _json({"status": "ok", "tool_count": str(count)})
 
     async def tools(self, request: Request, host: ProtocolContext) -> Response:
-        """`GET /worker/tools`: every tool."""
+        """Handle `GET /worker/tools`: return the definitions of all tools."""
         return Response(200, (await self._known(host)).listed)
 
     async def invoke(self, request: Request, host: ProtocolContext) -> Response:
-        """`POST /worker/tools/invoke`: call a tool. A tool that fails is answered with 200 as well."""
+        """Handle `POST /worker/tools/invoke`: call a tool. The status is 200 even if the tool fails."""
         try:
             asked = read_body(request, ToolCallRequest)
         except InvalidRequestError as error:
@@ -89,7 +89,7 @@ class WorkerHandlers:
         return _json(self._outputs.response(tool, outcome, asked.execution_id, duration, logs.entries))
 
     async def list_resources(self, request: Request, host: ProtocolContext) -> Response:
-        """`POST /worker/resources/list`: a page of them."""
+        """Handle `POST /worker/resources/list`: return one page of resources."""
         try:
             asked = read_body(request, ListRequest)
         except InvalidRequestError as error:
@@ -104,7 +104,7 @@ class WorkerHandlers:
         return _json(page)
 
     async def read_resource(self, request: Request, host: ProtocolContext) -> Response:
-        """`POST /worker/resources/read`: what one holds."""
+        """Handle `POST /worker/resources/read`: return the contents of a resource."""
         try:
             asked = read_body(request, ReadRequest)
         except InvalidRequestError as error:
@@ -117,7 +117,7 @@ class WorkerHandlers:
     # --- which tool ---
 
     async def _find(self, asked: ToolCallRequest, host: ProtocolContext) -> Tool | None:
-        """The tool that a caller means; the first of any version where they name none."""
+        """Return the requested tool, or the first version of it if the request names no version."""
         wanted = asked.tool
         known = await self._known(host)
         found = known.by_name.get((wanted.toolkit.casefold(), wanted.name.casefold()), ())
@@ -125,7 +125,7 @@ class WorkerHandlers:
         return next((one for one in found if version is None or (one.version or "").casefold() == version), None)
 
     async def _unknown(self, asked: ToolCallRequest, request: Request, host: ProtocolContext) -> Response:
-        """Refuse a call of a tool that is not there. Middleware sees the call: it may keep records."""
+        """Refuse a call of an unknown tool. Middleware sees the call, so that it can be recorded."""
         params = {"name": f"{asked.tool.toolkit}.{asked.tool.name}", "arguments": asked.inputs or {}}
         await host.dispatch(_call("tools/call", params, request)._replace(request_id=asked.execution_id))
         if self._config.unknown_tool == "internal_error":
@@ -134,7 +134,7 @@ class WorkerHandlers:
         return _error(404, INVALID_PARAMS, f"Unknown tool: {asked.tool.toolkit}.{asked.tool.name}{version}")
 
     async def _known(self, host: ProtocolContext) -> ToolIndex:
-        """What there is to call, kept until it changes."""
+        """Return the current tools. They are cached until tools change."""
         if not self._watching:
             self._watching = True
             host.watch(self._forget)
@@ -164,7 +164,7 @@ def _made(tools: list[Tool]) -> ToolIndex:
 
 
 def method_not_allowed(allowed: str) -> RouteHandler:
-    """What answers any other method than this one."""
+    """Return a handler that refuses a request with 405."""
     refusal = Response(405, encode({"detail": "Method Not Allowed"}), headers={"Allow": allowed})
 
     async def refuse(request: Request, host: ProtocolContext) -> Response:

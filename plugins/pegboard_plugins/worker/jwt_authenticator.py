@@ -1,4 +1,4 @@
-"""Who may ask the worker: callers with a JSON Web Token of the shared secret (HS256, RFC 7519)."""
+"""The authenticator of the worker: callers with a JSON Web Token of the shared secret (HS256, RFC 7519)."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ logger = logging.getLogger("pegboard.plugins.worker")
 AUDIENCE = "worker"
 _VERSION = "1"
 ENGINE = Caller(client_id="worker", service=True)
-"""The caller of every request with a token; the request names the user."""
+"""The caller of every request with a token. The request names the user."""
 _UNCHECKED = Caller(client_id="worker")
-"""The caller of every request where tokens are not checked."""
+"""The caller of every request if tokens are not checked."""
 
 _MAX_KEPT_TOKENS = 1000
-"""How many tokens that were good are remembered, so that they need no checking again."""
+"""The number of valid tokens that are remembered and not checked again."""
 
 
 class WorkerAuthenticator:
     """The authenticator of the worker's routes.
 
     Attributes:
-        only_local: why it is good for this machine alone, None where others may come in.
-        needs_token: callers send a token.
+        only_local: the reason to admit callers on this machine only, None if there is none.
+        needs_token: True if callers need a token.
     """
 
     policy = "worker"
@@ -47,7 +47,7 @@ class WorkerAuthenticator:
         self.needs_token = not config.auth_disabled
 
     async def authenticate(self, request: Request) -> Caller | Response:
-        """Let in who brings a token that is in order (RFC 6750, section 2.1)."""
+        """Return the caller of a valid token, or a refusal (RFC 6750, section 2.1)."""
         if self._config.auth_disabled:
             return _UNCHECKED
         token = self._scheme.token(request)
@@ -57,7 +57,7 @@ class WorkerAuthenticator:
         return ENGINE if complaint is None else _refused(f"Invalid token. Error: {complaint}")
 
     def _complaint(self, token: str) -> str | None:
-        """What is wrong with a token; None for one that is in order."""
+        """Return the problem of a token, or None if it is valid."""
         digest = sha256(token.encode("utf-8", "surrogateescape")).digest()
         if self._ends.get(digest, 0) > time() - self._config.leeway_seconds:
             return None
@@ -72,7 +72,7 @@ class WorkerAuthenticator:
         return None
 
     def _claims(self, token: str) -> Mapping[str, Any] | str:
-        """What a token says, or why nobody should believe it."""
+        """Return the claims of a token, or its problem."""
         import jwt
 
         try:
@@ -90,7 +90,7 @@ class WorkerAuthenticator:
 
 
 def create_token(secret: str, seconds: int) -> str:
-    """A token that is good for so many seconds."""
+    """Return a token that is valid for `seconds`."""
     import jwt
 
     now = int(time())

@@ -1,4 +1,4 @@
-"""What callers of the worker send."""
+"""Models of the bodies of requests."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class InvalidRequestError(Exception):
-    """A body is not what it should be; the message tells the caller."""
+    """The body of a request is invalid. The message is for the caller."""
 
 
 class ToolReference(BaseModel):
-    """Which tool is meant; names in any case, every version where there is none."""
+    """The tool to call. Names match in any case. Without a version every version matches."""
 
     name: str
     toolkit: str
@@ -27,21 +27,21 @@ class ToolReference(BaseModel):
 
 
 class SuppliedAuthorization(BaseModel):
-    """The token that the tool is to use."""
+    """The token for the tool."""
 
     token: str | None = None
     user_info: dict[str, Any] = Field(default_factory=dict)
 
 
 class KeyValue(BaseModel):
-    """A secret, or one piece of metadata."""
+    """A secret, or a piece of metadata."""
 
     key: str
     value: str
 
 
 class ToolContext(BaseModel):
-    """What the caller brings for the tool."""
+    """The token, secrets and metadata that the caller supplies."""
 
     authorization: SuppliedAuthorization | None = None
     secrets: list[KeyValue] | None = None
@@ -49,14 +49,14 @@ class ToolContext(BaseModel):
     user_id: str | None = None
 
     def supplied(self, *, lenient: bool) -> Supplied:
-        """The same for the host; lenient where what a tool requires and nobody has is no reason to refuse the call."""
+        """Return the context for the host. With `lenient`, missing requirements do not refuse the call."""
         own = self.authorization
         token = Authorization(own.token, own.user_info) if own is not None and own.token else None
         return Supplied(token, _by_key(self.secrets), _by_key(self.metadata), self.user_id, lenient)
 
 
 class ToolCallRequest(BaseModel):
-    """A call of a tool. Members that nobody knows are ignored."""
+    """A call of a tool. Unknown members are ignored."""
 
     run_id: str | None = None
     execution_id: str | None = None
@@ -67,22 +67,22 @@ class ToolCallRequest(BaseModel):
 
 
 class ListRequest(BaseModel):
-    """A page of the list of resources."""
+    """A request for a page of resources."""
 
     cursor: str | None = None
 
 
 class ReadRequest(BaseModel):
-    """Which resource is read."""
+    """A request for the contents of a resource."""
 
     uri: str
 
 
 def read_body(request: Request, model: type[Model]) -> Model:
-    """The body of a request.
+    """Return the body of a request as a model.
 
     Raises:
-        InvalidRequestError: it is no JSON object, or none of this kind.
+        InvalidRequestError: the body is not a JSON object, or does not fit the model.
     """
     try:
         body = decode(request.body)

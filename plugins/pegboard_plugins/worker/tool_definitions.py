@@ -1,4 +1,4 @@
-"""Tools as the worker protocol lists them: every member there, null where there is nothing to say."""
+"""Tools as ToolDefinitions. Members without a value are null."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _INFERRABLE = "x-inferrable"
 
 
 def pascal(name: str) -> str:
-    """A name as the protocol writes it: `list_issues` is `ListIssues`; other separators stay."""
+    """Return a name in Pascal case, `ListIssues` for `list_issues`. Other separators are kept."""
     return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
 def tool_definition(tool: Tool) -> dict[str, Any]:
-    """A ToolDefinition."""
+    """Return the ToolDefinition of a tool."""
     toolkit, name = pascal(re.sub(r"[-\s.]+", "_", tool.owner)), pascal(tool.own_name)
     return {
         "name": name,
@@ -58,7 +58,7 @@ def _parameters(schema: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def result_schema(tool: Tool) -> ValueSchema | None:
-    """What a tool gives, None for nothing at all."""
+    """Return the value schema of a tool's result, or None if the tool returns nothing."""
     if tool.output_schema is not None:
         return value_schema_of(tool.output_schema, tool.output_schema)
     if tool.gives == "nothing":

@@ -1,6 +1,7 @@
-"""JSON Schemas as the worker protocol's value schemas. What those cannot say is widened: nothing that fits is left out.
+"""Value schemas for JSON Schemas.
 
-A value schema of type "json" without properties is any JSON value.
+A value schema can express less than a JSON Schema. It accepts every value that the JSON Schema accepts, and may accept
+more. A value schema of type "json" without properties accepts any JSON value.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from urllib.parse import unquote
 _PLAIN = {"string": "string", "integer": "integer", "number": "number", "boolean": "boolean"}
 _MAX_DEPTH = 20
 _MAX_SCHEMAS = 2000
-"""How deep, and how far in all, a schema is followed; what lies beyond may be anything. Types that hold each other
-would make it grow without measure."""
+"""How deep, and how many schemas in all, are followed. Recursive types would grow without limit; beyond the limits any
+value is accepted.
+"""
 _NULL = {"type": "null"}
 
 
@@ -22,12 +24,12 @@ class ValueSchema(NamedTuple):
 
     Attributes:
         type: "string", "integer", "number", "boolean", "array" or "json".
-        enum: the texts that it may be, None for any.
-        properties: of an object whose members are known, None of anything else.
-        required: the members that must be there.
-        items: of an array.
-        nullable: null will do as well.
-        description: what it is.
+        enum: the accepted strings, None for any.
+        properties: the members of an object, None for other types and for any JSON value.
+        required: the names of required members.
+        items: the schema of an array's items.
+        nullable: True if null is accepted too.
+        description: the description.
     """
 
     type: str = "json"
@@ -39,7 +41,7 @@ class ValueSchema(NamedTuple):
     description: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As it goes out, every member there."""
+        """Return the schema as JSON, with every member."""
         inner = self.items
         return {
             "val_type": self.type,
@@ -58,11 +60,11 @@ ANY_JSON = ValueSchema()
 
 
 def value_schema_of(schema: Any, root: Mapping[str, Any]) -> ValueSchema:
-    """What a JSON Schema comes to.
+    """Return the value schema for a JSON Schema.
 
     Args:
-        schema: the schema.
-        root: the schema that its references point into.
+        schema: the JSON Schema.
+        root: the document that its references point into.
     """
     return _Reader(root).read(schema)
 
@@ -97,7 +99,7 @@ class _Reader:
         return found._replace(description=description) if isinstance(description, str) else found
 
     def _most_telling(self, schema: Mapping[str, Any]) -> ValueSchema:
-        """The first part of a schema that says something; each part lets through all that the whole does."""
+        """Return the value schema of the first keyword that restricts the value. Each keyword alone accepts enough."""
         if self._old and "$ref" in schema:  # which hides what stands beside it
             return self._reference(schema) or ANY_JSON
         said = ANY_JSON
@@ -170,7 +172,7 @@ class _Reader:
 
 
 def _at(root: Mapping[str, Any], reference: str) -> Any:
-    """What a JSON pointer within the schema points to (RFC 6901), None where it leads nowhere, or is none."""
+    """Return the target of a JSON pointer (RFC 6901), or None if there is none."""
     path, *parts = unquote(reference).split("/")
     if path != "#":
         return None
@@ -199,7 +201,7 @@ def _single(value: Any) -> ValueSchema:
 
 
 def _union(options: Sequence[ValueSchema]) -> ValueSchema:
-    """What lets through all that any of them does."""
+    """Return a schema that accepts every value that one of the options accepts."""
     if not options:
         return ANY_JSON
     nullable = any(one.nullable for one in options)
