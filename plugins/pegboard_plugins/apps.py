@@ -67,7 +67,7 @@ class AppsPlugin(Plugin):
         if entries is None:
             return part
         if part.mime_type != UI_MIME_TYPE:
-            raise ValueError(f"{part.uri} came as {part.mime_type!r}; interfaces are {UI_MIME_TYPE!r}")
+            raise ValueError(f"{part.uri} has the MIME type {part.mime_type!r}: interfaces need {UI_MIME_TYPE!r}")
         return part._replace(meta={**(part.meta or {}), **entries} or None)
 
 
@@ -81,22 +81,22 @@ def ui_metadata(item: Tool | Resource, said: Any, resources: Mapping[str, Resour
         if item.uri.startswith(UI_SCHEME):
             return _resource(item, ResourceUi() if said is None else said)
         if said is not None:
-            raise ToolDefinitionError(f"only resources at {UI_SCHEME} are interfaces")
+            raise ToolDefinitionError(f"ui= is for resources at {UI_SCHEME} only")
         return None
     return None if said is None else _tool(ToolUi(said) if isinstance(said, str) else said, resources)
 
 
 def _tool(ui: Any, resources: Mapping[str, Resource]) -> dict[str, Any]:
     if not isinstance(ui, ToolUi):
-        raise ToolDefinitionError(f"its ui is {ui!r}, neither a URI nor a ToolUi")
+        raise ToolDefinitionError(f"invalid ui {ui!r}: use a URI or a ToolUi")
     visibility = list(ui.visibility)
     if not visibility or not all(audience in AUDIENCES for audience in visibility):
-        raise ToolDefinitionError(f"the visibility of its ui is {visibility}; there are: {', '.join(AUDIENCES)}")
+        raise ToolDefinitionError(f"invalid visibility {visibility} of its ui: choose from {', '.join(AUDIENCES)}")
     meta: dict[str, Any] = {"visibility": visibility}
     if ui.resource_uri is not None:
         if not str(ui.resource_uri).startswith(UI_SCHEME) or ui.resource_uri not in resources:
             raise ToolDefinitionError(
-                f"its ui is {ui.resource_uri!r}, but no {UI_SCHEME} resource of this URI is there"
+                f"its ui {ui.resource_uri!r} does not exist: register a {UI_SCHEME} resource with this URI"
             )
         meta = {"resourceUri": ui.resource_uri, **meta}
     return {"ui": meta}
@@ -104,12 +104,12 @@ def _tool(ui: Any, resources: Mapping[str, Resource]) -> dict[str, Any]:
 
 def _resource(resource: Resource, ui: Any) -> dict[str, Any]:
     if resource.mime_type != UI_MIME_TYPE:
-        raise ToolDefinitionError(f"its MIME type is {resource.mime_type!r}; that of interfaces is {UI_MIME_TYPE!r}")
+        raise ToolDefinitionError(f"invalid MIME type {resource.mime_type!r}: interfaces need {UI_MIME_TYPE!r}")
     if not isinstance(ui, ResourceUi):
-        raise ToolDefinitionError(f"its ui is {ui!r}, no ResourceUi")
+        raise ToolDefinitionError(f"invalid ui {ui!r}: use a ResourceUi")
     csp = {member: _origins(field, getattr(ui, field)) for field, member in _DOMAINS.items() if getattr(ui, field)}
     if unknown := [name for name in ui.permissions if name not in PERMISSIONS]:
-        raise ToolDefinitionError(f"its ui asks for {unknown[0]!r}; there are: {', '.join(PERMISSIONS)}")
+        raise ToolDefinitionError(f"unknown permission {unknown[0]!r} of its ui: choose from {', '.join(PERMISSIONS)}")
     members = {
         "csp": csp or None,
         "permissions": {name: {} for name in ui.permissions} or None,
@@ -122,14 +122,16 @@ def _resource(resource: Resource, ui: Any) -> dict[str, Any]:
 
 def _origins(field: str, origins: Sequence[str]) -> list[str]:
     if isinstance(origins, str):
-        raise ToolDefinitionError(f"the {field} of its ui is one text, not a list")
+        raise ToolDefinitionError(f"the {field} of its ui must be a list of strings")
     for origin in map(str, origins):
         if not re.fullmatch(_ORIGIN, origin):
-            raise ToolDefinitionError(f"the {field} of its ui name {origin!r}, no origin such as https://example.com")
+            raise ToolDefinitionError(
+                f"invalid origin {origin!r} in {field} of its ui: use one such as https://example.com"
+            )
     return list(origins)
 
 
 def _of_type(kind: type, field: str, value: Any) -> Any:
     if value is not None and not isinstance(value, kind):
-        raise ToolDefinitionError(f"the {field} of its ui is {value!r}, not {kind.__name__}")
+        raise ToolDefinitionError(f"the {field} of its ui must be {kind.__name__}, not {value!r}")
     return value

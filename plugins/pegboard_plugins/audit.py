@@ -164,7 +164,7 @@ class Audit(Middleware):
     async def _recorded(self, call: Call, call_next: CallNext) -> Outcome:
         if self._config.required and not self._write_kept():
             raise FatalToolError(
-                "This server refuses calls, as it cannot keep a record of them. Tell the person: its operator must "
+                "This server refuses calls because it cannot record them. Tell the person that the operator must "
                 "make room for the audit file."
             )
         began, started = time.time(), time.perf_counter()
@@ -178,7 +178,7 @@ class Audit(Middleware):
             await self._keep(self._line(record, *_told(error), started))
             raise
         if not await self._keep(self._line(record, *_ended(outcome), started)) and self._config.required:
-            raise FatalToolError("The call has ended, but no record of it could be kept, so its result is withheld.")
+            raise FatalToolError("The call ended, but it could not be recorded. Its result is withheld.")
         return outcome
 
     def _record(self, call: Call, began: float) -> dict[str, Any]:
@@ -207,7 +207,7 @@ class Audit(Middleware):
         ended = {"outcome": outcome, "error": error, "duration_ms": round((time.perf_counter() - started) * 1000, 3)}
         line = {name: value for name, value in {**record, **ended}.items() if value is not None}
         text = encode(line)
-        # readers take some characters for line breaks, and terminals obey others: JSON has escapes for them
+        # escape characters that readers take for line breaks, or terminals for commands
         return text if text.decode().isprintable() else json.dumps(line, separators=(",", ":")).encode()
 
     # --- the file

@@ -52,8 +52,8 @@ class AuthTokenConfig(PluginConfig):
     """`[plugins.auth_token]`.
 
     Attributes:
-        token: the bearer token of a single caller; `{ env = "NAME" }` takes it from a variable. A token of fewer than 32
-            characters admits callers on this machine only.
+        token: the bearer token of a single caller; `{ env = "NAME" }` takes it from a variable. A token of fewer than
+            32 characters admits callers on this machine only.
         subject: the name of that caller in sessions, limits and logs.
         scopes: the scopes of that token.
         callers: more callers, each in its own section with `token`, `subject` and `scopes`.
@@ -78,9 +78,9 @@ class AuthTokenConfig(PluginConfig):
     def _has_tokens(self) -> Self:
         tokens = [one.token.get_secret_value() for one in self.named.values()]
         if not tokens:
-            raise ValueError('it needs a token, such as token = { env = "MY_TOKEN" }')
+            raise ValueError('missing token: set one, for example token = { env = "MY_TOKEN" }')
         if len(set(tokens)) < len(tokens):
-            raise ValueError("two callers have one token; whose it is must be certain")
+            raise ValueError("two callers have the same token: give each caller its own token")
         return self
 
     @property
@@ -96,7 +96,7 @@ class AuthTokenConfig(PluginConfig):
 
 def _checked(token: SecretStr) -> SecretStr:
     if not is_bearer_token(token.get_secret_value()):
-        raise ValueError("a token consists of letters, digits and -._~+/, with = at its end")
+        raise ValueError("invalid token: use letters, digits and -._~+/, with = only at the end")
     return token
 
 
@@ -154,6 +154,6 @@ def _only_local(config: AuthTokenConfig) -> str | None:
     if not weak:
         return None
     return (
-        f"tokens of [plugins.auth_token] are weak: {', '.join(weak)}; take {SECRET_BYTES} random characters or more, "
-        "such as those of `openssl rand -hex 32`"
+        f"tokens of [plugins.auth_token] are weak: {', '.join(weak)}; use {SECRET_BYTES} random characters or more, "
+        "for example from `openssl rand -hex 32`"
     )

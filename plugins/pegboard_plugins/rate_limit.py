@@ -164,7 +164,7 @@ class Buckets:
         now = self._clock()
         full = max(self._full.pop(key, now), now)
         wait = full - now - (rate.burst - 1) * rate.interval
-        if wait > 1e-6:  # less is but rounding
+        if wait > 1e-6:  # smaller values are rounding errors
             self._full[key] = full
             return wait
         self._full[key] = full + rate.interval
@@ -201,4 +201,9 @@ def _whose(call: Call) -> Hashable:
     caller = call.caller
     program = caller.client_id if caller.subject is None else None
     user = None if call.supplied is None else call.supplied.user_id
-    return caller.issuer, caller.subject, program, user and hash(user)  # of any length, and thousands are kept
+    return (
+        caller.issuer,
+        caller.subject,
+        program,
+        user and hash(user),
+    )  # a hash, because names may be long and thousands are kept

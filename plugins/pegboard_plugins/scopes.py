@@ -22,9 +22,9 @@ METHOD_BY_KIND: Mapping[ItemKind, str] = {
 }
 """The method that uses an item, by kind."""
 
-_ANSWERED = "name it under required_scopes of the plugin that checks tokens, for every request"
-_LISTED = "lists hold what a caller may use; guard {}"
-_SUBSCRIBED = "who may not read a resource hears nothing of it; guard resources/read"
+_ANSWERED = "use required_scopes of the plugin that checks tokens, which covers every request"
+_LISTED = "lists show only items that a caller may use; guard {}"
+_SUBSCRIBED = "a subscription needs the scopes of its resource; guard resources/read"
 _UNGUARDED = {
     **dict.fromkeys(("initialize", "ping", "server/discover", "logging/setLevel"), _ANSWERED),
     "tools/list": _LISTED.format("tools/call"),
@@ -68,9 +68,9 @@ class ScopesConfig(PluginConfig):
     def _are_scopes(cls, given: Scopes) -> Scopes:
         for name, scopes in given.items():
             if not scopes:
-                raise ValueError(f"{name!r} names no scope")
+                raise ValueError(f"{name!r} has no scopes: list at least one")
             if wrong := [one for one in scopes if not is_scope(one)]:
-                raise ValueError(f"{name!r} names {wrong[0]!r}, which is no scope (RFC 6749)")
+                raise ValueError(f"invalid scope {wrong[0]!r} of {name!r}: list scopes separately (RFC 6749)")
         return given
 
     @field_validator("methods")
@@ -80,7 +80,7 @@ class ScopesConfig(PluginConfig):
             if name in _UNGUARDED:
                 raise ValueError(f"{name} cannot be guarded: {_UNGUARDED[name]}")
             if name.startswith("notifications/"):
-                raise ValueError(f"{name} cannot be guarded: nothing answers a notification")
+                raise ValueError(f"{name} cannot be guarded: a notification has no response")
         return given
 
 
@@ -142,7 +142,7 @@ class ScopeGate(Gate):
         config: the rules.
     """
 
-    _known: ScopeTable  # nothing is allowed before there is anything
+    _known: ScopeTable  # no call is allowed before the first inventory
 
     def __init__(self, config: ScopesConfig) -> None:
         self._methods = {name: frozenset(scopes) for name, scopes in config.methods.items()}
@@ -153,7 +153,7 @@ class ScopeGate(Gate):
             "prompts": _rules(config.prompts),
         }
 
-    # --- what is needed
+    # --- required scopes
 
     def assembled(self, inventory: Inventory) -> Iterable[str]:
         """Compute the scopes of each item, and return warnings about rules that match nothing."""
@@ -183,7 +183,8 @@ class ScopeGate(Gate):
     def needed(self, kind: ItemKind, name: str) -> frozenset[str] | None:
         """Return all scopes that an item requires, or None if it does not exist.
 
-        A URI requires the scopes of each template that may answer for it, and those of rules for the URI, encoded or decoded.
+        A URI requires the scopes of each template that may answer for it, and those of rules for the URI, both encoded
+        and decoded.
         """
         known = self._known
         if name in known.needed[kind]:
@@ -198,7 +199,7 @@ class ScopeGate(Gate):
         """Return all scopes that an item requires."""
         return self.needed(kind, name) or NO_SCOPES
 
-    # --- who may
+    # --- access
 
     def wants(self, call: Call) -> bool:
         """Return True if scopes matter for a call."""
@@ -210,7 +211,7 @@ class ScopeGate(Gate):
         return needed is not None and caller.allows(needed)
 
     def refusal(self, kind: ItemKind, name: str, call: Call) -> MCPError:
-        """Return the missing scopes to callers with a token, and an unknown name to other callers or for unknown items."""
+        """Return an error with the required scopes for callers with a token, and an unknown name for others."""
         needed = self.needed(kind, name)
         if needed is None or not call.caller.is_known:
             return super().refusal(kind, name, call)
@@ -255,14 +256,14 @@ class ScopeGate(Gate):
         """List the prompts that the caller may use."""
         return await (super().on_list_prompts(call, call_next) if self.wants(call) else call_next(call))
 
-    # --- names that fit nothing
+    # --- rules that match nothing
 
     def _unfitting(self, inventory: Inventory) -> Iterator[str]:
         things = (*inventory.tools.values(), *inventory.resources.values(), *inventory.prompts.values())
         yield from _unfitting("toolkits", "toolkit", self._toolkits, {thing.owner for thing in things})
         for kind in METHOD_BY_KIND:
             rules = self._rules[kind]
-            if kind == "resources":  # a URI of a template's is no name that is listed
+            if kind == "resources":  # URIs of templates are not listed
                 rules = [rule for rule in rules if not inventory.answering(rule.pattern.replace("*", "x"))]
             yield from _unfitting(kind, kind[:-1], rules, getattr(inventory, kind))
 
@@ -283,4 +284,4 @@ def _unfitting(key: str, what: str, rules: Iterable[Rule], names: Iterable[str])
 
             close = get_close_matches(rule.pattern, known, 1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
-            yield f"{key}: {rule.pattern!r} is the name of no {what}{hint}"
+            yield f"{key}: no {what} matches {rule.pattern!r}{hint}"

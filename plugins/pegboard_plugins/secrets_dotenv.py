@@ -58,8 +58,8 @@ class DotenvStore:
 
     Args:
         file: the file, None for no secrets.
-        named: True if the operator named the file. Another file may be missing, and is refused if other users can change
-            it.
+        named: True if the operator named the file. Another file may be missing, and is refused if other users can
+            change it.
     """
 
     name = "secrets_dotenv"
@@ -97,11 +97,11 @@ class DotenvStore:
             risk = others_can_change(path, os.fstat(file.fileno()))
             if risk and not self._named:
                 advice = "change its owner or permissions, or name it in [plugins.secrets_dotenv] file"
-                logger.warning("%s is refused, as %s, so no secret comes from it; %s", path, risk, advice)
+                logger.warning("%s is not used, because %s; %s", path, risk, advice)
                 return {}
             if risk:
                 logger.warning("%s: %s; change its owner or permissions", path, risk)
             from dotenv import dotenv_values
 
             self.files_read.append(path)
-            return dotenv_values(stream=file, interpolate=False)  # a secret may hold what looks like a variable
+            return dotenv_values(stream=file, interpolate=False)  # secrets may contain ${...}

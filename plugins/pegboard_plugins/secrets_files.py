@@ -24,8 +24,8 @@ class SecretsFilesConfig(PluginConfig):
     """`[plugins.secrets_files]`.
 
     Attributes:
-        directory: a folder with one file per secret, such as "/run/secrets". The name of the file is that of the secret.
-            A relative path is relative to the configuration file.
+        directory: a folder with one file per secret, such as "/run/secrets". The file has the name of the secret. A
+            relative path is relative to the configuration file.
     """
 
     directory: Annotated[str | None, WidensAccess("gives files of this folder to tools as secrets")] = None
@@ -91,10 +91,10 @@ class FileStore:
         try:
             path = (self._directory / name).resolve(strict=True)
             inside = path.is_relative_to(self._directory.resolve())
-        except (OSError, ValueError):  # no such file, or no such name
+        except (OSError, ValueError):  # the file does not exist, or the name is invalid
             return None
         if not inside:
-            logger.warning("%s leads out of %s, so no secret comes from it", self._directory / name, self._directory)
+            logger.warning("%s leads out of %s, so it is not used", self._directory / name, self._directory)
             return None
         return path
 
@@ -121,11 +121,11 @@ def _text(path: Path) -> tuple[str, int]:
         ValueError: the file does not contain a secret. The message does not contain the content.
     """
     if "\0" in str(path):
-        raise ValueError("this is no path")
+        raise ValueError("the path is invalid")
     with open(path, "rb", opener=_without_waiting) as file:
         mode = os.fstat(file.fileno()).st_mode
         if not stat.S_ISREG(mode):
-            raise ValueError("it is no file")
+            raise ValueError("it is not a regular file")
         data = file.read(MAX_SECRET_BYTES + 1)
     if len(data) > MAX_SECRET_BYTES:
         raise ValueError(f"it has more than {MAX_SECRET_BYTES} bytes")
@@ -142,6 +142,6 @@ def _without_waiting(path: str, flags: int) -> int:
 
 def _remark(called: str, mode: int) -> None:
     if mode & stat.S_IWOTH:
-        logger.warning("%s holds a secret, and everybody on this machine may write to it", called)
+        logger.warning("%s holds a secret, but every user of this machine may write to it", called)
     elif mode & stat.S_IROTH:
-        logger.info("%s holds a secret, and everybody on this machine may read it", called)
+        logger.info("%s holds a secret, but every user of this machine may read it", called)

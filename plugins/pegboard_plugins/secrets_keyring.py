@@ -62,8 +62,8 @@ class KeyringStore:
         except ImportError:
             self._give_up("the library is not installed; install it with: pip install keyring")
         except TimeoutError:
-            self._give_up(f"it gave no answer in {self._timeout:g} seconds; it may wait to be unlocked")
-        except Exception as error:  # noqa: BLE001 - back ends raise what they like
+            self._give_up(f"no response in {self._timeout:g} seconds; it may be locked")
+        except Exception as error:  # noqa: BLE001 - back ends raise any exception
             self._give_up(f"{type(error).__name__}: {' '.join(str(error).split())}")
         return None
 
@@ -96,7 +96,7 @@ def _within(seconds: float, ask: Callable[[], str | None]) -> str | None:
     def run() -> None:
         try:
             given.append(ask())
-        except BaseException as error:  # noqa: BLE001 - raised again in the thread that asked
+        except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
             raised.append(error)
         finally:
             done.set()

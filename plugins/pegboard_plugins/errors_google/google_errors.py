@@ -17,13 +17,13 @@ _ERRORS = "googleapiclient.errors"
 _AUTH = "google.auth.exceptions"
 _LIMITED = {"rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED", "RESOURCE_EXHAUSTED"}
 _UNMAPPED = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED
-_UNREADABLE = "Google sent an answer that cannot be read."
+_UNREADABLE = "Google sent a response that cannot be read."
 _CLIENTS = (
-    ("UnknownApiNameOrVersion", 404, "Google has no API of the name and version that the tool asks for."),
-    ("UnacceptableMimeTypeError", 400, "Google does not take media of this type here."),
-    ("MediaUploadSizeError", 400, "The media are larger than Google takes here."),
-    ("InvalidChunkSizeError", 400, "The tool's upload has a chunk size that Google does not take."),
-    ("InvalidNotificationError", 400, "The tool was given a notification that is not one of Google's."),
+    ("UnknownApiNameOrVersion", 404, "Google has no API of the name and version that the tool requests."),
+    ("UnacceptableMimeTypeError", 400, "Google does not accept media of this type."),
+    ("MediaUploadSizeError", 400, "The media are larger than Google accepts."),
+    ("InvalidChunkSizeError", 400, "The tool's upload has a chunk size that Google does not accept."),
+    ("InvalidNotificationError", 400, "The tool received a notification that is not from Google."),
 )
 """Exceptions that the client raises itself: the class, the equivalent status, and the message for the caller."""
 
@@ -45,10 +45,10 @@ def map_google_error(error: Any, slug: str) -> ToolRuntimeError | None:
 
 def _answered(error: Any, google: Upstream) -> ToolRuntimeError:
     status = getattr(error.resp, "status", None)
-    if not isinstance(status, int):  # a batch that the client itself refuses
+    if not isinstance(status, int):  # the client refused a batch
         return google.unsent(error)
     url = getattr(error, "uri", None)
-    if status < 300:  # a batch's answer that is no batch
+    if status < 300:  # the response to a batch is not a batch
         return google.unanswered(error, _UNREADABLE, kind=_UNMAPPED, url=url)
     told = _told(error.content)
     words = list(_words(told))

@@ -41,7 +41,7 @@ def map_graphql_error(error: Any, slug: str) -> ToolRuntimeError | None:
         return service.unanswered(error, method=method, url=url)
     if instance_of(error, _ERRORS, "TransportProtocolError"):
         kind = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNREACHABLE
-        return service.unanswered(error, "The GraphQL service sent an answer that is no GraphQL.", kind=kind)
+        return service.unanswered(error, "The GraphQL service sent a response that is not GraphQL.", kind=kind)
     return service.unsent(error) if instance_of(error, _ERRORS, "TransportError") else None
 
 

@@ -87,7 +87,7 @@ _LIBRARIES: dict[str, Rules] = {
     "urllib3.exceptions": (
         (Cause.REQUEST, ("LocationValueError",)),
         (Cause.INSECURE, ("SSLError",)),
-        (Cause.UNREACHABLE, ("NewConnectionError",)),  # of some versions a timeout by its bases
+        (Cause.UNREACHABLE, ("NewConnectionError",)),  # a subclass of a timeout in some versions
         (Cause.TIMEOUT, ("TimeoutError",)),
         (Cause.UNREADABLE, ("DecodeError", "InvalidHeader", "HeaderParsingError")),
         (Cause.REDIRECTS, ("ResponseError",)),
@@ -166,9 +166,9 @@ def _answer(error: Any, attribute: str) -> ErrorResponse | None:
     if type(status) is not int or not 100 <= status <= 599:
         return None
     if _by_class(error) not in (None, Cause.OTHER, Cause.UNREACHABLE) and status < 400:
-        return None  # the failure is not the status: redirections without end, a type that was not expected
+        return None  # the status is not the failure: endless redirects, an unexpected type
     if instance_of(error.__cause__, "aiohttp.http_exceptions", "HttpProcessingError"):
-        return None  # the library's own number for an answer that is no HTTP
+        return None  # the library's own status for a response that is not HTTP
     return ErrorResponse(status, getattr(source, "headers", None) or {}, *_request(error))
 
 
@@ -186,7 +186,7 @@ def _request(error: Any) -> tuple[str | None, str | None]:
 def _attribute(owner: Any, name: str) -> Any:
     try:
         return getattr(owner, name, None)
-    except RuntimeError:  # httpx: the request has not been set
+    except RuntimeError:  # httpx raises it if there is no request
         return None
 
 

@@ -26,7 +26,7 @@ _SILENCE = {
     Cause.UNREADABLE: (
         ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED,
         True,
-        "The service sent an answer that cannot be read.",
+        "The service sent a response that cannot be read.",
     ),
     Cause.OTHER: (ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED, True, "The request to the service failed."),
 }

@@ -21,7 +21,7 @@ def map_microsoft_error(error: Any, slug: str) -> ToolRuntimeError | None:
         message = "Microsoft Graph's redirections lead nowhere."
         return graph.unanswered(error, message, kind=_UNMAPPED, can_retry=False)
     if instance_of(error, _HTTP, "ResponseError", "DeserializationError"):
-        return graph.unanswered(error, "Microsoft Graph sent an answer that cannot be read.", kind=_UNMAPPED)
+        return graph.unanswered(error, "Microsoft Graph sent a response that cannot be read.", kind=_UNMAPPED)
     if instance_of(error, _HTTP, "KiotaHTTPXError"):
         return graph.unsent(error)
     if instance_of(error, "kiota_authentication_azure._exceptions", "KiotaAuthenticationError"):
@@ -33,6 +33,6 @@ def _answered(error: Any, graph: Upstream) -> ToolRuntimeError:
     word = getattr(getattr(error, "error", None), "code", None)
     status = error.response_status_code
     if status is None:
-        return graph.unanswered(error, "Microsoft Graph sent an answer that cannot be read.", kind=_UNMAPPED)
+        return graph.unanswered(error, "Microsoft Graph sent a response that cannot be read.", kind=_UNMAPPED)
     limited = status == 503 and word in _LIMITED
     return graph.answered(error, status, error.response_headers or {}, code=word, limited=limited)

@@ -26,10 +26,10 @@ _STATUS_OF = {
 """Error codes by the equivalent status. `..._not_found` is 404, every other code is 400."""
 
 _CLIENTS = (
-    ("BotUserAccessError", 403, "Slack wants a user's token for this, and the tool has a bot's."),
+    ("BotUserAccessError", 403, "Slack requires a user token for this, but the tool has a bot token."),
     ("SlackRequestError", 400, "Slack's client refuses the tool's request: something in it is missing or wrong."),
-    ("SlackObjectFormationError", 400, "Slack's client refuses what the tool made: a part of it is not well formed."),
-    ("SlackClientConfigurationError", 400, "The tool's client of Slack is configured wrongly."),
+    ("SlackObjectFormationError", 400, "Slack's client refuses an object that the tool made: it is malformed."),
+    ("SlackClientConfigurationError", 400, "The tool's Slack client is configured wrongly."),
     ("SlackClientNotConnectedError", 503, "The tool's connection to Slack is closed."),
 )
 """Exceptions that the client raises itself: the class, the equivalent status, and the message for the caller."""
@@ -55,7 +55,7 @@ def _answered(error: Exception, response: Any, slack: Upstream) -> ToolRuntimeEr
     method, url = _text(response, "http_verb", "method"), _text(response, "api_url", "url")
     if status < 400 and word is None:
         kind = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED
-        return slack.unanswered(error, "Slack sent an answer that cannot be read.", kind=kind, method=method, url=url)
+        return slack.unanswered(error, "Slack sent a response that cannot be read.", kind=kind, method=method, url=url)
     if status < 400:
         status = _status_of(word or "")
     headers = getattr(response, "headers", None) or {}

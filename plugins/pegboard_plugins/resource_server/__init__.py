@@ -118,7 +118,7 @@ class ResourceServerConfig(PluginConfig):
     def _are_different(self) -> Self:
         issuers = [server.issuer for server in self.authorization_servers]
         if len(set(issuers)) < len(issuers):
-            raise ValueError("two authorization servers have one issuer")
+            raise ValueError("two authorization servers have the same issuer: list each issuer once")
         return self
 
     @property

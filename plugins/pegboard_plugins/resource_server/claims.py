@@ -73,7 +73,7 @@ def check_unbound(claims: Mapping[str, Any]) -> None:
         InvalidTokenError: the token is bound to a key (RFC 7800), such as one for DPoP (RFC 9449) or mutual TLS.
     """
     if claims.get("cnf") is not None:
-        raise InvalidTokenError("The token is bound to a key, of which there is no proof (cnf).")
+        raise InvalidTokenError("The token is bound to a key (cnf), which is not supported.")
 
 
 def caller_of(claims: Mapping[str, Any], subject: str, issuer: str, config: ResourceServerConfig) -> Caller:

@@ -44,7 +44,7 @@ async def fetch_keys(server: AuthorizationServer, seconds: float) -> list[Any]:
         raise FetchError(f"it took longer than {seconds:g} seconds") from None
     keys = document.get("keys") if isinstance(document, dict) else None
     if not isinstance(keys, list):
-        raise FetchError(f"{uri} is no key set")
+        raise FetchError(f"{uri} is not a key set")
     return keys
 
 
@@ -108,7 +108,7 @@ async def fetch(url: str, form: Mapping[str, str] | None = None, headers: Mappin
             session.request(method, url, data=form, allow_redirects=False) as response,
         ):
             if response.status != 200:
-                raise FetchError(f"{url} answers with {response.status}")
+                raise FetchError(f"{url} returned status {response.status}")
             body = b""
             async for chunk in response.content.iter_chunked(MAX_DOCUMENT_BYTES):
                 body += chunk
@@ -118,4 +118,4 @@ async def fetch(url: str, form: Mapping[str, str] | None = None, headers: Mappin
     except (aiohttp.ClientError, OSError) as error:
         raise FetchError(f"{url} cannot be reached: {type(error).__name__}") from None
     except (ValueError, RecursionError):
-        raise FetchError(f"{url} is no JSON") from None
+        raise FetchError(f"{url} is not JSON") from None

@@ -52,7 +52,7 @@ class FairLimit:
             if turn.cancelled():
                 self._forget(peer, turn)
             else:
-                self._leave(peer)  # the place came at the same moment
+                self._leave(peer)  # it got a place at the same moment
             raise
         try:
             yield

@@ -123,7 +123,7 @@ class Introspector:
     def _checked(self, answer: Mapping[str, Any]) -> VerifiedToken:
         """Return an active token if it is for this resource and time."""
         if answer.get("iss", self._issuer) != self._issuer:
-            raise InvalidTokenError("The token is of another issuer.")
+            raise InvalidTokenError("The token is from another issuer.")
         self._check_use(answer)
         end = self._end(answer)
         claims = {name: value for name, value in answer.items() if name not in _OF_THE_ANSWER}
@@ -135,14 +135,14 @@ class Introspector:
         kind = answer.get("token_type")
         bears = isinstance(kind, str) and kind.lower() == "bearer"
         if not (kind is None or bears):
-            raise InvalidTokenError("The token is of another type.")
+            raise InvalidTokenError("The token has another type.")
         check_unbound(answer)
         audience = answer.get("aud")
         if audience is not None:
             check_audience(audience, self._audiences)
         elif not self._login.proves_audience:
             raise InvalidTokenError("The token lacks aud.")
-        elif not bears:  # what has neither may be any token of the server's, one that renews tokens as well
+        elif not bears:  # without both it may be any token, even a refresh token
             raise InvalidTokenError("The token lacks aud and token_type.")
 
     def _end(self, answer: Mapping[str, Any]) -> float:
@@ -170,7 +170,7 @@ def _time(answer: Mapping[str, Any], name: str, default: float) -> float:
     if given is None:
         return default
     if type(given) not in (int, float) or not 0 <= given <= MAX_TIMESTAMP_SECONDS:
-        raise InvalidTokenError("The token is not in order.")
+        raise InvalidTokenError("The token is invalid.")
     return float(given)
 
 

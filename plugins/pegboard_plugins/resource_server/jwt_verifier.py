@@ -79,7 +79,7 @@ class JwtVerifier:
         """Return the claims of a token that a key of the issuer has signed."""
         keys = await self._keys.find(kid, algorithm)
         if not keys:
-            raise InvalidTokenError("The token is signed with a key that its issuer does not have.")
+            raise InvalidTokenError("The issuer does not have the key that signed the token.")
         generation = self._keys.generation
         claims = self._read(token, keys)
         if claims is None:
@@ -99,12 +99,12 @@ class JwtVerifier:
         if header.get("alg") not in self._algorithms:
             raise InvalidTokenError("The token is signed with an algorithm that is not allowed.")
         if not isinstance(header.get("kid"), str | None):
-            raise InvalidTokenError("The token is not in order.")
+            raise InvalidTokenError("The token is invalid.")
         kind = header.get("typ", "")
         if not isinstance(kind, str) or kind.lower().removeprefix("application/") not in self._types:
-            raise InvalidTokenError("The token is of another type.")
+            raise InvalidTokenError("The token has another type.")
         if "crit" in header or "b64" in header:
-            raise InvalidTokenError("The token asks for what is not understood here (crit).")
+            raise InvalidTokenError("The token has unsupported critical headers (crit).")
 
     def _check_claims(self, claims: Mapping[str, Any]) -> None:
         check_audience(claims["aud"], self._audiences)
@@ -112,7 +112,7 @@ class JwtVerifier:
         if not claims["sub"]:
             raise InvalidTokenError("The token lacks sub.")
         if type(claims["exp"]) not in (int, float) or claims["exp"] > MAX_TIMESTAMP_SECONDS:
-            raise InvalidTokenError("The token is not in order.")
+            raise InvalidTokenError("The token is invalid.")
 
     def _decoded(self, token: str, key: Any) -> Mapping[str, Any] | None:
         """Return the claims of a token with a valid issuer and valid times, or None if another key signed it."""
@@ -136,5 +136,5 @@ class JwtVerifier:
         except jwt.InvalidSignatureError:
             return None
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError):
-            raise InvalidTokenError("The token is not in order.") from None
+            raise InvalidTokenError("The token is invalid.") from None
         return claims

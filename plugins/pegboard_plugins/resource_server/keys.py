@@ -131,7 +131,7 @@ class KeySet:
         try:
             keys = [key for key in (await self._fetch())[:MAX_KEYS] if _may_sign(key)]
             if not keys:
-                raise FetchError("there is no key in it that signs tokens")
+                raise FetchError("it has no key for signatures")
         except FetchError as error:
             self._failing = True
             logger.warning("the keys of %s cannot be fetched: %s", self._issuer, error)
@@ -180,5 +180,5 @@ def _made_of(key: Mapping[str, Any], algorithm: str) -> PyJWK | None:
         made = jwt.PyJWK(public, "EdDSA" if algorithm in _ONE else algorithm)
     except (jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError):
         return None
-    made.algorithm_name = algorithm  # what the token's header must say; the library knows the older name alone
+    made.algorithm_name = algorithm  # the name in the token's header; the library knows only the older name
     return None if key["kty"] == "RSA" and made.key.key_size < MIN_RSA_BITS else made

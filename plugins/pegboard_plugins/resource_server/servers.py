@@ -70,11 +70,12 @@ class AuthorizationServer(PluginConfig):
     @classmethod
     def _are_asymmetric(cls, given: tuple[str, ...]) -> tuple[str, ...]:
         if not given or (wrong := set(given) - set(ALGORITHMS)):
-            raise ValueError(f"expected some of {', '.join(ALGORITHMS)}{f', not {min(wrong)}' if given else ''}")
+            problem = f"unsupported algorithm {min(wrong)}" if given else "no algorithm"
+            raise ValueError(f"{problem}: choose from {', '.join(ALGORITHMS)}")
         return given
 
     @model_validator(mode="after")
     def _has_one_way(self) -> Self:
         if self.introspection is not None and (idle := {"jwks_uri", "algorithms"} & self.model_fields_set):
-            raise ValueError(f"with introspection no keys are used: leave out {' and '.join(sorted(idle))}")
+            raise ValueError(f"introspection uses no keys: remove {' and '.join(sorted(idle))}")
         return self

@@ -47,10 +47,10 @@ def as_servers(given: Any) -> Any:
     try:
         servers = json.loads(given)
     except (ValueError, RecursionError):
-        raise ValueError("expected a list of tables, or the JSON of one") from None
+        raise ValueError("must be a list of tables, or a JSON list") from None
     if isinstance(servers, list) and any(isinstance(one, Mapping) and "introspection" in one for one in servers):
         raise ValueError(
-            "introspection has a secret, which does not belong in here: write a table into hostconfig.toml"
+            "introspection has a secret, which must not be in this variable: use a table in hostconfig.toml"
         )
     return servers
 
@@ -75,7 +75,7 @@ def as_server(given: Any) -> Any:
     options = told.pop("validation_options", None) or {}
     for name in _VERIFIED:
         if options.get(name) is False:
-            raise ValueError(f"{name} = false is not offered: tokens are always checked")
+            raise ValueError(f"{name} = false is not supported: tokens are always checked")
     if "leeway" in options:
         told.setdefault("leeway_seconds", options["leeway"])
     return told
@@ -100,14 +100,14 @@ def url_problem(url: str) -> str | None:
         name = parts.hostname
         _ = parts.port
     except ValueError:
-        return "it is no URL"
+        return "invalid URL"
     if not name or not url.isascii() or not url.isprintable() or any(one in url for one in ' "\\<>'):
-        return "it is no URL such as https://tools.example.com/mcp"
+        return "invalid URL: use one such as https://tools.example.com/mcp"
     if "@" in parts.netloc or "#" in url or "?" in url:
-        return "it has a user, a query or a fragment"
+        return "the URL must not have a user, a query or a fragment"
     if parts.scheme == "https" or (parts.scheme == "http" and is_loopback(url)):
         return None
-    return "it is not https, which only a server on this machine may do without"
+    return "the URL must be https: only servers on this machine may use http"
 
 
 def is_loopback(url: str) -> bool:

@@ -103,15 +103,15 @@ class ResourceServerAuthenticator:
                 self._remember(asked.digest, verified)
                 return verified
             if issuer not in self._asked:
-                raise InvalidTokenError("The token is of another issuer.")
+                raise InvalidTokenError("The token is from another issuer.")
             return await self._ask(asked, [self._asked[issuer]])
         if not self._asked:
-            raise InvalidTokenError("The token is no JWT." if read is None else "The token is of another issuer.")
+            raise InvalidTokenError("The token is not a JWT." if read is None else "The token is from another issuer.")
         return await self._ask(asked, list(self._asked.values()))
 
     async def _ask(self, asked: PresentedToken, servers: Sequence[Introspector]) -> VerifiedToken:
         if not is_bearer_token(asked.token):
-            raise InvalidTokenError("The token is none.")
+            raise InvalidTokenError("The token is malformed.")
         verified = await self._questions.ask(asked, servers)
         self._remember(asked.digest, verified)
         return verified

@@ -73,13 +73,13 @@ class WorkerConfig(PluginConfig):
     @classmethod
     def _is_path(cls, path: str) -> str:
         if not path.startswith("/") or path.endswith("/"):
-            raise ValueError('expected a path such as "/worker"')
+            raise ValueError('invalid path: use one such as "/worker"')
         return path
 
     @model_validator(mode="after")
     def _has_secret(self) -> Self:
         if not self.auth_disabled and (self.secret is None or not self.secret.get_secret_value()):
-            raise ValueError("it needs a secret: set ARCADE_WORKER_SECRET, or secret in this section")
+            raise ValueError("missing secret: set ARCADE_WORKER_SECRET, or secret in this section")
         return self
 
 
@@ -104,10 +104,10 @@ class WorkerPlugin(Plugin):
             "type": _seconds,
             "default": 3600,
             "metavar": "N",
-            "help": "how long it is good for; 3600 by default",
+            "help": "lifetime in seconds; 3600 by default",
         }
         examples = ("pegboard token", "pegboard token --seconds 60", "pegboard token --json")
-        summary = "make a token for trying the worker protocol"
+        summary = "make a token to try the worker protocol"
         token = Command("token", summary, self._token, [("--seconds", lasting)], examples)
         return [token] if self.config.secret else []
 
@@ -116,7 +116,7 @@ class WorkerPlugin(Plugin):
 
         secret = self.config.secret.get_secret_value()
         if is_weak_secret(secret):
-            logger.warning("the secret is weak: others can find it, and make tokens like this one")
+            logger.warning("the secret is weak: others can guess it and make tokens")
         token = create_token(secret, options.seconds)
         return encode({"token": token, "expires_in": options.seconds}).decode() if options.json else token
 
@@ -131,7 +131,7 @@ class WorkerPlugin(Plugin):
     def register_routes(self) -> Iterable[Route]:
         """Return the routes for health, tools, calls and resources."""
         if not self.config.secret:
-            logger.warning("not served: it needs a secret where it asks for no tokens, too; set ARCADE_WORKER_SECRET")
+            logger.warning("not served: a secret is needed even if callers need no token; set ARCADE_WORKER_SECRET")
             return []
         from pegboard_plugins.worker.handlers import WorkerHandlers, method_not_allowed
 

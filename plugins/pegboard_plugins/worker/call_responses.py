@@ -26,7 +26,7 @@ class CallResponses:
     ) -> dict[str, Any]:
         """Return a ToolCallResponse; `duration` is in milliseconds."""
         output = self._output(tool, outcome)
-        now = datetime.now() if self._config.zoneless_times else datetime.now(UTC)  # noqa: DTZ005 - as it was
+        now = datetime.now() if self._config.zoneless_times else datetime.now(UTC)  # noqa: DTZ005 - as in the existing system
         return {
             "execution_id": execution_id or "",
             "finished_at": now.isoformat(),
@@ -47,14 +47,16 @@ class CallResponses:
             wanted = _wanted(outcome)
         else:
             kind = ErrorKind.TOOL_RUNTIME_FATAL.value
-            error = _payload(_worded(kind, "FatalToolError", tool, "It gave what this protocol cannot carry."), kind)
+            error = _payload(
+                _worded(kind, "FatalToolError", tool, "The result cannot be returned over this protocol."), kind
+            )
         return {"value": value, "logs": None, "error": error, "requires_authorization": wanted}
 
     def _value(self, tool: Tool, result: ToolResult) -> Any:
         if result.content is not None and not result.structured:
             return content_value(result.content)
         if tool.output_schema is None and tool.gives == "text" and not isinstance(result.value, str):
-            # said to be text, and made into it as for every client
+            # declared as a string: converted as for every client
             return "" if result.value is None else encode(result.value).decode()
         if result.value is not None:
             return result.value

@@ -114,7 +114,7 @@ class WorkerHandlers:
             return _json({"contents": [resource_contents(one) for one in outcome.contents]})
         return _unreadable(outcome, asked.uri)
 
-    # --- which tool ---
+    # --- tools
 
     async def _find(self, asked: ToolCallRequest, host: ProtocolContext) -> Tool | None:
         """Return the requested tool, or the first version of it if the request names no version."""
@@ -142,7 +142,7 @@ class WorkerHandlers:
             return self._kept
         changes = self._changes
         known = _made(await _all_tools(host))
-        if changes == self._changes:  # else it is of no use to whoever asks next
+        if changes == self._changes:  # otherwise it is outdated already
             self._kept = known
         return known
 

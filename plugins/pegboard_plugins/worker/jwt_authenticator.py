@@ -38,7 +38,7 @@ class WorkerAuthenticator:
     policy = "worker"
 
     def __init__(self, config: WorkerConfig) -> None:
-        assert config.secret is not None  # else there is no authenticator
+        assert config.secret is not None  # the plugin registers no authenticator without it
         self._secret = config.secret.get_secret_value()
         self._config = config
         self._scheme = BearerScheme()
@@ -52,7 +52,7 @@ class WorkerAuthenticator:
             return _UNCHECKED
         token = self._scheme.token(request)
         if isinstance(token, Response):
-            return _refused("Not authenticated")  # in the protocol's own words
+            return _refused("Not authenticated")  # the wording of the protocol
         complaint = self._complaint(token)
         return ENGINE if complaint is None else _refused(f"Invalid token. Error: {complaint}")
 
@@ -99,7 +99,7 @@ def create_token(secret: str, seconds: int) -> str:
 
 
 def _key(secret: str) -> bytes:
-    # HMAC pads a short key with zeros itself (RFC 2104); the library warns of such keys, and `only_local` has its say
+    # HMAC pads short keys with zeros (RFC 2104). The library would warn of them; `only_local` restricts them
     return secret.encode().ljust(SECRET_BYTES, b"\0")
 
 
@@ -110,7 +110,9 @@ def _refused(detail: str) -> Response:
 
 def _only_local(config: WorkerConfig, secret: str) -> str | None:
     if config.auth_disabled:
-        told = "the worker lets everybody in: ARCADE_AUTH_DISABLED, or [plugins.worker] auth_disabled, is set"
+        told = (
+            "the worker admits callers without a token: ARCADE_AUTH_DISABLED, or [plugins.worker] auth_disabled, is set"
+        )
         if not config.auth_disabled_anywhere:
             return told
         logger.warning("%s, from anywhere", told)
@@ -119,5 +121,5 @@ def _only_local(config: WorkerConfig, secret: str) -> str | None:
         return None
     return (
         f"the worker's secret is weak; set ARCADE_WORKER_SECRET to {SECRET_BYTES} random bytes or more, "
-        "such as those of `openssl rand -hex 32`"
+        "for example from `openssl rand -hex 32`"
     )

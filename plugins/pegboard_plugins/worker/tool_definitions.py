@@ -42,7 +42,7 @@ def _parameters(schema: Mapping[str, Any]) -> list[dict[str, Any]]:
     for name, one in schema.get("properties", {}).items():
         value = value_schema_of(one, schema)
         is_required = name in required
-        # what may be left out may be null, and the protocol does not say it twice
+        # an optional parameter may be null, which its schema does not repeat
         shown = value._replace(description=None, nullable=value.nullable and is_required)
         told = one if isinstance(one, Mapping) else {}
         found.append(

@@ -87,7 +87,7 @@ class _Reader:
 
     def read(self, schema: Any) -> ValueSchema:
         self._left -= 1
-        # what has an address of its own refers to others by that, and is not followed
+        # references in a schema with an own $id are relative to it
         if not isinstance(schema, Mapping) or self._depth >= _MAX_DEPTH or self._left <= 0 or "$id" in schema:
             return ANY_JSON
         self._depth += 1
@@ -100,7 +100,7 @@ class _Reader:
 
     def _most_telling(self, schema: Mapping[str, Any]) -> ValueSchema:
         """Return the value schema of the first keyword that restricts the value. Each keyword alone accepts enough."""
-        if self._old and "$ref" in schema:  # which hides what stands beside it
+        if self._old and "$ref" in schema:  # in old drafts it hides its neighbours
             return self._reference(schema) or ANY_JSON
         said = ANY_JSON
         for read in (self._reference, self._options, self._all, self._own):
@@ -167,7 +167,7 @@ class _Reader:
             rest = False
         given = [*first, *([] if first and rest is False else [rest])]
         found = _union([self.read(one) for one in given])._replace(description=None)
-        # neither arrays nor null can be said of items
+        # a value schema cannot express items that are arrays or null
         return ANY_JSON if found.type == "array" or found.nullable else found
 
 

@@ -67,7 +67,7 @@ def test_a_disabled_plugin_adds_no_command(greeting: Command) -> None:
     assert greeting("greet", "Ada").code == 2
     done = greeting("token")
     assert (done.code, "there is no command 'token'" in done.err) == (2, True)
-    assert "plugins.worker: it needs a secret: set ARCADE_WORKER_SECRET" in done.err
+    assert "plugins.worker: missing secret: set ARCADE_WORKER_SECRET" in done.err
     greeting.configure(host="nonsense = 1")
     done = greeting("--help")
     assert (done.code, "unknown key" in done.err, "greet a person" in done.out) == (0, True, False)

@@ -92,11 +92,11 @@ def test_the_meta_of_an_interface() -> None:
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ("ui://kit/nowhere", "its ui is 'ui://kit/nowhere', but no ui:// resource of this URI is there"),
-        ("docs://readme", "no ui:// resource of this URI is there"),
-        (ToolUi(VIEW, []), "the visibility of its ui is []; there are: model, app"),
-        (ToolUi(VIEW, ["user"]), "the visibility of its ui is ['user']"),  # type: ignore[list-item]
-        ({"resourceUri": VIEW}, "neither a URI nor a ToolUi"),
+        ("ui://kit/nowhere", "its ui 'ui://kit/nowhere' does not exist: register a ui:// resource with this URI"),
+        ("docs://readme", "register a ui:// resource with this URI"),
+        (ToolUi(VIEW, []), "invalid visibility [] of its ui: choose from model, app"),
+        (ToolUi(VIEW, ["user"]), "invalid visibility ['user'] of its ui"),  # type: ignore[list-item]
+        ({"resourceUri": VIEW}, "use a URI or a ToolUi"),
     ],
 )
 def test_a_tool_with_an_invalid_interface_is_not_served(said: Any, why: str) -> None:
@@ -117,19 +117,22 @@ def test_a_tool_with_an_invalid_interface_is_not_served(said: Any, why: str) -> 
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"mime": "text/html"}, "its MIME type is 'text/html'"),
-        ({"mime": "text/html; profile=mcp-app"}, "that of interfaces is 'text/html;profile=mcp-app'"),
-        ({"mime": "text/html+mcp"}, "its MIME type"),
-        ({"view": ResourceUi(connect_domains=["example.com"])}, "connect_domains of its ui name 'example.com'"),
-        ({"view": ResourceUi(resource_domains=["https://x/path"])}, "no origin"),
-        ({"view": ResourceUi(resource_domains=["https://x; script-src *"])}, "no origin"),
-        ({"view": ResourceUi(frame_domains="https://example.com")}, "one text, not a list"),
-        ({"view": ResourceUi(base_uri_domains=["*"])}, "no origin"),
-        ({"view": ResourceUi(permissions=["usb"])}, "asks for 'usb'"),  # type: ignore[list-item]
-        ({"view": ResourceUi(domain=3)}, "not str"),  # type: ignore[arg-type]
-        ({"view": ResourceUi(prefers_border="yes")}, "not bool"),  # type: ignore[arg-type]
-        ({"view": {"csp": {}}}, "no ResourceUi"),
-        ({"view": ResourceUi(), "uri": "docs://x", "mime": UI_MIME_TYPE}, "only resources at ui:// are interfaces"),
+        ({"mime": "text/html"}, "invalid MIME type 'text/html'"),
+        ({"mime": "text/html; profile=mcp-app"}, "interfaces need 'text/html;profile=mcp-app'"),
+        ({"mime": "text/html+mcp"}, "invalid MIME type"),
+        (
+            {"view": ResourceUi(connect_domains=["example.com"])},
+            "invalid origin 'example.com' in connect_domains of its ui",
+        ),
+        ({"view": ResourceUi(resource_domains=["https://x/path"])}, "invalid origin"),
+        ({"view": ResourceUi(resource_domains=["https://x; script-src *"])}, "invalid origin"),
+        ({"view": ResourceUi(frame_domains="https://example.com")}, "must be a list of strings"),
+        ({"view": ResourceUi(base_uri_domains=["*"])}, "invalid origin"),
+        ({"view": ResourceUi(permissions=["usb"])}, "unknown permission 'usb'"),  # type: ignore[list-item]
+        ({"view": ResourceUi(domain=3)}, "must be str"),  # type: ignore[arg-type]
+        ({"view": ResourceUi(prefers_border="yes")}, "must be bool"),  # type: ignore[arg-type]
+        ({"view": {"csp": {}}}, "use a ResourceUi"),
+        ({"view": ResourceUi(), "uri": "docs://x", "mime": UI_MIME_TYPE}, "ui= is for resources at ui:// only"),
     ],
 )
 def test_an_invalid_interface_is_not_served(changes: dict[str, Any], why: str) -> None:
@@ -184,7 +187,7 @@ async def test_contents_of_another_type_are_an_error(caplog: pytest.LogCaptureFi
         return ResourceResult((ResourceContents(VIEW, "<p>", "text/html"),))
 
     assert isinstance(await read(kit), Failure)
-    assert "came as 'text/html'" in caplog.text
+    assert "has the MIME type 'text/html'" in caplog.text
 
 
 async def test_interfaces_that_are_added_later() -> None:

@@ -247,7 +247,7 @@ async def test_required_records_refuse_calls_on_a_full_disk(file: Path) -> None:
         mend = fill(file)
         first, second = [await call(host, "x_work") for _ in range(2)]
         assert (isinstance(first, Failure), isinstance(second, Failure), len(calls)) == (True, True, 1)
-        assert "its result is withheld" in str(first)
+        assert "Its result is withheld" in str(first)
         assert "refuses calls" in str(second)
         mend()
         assert not isinstance(await call(host, "x_work"), Failure)

@@ -152,14 +152,14 @@ async def test_a_weak_token_admits_the_operator_only(site: Path, token: str) -> 
 
 
 BROKEN: list[tuple[dict[str, Any], str]] = [
-    ({}, "it needs a token"),
-    ({"callers": {}}, "it needs a token"),
-    ({"token": ""}, "a token consists of letters"),
-    ({"token": "with space"}, "a token consists of letters"),
-    ({"callers": {"ada": {"token": "line\n"}}}, "a token consists of letters"),
+    ({}, "missing token"),
+    ({"callers": {}}, "missing token"),
+    ({"token": ""}, "invalid token: use letters"),
+    ({"token": "with space"}, "invalid token: use letters"),
+    ({"callers": {"ada": {"token": "line\n"}}}, "invalid token: use letters"),
     ({"token": ADA, "scopes": ["a b"]}, "'a b' is no scope"),
     ({"callers": {"ben": {"token": ADA, "scopes": ["a", ""]}}}, "'' is no scope"),
-    ({"token": ADA, "callers": {"ben": {"token": ADA}}}, "two callers have one token"),
+    ({"token": ADA, "callers": {"ben": {"token": ADA}}}, "two callers have the same token"),
     ({"token": ADA, "subject": ""}, "at least 1 character"),
     ({"callers": {"ada": {"token": ADA, "subject": ""}}}, "at least 1 character"),
 ]

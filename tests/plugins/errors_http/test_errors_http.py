@@ -207,7 +207,7 @@ def own_error(url: str) -> None:
 
 
 HTML = {"Content-Type": "text/html"}
-UNREADABLE = "The service sent an answer that cannot be read."
+UNREADABLE = "The service sent a response that cannot be read."
 
 
 @pytest.mark.parametrize(

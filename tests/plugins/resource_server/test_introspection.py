@@ -79,7 +79,7 @@ async def test_the_server_is_asked_once_with_form_and_login(site: Path) -> None:
         assert set(issuer.asked) == {"/introspect"}
 
 
-ORDER, AUDIENCE, SUBJECT = "The token is not in order.", "for another audience", "The token lacks sub."
+ORDER, AUDIENCE, SUBJECT = "The token is invalid.", "for another audience", "The token lacks sub."
 GOOD: dict[str, tuple[dict[str, Any], str]] = {
     "default": ({}, "ann"),
     "one of several audiences": ({"aud": ["https://other.example", RESOURCE]}, "ann"),
@@ -91,10 +91,10 @@ GOOD: dict[str, tuple[dict[str, Any], str]] = {
 }
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "not active": ({"active": False}, "The token is not active."),
-    "another issuer": ({"iss": "https://evil.example"}, "of another issuer"),
-    "a number as iss": ({"iss": 5}, "of another issuer"),
-    "another type": ({"token_type": "DPoP"}, "of another type"),
-    "a number as type": ({"token_type": 5}, "of another type"),
+    "another issuer": ({"iss": "https://evil.example"}, "from another issuer"),
+    "a number as iss": ({"iss": 5}, "from another issuer"),
+    "another type": ({"token_type": "DPoP"}, "has another type"),
+    "a number as type": ({"token_type": 5}, "has another type"),
     "bound to a certificate": ({"cnf": {"x5t#S256": "x"}}, "The token is bound to a key"),
     "no aud": ({"aud": None}, "The token lacks aud."),
     "another audience": ({"aud": RESOURCE + "/"}, AUDIENCE),

@@ -100,7 +100,7 @@ async def test_redirects_are_not_followed(site: Path, where: str) -> None:
         issuer.redirects[path] = other.origin + path
         async with serve(site, issuer) as served:
             assert (await listed(served, issuer.token())).status == 503
-            await served.said("answers with 302")
+            await served.said("returned status 302")
         assert not other.asked
 
 

@@ -92,4 +92,4 @@ async def test_a_wrong_client_secret_is_503(site: Path) -> None:
     provider = OidcProvider("OPAQUE")
     async with provider, serve(site, provider, server=ASKED, env={"TOOLS_SECRET": "wrong"}) as served:
         assert (await listed(served, await provider.token())).status == 503
-        await served.said("cannot be asked about tokens: .* answers with 401")
+        await served.said("cannot be asked about tokens: .* returned status 401")

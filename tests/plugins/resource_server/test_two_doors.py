@@ -46,7 +46,7 @@ async def test_each_refusal_has_the_challenge_of_the_authorization_server(served
     for token, status, start, end in (
         (None, 401, "Bearer ", ASKED),
         (issuer.token(exp=1), 401, f'{invalid}"The token has expired.", ', ASKED),
-        ("x", 401, f'{invalid}"The token is no JWT.", ', ASKED),
+        ("x", 401, f'{invalid}"The token is not a JWT.", ', ASKED),
         (issuer.token(scope="work"), 403, insufficient, f'{WHERE}, scope="other"'),
     ):
         answer = await listed(served, token)

@@ -60,7 +60,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def served(site: Path, issuer: Issuer) -> AsyncIterator[Served]:
     async with serve(site, issuer, settings=SETTINGS) as served:
-        assert "'docs_wirte' is the name of no tool; did you mean 'docs_write'?" in served.stderr
+        assert "no tool matches 'docs_wirte'; did you mean 'docs_write'?" in served.stderr
         yield served
 
 

@@ -236,7 +236,7 @@ async def test_other_gates_hide_more() -> None:
 # --- settings
 
 UNGUARDED = {
-    "ping": "name it under required_scopes",
+    "ping": "use required_scopes",
     "logging/setLevel": "",
     "tools/list": ".* guard tools/call \\[",
     "prompts/list": "guard prompts/get \\[",
@@ -244,13 +244,13 @@ UNGUARDED = {
     **dict.fromkeys(
         ("subscriptions/listen", "resources/subscribe", "resources/unsubscribe"), "guard resources/read \\["
     ),
-    "notifications/progress": "nothing answers a notification",
+    "notifications/progress": "a notification has no response",
 }
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"tools": {"a": ["a b"]}}, "'a' names 'a b', which is no scope"),
-    ({"toolkits": {"a": ['"']}}, "which is no scope"),
-    ({"prompts": {"a": []}}, "'a' names no scope"),
-    ({"prompts": {"a": ""}}, "'a' names no scope"),
+    ({"tools": {"a": ["a b"]}}, "invalid scope 'a b' of 'a'"),
+    ({"toolkits": {"a": ['"']}}, "invalid scope"),
+    ({"prompts": {"a": []}}, "'a' has no scopes"),
+    ({"prompts": {"a": ""}}, "'a' has no scopes"),
     ({"resources": {"a": 5}}, "tuple"),
     ({"tool": {}}, "Extra inputs"),
     *(({"methods": {name: ["a"]}}, f"{name} cannot be guarded: .*{told}") for name, told in UNGUARDED.items()),
@@ -265,11 +265,11 @@ def test_invalid_settings(settings: dict[str, Any], told: str) -> None:
 
 
 UNMATCHED: list[tuple[dict[str, Any], str | None]] = [
-    ({"toolkits": {"doc": ["a"]}}, "toolkits: 'doc' is the name of no toolkit; did you mean 'docs'?"),
-    ({"tools": {"docs_wriet": ["a"]}}, "tools: 'docs_wriet' is the name of no tool; did you mean 'docs_write'?"),
-    ({"tools": {"zzz*": ["a"]}}, "tools: 'zzz*' is the name of no tool"),
-    ({"resources": {"docs://sec": ["a"]}}, "is the name of no resource; did you mean 'docs://secret'?"),
-    ({"prompts": {"docs_aks": ["a"]}}, "prompts: 'docs_aks' is the name of no prompt; did you mean 'docs_ask'?"),
+    ({"toolkits": {"doc": ["a"]}}, "toolkits: no toolkit matches 'doc'; did you mean 'docs'?"),
+    ({"tools": {"docs_wriet": ["a"]}}, "tools: no tool matches 'docs_wriet'; did you mean 'docs_write'?"),
+    ({"tools": {"zzz*": ["a"]}}, "tools: no tool matches 'zzz*'"),
+    ({"resources": {"docs://sec": ["a"]}}, "no resource matches 'docs://sec'; did you mean 'docs://secret'?"),
+    ({"prompts": {"docs_aks": ["a"]}}, "prompts: no prompt matches 'docs_aks'; did you mean 'docs_ask'?"),
     ({"methods": {"job/get": ["a"]}}, "no such method; did you mean 'jobs/get'?"),
     ({"resources": {"docs://of/x*": ["a"]}}, None),
     (EVERYTHING, None),

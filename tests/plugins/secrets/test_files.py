@@ -93,10 +93,10 @@ def test_links_and_names_stay_within_the_folder(folder: Path, key: Path, caplog:
     [
         ("missing", "No such file or directory"),
         ("folder", "Is a directory"),
-        ("pipe", "it is no file"),
+        ("pipe", "it is not a regular file"),
         ("too long", f"it has more than {MAX_SECRET_BYTES} bytes"),
         ("binary", "it is not UTF-8"),
-        ("no path", "this is no path"),
+        ("no path", "the path is invalid"),
     ],
 )
 def test_an_unreadable_file_is_one_warning(

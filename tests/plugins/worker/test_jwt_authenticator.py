@@ -198,7 +198,7 @@ BOTH = pytest.mark.parametrize(
     "local",
     [
         Local({"ARCADE_WORKER_SECRET": WEAK}, "the worker's secret is weak", "weak_secrets_anywhere = true", WEAK),
-        Local(OPEN_ENV, "the worker lets everybody in", "auth_disabled_anywhere = true", None),
+        Local(OPEN_ENV, "the worker admits callers without a token", "auth_disabled_anywhere = true", None),
     ],
     ids=["a weak secret", "no tokens"],
 )
@@ -233,7 +233,7 @@ async def test_other_addresses_are_refused_unless_the_operator_says_so(site: Pat
         http = f'host = "{host}"\nport = 0'
         async with serve(site, local.everywhere, http=http, more=NO_MCP, env=local.env) as served:
             assert (await served.request("GET", "/worker/tools", fields_of(local))).status == 200
-            assert ("lets everybody in" in served.stderr) is (local.bearer is None)
+            assert ("admits callers without a token" in served.stderr) is (local.bearer is None)
 
 
 @BOTH
