@@ -7,7 +7,7 @@ Hello, Ada! Hello, Ada!
 $ pegboard call --file simple.py simple_greet name=Ada times:=9
 pegboard: Invalid arguments:
 pegboard: times: must be at most 3
-pegboard: `pegboard show --file simple.py simple_greet` lists the parameters; key:=json is for what is no text
+pegboard: `pegboard show --file simple.py simple_greet` lists the parameters; write other types as key:=json
 """
 
 from typing import Annotated

@@ -121,7 +121,7 @@ async def test_a_hang_up_of_no_terminal_changes_nothing(fixture_site: Path) -> N
     async with Served(fixture_site) as served:
         streaming = await stream(served, call("fixture_wait", token="p"))
         served.signal(signal.SIGHUP)
-        await served.said("SIGHUP changes nothing")
+        await served.said("SIGHUP is ignored")
         served.signal(signal.SIGPIPE)
         await ask(served, call("fixture_release"))
         assert (await streaming.next())["result"]["isError"] is False

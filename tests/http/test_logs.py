@@ -111,7 +111,7 @@ async def test_a_full_disk_stops_nothing_and_is_told_once(site: Path) -> None:
         for _ in range(3):
             assert (await ask(served, call("logs_tell", {"text": "it"}))).result["content"][0]["text"] == "told"
     assert re.findall(r"pegboard: the log file cannot be written, .*: No space left on device\n", served.stderr) == [
-        "pegboard: the log file cannot be written, and lines are lost: No space left on device\n"
+        "pegboard: the log file cannot be written, and records are lost: No space left on device\n"
     ]
 
 

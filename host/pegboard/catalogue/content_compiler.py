@@ -180,7 +180,7 @@ def _of_function(function: Callable[..., Any], name: str, names: Sequence[str]) 
     for one in others:
         if one.name not in names:
             raise ToolDefinitionError(
-                f"its completion for {name!r} takes {one.name!r}, which is no argument; there are: {_list(names)}"
+                f"its completion for {name!r} takes {one.name!r}, which is not an argument; there are: {_list(names)}"
             )
     optional = {one.name: one.default is not one.empty for one in others}
     return BoundCompleter(None, Function.of(function), typed.name, optional, context)

@@ -1,4 +1,4 @@
-"""The `pegboard` command. Data goes to stdout, talk to stderr; each command's code is loaded when it runs."""
+"""The `pegboard` command. Data goes to stdout, messages to stderr. The code of a command is imported when it runs."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ OK: Final = 0
 FAILED: Final = 1
 """The tool or the operation failed."""
 USAGE: Final = 2
-"""The command line is wrong."""
+"""The command line is invalid."""
 CANNOT_START: Final = 3
-"""The host cannot start as configured: configuration or a plugin."""
+"""The configuration or a plugin prevents the start of the host."""
 CANNOT_OPEN: Final = 5
 """A transport could not bind or connect."""
 INTERRUPTED: Final = 130
-"""Ended by Ctrl-C."""
+"""Ctrl-C ended the command."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code. The README lists exit codes."""
+    """Run one command and return its exit code. The README lists the exit codes."""
     leave_out_working_directory()
     return exit_code_of(partial(_run_command, argv))
 
 
 def exit_code_of(run: Callable[[], int]) -> int:
-    """What a run comes to as an exit code; what went wrong is said on stderr."""
+    """Run a function and return its exit code. Report its errors on stderr."""
     _open_missing_streams()
     from pegboard.cli.output import OutputError, flush
     from pegboard.errors import MCPError
@@ -62,7 +62,7 @@ def exit_code_of(run: Callable[[], int]) -> int:
 
 
 def report_error(error: MCPError) -> int:
-    """Say what went wrong, on stderr. Return the exit code for it."""
+    """Report an error on stderr and return the exit code for it."""
     from pegboard.cli.output import say
     from pegboard.errors import ConfigError, PluginError, TransportError
 
@@ -74,7 +74,7 @@ def report_error(error: MCPError) -> int:
 
 
 def _without_collections(run: Callable[[], int]) -> int:
-    # what is made while loading stays: looking for garbage in it costs a tenth of every start
+    # objects made while loading stay: a collection would cost a tenth of every start
     gc.disable()
     try:
         return run()
@@ -87,7 +87,7 @@ def _run_command(argv: Sequence[str] | None) -> int:
 
     try:
         options = parse(argv, _commands_of_plugins)
-    except SystemExit as leaving:  # argparse has said what there was to say
+    except SystemExit as leaving:  # argparse has printed the error or the help
         return int(leaving.code or OK)
     if not isinstance(options.run, str):
         from pegboard.cli.plugin_commands import run_plugin_command
@@ -104,21 +104,21 @@ def _commands_of_plugins(options: Namespace) -> Iterable[Command]:
 
 
 def _open_missing_streams() -> None:
-    """Whoever started us may have closed a standard stream, and the next file opened would then stand in for it."""
+    """Open closed standard streams. Otherwise the next file that is opened would take their place."""
     for number in (0, 1, 2):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # it gets the lowest number that is free, which is this one
+            os.open(os.devnull, os.O_RDWR)  # it gets the lowest free number, which is this one
 
 
 def _give_up_output() -> None:
-    """Nobody takes our output any more, as in `pegboard list | head`; Python would complain once more at its exit."""
+    """Redirect stdout to the null device. Its reader is gone, as in `pegboard list | head`."""
     _lead_nowhere(sys.stdout.fileno())
 
 
 def _give_up_error() -> None:
-    """Drop what standard error does not take, as on a full disk. Python would exit with 120 for it."""
+    """Flush stderr, and drop the rest if that fails, as on a full disk. Python would exit with 120."""
     if sys.stderr is not None:
         try:
             sys.stderr.flush()

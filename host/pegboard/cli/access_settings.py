@@ -1,4 +1,4 @@
-"""Settings that widen access, of a host that starts and of a file that is not trusted yet, in words."""
+"""Settings that widen access: those of a host that starts, and those of a file that is not trusted yet."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def access_of(host: Host) -> list[AccessSetting]:
 
 
 def files_read(host: Host) -> list[str]:
-    """Return the files that a loaded host has read: its configuration, and those that hold secrets."""
+    """Return the files that a loaded host has read: its configuration and files of secrets."""
     stores = [store for _, store in contributions_of(host.report.plugins, register_secret_stores)]
     read = [str(file) for store in stores for file in getattr(store, "files_read", ())]
     return [str(host.config.file or "no configuration file"), *read]
 
 
 def access_of_file(config: HostConfig) -> list[AccessSetting]:
-    """Return the settings of a configuration that would widen access. Third-party plugins are named, not imported."""
+    """Return the settings of a configuration that would widen access. Third-party plugins are listed, not imported."""
     choices = choose_plugins(find_plugins().origins, config, Selection())
     models: dict[str, dict[str, type | None]] = {section: {} for section in SECTION_OF_KIND.values()}
     for choice in choices:
@@ -62,7 +62,7 @@ def _third_party(choices: Iterable[PluginChoice], config: HostConfig) -> Iterato
 
 
 def setting_lines(settings: Sequence[AccessSetting]) -> list[str]:
-    """Return a line for each setting."""
+    """Return one line for each setting."""
     lines = [f"{one.key} = {shortened(one.value)}  ({one.access})" for one in settings[:_MAX_SETTINGS]]
     return [*lines, f"and {len(settings) - _MAX_SETTINGS} more"] if len(settings) > _MAX_SETTINGS else lines
 
@@ -73,6 +73,6 @@ def settings_line(settings: Sequence[AccessSetting]) -> str:
 
 
 def shortened(value: object) -> str:
-    """Return a value as TOML on one line, cut where it is long."""
+    """Return a value as TOML on one line. Long values are cut."""
     text = toml_value(value)
     return text if len(text) <= _MAX_VALUE_CHARACTERS else f"{text[:_MAX_VALUE_CHARACTERS]}..."

@@ -1,4 +1,4 @@
-"""`pegboard call TOOL key=value key:=json`: one call through the whole host, from the shell."""
+"""`pegboard call TOOL key=value key:=json`: one call from the shell, by the same path as calls of clients."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pegboard.wire.codec import decode
 
 
 def run_call(options: Namespace) -> int:
-    """Call one tool and print what it gave."""
+    """Call one tool and print its result."""
     try:
         arguments = parse_arguments(options.arguments)
     except ValueError as error:
@@ -37,7 +37,7 @@ def run_call(options: Namespace) -> int:
             outcome = asyncio.run(_call(host, options.tool, arguments, show_progress=show_progress))
     except KeyboardInterrupt:
         if host.busy_threads:
-            # a function that runs in a thread would keep the process until it ends by itself
+            # a function that runs in a thread would keep the process alive
             logging.shutdown()
             os._exit(INTERRUPTED)
         raise
@@ -48,27 +48,27 @@ def run_call(options: Namespace) -> int:
 
 
 def parse_arguments(texts: Sequence[str]) -> dict[str, Any]:
-    """`key=value` as text, `key:=json` as whatever the JSON says.
+    """Parse `key=value` as a string and `key:=json` as JSON.
 
     Raises:
-        ValueError: a text is neither, its JSON is none, it is not UTF-8, or a key is given twice.
+        ValueError: an argument has another form, invalid JSON or bytes that are not UTF-8, or a key occurs twice.
     """
     arguments: dict[str, Any] = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key.rstrip(":"):
-            raise ValueError(f"{text!r} is no argument; write key=value for text, key:=json for anything else")
+            raise ValueError(f"{text!r} is not an argument: write key=value for a string, key:=json for JSON")
         if not text.isascii() and _is_broken(text):
             raise ValueError(f"{text!r} is not UTF-8")
         is_json, key = key.endswith(":"), key.removesuffix(":")
         if key in arguments:
-            raise ValueError(f'the argument {key!r} is given twice; a list is written {key}:=\'["a", "b"]\'')
+            raise ValueError(f'the argument {key!r} is given twice: write a list as {key}:=\'["a", "b"]\'')
         arguments[key] = _json(text, key, value) if is_json else value
     return arguments
 
 
 def _is_broken(text: str) -> bool:
-    """Whether the shell gave bytes that are not UTF-8, which Python keeps as lone surrogates."""
+    """Return True if an argument was not UTF-8. Python represents such bytes as lone surrogates."""
     return any("\ud800" <= char <= "\udfff" for char in text)
 
 
@@ -94,12 +94,12 @@ async def _call(host: Host, name: str, arguments: dict[str, Any], *, show_progre
 
 
 def _is_interactive() -> bool:
-    """Whether there is somebody to ask."""
+    """Return True if a person can answer questions at a terminal."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
 def _show_progress(method: str, params: dict[str, Any]) -> None:
-    """Show how far the call has come; what it logs is in the host's own log."""
+    """Print the progress of the call. Its log messages are in the log of the host."""
     if method != "notifications/progress":
         return
     total = f" of {params['total']}" if "total" in params else ""
@@ -111,7 +111,7 @@ def _print(outcome: Outcome, options: Namespace) -> int:
     if isinstance(outcome, Failure):
         _print_failure(outcome, options)
         return FAILED
-    if isinstance(outcome, MethodResult):  # a plugin's middleware answered in a way of its own
+    if isinstance(outcome, MethodResult):  # middleware of a plugin returned it
         print_result_json({"result": outcome.value} if options.json else outcome.value)
         return OK
     assert isinstance(outcome, ToolResult)
@@ -148,12 +148,12 @@ def _print_failure(outcome: Failure, options: Namespace) -> None:
         return
     lines = [error.message or type(error).__name__, getattr(error, "additional_prompt_content", None)]
     if outcome.error_id:
-        lines.append(f"error {outcome.error_id}; the log above says more")
+        lines.append(f"error {outcome.error_id}; see the log above")
     if isinstance(error, ToolInputError):
         files = [word for file in options.file for word in ("--file", str(file))]
         again = shlex.join(["pegboard", "show", *files, options.tool])
-        lines.append(f"`{again}` lists the parameters; key:=json is for what is no text")
+        lines.append(f"`{again}` lists the parameters; write other types as key:=json")
     if isinstance(error, InteractionError) and not _is_interactive():
-        lines.append("tools that ask are called in a terminal, or by an MCP client")
+        lines.append("call tools that ask questions at a terminal or from an MCP client")
     for line in "\n".join(line for line in lines if line).splitlines():
         say(line)

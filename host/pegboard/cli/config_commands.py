@@ -1,4 +1,4 @@
-"""`pegboard config check` and `config show`: what is wrong with the configuration, and what holds."""
+"""`pegboard config check` and `config show`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pegboard.loading.plugins import SECTION_OF_KIND
 
 
 def run_config_check(options: Namespace) -> int:
-    """Load everything that is on, and say all that is wrong; fine when the host would start."""
+    """Load all enabled plugins and print every problem. Succeed if the host would start."""
     host = _loaded(options)
     findings = [*_of_configuration(host), *_of_plugins(host)]
     wrong = any(finding["fatal"] for finding in findings)
@@ -30,13 +30,13 @@ def run_config_check(options: Namespace) -> int:
     if wrong:
         return CANNOT_START
     parts = "; ".join(f"{kind}: {', '.join(names) or 'none'}" for kind, names in on.items())
-    read = host.config.file or "no file, so the defaults hold"
+    read = host.config.file or "no file, the defaults apply"
     print_lines([f"ok: {read}; {parts}; {len(host.assembly.tools)} tools"])
     return OK
 
 
 def run_config_show(options: Namespace) -> int:
-    """Show the settings that hold and where each comes from; what is wrong is said, and is as if not given."""
+    """Print the settings in effect and their sources. Invalid settings are reported and ignored."""
     host = _loaded(options)
     findings = [*_of_configuration(host), *_of_plugins(host)]
     for finding in findings:
@@ -60,7 +60,7 @@ def _loaded(options: Namespace) -> Host:
     return host
 
 
-# --- what is wrong
+# --- problems
 
 
 def _of_configuration(host: Host) -> Iterator[dict[str, Any]]:
@@ -84,12 +84,12 @@ def _on(host: Host) -> dict[str, list[str]]:
     }
 
 
-# --- what holds
+# --- settings
 
 
 def _toml_lines(view: ConfigView) -> Iterator[str]:
-    """A TOML document that says the same; what has no value is a comment."""
-    yield f"# {view.file or 'no file, so the defaults hold'}"
+    """Yield the lines of a TOML document with these settings. A setting without a value is a comment."""
+    yield f"# {view.file or 'no file, the defaults apply'}"
     for header, table in _tables(view.values):
         yield from ("", f"[{header}]")
         lines = [(key, value, str(view.sources.get(f"{header}.{key}", ""))) for key, value in _leaves(table)]
@@ -110,7 +110,7 @@ def _tables(values: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]
 
 
 def _leaves(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Every value of a table with its dotted key; a reference to a variable is one value."""
+    """Yield each value of a table with its dotted key. A reference to a variable is one value."""
     for name, value in table.items():
         key = f"{before}{toml_key(name)}"
         if isinstance(value, Mapping) and value and value.keys() != {"env"}:

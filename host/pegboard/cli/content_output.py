@@ -1,4 +1,4 @@
-"""Content for a person at a terminal, and for a program that reads `--json`. Binary data is counted, not printed."""
+"""Content as text for people and as JSON for programs. Text shows the size of binary data, not the data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pegboard.types.content import Content, EmbeddedResource, ResourceLink, Text
 
 
 def as_text(block: Content) -> str:
-    """A block as one text."""
+    """Return a block of content as text."""
     if isinstance(block, TextContent):
         return block.text
     if isinstance(block, ResourceLink):
@@ -25,7 +25,7 @@ def as_text(block: Content) -> str:
 
 
 def as_object(block: Content) -> dict[str, Any]:
-    """A block by the names of its fields, bytes in base64; what is not there is left out."""
+    """Return the fields of a block that are set. Bytes are in base64."""
     members: dict[str, Any] = _plain(block)
     return {"type": type(block).__name__, **members}
 

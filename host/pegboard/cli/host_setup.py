@@ -1,4 +1,4 @@
-"""What the commands share: configuration, logging, and a host to look at."""
+"""The configuration, the logging and the host that commands share."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def load_config(
     lowest: Mapping[str, Any] | None = None,
     on_untrusted: OnUntrusted | None = None,
 ) -> HostConfig:
-    """The configuration that the command line asks for, with other transports where the command decides about them.
+    """Load the configuration that the command line selects.
 
     Args:
         options: the command line.
-        transports: what holds instead of `[host] transports`.
-        collect: keep what is wrong in `problems` and go on without it.
-        lowest: what holds when nobody says otherwise; the defaults of the built-in plugins when None.
-        on_untrusted: decides about a `./hostconfig.toml` that is not trusted; a terminal is asked by default.
+        transports: replace `[host] transports`.
+        collect: keep problems in `problems` and ignore the settings that cause them.
+        lowest: the settings of lowest precedence; the defaults of the built-in plugins if None.
+        on_untrusted: decides about a `./hostconfig.toml` that is not trusted; by default a terminal is asked.
 
     Raises:
-        ConfigError: it is wrong, unless `collect` is set; or `./hostconfig.toml` is not trusted.
+        ConfigError: the configuration is invalid, unless `collect` is set, or `./hostconfig.toml` is not trusted.
     """
     overrides: dict[str, Any] = {} if transports is None else {"host": {"transports": list(transports)}}
     if getattr(options, "finish", False):
@@ -63,7 +63,7 @@ def _ask(options: Namespace, untrusted: Untrusted) -> bool:
 
 
 def skip_untrusted(untrusted: Untrusted) -> bool:
-    """Go on without a file that is not trusted: a client that starts the host over stdio cannot be asked."""
+    """Continue without an untrusted file. A client that starts the host over stdio cannot answer a question."""
     say(f"{untrusted.problem}. The host starts without this file.")
     return False
 
@@ -76,12 +76,12 @@ def host_from_options(
     serving: bool = False,
     on_untrusted: OnUntrusted | None = None,
 ) -> Host:
-    """A host that is not started, with logging set up as it says; `serving` follows `[plugins.logging]`."""
+    """Return a host that is not started, and set up logging. With `serving`, the log follows `[plugins.logging]`."""
     files = [*options.file, *getattr(options, "paths", ())]
     toolkits = _toolkits(files)
     lowest = defaults_for(toolkits)
     config = load_config(options, transports, collect=collect, lowest=lowest, on_untrusted=on_untrusted)
-    if toolkits and config.trusted_directory is None:  # whoever runs code of a folder trusts the folder
+    if toolkits and config.trusted_directory is None:  # a person who runs code of a folder trusts the folder
         config = replace(config, trusted_directory=files[0].resolve().parent)
     set_up_logging(config, options.verbose, serving=serving, safe=options.safe)
     for warning in config.warnings:
@@ -103,7 +103,7 @@ def _toolkits(files: Sequence[Path]) -> Mapping[str, ToolkitBase]:
 
 
 def defaults_for(toolkits: Mapping[str, ToolkitBase]) -> Mapping[str, Any]:
-    """The defaults of the built-in plugins; a server of a single toolkit bears the toolkit's name and version."""
+    """Return the defaults of the built-in plugins. A single toolkit gives the server its name and version."""
     if len(toolkits) != 1:
         return defaults()
     (kit,) = toolkits.values()
@@ -113,12 +113,12 @@ def defaults_for(toolkits: Mapping[str, ToolkitBase]) -> Mapping[str, Any]:
 
 
 def loaded_host(options: Namespace) -> Host:
-    """A host to look at: loaded, not started. What is wrong is said on stderr, and is no reason to stop."""
+    """Return a host that is loaded and not started. Its problems are printed on stderr."""
     host = host_from_options(options)
     with diverted():
         host.load()
     for problem in host.problems:
         say(f"{problem.level}: {problem}")
     if any(problem.fatal for problem in host.problems):
-        say("the host does not start like this")
+        say("the host cannot start with these problems")
     return host

@@ -1,4 +1,4 @@
-"""`pegboard list`, `show` and `plugins`: what there is, without starting anything."""
+"""`pegboard list`, `show` and `plugins`. They load the host and do not start it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LIMITS = {
     "minItems": "at least {} items",
     "maxItems": "at most {} items",
 }
-"""What JSON Schema can ask of a single value, in words."""
+"""The limits that JSON Schema defines for a value, in words."""
 
 
 def run_list(options: Namespace) -> int:
@@ -41,13 +41,13 @@ def run_list(options: Namespace) -> int:
         print_json([{"name": tool.name, "toolkit": tool.owner, "description": tool.description} for tool in tools])
         return OK
     print_table([(tool.name, first_line(tool.description)) for tool in tools])
-    flush()  # what is said comes after what is listed, where both go to the same place
+    flush()  # messages follow the list if both go to the same file
     if assembly.unserved:
         names = ", ".join(one.name for one in assembly.unserved)
         more = "1 more is" if len(assembly.unserved) == 1 else f"{len(assembly.unserved)} more are"
-        say(f"{more} not served, and `pegboard why NAME` tells why: {names}")
+        say(f"{more} not served (`pegboard why NAME` explains it): {names}")
     if not tools:
-        ways = "; install a toolkit, name a file with --file, or see `pegboard plugins` for what is off"
+        ways = ": install a toolkit, pass a file with --file, or see `pegboard plugins` for disabled ones"
         say("there are no tools" + ("" if options.file else ways))
     return OK
 
@@ -68,7 +68,7 @@ def run_show(options: Namespace) -> int:
 
 
 def tool_detail(tool: Tool) -> dict[str, Any]:
-    """A tool as JSON."""
+    """Return a tool as JSON."""
     hints = tool.annotations
     names = ("read_only", "destructive", "idempotent", "open_world")
     said = {name: getattr(hints, name) for name in names if hints and getattr(hints, name) is not None}
@@ -108,7 +108,7 @@ def _print_tool(tool: Tool) -> None:
     ]
     print_table(rows) if rows else print_text("  no parameters")
     if tool.output_schema is not None:
-        print_text(f"\ngives: {_type_name(tool.output_schema, tool.output_schema.get('$defs', {}))}")
+        print_text(f"\nreturns: {_type_name(tool.output_schema, tool.output_schema.get('$defs', {}))}")
     if hints := tool_detail(tool)["annotations"]:
         print_text("\n" + ", ".join(f"{name}: {encode(value).decode()}" for name, value in hints.items()))
 
@@ -131,7 +131,7 @@ def _print_requirements(bound: BoundTool) -> None:
 
 
 def _type_name(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
-    """What a person may write, in a word or a few."""
+    """Return the type of a value in a few words."""
     if reference := schema.get("$ref"):
         name = str(reference).rsplit("/", 1)[-1]
         choices = definitions.get(name, {}).get("enum")
@@ -146,7 +146,7 @@ def _type_name(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str
 
 
 def _meaning(schema: Mapping[str, Any]) -> str:
-    """What a parameter is for, and what limits it, in the words of the errors about them."""
+    """Return the description and the limits of a parameter, in the words of error messages."""
     found = [(schema[key], words) for key, words in _LIMITS.items() if key in schema]
     limits = ", ".join(words.format(limit).removesuffix("s" if limit == 1 else "") for limit, words in found)
     said = first_line(schema.get("description", ""))
@@ -176,7 +176,7 @@ def _with_source(detail: dict[str, Any]) -> dict[str, Any]:
 
 
 def plugin_detail(host: Host, choice: PluginChoice) -> dict[str, Any]:
-    """A plugin as JSON."""
+    """Return a plugin as JSON."""
     origin = choice.origin
     loaded = next((plugin for plugin in host.report.plugins if plugin.origin is origin), None)
     return {

@@ -1,4 +1,4 @@
-"""Writes the log to standard error, and serves on when that fails or when nobody reads it."""
+"""The log on standard error. The host continues if a record cannot be written."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from contextlib import suppress
 from time import monotonic
 
 WAIT_SECONDS = 1.0
-"""How long a record waits for the reader of standard error. Later ones do not wait until it reads again."""
+"""How long a record waits for the reader of standard error. Later records do not wait until it reads again."""
 MAX_WRITE_BYTES = 4096
-"""A pipe that is ready takes so many bytes without blocking (POSIX: PIPE_BUF)."""
+"""Bytes that a pipe which is ready accepts without blocking (POSIX: PIPE_BUF)."""
 
 
-class LogHandler(logging.StreamHandler):  # type: ignore[type-arg]  # it is generic for type checkers alone
+class LogHandler(logging.StreamHandler):  # type: ignore[type-arg]  # it is generic in type stubs only
     """A log handler on standard error that neither raises nor blocks.
 
-    A full disk, a closed stream and a reader that has gone lose the record. A reader that does not read loses it after
-    `WAIT_SECONDS`; the next record that gets through says how many were lost.
+    A record is lost if the disk is full, the stream is closed or its reader is gone. A record is also lost if the reader
+    does not read for `WAIT_SECONDS`. The next record that is written is preceded by the number of lost ones.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class LogHandler(logging.StreamHandler):  # type: ignore[type-arg]  # it is gene
         self._left_out = 0
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record, or leave it out."""
+        """Write a record, or drop it."""
         if self.stream is not sys.__stderr__ or self.stream is None:
             super().emit(record)
             return
@@ -41,12 +41,12 @@ class LogHandler(logging.StreamHandler):  # type: ignore[type-arg]  # it is gene
         self._left_out = 0 if self._write(text.encode(errors="backslashreplace")) else self._left_out + 1
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name in `logging`
-        """Report a fault in a record, where that can be reported."""
+        """Report an error in a record, if that is possible."""
         with suppress(Exception):
             super().handleError(record)
 
     def _write(self, data: bytes) -> bool:
-        """Write bytes to descriptor 2 as it takes them. Return False if nobody reads them."""
+        """Write bytes to descriptor 2 as it accepts them. Return False if they were not read in time."""
         until = monotonic() + (0 if self._left_out else WAIT_SECONDS)
         with suppress(OSError, ValueError):
             self.flush()
@@ -60,5 +60,5 @@ class LogHandler(logging.StreamHandler):  # type: ignore[type-arg]  # it is gene
 
 
 def _told(count: int) -> logging.LogRecord:
-    message = "%d log records were left out, as nobody read standard error"
+    message = "%d log records were dropped because standard error was not read"
     return logging.LogRecord("pegboard.cli", logging.WARNING, __file__, 0, message, (count,), None)

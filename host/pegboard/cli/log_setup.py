@@ -1,6 +1,6 @@
-"""The log of the process: to standard error or to a file, as text or as JSON, as `[plugins.logging]` says.
+"""The log of the process: to standard error or a file, as text or JSON, as `[plugins.logging]` configures.
 
-Only servers follow that section. Commands that a person runs log text to standard error.
+Only servers use that section. Commands that a person runs log text to standard error.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from pegboard.secrets.redaction import redact_logs
 logger = logging.getLogger("pegboard")
 
 ACCESS = "pegboard.access"
-"""The logger of HTTP requests. Servers use it if it has a level of its own."""
+"""The logger of HTTP requests. Servers use it if its level is set."""
 
 FILE_KEY = ("plugins", "logging", "file")
 
 
 def set_up_logging(config: HostConfig, verbose: int, *, serving: bool = False, safe: bool = False) -> None:
-    """Log without secrets: warnings and up, or more if the configuration or the command line asks for it.
+    """Set up logging without secrets: warnings and above, or more as the configuration or the command line requires.
 
     Args:
         config: the configuration.
-        verbose: how many times `-v` was given.
-        serving: follow `[plugins.logging]`.
-        safe: the settings of that section do not count.
+        verbose: how often `-v` was given.
+        serving: use `[plugins.logging]`.
+        safe: ignore that section.
 
     Raises:
         ConfigError: the log file cannot be written.
@@ -58,7 +58,7 @@ def set_up_logging(config: HostConfig, verbose: int, *, serving: bool = False, s
 
 
 def _settings(config: HostConfig) -> Mapping[str, Any]:
-    """Return the section. The plugin checks it when it loads."""
+    """Return the section. The plugin validates it when it loads."""
     if config.disabled_plugins.match_plugin("logging", "pegboard"):
         return {}
     return dict(resolve(config.section("plugins", "logging")))
@@ -77,7 +77,7 @@ def _handler(config: HostConfig, file: object) -> logging.Handler:
 
 
 class FileHandler(logging.Handler):
-    """Writes records to a file. A record that cannot be written is dropped, and standard error tells of the first.
+    """Writes records to a file. A record that cannot be written is dropped, and the first loss is reported on stderr.
 
     Args:
         file: the file.
@@ -96,7 +96,7 @@ class FileHandler(logging.Handler):
         except OSError as error:
             if not self._failing:
                 self._failing = True
-                output.say(f"the log file cannot be written, and lines are lost: {error.strerror or error}")
+                output.say(f"the log file cannot be written, and records are lost: {error.strerror or error}")
         except Exception:  # noqa: BLE001 - whatever a record holds, logging stops nothing
             self.handleError(record)
 
@@ -107,7 +107,7 @@ class FileHandler(logging.Handler):
 
 
 def _log_what_python_prints() -> None:
-    """Log the warnings and exceptions that Python would print: their texts may come from callers."""
+    """Log the warnings and exceptions that Python would print. Their text may come from callers."""
     warnings.showwarning = _log_warning
     threading.excepthook = _log_end_of_thread
     sys.unraisablehook = _log_unraisable
@@ -121,7 +121,7 @@ def _log_warning(
 
 def _log_end_of_thread(ended: threading.ExceptHookArgs) -> None:
     if ended.exc_type is SystemExit or ended.exc_value is None:
-        return  # as Python has it
+        return  # as Python does
     name = "a thread" if ended.thread is None else f"the thread {ended.thread.name!r}"
     logger.error("%s ended by an exception", name, exc_info=(ended.exc_type, ended.exc_value, ended.exc_traceback))
 

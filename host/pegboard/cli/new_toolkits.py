@@ -1,7 +1,7 @@
-"""Reports toolkits that are new since the last start: installing a package is enough to run its code.
+"""Reports of toolkits that are new since the last start. Installing a package is enough to run its code.
 
-The names and versions of toolkits are kept in the state directory, for each Python environment by itself. The first
-start of an environment reports nothing. Without a state directory that can be written nothing is reported.
+The state directory keeps the names and versions of toolkits for each Python environment. The first start of an
+environment reports nothing. Nothing is reported without a writable state directory.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from pegboard.wire.codec import decode, encode
 
 TOOLKITS_FILE = "toolkits.json"
 MAX_ENVIRONMENTS = 32
-"""How many environments are remembered; the one that changed longest ago is forgotten."""
+"""Environments that are kept. The one that changed longest ago is removed first."""
 
 logger = logging.getLogger("pegboard")
 
 Seen = dict[str, list[str]]
-"""Distribution and version of each toolkit, by its name."""
+"""The distribution and version of each toolkit, by its name."""
 
 
 def report_new_toolkits(host: Host, environ: Mapping[str, str]) -> None:
-    """Log each installed toolkit that runs for the first time in this environment, and remember it."""
+    """Log each installed toolkit that runs for the first time in this environment, and record it."""
     try:
         before = _read(environ).get(sys.prefix)
         if before == _remembered(host, before):
             return
         with state_lock(TOOLKITS_FILE, environ) as locked:
             if not locked:
-                return  # a host that starts at the same moment reports them
+                return  # another host that starts now reports them
             kept = _read(environ)
             before = kept.pop(sys.prefix, None)
             kept[sys.prefix] = _remembered(host, before)
@@ -47,7 +47,7 @@ def report_new_toolkits(host: Host, environ: Mapping[str, str]) -> None:
 
 
 def _read(environ: Mapping[str, str]) -> dict[str, Seen]:
-    """Return what is kept; whatever has another form counts as nothing."""
+    """Return the recorded environments. Records of another form are ignored."""
     try:
         kept: Any = decode(read_state(TOOLKITS_FILE, environ) or b"{}")
     except ValueError:
@@ -60,7 +60,7 @@ def _is_seen(seen: Any) -> bool:
 
 
 def _remembered(host: Host, before: Seen | None) -> Seen:
-    """Return the installed toolkits that ran at some start; at the first start all that are installed."""
+    """Return the installed toolkits that ran at some start. At the first start, return all installed ones."""
     running = {id(origin) for origin in _running(host)}
     result: Seen = {}
     for origin in [choice.origin for choice in host.report.choices if _is_installed(choice.origin)]:
@@ -89,7 +89,7 @@ def _report(host: Host, before: Seen) -> None:
                 *(origin, _secrets(host, origin), origin.name),
             )
         elif version != origin.version:
-            logger.info("%s is another version than at the last start, which was %s", origin, version)
+            logger.info("%s has another version than at the last start (%s)", origin, version)
 
 
 def _secrets(host: Host, origin: Origin) -> str:

@@ -1,4 +1,4 @@
-"""`pegboard` without a command: its version, or its help."""
+"""`pegboard` without a command: its version or its help."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pegboard.cli.output import print_text
 
 
 def run_no_command(options: Namespace) -> int:
-    """Print the version if that was asked for, else the help."""
+    """Print the version if requested, and otherwise the help."""
     if options.version:
         print_text(f"pegboard {_version()}")
     else:

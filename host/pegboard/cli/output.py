@@ -1,4 +1,4 @@
-"""Printing: data to stdout, talk to stderr, nothing in either that a terminal would obey, no secrets but in results."""
+"""Printed output: data on stdout, messages on stderr. Control characters are escaped and secrets are masked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class OutputError(MCPError):
 
 @contextmanager
 def diverted() -> Iterator[None]:
-    """While plugins and tools run, what they print goes to stderr: stdout is for data."""
+    """Redirect to stderr what plugins and tools print. Stdout is for data."""
     output = OutputDiversion()
     output.divert()
     try:
@@ -30,17 +30,17 @@ _receiver: Callable[[str, int], None] | None = None
 
 
 def send_messages_to(receiver: Callable[[str, int], None]) -> None:
-    """Have `say` call this instead, with the text and its level."""
+    """Make `say` call a function with the text and its level."""
     global _receiver  # noqa: PLW0603 - the standard streams of a process are one, too
     _receiver = receiver
 
 
 def say(text: str, level: int = 20) -> None:
-    """Talk to the person, on stderr. A stderr that cannot be written stops nothing.
+    """Print a message on stderr. A stderr that cannot be written is ignored.
 
     Args:
-        text: the text.
-        level: how serious it is, as in `logging`.
+        text: the message.
+        level: its level, as in `logging`.
     """
     if _receiver is not None:
         _receiver(text, level)
@@ -50,12 +50,12 @@ def say(text: str, level: int = 20) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Data for programs."""
+    """Print data for programs."""
     _print_json(value, _redacted)
 
 
 def print_result_json(value: Any) -> None:
-    """What a tool gave, for programs: as it is."""
+    """Print the result of a tool for programs. Secrets are not masked."""
     _print_json(value, str)
 
 
@@ -69,22 +69,22 @@ def _print_json(value: Any, told: Callable[[str], str]) -> None:
 
 
 def print_text(text: str) -> None:
-    """Data for people: what a terminal would obey is shown escaped."""
+    """Print data for people. Control characters are escaped."""
     _write(printable(_redacted(text)))
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Lines for people: each stays one line."""
+    """Print lines for people. A line break within a line is escaped."""
     print_text("\n".join(printable(line).replace("\n", r"\n") for line in lines))
 
 
 def print_result(text: str) -> None:
-    """Text that a tool gave: to a terminal as `print_text`, to a file or another program as it is."""
+    """Print text of a tool. Control characters are escaped at a terminal only."""
     _write(printable(text) if sys.stdout is not None and sys.stdout.isatty() else text)
 
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:
-    """Rows in columns as wide as they need to be; the last column runs free."""
+    """Print rows in aligned columns. The last column is not padded."""
     shown = [[printable(_redacted(cell)) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in shown) for column in range(len(shown[0]) - 1)] if shown else []
     for row in shown:
@@ -93,13 +93,13 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
 
 
 def _redacted(text: str) -> str:
-    """Without the secrets of the host that was made, if one was."""
+    """Return a text without the secrets of the host, if a host was made."""
     redaction = sys.modules.get("pegboard.secrets.redaction")
     return text if redaction is None else str(redaction.redacted(text))
 
 
 def printable(text: str) -> str:
-    """Escape every character that controls a terminal or is not seen. Line breaks and tabs stay."""
+    """Escape control characters and invisible characters. Line breaks and tabs stay."""
     if text.isascii() and text.isprintable():
         return text
     from pegboard.messages.texts import escape_invisible as escaped
@@ -108,24 +108,24 @@ def printable(text: str) -> str:
 
 
 def first_line(text: str) -> str:
-    """The first line of a description."""
+    """Return the first line of a description."""
     return text.strip().split("\n", 1)[0]
 
 
 def _write(text: str) -> None:
     if sys.stdout is None:
-        return  # closed before we began
+        return  # it was closed before the start
     encoding = sys.stdout.encoding or "ascii"
     with _told():
         print(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def flush() -> None:
-    """Hand over what was printed so far.
+    """Flush stdout.
 
     Raises:
-        BrokenPipeError: whoever read it has gone.
-        OutputError: it cannot be written.
+        BrokenPipeError: the reader of stdout is gone.
+        OutputError: stdout cannot be written.
     """
     if sys.stdout is not None:
         with _told():

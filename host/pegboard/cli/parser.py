@@ -1,4 +1,4 @@
-"""The command line: commands, options, their help and examples. The code of a command is named here, not imported."""
+"""The command line: commands, options, help and examples. Commands refer to their code by name."""
 
 from __future__ import annotations
 
@@ -14,32 +14,37 @@ if TYPE_CHECKING:
 
 _EPILOG = """\
 examples:
-  pegboard list                              what tools there are
-  pegboard call files_list path=. depth:=2   call one from the shell
-  pegboard stdio                             serve an MCP client, which starts this itself
-  pegboard why files_write                   why something is there, or is not
+  pegboard list                              list the tools
+  pegboard call files_list path=. depth:=2   call a tool from the shell
+  pegboard stdio                             serve an MCP client that starts this command
+  pegboard why files_write                   explain why a tool is not served
 
-exit codes: 0 fine; 1 the tool or the operation failed; 2 usage; 3 the host cannot start as configured;
+exit codes: 0 success; 1 the tool or the operation failed; 2 usage; 3 the host cannot start as configured;
             5 a transport could not open its channel; 130 ended by Ctrl-C
 """
 _FILES = (
     "paths",
-    {"nargs": "*", "type": Path, "metavar": "FILE", "help": "a Python file; its toolkits, and no installed ones"},
+    {
+        "nargs": "*",
+        "type": Path,
+        "metavar": "FILE",
+        "help": "serve the toolkits of this Python file, without installed ones",
+    },
 )
 _TRUSTED = ("path", {"nargs": "?", "type": Path, "metavar": "FILE", "help": "the file; ./hostconfig.toml by default"})
 _HELP = ("-h", "--help")
-_TOOL = ("tool", {"help": "a tool's name, in any spelling"})
+_TOOL = ("tool", {"help": "the name of a tool, in any spelling"})
 
 
 class _Command(NamedTuple):
-    """A command, or a group of them.
+    """A command, or a group of commands.
 
     Attributes:
-        name: what is typed.
+        name: the name on the command line.
         run: "module:function" below this package, or the command of a plugin; "" for a group.
-        summary: what it does, in one line.
-        examples: lines that work.
-        arguments: names of positional arguments, and how argparse shall read them.
+        summary: a description in one line.
+        examples: valid command lines.
+        arguments: positional arguments and options, with the parameters of `add_argument`.
         parts: the commands of a group.
     """
 
@@ -63,7 +68,7 @@ _COMMANDS = (
                 "--finish",
                 {
                     "action": "store_true",
-                    "help": "when the input ends, answer the calls in flight instead of dropping them",
+                    "help": "when the input ends, finish the calls in flight instead of cancelling them",
                 },
             ),
         ),
@@ -79,7 +84,7 @@ _COMMANDS = (
     _Command(
         "show",
         "listing:run_show",
-        "show one tool: what it does, what it takes and gives",
+        "show one tool: its description, parameters and result",
         ("pegboard show files_read", "pegboard show Files.Read --json"),
         (_TOOL,),
     ),
@@ -94,9 +99,9 @@ _COMMANDS = (
                 "arguments",
                 {
                     "nargs": "*",
-                    "default": [],  # without it argparse says that some are required
+                    "default": [],  # without it argparse requires one
                     "metavar": "key=value",
-                    "help": "key=value for text, key:=json for anything else",
+                    "help": "key=value for a string, key:=json for JSON",
                 },
             ),
         ),
@@ -110,13 +115,13 @@ _COMMANDS = (
     _Command(
         "plugins",
         "listing:run_plugins",
-        "list plugins and toolkits, and what is wrong with them",
+        "list plugins and toolkits with their problems",
         ("pegboard plugins", "pegboard plugins --json"),
     ),
     _Command(
         "why",
         "why:run_why",
-        "say why a plugin, toolkit or tool is there or not",
+        "explain why a plugin, toolkit or tool is served or not",
         ("pegboard why files", "pegboard why files_write"),
         (("name", {"help": "a plugin, toolkit or tool, in any spelling"}),),
     ),
@@ -129,13 +134,13 @@ _COMMANDS = (
             _Command(
                 "check",
                 "config_commands:run_config_check",
-                "say what is wrong with the configuration, all of it at once",
+                "print all problems of the configuration",
                 ("pegboard config check", "pegboard config check --config prod.toml"),
             ),
             _Command(
                 "show",
                 "config_commands:run_config_show",
-                "show the settings that hold, and where each comes from",
+                "show the settings in effect and their sources",
                 ("pegboard config show", "pegboard config show --json"),
             ),
             _Command(
@@ -158,18 +163,20 @@ _COMMANDS = (
 
 
 def parse(argv: Sequence[str] | None = None, contributed: Contributions | None = None) -> argparse.Namespace:
-    """The options of a command line; `run` names the command's function, or is a plugin's command; "" without one.
+    """Return the options of a command line.
+
+    `run` is the name of the command's function, or a plugin's command; "" without a command.
 
     Args:
-        argv: the command line; the process's when None.
-        contributed: given the options that all commands have, finds the commands of plugins, where they are wanted.
+        argv: the command line; that of the process if None.
+        contributed: returns the commands of plugins for the options that all commands have. It is called only if needed.
 
     Raises:
-        SystemExit: the command line is wrong (2), or asked for help (0).
+        SystemExit: the command line is invalid (2), or it requests help (0).
     """
-    # options may stand anywhere, so they are taken out first; argparse alone would end a list of arguments at an option
+    # options may be anywhere, so they are parsed first: argparse ends a list of arguments at an option
     options, rest = _shared_options().parse_known_args(argv)
-    # a parser for each command takes longer than the rest of parsing
+    # making a parser for each command takes longer than the rest of parsing
     commands: Sequence[_Command] = [command for command in _COMMANDS if rest[:1] == [command.name]]
     if not commands:
         own = {command.name for command in _COMMANDS}
@@ -183,12 +190,12 @@ def parse(argv: Sequence[str] | None = None, contributed: Contributions | None =
 
 
 def _wants_more(rest: Sequence[str]) -> bool:
-    """Whether the commands of plugins matter: another command than the host's own, or help about all of them."""
+    """Return True if the commands of plugins are needed: for an unknown command, or for the general help."""
     return bool(rest) and (not rest[0].startswith("-") or rest[0] in _HELP)
 
 
 def _found(contributed: Contributions, options: argparse.Namespace, rest: Sequence[str]) -> Iterable[Command]:
-    """Return the commands of plugins. Help shows the others where the configuration is wrong."""
+    """Return the commands of plugins. With an invalid configuration, the help lists the host's commands only."""
     from pegboard.errors import ConfigError
 
     try:
@@ -207,29 +214,31 @@ def _of_plugin(command: Command) -> _Command:
 
 
 def help_text() -> str:
-    """What `pegboard --help` says."""
+    """Return the output of `pegboard --help`."""
     return _build_parser().format_help()
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in a line or two, and what was probably meant."""
+    """Reports errors in a line or two, with the nearest valid name."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"pegboard: {message}\npegboard: see `{self.prog} --help`\n")
 
     def refuse(self, text: str, options: argparse.Namespace) -> NoReturn:
-        """End with what is wrong about a word that no command takes."""
+        """Report an argument that the command does not accept, and exit."""
         if not text.startswith("-"):
-            hint = f"; a file of tools is named with --file {text}" if text.endswith(".py") else ""
-            self.error(f"{text!r} is one argument too many{hint}")
+            hint = f"; pass a file of tools with --file {text}" if text.endswith(".py") else ""
+            self.error(f"{text!r} is an unexpected argument{hint}")
         if str(options.run).startswith("call:"):
             key, _, value = text.lstrip("-").partition("=")
-            self.error(f"unknown option {text!r}; a tool's arguments have no dashes: {key}={value or 'VALUE'}")
+            self.error(f"unknown option {text!r}; write arguments of a tool without dashes: {key}={value or 'VALUE'}")
         self.error(f"unknown option {text!r}{_hint(text, self._option_string_actions)}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
-            hint = _hint(value, action.choices) or "; plugins bring theirs once they run (`pegboard plugins`)"
+            hint = (
+                _hint(value, action.choices) or "; a plugin adds its commands when it is enabled (`pegboard plugins`)"
+            )
             self.error(f"there is no command {value!r}{hint}")
 
 
@@ -244,7 +253,7 @@ def _build_parser(commands: Sequence[_Command] = _COMMANDS) -> _Parser:
     shared = _shared_options(defaults=False)
     parser = _Parser(
         prog="pegboard",
-        description="Serve tools to MCP clients; every feature is a plugin, switched in hostconfig.toml.",
+        description="Serve tools to MCP clients; every feature is a plugin, configured in hostconfig.toml.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         parents=[shared],
@@ -279,30 +288,30 @@ def _add(parser: _Parser, commands: Sequence[_Command], shared: _Parser, *, requ
 
 
 def _shared_options(*, defaults: bool = True) -> _Parser:
-    """The options of every command. Without defaults, for the help of commands, they never undo what was read."""
+    """Return a parser of the options of all commands. Without defaults it is for the help of a command."""
     shared = _Parser(
         prog="pegboard", add_help=False, allow_abbrev=False, argument_default=None if defaults else argparse.SUPPRESS
     )
     group = shared.add_argument_group("options, before or after the command")
-    group.add_argument("--config", type=Path, metavar="FILE", help="this file instead of hostconfig.toml")
+    group.add_argument("--config", type=Path, metavar="FILE", help="read this file instead of hostconfig.toml")
     group.add_argument(
         "--only",
         type=_names,
         action="extend",
         metavar="NAMES",
-        help="these toolkits alone: names, globs or distribution:name, with commas",
+        help="serve these toolkits only: names, globs or distribution:name, separated by commas",
     )
     group.add_argument(
         "--file",
         type=Path,
         action="append",
         metavar="FILE",
-        help="the toolkits of this Python file, and installed ones only where they are named",
+        help="serve the toolkits of this Python file, and installed ones only if they are named",
     )
-    group.add_argument("--strict", action="store_true", help="a plugin that fails keeps the host from starting")
-    group.add_argument("--safe", action="store_true", help="the built-in plugins of the default set, and nothing else")
+    group.add_argument("--strict", action="store_true", help="do not start if a plugin fails")
+    group.add_argument("--safe", action="store_true", help="run the default built-in plugins only")
     group.add_argument("--json", action="store_true", help="print JSON")
-    group.add_argument("-v", "--verbose", action="count", help="log more to stderr; twice for everything")
+    group.add_argument("-v", "--verbose", action="count", help="log more to stderr; repeat it to log everything")
     if defaults:
         shared.set_defaults(only=[], file=[], strict=False, safe=False, json=False, verbose=0)
     return shared

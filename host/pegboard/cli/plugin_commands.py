@@ -1,4 +1,4 @@
-"""The commands of plugins: found where somebody asks for one, and kept from ending in a stack trace."""
+"""The commands of plugins."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from pegboard.plugin.commands import Command
 
 
 def plugin_commands(options: Namespace) -> list[Command]:
-    """Return every command that a plugin which runs contributes.
+    """Return the commands of all enabled plugins.
 
     Raises:
-        ConfigError: the configuration is wrong, or not trusted.
+        ConfigError: the configuration is invalid or not trusted.
     """
     host = host_from_options(options)
     with diverted():
@@ -31,12 +31,12 @@ def plugin_commands(options: Namespace) -> list[Command]:
     found = [command for _, command in contributions_of(host.report.plugins, register_commands)]
     times = Counter(command.name for command in found)
     for name in [name for name, count in times.items() if count > 1]:
-        say(f"several plugins bring a command {name!r}, so that none of them can be run")
+        say(f"several plugins add a command {name!r}: disable all but one of them")
     return [command for command in found if times[command.name] == 1]
 
 
 def run_plugin_command(command: Command, options: Namespace) -> int:
-    """Run one of them, and print what it gives."""
+    """Run a command of a plugin and print the string that it returns. An unexpected error is printed in one line."""
     try:
         with diverted():
             text = command.run(options)

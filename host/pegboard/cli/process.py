@@ -1,4 +1,4 @@
-"""The process around a host that serves: its signals, exits that are raised anywhere in it, and its end."""
+"""The process of a host that serves: its signals, its exits and its end."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from typing import Any, NoReturn, TypeVar
 T = TypeVar("T")
 
 TIDY_SECONDS = 0.5
-"""How long the functions that are registered with `atexit` may take when a thread does not end."""
+"""How long functions registered with `atexit` may take if a thread does not end."""
 
 logger = logging.getLogger("pegboard")
 
 
 def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[None]:
-    """Return a future that the first SIGTERM or SIGINT completes. The second ends the process at once.
+    """Return a future that the first SIGTERM or SIGINT completes. The second one ends the process at once.
 
-    The second one takes effect even while the event loop is blocked: the first restores the default action, in a
-    handler that Python runs between two bytecodes.
+    The second signal works even if the event loop is blocked. The first one restores the default action, in a handler that
+    Python runs between two bytecodes.
 
     Args:
-        and_on_hang_up: whether SIGHUP does the same; else it is only logged. What `nohup` set stays as it is.
+        and_on_hang_up: SIGHUP completes the future as well; otherwise it is logged. A SIGHUP that `nohup` ignores stays
+            ignored.
     """
     loop = asyncio.get_running_loop()
     stopping: asyncio.Future[None] = loop.create_future()
@@ -38,7 +39,7 @@ def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[None]:
             numbers.append(signal.SIGHUP)
         else:
             loop.add_signal_handler(signal.SIGHUP, _stay, signal.SIGHUP)
-    # the kernel spares process 1, as in a container, from signals without a handler
+    # process 1, as in a container, receives no signals without a handler
     at_once = _leave_now if os.getpid() == 1 else signal.SIG_DFL
 
     def stop() -> None:
@@ -50,7 +51,7 @@ def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[None]:
             signal.signal(one, at_once)
 
     for number in numbers:
-        loop.add_signal_handler(number, stop)  # this has the event loop woken up
+        loop.add_signal_handler(number, stop)  # it wakes the event loop
         signal.signal(number, first)
     return stopping
 
@@ -60,14 +61,14 @@ def _leave_now(number: int, _frame: FrameType | None) -> None:
 
 
 def _stay(number: signal.Signals) -> None:
-    logger.warning("%s changes nothing: settings are read at the start; restart to use others", number.name)
+    logger.warning("%s is ignored: restart to apply changed settings", number.name)
 
 
 def run_to_end(loop: asyncio.AbstractEventLoop, main: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end, whatever leaves the event loop meanwhile.
+    """Run a coroutine to its end, even if an exception leaves the event loop meanwhile.
 
-    `SystemExit` and `KeyboardInterrupt` stop an event loop when a task or a callback raises them, such as one that a
-    tool started. A task keeps the exception for whoever awaits it. Ctrl-C is a signal and raises none of them here.
+    `SystemExit` and `KeyboardInterrupt` stop an event loop if a task or a callback raises them. The task keeps the
+    exception for its awaiter. Ctrl-C is handled as a signal and raises neither.
 
     Raises:
         BaseException: the coroutine raised it.
@@ -83,12 +84,12 @@ def run_to_end(loop: asyncio.AbstractEventLoop, main: Coroutine[Any, Any, T]) ->
 
 
 def _contain(error: BaseException) -> None:
-    """Log an exit that was raised on the event loop, and fail the call that raised it outside of any task."""
+    """Log an exit that was raised on the event loop, and fail the call that caused it."""
     from pegboard.calls.callback_errors import fail_call
 
     name = fail_call(error)
     logger.error(
-        "%s raised %s on the event loop; the server goes on",
+        "%s raised %s on the event loop; the server continues",
         f"a callback or task of {name}" if name else "a callback or task",
         type(error).__name__,
         exc_info=error,
@@ -96,14 +97,14 @@ def _contain(error: BaseException) -> None:
 
 
 def has_new_threads(before: Collection[Thread]) -> bool:
-    """Return True if there are threads that were not there before and that Python would wait for at its end."""
+    """Return True if there are new threads that Python would wait for at its end."""
     return any(not thread.daemon and thread not in before for thread in enumerate_threads())
 
 
 def end_process(code: int) -> NoReturn:
-    """End the process although a thread or a task goes on.
+    """End the process although a thread or a task is still running.
 
-    What is registered with `atexit` runs before, for a moment at most: it removes temporary files, for one.
+    Functions registered with `atexit` run for `TIDY_SECONDS` at most. They remove temporary files, for example.
     """
     tidying = Thread(target=_tidy, daemon=True)
     tidying.start()

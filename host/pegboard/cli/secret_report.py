@@ -1,4 +1,4 @@
-"""The secrets that each plugin and toolkit receives, for `pegboard plugins` and `pegboard why`. It shows no value."""
+"""The secrets that each plugin and toolkit receives, for `pegboard plugins` and `pegboard why`. Values are not shown."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Received(NamedTuple):
 
 
 def received_secrets(host: Host, origin: Origin) -> list[dict[str, Any]]:
-    """Return the secrets of a plugin or toolkit as JSON: name, whether it is set, how it is given, and which tools."""
+    """Return the secrets of a plugin or toolkit as JSON: name, whether it is set, how it is given, and the tools."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for name, is_set, given, tool in (*_of_tools(host, origin), *_of_settings(host, origin)):
         entry = {"name": name, "set": is_set, "given": given, "tools": []}
@@ -35,7 +35,7 @@ def received_secrets(host: Host, origin: Origin) -> list[dict[str, Any]]:
 
 
 def granted_secrets(host: Host, origin: Origin) -> list[str] | None:
-    """Return the names and globs of the secrets that a toolkit may be given, None without a limit."""
+    """Return the names and globs of the secrets that a toolkit may receive, None without a limit."""
     rights = host.config.host.toolkits.get(origin.name) if origin.kind == "toolkit" else None
     return None if rights is None or rights.secrets is None else list(rights.secrets)
 
@@ -58,7 +58,7 @@ def _of_tools(host: Host, origin: Origin) -> Iterator[_Received]:
 
 
 def _of_settings(host: Host, origin: Origin) -> Iterator[_Received]:
-    """Variables to which a section refers, by `{ env = "NAME" }`."""
+    """Yield the variables that a section refers to by `{ env = "NAME" }`."""
     section = SECTION_OF_KIND[origin.kind]
     for way, ref in references(host.config.section(section, origin.name)):
         key = ".".join(map(str, way))

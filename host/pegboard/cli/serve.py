@@ -1,6 +1,6 @@
-"""`pegboard stdio` and `pegboard serve`: a host from start to the end of the process.
+"""`pegboard stdio` and `pegboard serve`: a host from its start to the end of the process.
 
-Signals, the garbage collector and the way the process ends are decided here and nowhere else.
+Only this module and `process` decide about signals, the garbage collector and the end of the process.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from pegboard.plugin.routes import DEFAULT_POLICY
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
 STDIO_GRACE_SECONDS = 1.0
-"""How long calls in flight may go on after SIGTERM; clients over stdio wait 2 seconds before they kill."""
+"""How long calls in flight may run after SIGTERM. Clients over stdio kill the process after 2 seconds."""
 STOP_SECONDS = 0.5
-"""How long the lifespans may take to end."""
+"""How long lifespans may take to end."""
 
 _COLLECTION_THRESHOLD = 50_000
-"""New objects before a collection of the youngest generation; the default of 700 costs a fifth of the time per call."""
+"""New objects before a collection of the youngest generation. The default of 700 costs a fifth of the time per call."""
 
 
 def run_stdio(options: Namespace) -> int:
@@ -46,7 +46,7 @@ def run_serve(options: Namespace) -> int:
 
 
 def serve_stdio(make: Callable[[], Host]) -> int:
-    """Make a host and serve one client over standard input and output, which nobody else gets to write to."""
+    """Make a host and serve one client over standard input and output. Other code cannot write to the client."""
     output = OutputDiversion()
     output.divert()
     return _run(make(), STDIO_GRACE_SECONDS, output)
@@ -55,30 +55,28 @@ def serve_stdio(make: Callable[[], Host]) -> int:
 def serve(host: Host) -> int:
     """Serve by the transports of a host's configuration."""
     if not host.config.host.transports:
-        raise ConfigError(
-            ["[host] transports lists nothing to serve by; for a client that starts the server: pegboard stdio"]
-        )
+        raise ConfigError(["[host] transports is empty: list a transport, or run `pegboard stdio`"])
     host.on_opened = partial(_announce, host, _admit_operator(host))
-    # standard streams gain nothing by another loop, and starting is slower by its import
+    # standard streams gain nothing from uvloop, and its import delays the start
     loop = None if "stdio" in host.config.host.transports else _fast_loop()
     return _run(host, host.config.host.grace_seconds, loop=loop)
 
 
 def _admit_operator(host: Host) -> str | None:
-    """Let the host recognize the operator token, and return its file; None if there cannot be one, which is said."""
+    """Let the host recognize the operator token. Return its file, or None with a warning if there is no token."""
     from pegboard.routing.operator_token import operator_token, token_file
 
     try:
         host.admit_operator(operator_token(os.environ))
     except OSError as error:
-        why = "set PEGBOARD_STATE_DIR to a folder that can be written"
+        why = "set PEGBOARD_STATE_DIR to a writable folder"
         logging.getLogger("pegboard").warning("there is no operator token: %s; %s", error, why)
         return None
     return token_file(os.environ)
 
 
 def _fast_loop() -> LoopFactory | None:
-    """What makes uvloop's event loops, where the extra `fast` is installed."""
+    """Return the factory of uvloop's event loops if the extra `fast` is installed."""
     try:
         import uvloop
     except ImportError:
@@ -87,7 +85,7 @@ def _fast_loop() -> LoopFactory | None:
 
 
 def _announce(host: Host, token_file: str | None, address: str, tools: Sequence[str]) -> None:
-    """Where the host is reached, what is on, and what to do next."""
+    """Print the address of the host, its toolkits and the next step."""
     from pegboard.catalogue.lists import operator_only_tools
 
     owners = sorted({host.assembly.tools[name].tool.owner for name in tools})
@@ -111,7 +109,7 @@ def _announce(host: Host, token_file: str | None, address: str, tools: Sequence[
 
 
 def _log_access(host: Host) -> None:
-    """Log the files that were read and the settings that widen access, in one line. The latter are a warning."""
+    """Log the files that were read and, as a warning, the settings that widen access, in one line."""
     from pegboard.cli.access_settings import access_of, files_read, settings_line
 
     logger, files = logging.getLogger("pegboard"), ", ".join(files_read(host))
@@ -122,19 +120,19 @@ def _log_access(host: Host) -> None:
 
 
 def _has_terminal() -> bool:
-    """Whether somebody sits in front of this process."""
+    """Return True if standard input or standard error is a terminal."""
     return os.isatty(0) or os.isatty(2)
 
 
 def _run(host: Host, grace: float, output: OutputDiversion | None = None, loop: LoopFactory | None = None) -> int:
-    """Run a host until it ends. Return the exit code."""
+    """Run a host until it stops. Return the exit code."""
     serving = _serve(host, grace, output or OutputDiversion())
     with asyncio.Runner(loop_factory=loop) as runner:
         return run_to_end(runner.get_loop(), serving)
 
 
 async def _serve(host: Host, grace: float, output: OutputDiversion) -> int:
-    # a client over stdio that hangs up is gone, as is a person whose terminal closes; a service only hears a signal
+    # SIGHUP means that the client over stdio or the terminal is gone; a service ignores it
     threads = set(threading.enumerate())
     by_stdio = "stdio" in host.config.host.transports
     stopping = stop_on_signals(and_on_hang_up=by_stdio or _has_terminal())
@@ -146,7 +144,7 @@ async def _serve(host: Host, grace: float, output: OutputDiversion) -> int:
     gc.set_threshold(_COLLECTION_THRESHOLD, 20, 100)
     gc.enable()
     if by_stdio:
-        # descriptor 1 never leads to the client again: nothing that is printed late can reach it
+        # descriptor 1 never leads to the client again, so that late output cannot reach it
         host.standard_output = output.divert()
         output.restore_stream()
     serving = asyncio.create_task(host.run())
@@ -166,13 +164,13 @@ async def _serve(host: Host, grace: float, output: OutputDiversion) -> int:
         output.divert()
         await _stop(host)
     if len(asyncio.all_tasks()) > 1 or has_new_threads(threads):
-        # a function that runs in a thread, or a task that cannot be cancelled, would keep the process for ever
+        # a function in a thread or a task that ignores its cancellation would keep the process alive
         end_process(code)
     return code
 
 
 async def _start(host: Host, stopping: asyncio.Future[None]) -> bool:
-    """Start the host. Return False if a signal ended the start; then the lifespans that were entered are closed."""
+    """Start the host. Return False if a signal ended the start; lifespans that were entered are then closed."""
     starting = asyncio.current_task()
     assert starting is not None
     begun = False

@@ -1,6 +1,6 @@
-"""Keeps standard output for data and for clients while plugins are loaded, started and stopped.
+"""Redirection of standard output, so that plugins that load, start or stop cannot write to clients.
 
-While a transport runs, its descriptors are its own affair.
+A transport that runs manages its descriptors itself.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from contextlib import suppress
 from typing import TextIO
 
 _kept: list[TextIO | None] = []
-"""Streams that plugins put in the place of `sys.stdout`. `print` holds no reference to the stream that it writes to: a
-stream that is freed while a thread prints crashes the interpreter."""
+"""Streams by which plugins replaced `sys.stdout`. `print` holds no reference to its stream, and a stream that is freed
+while a thread prints crashes the interpreter.
+"""
 
 
 def open_closed_descriptors() -> None:
-    """Open what is closed of descriptors 0 to 2, or the next file to be opened would be taken for a standard stream."""
+    """Open closed descriptors 0 to 2. Otherwise the next file that is opened would be a standard stream."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
@@ -25,14 +26,14 @@ def open_closed_descriptors() -> None:
 
 
 class OutputDiversion:
-    """Standard output, led to standard error for as long as whoever prints there is not meant to."""
+    """Standard output, redirected to standard error."""
 
     def __init__(self) -> None:
         self._private: int | None = None
         self._stream = sys.stdout
 
     def divert(self) -> int:
-        """Lead descriptor 1 to standard error. Return a private descriptor of standard output."""
+        """Redirect descriptor 1 to standard error. Return a private descriptor of standard output."""
         if self._private is None:
             open_closed_descriptors()
             self._stream = sys.stdout
@@ -42,7 +43,7 @@ class OutputDiversion:
         return self._private
 
     def restore(self) -> None:
-        """Give it back, and `sys.stdout` too, whatever a plugin made of them."""
+        """Restore descriptor 1 and `sys.stdout`, even if a plugin replaced them."""
         if self._private is not None:
             self._flush()
             os.dup2(self._private, 1)
@@ -51,7 +52,7 @@ class OutputDiversion:
             self.restore_stream()
 
     def restore_stream(self) -> None:
-        """Write what was printed so far, and restore `sys.stdout`, which a plugin may have replaced."""
+        """Flush the output so far and restore `sys.stdout`, which a plugin may have replaced."""
         self._flush()
         if sys.stdout is not self._stream:
             _kept.append(sys.stdout)

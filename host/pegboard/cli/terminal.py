@@ -1,6 +1,6 @@
-"""Asking the person at the terminal what a tool wants to know, for `pegboard call`.
+"""Elicitation at the terminal, for `pegboard call`.
 
-Only forms, and pages to open: a terminal has no model to sample, and no roots.
+A terminal supports forms and pages to open. It has no model to sample and no roots.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pegboard.errors import ClientError, ClientTimeoutError
 from pegboard.types.calls import OnProgress
 
 TERMINAL_CAPABILITIES: dict[str, Any] = {"elicitation": {"form": {}, "url": {}}}
-"""What a terminal can be asked for (MCP ClientCapabilities)."""
+"""The capabilities of a terminal (MCP ClientCapabilities)."""
 
 _YES = {"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False}
 _HINTS = {"boolean": "yes or no", "integer": "a whole number", "number": "a number"}
@@ -25,7 +25,7 @@ _LEFT_OUT = object()
 
 
 class Terminal:
-    """The person at standard input and standard error, as an `Ask`. Of several questions one is asked at a time."""
+    """The person at standard input and standard error, as an `Ask`. Questions are asked one at a time."""
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
@@ -40,14 +40,14 @@ class Terminal:
         reset_on_progress: bool = False,
         max_total: float | None = None,
     ) -> dict[str, Any]:
-        """Ask, and give the answer; a closed standard input (Ctrl-D) cancels.
+        """Ask a question and return the result. Ctrl-D cancels.
 
         Raises:
-            ClientError: it is a question that a terminal has no answer to.
-            ClientTimeoutError: nobody answered in time.
+            ClientError: a terminal does not support the method.
+            ClientTimeoutError: no answer came in time.
         """
         if method != "elicitation/create":
-            raise ClientError(f"A terminal has no answer to {method}.")
+            raise ClientError(f"A terminal does not support {method}.")
         async with self._turn:
             try:
                 async with asyncio.timeout(timeout):
@@ -55,7 +55,7 @@ class Terminal:
             except EOFError:
                 return {"action": "cancel"}
             except TimeoutError:
-                raise ClientTimeoutError("Nobody answered in time.") from None
+                raise ClientTimeoutError("No answer came in time.") from None
 
 
 async def _elicited(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,13 +74,13 @@ async def _elicited(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _say_lines(text: str) -> None:
-    """Say a text of a tool. Further lines are indented, so that none can pass for a line of the command."""
+    """Print text of a tool. Further lines are indented, so that they cannot look like messages of the command."""
     for number, line in enumerate(text.splitlines()):
         say(f"  {line}" if number else line)
 
 
 async def _filled(name: str, field: Mapping[str, Any], *, required: bool) -> Any:
-    """What the person puts into a field, asked for until it fits."""
+    """Return the value of a field. The question is repeated until the answer is valid."""
     label = _label(name, field, required=required)
     while True:
         text = await _line(label)
@@ -102,13 +102,13 @@ def _label(name: str, field: Mapping[str, Any], *, required: bool) -> str:
     hint = "|".join(offered) or _HINTS.get(field["type"], field.get("format", ""))
     if field["type"] == "array":
         hint += ", several with commas"
-    notes = [hint, _shown(field["default"]) if "default" in field else "" if required else "may be left out"]
+    notes = [hint, _shown(field["default"]) if "default" in field else "" if required else "optional"]
     said = ": ".join(text for text in (field.get("title", name), field.get("description")) if text)
     return said + "".join(f" [{note}]" for note in notes if note)
 
 
 def _titles(field: Mapping[str, Any]) -> dict[str, str]:
-    """The choices of a field by their titles for people."""
+    """Return the choices of a field by their titles."""
     entries = field.get("oneOf") or field.get("items", {}).get("anyOf") or ()
     names = zip(field.get("enumNames", ()), field.get("enum", ()), strict=False)
     return {entry["title"]: entry["const"] for entry in entries} | dict(names)
@@ -121,7 +121,7 @@ def _shown(value: Any) -> str:
 
 
 def _value(field: Mapping[str, Any], text: str) -> Any:
-    """What a line says in the type of a field; what it does not say stays text, which does not fit then."""
+    """Return a line as the type of a field. A line that cannot be converted is returned as a string."""
     kind, titles = field["type"], _titles(field)
     if kind == "boolean":
         return _YES.get(text.lower(), text)
@@ -148,7 +148,7 @@ async def _confirmed(question: str) -> bool:
 
 
 async def _line(label: str) -> str:
-    """A line of the person, while the host goes on; raises EOFError where there is none to come."""
+    """Read a line while the event loop runs. Raise EOFError at the end of the input."""
     print(f"  {printable(' '.join(label.split()))}: ", end="", file=sys.stderr, flush=True)
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()

@@ -1,4 +1,4 @@
-"""`pegboard operator-token`: prints the token by which `pegboard serve` recognizes its operator."""
+"""`pegboard operator-token`: the token by which `pegboard serve` recognizes its operator."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pegboard.routing.operator_token import operator_token, token_file
 
 
 def run_operator_token(options: Namespace) -> int:
-    """Print the operator token. Create it if there is none.
+    """Print the operator token. Create it if it does not exist.
 
     Raises:
-        ServerError: it can neither be read nor created.
+        ServerError: the token can neither be read nor created.
     """
     try:
         token = operator_token(os.environ)

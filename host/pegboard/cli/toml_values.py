@@ -1,4 +1,4 @@
-"""Settings written as TOML, for people to read."""
+"""Settings written as TOML."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def toml_key(name: str) -> str:
-    """Return a key, quoted where TOML asks for it."""
+    """Return a key, in quotes if TOML requires them."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_value(name)
 
 

@@ -1,4 +1,4 @@
-"""Finds what a person means by a name, in any spelling."""
+"""Lookup of tools by name, in any spelling."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from pegboard.names import nearest, normalise
 
 
 def find_tool(assembly: Assembly, name: str) -> BoundTool:
-    """The tool that a person means.
+    """Return the tool of a name.
 
     Raises:
-        NotFoundError: there is none, or more than one; the message says which come near.
+        NotFoundError: the name matches no tool or several; the message lists similar names.
     """
     if exact := assembly.tools.get(name):
         return exact
     wanted = normalise(name)
     found = [wire for wire, forms in assembly.forms.items() if wanted in forms]
     if len(found) > 1:
-        raise NotFoundError(f"{name!r} may be any of {', '.join(found)}")
+        raise NotFoundError(f"{name!r} is ambiguous: {', '.join(found)}")
     if found:
         return assembly.tools[found[0]]
     if withheld := find_unserved(assembly, name):
         raise NotFoundError(f"the tool {withheld[0].name} is not served: {withheld[0].reason}")
     close = nearest(name, assembly.tools)
-    hint = f"; did you mean {close!r}?" if close else "; `pegboard list` shows what there is"
+    hint = f"; did you mean {close!r}?" if close else "; `pegboard list` shows all tools"
     if name.endswith(".py"):
-        hint = f"; a file of tools is named with --file {name}"
+        hint = f"; pass a file of tools with --file {name}"
     raise NotFoundError(f"there is no tool {name!r}{hint}")
 
 
 def find_unserved(assembly: Assembly, name: str) -> list[UnservedTool]:
-    """The tools of this name that exist and are not served."""
+    """Return the tools of a name that exist and are not served."""
     return [one for one in assembly.unserved if same_name(one.name, name)]
 
 
 def same_name(one: str, other: str) -> bool:
-    """Whether two names differ in nothing but spelling."""
+    """Return True if two names differ only in spelling."""
     return _squashed(one) == _squashed(other)
 
 

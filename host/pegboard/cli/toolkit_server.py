@@ -1,4 +1,4 @@
-"""`Toolkit.run`: a program that is a server of its own, by the same rules as the `pegboard` command."""
+"""`Toolkit.run`: a program that serves its own toolkit, by the rules of the `pegboard` command."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from pegboard.loading.source_files import being_loaded
 
 
 def serve_toolkit(kit: ToolkitBase, transport: str, settings: Mapping[str, Any]) -> None:
-    """Serve a toolkit until it ends.
+    """Serve a toolkit until the host stops.
 
     Raises:
-        SystemExit: it could not start or failed, with the exit code of the command.
-        RuntimeError: an event loop runs in this thread already.
-        TypeError: an address is given, and not the transport that has one.
-        PluginError: the command loads this very file.
+        SystemExit: the host could not start or failed; the code is the exit code of the command.
+        RuntimeError: an event loop runs in this thread.
+        TypeError: an address was given for a transport without addresses.
+        PluginError: the command is loading the file that calls this.
     """
     if transport == "stdio" and settings.keys() & {"host", "port"}:
-        raise TypeError('an address is for HTTP: kit.run("http", port=8001)')
+        raise TypeError('only HTTP has an address: kit.run("http", port=8001)')
     if file := being_loaded():
         raise PluginError(f'run() is called while {file.name} is loaded; put it below `if __name__ == "__main__":`')
     if _has_loop():
-        raise RuntimeError("run() has an event loop of its own; where one runs already, use pegboard.Host")
+        raise RuntimeError("run() starts an event loop: in a running loop, use pegboard.Host")
     make = partial(_host, kit, transport, settings)
     code = exit_code_of(partial(serve_stdio, make) if transport == "stdio" else lambda: serve(make()))
     if code:

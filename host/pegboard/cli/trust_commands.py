@@ -1,4 +1,4 @@
-"""Trust in `./hostconfig.toml`: `pegboard config trust` and `untrust`, and the question that a terminal is asked."""
+"""Trust in `./hostconfig.toml`: `pegboard config trust` and `untrust`, and the question at a terminal."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def run_untrust(options: Namespace) -> int:
 
 
 def ask(untrusted: Untrusted, options: Namespace) -> bool:
-    """Ask at a terminal whether to trust a file as it is now; refuse it elsewhere.
+    """Ask at a terminal whether to trust a file with its present content. Refuse the file without a terminal.
 
     Raises:
-        ConfigError: there is no terminal to ask at, programs read the output, or the answer is no.
+        ConfigError: there is no terminal, the output is for programs, or the answer is no.
     """
     content = untrusted.content
     if content is None or options.json or not (os.isatty(0) and os.isatty(2)):
@@ -82,7 +82,7 @@ def _path(options: Namespace) -> Path:
 
 
 def _read(content: files.FileContent) -> tuple[dict[str, Any], list[AccessSetting]]:
-    """Return the settings of a file, and those that widen access. Nothing else of the configuration is looked at."""
+    """Return the settings of a file, and those that widen access. The rest of the configuration is not read."""
     layer = files.parse_file(content, Path.cwd())
     if isinstance(layer, ConfigProblem):
         raise ConfigError([layer])
@@ -107,7 +107,7 @@ def _about(access: list[AccessSetting]) -> list[str]:
 
 
 def _changes(content: files.FileContent, settings: Mapping[str, Any]) -> list[str]:
-    """Return the settings that changed since the file was trusted, a line each."""
+    """Return one line for each setting that changed since the file was trusted."""
     pin = pin_of(content.path, os.environ)
     if pin is None:
         return []

@@ -1,4 +1,4 @@
-"""`pegboard why NAME`: why a plugin, a toolkit or a tool is there, or is not."""
+"""`pegboard why NAME`: the reason that a plugin, toolkit or tool is served or not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pegboard.names import nearest, normalise
 
 
 def run_why(options: Namespace) -> int:
-    """Tell the story of one name; every plugin, toolkit and tool that bears it."""
+    """Explain the state of each plugin, toolkit, tool and secret of a name."""
     host = loaded_host(options)
     choices = [choice for choice in host.report.choices if same_name(choice.origin.name, options.name)]
     stories = [*(_plugin_story(host, choice) for choice in choices), *_tool_stories(host, options.name)]
@@ -48,7 +48,7 @@ def _plugin_story(host: Host, choice: PluginChoice) -> str:
     if detail["may_receive"] is not None:
         place = host.config.source(("host", "toolkits", detail["name"], "secrets"))
         granted = ", ".join(detail["may_receive"]) or "none"
-        lines.append(f"  may be given these secrets: {granted} ([host.toolkits.{detail['name']}] secrets, {place})")
+        lines.append(f"  may receive these secrets: {granted} ([host.toolkits.{detail['name']}] secrets, {place})")
     lines += [f"  problem, {problem['stage']}: {problem['message']}" for problem in detail["problems"]]
     return "\n".join(lines)
 
@@ -59,7 +59,7 @@ def _secret_line(secret: Mapping[str, Any]) -> str:
 
 
 def _secret_stories(host: Host, name: str) -> Iterator[str]:
-    """Tell which plugins and toolkits receive a secret."""
+    """Yield the plugins and toolkits that receive a secret."""
     for choice in host.report.choices:
         for secret in received_secrets(host, choice.origin):
             if secret["name"].casefold() == name.casefold():
@@ -67,7 +67,7 @@ def _secret_stories(host: Host, name: str) -> Iterator[str]:
 
 
 def _installed_from(choice: PluginChoice) -> str:
-    """Return where the distribution was installed from, if not from a package index (PEP 610)."""
+    """Return the URL of a distribution that does not come from a package index (PEP 610)."""
     entry = choice.origin.entry_point
     try:
         origin = entry.dist.origin if entry and entry.dist else None
@@ -90,22 +90,22 @@ def _tool_stories(host: Host, name: str) -> Iterator[str]:
 
 
 def _names(quoted: str, name: str, origin: object) -> bool:
-    """Whether a name in a problem is the one asked for: a tool's own, or with its toolkit's before it."""
+    """Return True if a name in a problem is the requested one, with or without its toolkit's name."""
     return same_name(quoted, name) or same_name(f"{getattr(origin, 'name', '')}.{quoted}", name)
 
 
 def _absent_stories(host: Host, name: str) -> Iterator[str]:
-    """Toolkits that did not load and may well have a tool of that name."""
+    """Yield the toolkits that did not load and may have a tool of that name."""
     for choice in host.report.choices:
         prefix = normalise(choice.origin.name).replace(".", "_")
         there = any(plugin.origin is choice.origin for plugin in host.report.plugins)
         if choice.origin.kind == "toolkit" and not there and normalise(name).startswith((f"{prefix}_", f"{prefix}.")):
-            yield f"what it has is not known, as it did not load:\n{_plugin_story(host, choice)}"
+            yield f"its tools are unknown because it did not load:\n{_plugin_story(host, choice)}"
 
 
 def _unknown(host: Host, name: str) -> int:
     names = [choice.origin.name for choice in host.report.choices] + list(host.assembly.tools)
     close = nearest(name, names)
     hint = f"; did you mean {close!r}?" if close else ""
-    say(f"nothing installed is called {name!r}{hint}")
+    say(f"{name!r} is not installed{hint}")
     return FAILED

@@ -1,6 +1,6 @@
-"""pegboard.testing: for the tests of those who write toolkits and plugins. The host itself uses nothing of it.
+"""pegboard.testing: tools for tests of toolkits and plugins. The host does not use them.
 
-docs/testing.md tells what the names are for.
+docs/testing.md describes the names.
 """
 
 from pegboard.exports import exports

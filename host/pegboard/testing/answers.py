@@ -1,6 +1,6 @@
-"""What the client of a test answers when a tool asks: the person, the client's model, the client itself.
+"""The answers of a test's client to questions: those of a person, a model and the client itself.
 
-It turns what a test writes into results of MCP, and says loudly when there is no answer.
+Values of a test become MCP results. A question without an answer fails the test.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ ALL_CAPABILITIES: dict[str, Any] = {
     "sampling": {"tools": {}, "context": {}},
     "roots": {"listChanged": True},
 }
-"""Of a client that can be asked everything."""
+"""The capabilities of a client that supports every kind of question."""
 
 _KINDS = {"sampling/createMessage": "sampling", "roots/list": "roots"}
 
 
 class Asked(NamedTuple):
-    """A question of the host, as the client gets it.
+    """A question of the host, as the client receives it.
 
     Attributes:
         method: "elicitation/create", "sampling/createMessage" or "roots/list".
         params: the parameters of the request.
-        name: by which the answer is expected in 2026-07-28, the author's own where there is one; "" in sessions.
+        name: the key of the answer in 2026-07-28, as the author named it; "" in sessions.
     """
 
     method: str
@@ -39,14 +39,14 @@ class Asked(NamedTuple):
 
     @property
     def kind(self) -> Literal["form", "url", "sampling", "roots"]:
-        """What is wanted."""
+        """The kind of question."""
         if self.method in _KINDS:
             return _KINDS[self.method]  # type: ignore[return-value]  # the table has those two
         return "url" if self.params.get("mode") == "url" else "form"
 
     @property
     def message(self) -> str:
-        """What the person or the model is told; "" for roots. Of sampling, the text of the last message."""
+        """The message to the person or the model; "" for roots. For sampling, the text of the last message."""
         if self.kind == "sampling":
             content = self.params["messages"][-1]["content"]
             blocks = content if isinstance(content, list) else [content]
@@ -56,7 +56,7 @@ class Asked(NamedTuple):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The fields of a form by name: their JSON Schemas."""
+        """The JSON Schemas of a form's fields, by name."""
         properties: Mapping[str, Any] = self.params.get("requestedSchema", {}).get("properties", {})
         return properties
 
@@ -66,38 +66,38 @@ class Asked(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A result, exactly as the client gives it."""
+    """A result, exactly as the client returns it."""
 
     result: Mapping[str, Any]
 
 
 def accept(**content: Any) -> Answer:
-    """The person fills in the form, or opens the page."""
+    """Return an answer that fills in the form or opens the page."""
     return Answer({"action": "accept", "content": content} if content else {"action": "accept"})
 
 
 def decline() -> Answer:
-    """The person says no."""
+    """Return an answer that declines."""
     return Answer({"action": "decline"})
 
 
 def cancel() -> Answer:
-    """The person closes the form without a word."""
+    """Return an answer that closes the form."""
     return Answer({"action": "cancel"})
 
 
 def reply(text: str, *, model: str = "test", stop_reason: str = "endTurn") -> Answer:
-    """The model says a text."""
+    """Return an answer with a text of the model."""
     content = {"type": "text", "text": text}
     return Answer({"role": "assistant", "model": model, "content": content, "stopReason": stop_reason})
 
 
 Answering: TypeAlias = Callable[[Asked], Any]
-"""Given a question, its answer, or an awaitable of it."""
+"""Returns the answer to a question, or an awaitable of it."""
 
 
 class Answers:
-    """What a test has prepared, and what it was asked.
+    """The prepared answers of a test, and the questions so far.
 
     Attributes:
         asked: every question so far.
@@ -109,18 +109,18 @@ class Answers:
         self._fixed: deque[Any] = deque()
 
     def prepare(self, *answers: Any) -> None:
-        """Take one function for all questions, or fixed answers in the order of the questions."""
+        """Add one function for all questions, or fixed answers in the order of the questions."""
         if len(answers) == 1 and callable(answers[0]):
             self._function = answers[0]
         else:
             self._fixed.extend(answers)
 
     async def answer(self, asked: Asked) -> dict[str, Any]:
-        """The result for a question.
+        """Return the result for a question.
 
         Raises:
-            AssertionError: there is none.
-            TypeError: it is none to this question.
+            AssertionError: the test has no answer.
+            TypeError: the answer does not fit the question.
         """
         if asked.method == "ping":
             return {}
@@ -133,12 +133,14 @@ class Answers:
             value = self._function(asked)
             value = await value if inspect.isawaitable(value) else value
         else:
-            raise AssertionError(f"the test has no answer to what was asked: {asked}; prepare one: client.answer(...)")
+            raise AssertionError(
+                f"the test has no answer to the question: {asked}; prepare one with client.answer(...)"
+            )
         return dict(value.result) if isinstance(value, Answer) else _result(asked, value)
 
 
 def _result(asked: Asked, value: Any) -> dict[str, Any]:
-    """The result that a plain value stands for."""
+    """Return the result for a plain value."""
     plain = decode(encode(value))
     kind = asked.kind
     if kind == "roots" and isinstance(plain, list):
@@ -151,11 +153,11 @@ def _result(asked: Asked, value: Any) -> dict[str, Any]:
         return dict(accept().result)
     if kind == "form" and (content := _content(asked, plain)) is not None:
         return {"action": "accept", "content": content}
-    raise TypeError(f"{value!r} is no answer to what was asked: {asked}")
+    raise TypeError(f"{value!r} does not answer the question: {asked}")
 
 
 def _content(asked: Asked, plain: Any) -> dict[str, Any] | None:
-    """What a value fills into a form: all its fields, its only one, or none."""
+    """Return the content of a form for a value: all fields, the only field, or no field."""
     if isinstance(plain, dict):
         return plain
     if len(asked.fields) == 1 and plain is not None:
@@ -168,7 +170,7 @@ def _is_field(asked: Asked, kind: str) -> bool:
 
 
 def answers_from(answers: Answering | Sequence[Any] | None) -> Answers:
-    """The answers that a test gave `connect`."""
+    """Return the answers that a test passed to `connect`."""
     made = Answers()
     if callable(answers):
         made.prepare(answers)

@@ -1,4 +1,4 @@
-"""The client of a test: speaks MCP, as bytes, to a host in the same process."""
+"""The client of a test: exchanges MCP messages, as bytes, with a host in the same process."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Logged(NamedTuple):
     """A log message.
 
     Attributes:
-        level: such as "info".
-        data: what was logged.
-        logger: by whom, None when it does not say.
+        level: its level, such as "info".
+        data: its data.
+        logger: the name of its logger, None without one.
     """
 
     level: str
@@ -34,7 +34,7 @@ class Logged(NamedTuple):
 
 
 class Reported(NamedTuple):
-    """A report of progress."""
+    """A progress notification."""
 
     progress: float
     total: float | None = None
@@ -42,13 +42,13 @@ class Reported(NamedTuple):
 
 
 class TestClient:
-    """Speaks MCP to a host in memory. `pegboard.testing.connect` makes one.
+    """An MCP client of a host in memory. `pegboard.testing.connect` makes it.
 
     Attributes:
-        host: the host; what it is made of is at hand, for what no client sees.
+        host: the host, for state that clients cannot see.
     """
 
-    __test__ = False  # a name that pytest would take for tests
+    __test__ = False  # pytest would collect it by its name
 
     def __init__(self, host: Host, client: ProtocolClient, observed: Observed, repeats: Collection[str] = ()) -> None:
         self.host = host
@@ -59,18 +59,18 @@ class TestClient:
     # --- tools ---
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None = None, /, **more: Any) -> CallResult:
-        """Call a tool and answer what it asks.
+        """Call a tool and answer its questions.
 
         Args:
-            name: its name on the wire, or its own name where one tool alone has it.
+            name: its name on the wire, or its own name if only one tool has it.
             arguments: its arguments.
-            more: more of them.
+            more: more arguments.
 
         Raises:
-            ProtocolError: the host refused the request, as for a tool that is not there.
+            ProtocolError: the host rejected the request, for example because the tool does not exist.
             LookupError: several toolkits have a tool of that name.
-            RepeatedEffects: it asked, and did again what it had done before (2026-07-28).
-            AssertionError: it asked what the test has no answer to.
+            RepeatedEffects: the tool repeated an effect when it ran again with an answer (2026-07-28).
+            AssertionError: the test has no answer to a question.
         """
         wire = self._wire_name("tools", name)
         params = {"name": wire, "arguments": {**(arguments or {}), **more}}
@@ -80,61 +80,61 @@ class TestClient:
         return CallResult(wire, result, self._observed.take(request_id))
 
     async def tools(self) -> list[Message]:
-        """The tools that the client is offered, in the order of the list."""
+        """Return the tools that the client can list, in the order of the list."""
         return await self._list("tools/list", "tools")
 
     async def tool(self, name: str) -> Message:
-        """What the client knows of a tool.
+        """Return the definition of a tool.
 
         Raises:
-            LookupError: it is not offered.
+            LookupError: the client cannot list the tool.
         """
         wire = self._wire_name("tools", name)
         for one in await self.tools():
             if one["name"] == wire:
                 return one
-        raise LookupError(f"the client is offered no tool {name!r}")
+        raise LookupError(f"the client cannot list a tool {name!r}")
 
     # --- resources and prompts ---
 
     async def resources(self) -> list[Message]:
-        """The resources that the client is offered."""
+        """Return the resources that the client can list."""
         return await self._list("resources/list", "resources")
 
     async def templates(self) -> list[Message]:
-        """The templates of resources."""
+        """Return the resource templates that the client can list."""
         return await self._list("resources/templates/list", "resourceTemplates")
 
     async def read(self, uri: str) -> ReadResult:
-        """Read a resource and answer what it asks.
+        """Read a resource and answer its questions.
 
         Raises:
-            ProtocolError: the host refused, as for one that is not there.
+            ProtocolError: the host rejected the request, for example because the resource does not exist.
         """
         return ReadResult((await self._client.finish("resources/read", {"uri": uri}, self._replay(uri)))[1])
 
     async def prompts(self) -> list[Message]:
-        """The prompts that the client is offered."""
+        """Return the prompts that the client can list."""
         return await self._list("prompts/list", "prompts")
 
     async def prompt(self, name: str, arguments: Mapping[str, str] | None = None, /, **more: str) -> PromptGiven:
-        """Get a prompt and answer what it asks.
+        """Get a prompt and answer its questions.
 
         Raises:
-            ProtocolError: the host refused, as for one that is not there.
+            ProtocolError: the host rejected the request, for example because the prompt does not exist.
         """
         wire = self._wire_name("prompts", name)
         params = {"name": wire, "arguments": {**(arguments or {}), **more}}
         return PromptGiven((await self._client.finish("prompts/get", params, self._replay(wire)))[1])
 
     async def complete(self, of: str, argument: str, value: str = "", context: Mapping[str, str] = EMPTY) -> Completion:
-        """What an argument may be, as far as it has been typed.
+        """Return the completions of an argument.
 
         Args:
-            of: the prompt's name, or the template's URI.
-            argument: the argument's name.
-            value: what has been typed.
-            context: the arguments that are there already.
+            of: the name of the prompt, or the URI of the resource template.
+            argument: the name of the argument.
+            value: the value so far.
+            context: the arguments that are already set.
         """
         if "://" in of:
             ref = {"type": "ref/resource", "uri": of}
@@ -147,7 +147,7 @@ class TestClient:
         return Completion(tuple(found["values"]), found.get("total"), found.get("hasMore", False))
 
     async def definitions(self) -> Definitions:
-        """All that the client is told of tools, resources, templates and prompts, for a snapshot."""
+        """Return the definitions of all tools, resources, templates and prompts, for a snapshot."""
         return {
             "tools": {one["name"]: one for one in await self.tools()},
             "resources": {one["uri"]: one for one in await self._offered("resources")},
@@ -155,14 +155,14 @@ class TestClient:
             "prompts": {one["name"]: one for one in await self._offered("prompts")},
         }
 
-    # --- what the host asks and tells ---
+    # --- questions and notifications ---
 
     def answer(self, *answers: Any) -> None:
         """Prepare answers: one function for every question, or fixed ones in the order of the questions.
 
-        Of a form an answer is a mapping of its fields, or the value of its only one; of a page to open, and of a form
-        without fields, True or False; of sampling a text; of roots a list of URIs. `accept`, `decline`, `cancel` and
-        `reply` say more, and `Answer` says it all. A function is given an `Asked`.
+        An answer to a form is a mapping of its fields, or the value of its only field. An answer to a page to open, or to a
+        form without fields, is True or False. An answer to sampling is a string; to roots, a list of URIs. `accept`,
+        `decline`, `cancel` and `reply` return other answers, and `Answer` any result. A function receives an `Asked`.
         """
         self._client.answers.prepare(*answers)
 
@@ -173,7 +173,7 @@ class TestClient:
 
     @property
     def notifications(self) -> list[Message]:
-        """Every notification of the host so far, as it came."""
+        """Every notification of the host so far, as it was received."""
         return self._client.notifications
 
     @property
@@ -184,41 +184,41 @@ class TestClient:
 
     @property
     def progress(self) -> list[Reported]:
-        """The reports of progress so far."""
+        """The progress notifications so far."""
         told = [one["params"] for one in self._client.notifications if one["method"] == "notifications/progress"]
         return [Reported(params["progress"], params.get("total"), params.get("message")) for params in told]
 
     async def heard(self, method: str, matches: Callable[[Message], bool] = bool) -> Message:
-        """Wait for a notification, or find one that came before.
+        """Return a notification, received before or as soon as it arrives.
 
         Args:
             method: its method.
-            matches: given the notification, whether it is the one.
+            matches: returns True for the notification.
 
         Raises:
-            TimeoutError: it does not come.
+            TimeoutError: the notification did not arrive.
         """
         return await self._client.heard(lambda one: one["method"] == method and matches(one), method)
 
     async def listen(self, *uris: str) -> None:
-        """Hear of changes of lists, and of these resources, from now on. Sessions hear of lists in any case."""
+        """Subscribe to changes of lists and of these resources. Sessions receive changes of lists in any case."""
         await self._client.listen(uris)
 
-    # --- beneath ---
+    # --- requests and state ---
 
     @property
     def revision(self) -> str:
-        """The revision of MCP that it speaks."""
+        """The revision of MCP that the client speaks."""
         return self._client.revision
 
     @property
     def meta(self) -> dict[str, Any]:
-        """What is added to the `_meta` of each request; yours to change."""
+        """Members that are added to the `_meta` of each request. A test may change them."""
         return self._client.meta
 
     @property
     def problems(self) -> tuple[LoadProblem, ...]:
-        """What the host found wrong; with `strict`, warnings alone."""
+        """The problems that the host found; with `strict`, only warnings."""
         return self.host.problems
 
     @property
@@ -227,11 +227,11 @@ class TestClient:
         return self._client.connection.traffic
 
     async def request(self, method: str, params: Mapping[str, Any] | None = None) -> Message:
-        """Send one request, once, and give its result as it comes.
+        """Send one request and return its result as it was received.
 
         Raises:
-            ProtocolError: the host refused.
-            TimeoutError: no answer came.
+            ProtocolError: the host rejected the request.
+            TimeoutError: no response arrived.
         """
         return await self._client.request(method, params or {})
 
@@ -240,7 +240,7 @@ class TestClient:
         self._client.notify(method, params or {})
 
     async def _offered(self, kind: Literal["resources", "templates", "prompts"]) -> list[Message]:
-        """A list, empty where the host has nothing of the kind and so no such method."""
+        """Return a list; an empty one if the host does not have the method."""
         if not self.host.offers("resources" if kind == "templates" else kind):
             return []
         return await {"resources": self.resources, "templates": self.templates, "prompts": self.prompts}[kind]()
@@ -256,11 +256,11 @@ class TestClient:
             params = {"cursor": page["nextCursor"]}
 
     def _replay(self, name: str) -> Replay | None:
-        """What watches the rounds of a call; None where there are none."""
+        """Return the check of repeated effects, None for a revision with sessions."""
         return Replay(name, self._observed, self._repeats) if self._client.modern else None
 
     def _wire_name(self, kind: Literal["tools", "prompts"], name: str) -> str:
-        """The name on the wire of what a test calls by its own; the name itself where there is nothing like it."""
+        """Return the name on the wire for a tool's or prompt's own name; an unknown name unchanged."""
         served: Mapping[str, Any] = getattr(self.host.assembly, kind)
         if name in served:
             return name
@@ -268,5 +268,5 @@ class TestClient:
         owners = {plugin.origin.name for plugin in self.host.report.plugins}
         found = sorted({wire_name(owner, name, style) for owner in owners} & served.keys())
         if len(found) > 1:
-            raise LookupError(f"{name!r} may be any of: {', '.join(found)}")
+            raise LookupError(f"{name!r} is ambiguous: {', '.join(found)}")
         return found[0] if found else name

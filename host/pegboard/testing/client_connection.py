@@ -1,6 +1,6 @@
-"""A client's and a host's end of a connection in memory: JSON-RPC messages as bytes, and nothing else.
+"""Both ends of a connection in memory: JSON-RPC messages as bytes.
 
-It knows requests, responses and notifications, and no method of MCP.
+It handles requests, responses and notifications, and no method of MCP.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from pegboard.wire.jsonrpc import INTERNAL_ERROR
 
 Message: TypeAlias = dict[str, Any]
 Traffic: TypeAlias = tuple[Literal["sent", "received"], bytes]
-"""One message, and whether the client sent it."""
+"""One message, and which side sent it."""
 
 
 class MemoryConnection:
     """The host's end: a `pegboard.Connection`.
 
     Args:
-        take: is given each message of the host.
+        take: receives each message of the host.
     """
 
     peer = "test"
@@ -34,25 +34,25 @@ class MemoryConnection:
         self._messages: asyncio.Queue[bytes | None] = asyncio.Queue()
 
     def feed(self, message: bytes | None) -> None:
-        """Put a message of the client in; None ends them."""
+        """Add a message of the client; None ends them."""
         self._messages.put_nowait(message)
 
     async def messages(self) -> AsyncIterator[bytes]:
-        """The messages of the client, until they end."""
+        """Yield the messages of the client until they end."""
         while (message := await self._messages.get()) is not None:
             yield message
 
     def send(self, message: bytes) -> None:
-        """Give a message to the client, at once."""
+        """Pass a message to the client at once."""
         if self._take is not None:
             self._take(message)
 
     async def drain(self) -> None:
-        """Memory has room; the client gets a turn."""
+        """Give the client a turn. Memory has room for its messages."""
         await asyncio.sleep(0)
 
     async def close(self) -> None:
-        """Give the client nothing more."""
+        """Stop passing messages to the client."""
         self._take = None
 
 
@@ -60,12 +60,12 @@ class ClientConnection:
     """The client's end.
 
     Args:
-        answer: gives the result of a request of the host; what it raises fails the client's own requests too.
-        hear: is told of each notification.
+        answer: returns the result for a request of the host. Its exceptions fail the client's own requests, too.
+        hear: called with each notification.
 
     Attributes:
         traffic: every message, in order.
-        host_connection: what the host serves.
+        host_connection: the connection that the host serves.
     """
 
     def __init__(
@@ -84,21 +84,21 @@ class ClientConnection:
         self._ended = False
 
     def send(self, message: Message) -> None:
-        """Send one message, as most clients write JSON: what is not ASCII is escaped.
+        """Send one message. As most clients do, escape characters that are not ASCII.
 
         Raises:
-            ValueError: a number is none in JSON.
+            ValueError: a number cannot be expressed in JSON.
         """
         data = json.dumps(message, allow_nan=False, default=_plain, separators=(",", ":")).encode()
         self.traffic.append(("sent", data))
         self.host_connection.feed(data)
 
     def new_id(self) -> int:
-        """An id for a request; ids go up by one."""
+        """Return a new id for a request. Ids increase by one."""
         return next(self._ids)
 
     def begin(self, method: str, params: Message, request_id: int) -> asyncio.Future[Message]:
-        """Send a request; the whole answer, once it comes.
+        """Send a request. Return a future of the whole response.
 
         Raises:
             TransportError: the host has ended the connection.
@@ -110,18 +110,18 @@ class ClientConnection:
         return future
 
     async def request(self, method: str, params: Message, request_id: int, seconds: float | None) -> Message:
-        """Send a request and wait for its result; where this is cancelled, the host is told.
+        """Send a request and return its result. If the wait is cancelled, cancel the request at the host.
 
         Args:
             method: the method.
             params: its parameters.
             request_id: its id, from `new_id`.
-            seconds: how long to wait, None for ever.
+            seconds: how long to wait, None for no limit.
 
         Raises:
-            ProtocolError: the answer is an error.
+            ProtocolError: the response is an error.
             TransportError: the host ended the connection.
-            TimeoutError: no answer came in time.
+            TimeoutError: no response arrived in time.
         """
         future = self.begin(method, params, request_id)
         try:
@@ -129,7 +129,7 @@ class ClientConnection:
                 answer = await future
         except TimeoutError:
             self._cancel(request_id)
-            raise TimeoutError(f"no answer to {method} within {seconds:g} seconds") from None
+            raise TimeoutError(f"no response to {method} within {seconds:g} seconds") from None
         except asyncio.CancelledError:
             self._cancel(request_id)
             raise
@@ -145,12 +145,12 @@ class ClientConnection:
         self.host_connection.feed(None)
 
     def host_ended(self) -> None:
-        """The host serves it no more: what waits for an answer gets none."""
+        """Fail the requests that wait for a response, as the host has ended the connection."""
         self._ended = True
         for future in self._waiting.values():
             if not future.done():
                 future.set_exception(_gone())
-                future.exception()  # seen here: nobody may wait for it
+                future.exception()  # retrieved here, as it may have no awaiter
 
     def _cancel(self, request_id: int) -> None:
         self.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request_id}})
@@ -173,14 +173,14 @@ class ClientConnection:
             task.add_done_callback(self._answering.discard)
 
     def _settle(self, answer: Message) -> None:
-        """Give an answer to who waits for it; one without an id is to a message that could not be read."""
+        """Pass a response to the request that waits for it. One without an id is for all requests."""
         waiting = self._waiting.values() if answer["id"] is None else [self._waiting.get(answer["id"])]
         for future in waiting:
             if future is not None and not future.done():
                 future.set_result(answer)
 
     async def _respond(self, request: Message) -> None:
-        """Answer a request of the host; where the test has no answer, the test's own request fails."""
+        """Respond to a request of the host. If the test has no answer, its own request fails."""
         answer: Message = {"jsonrpc": "2.0", "id": request["id"]}
         try:
             answer["result"] = await self._answer(request["method"], request.get("params", {}))
@@ -193,10 +193,10 @@ class ClientConnection:
 
 
 def result_or_raise(answer: Message) -> Message:
-    """The result in an answer.
+    """Return the result in a response.
 
     Raises:
-        ProtocolError: it is an error.
+        ProtocolError: the response is an error.
     """
     if "error" in answer:
         error = answer["error"]
@@ -206,7 +206,7 @@ def result_or_raise(answer: Message) -> Message:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has for a value that it does not know: dates, models, enumerations, bytes."""
+    """Return the JSON value of dates, models, enumerations and bytes."""
     return decode(encode(value))
 
 

@@ -1,4 +1,4 @@
-"""What a client of a test is given, with short ways to what a test wants of it. Plain data."""
+"""Results as a test's client receives them, with shortcuts to their content."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from pegboard.types.callers import EMPTY
 
 Block = Mapping[str, Any]
-"""One block of content, as MCP has it."""
+"""One block of content, as in MCP."""
 
 
 class ToolFailed(AssertionError):
-    """A test wanted the value of a call that failed; where the tool raised by accident, that is its cause.
+    """A test read the value of a failed call. An unexpected exception of the tool is its cause.
 
     Attributes:
-        result: what the call gave.
+        result: the result of the call.
     """
 
     def __init__(self, result: CallResult) -> None:
@@ -25,17 +25,17 @@ class ToolFailed(AssertionError):
 
 
 class CallError:
-    """How a tool failed, for programs.
+    """The error of a failed call, for programs.
 
     Attributes:
-        message: what the model is told.
-        kind: the value of the `pegboard.ErrorKind`, "" where the result does not say.
-        can_retry: whether the model may try again.
+        message: the message to the model.
+        kind: the value of the `pegboard.ErrorKind`, "" if the result has none.
+        can_retry: True if the model may try again.
         status_code: the HTTP status of the service, None without one.
-        retry_after_ms: how long to wait before, None when nobody says.
-        error_id: finds the full story in the log, None when there is no more to tell.
-        detail: all that the result says of it to programs.
-        cause: what the function raised, where it was not on purpose.
+        retry_after_ms: how long to wait before a retry, None if unknown.
+        error_id: the id of the entry in the log, None without an entry.
+        detail: all fields of the result about the error.
+        cause: the exception of the function, if it was unexpected.
     """
 
     def __init__(self, message: str, detail: Mapping[str, Any], cause: BaseException | None) -> None:
@@ -53,12 +53,12 @@ class CallError:
 
 
 class CallResult:
-    """What a call of a tool came to.
+    """The result of a tool call.
 
     Attributes:
         name: the tool's name on the wire.
-        raw: the CallToolResult as it came.
-        is_error: whether the call failed.
+        raw: the CallToolResult as it was received.
+        is_error: True if the call failed.
         content: its blocks of content.
         meta: its `_meta`.
     """
@@ -89,7 +89,7 @@ class CallResult:
 
     @property
     def value(self) -> Any:
-        """What the tool returned, as JSON: the structured content, else the text, None for neither.
+        """The return value of the tool as JSON: the structured content, otherwise the text, None without either.
 
         Raises:
             ToolFailed: the call failed.
@@ -101,13 +101,13 @@ class CallResult:
 
     @property
     def error(self) -> CallError:
-        """How it failed.
+        """The error of the call.
 
         Raises:
-            AssertionError: it did not.
+            AssertionError: the call succeeded.
         """
         if not self.is_error:
-            raise AssertionError(f"{self.name} was to fail, and gave {self.value!r}")
+            raise AssertionError(f"{self.name} succeeded and returned {self.value!r}, but the test expects an error")
         return CallError(self.text, self.meta.get("pegboard/error", EMPTY), self._cause)
 
     def __repr__(self) -> str:
@@ -115,10 +115,10 @@ class CallResult:
 
 
 class ReadResult:
-    """What a resource holds.
+    """The contents of a resource.
 
     Attributes:
-        raw: the ReadResourceResult as it came.
+        raw: the ReadResourceResult as it was received.
         contents: its parts.
     """
 
@@ -128,12 +128,12 @@ class ReadResult:
 
     @property
     def text(self) -> str:
-        """The text of all parts, one after the other."""
+        """The text of all parts."""
         return "".join(part.get("text", "") for part in self.contents)
 
     @property
     def data(self) -> bytes:
-        """The bytes of all parts, one after the other; of text, its UTF-8."""
+        """The bytes of all parts; text as UTF-8."""
         return b"".join(
             b64decode(part["blob"]) if "blob" in part else part.get("text", "").encode() for part in self.contents
         )
@@ -146,9 +146,9 @@ class PromptGiven:
     """The messages of a prompt.
 
     Attributes:
-        raw: the GetPromptResult as it came.
-        messages: each with its `role` and its block of `content`.
-        description: what it says of itself.
+        raw: the GetPromptResult as it was received.
+        messages: the messages, each with `role` and `content`.
+        description: the description of the prompt.
     """
 
     def __init__(self, raw: Mapping[str, Any]) -> None:

@@ -1,7 +1,7 @@
-"""What an author's code does to the world while it is watched: effects, by the audit events of Python (PEP 578).
+"""Effects of an author's code, observed by the audit events of Python (PEP 578).
 
-An audit hook cannot be taken away again. There is one for the process, set when a call is watched for the first time,
-and it does nothing for code that is not watched.
+An audit hook cannot be removed. The process has one, which is set when a call is watched for the first time. It does
+nothing for code that is not watched.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 class Place(NamedTuple):
-    """A line of somebody's code."""
+    """A line of code."""
 
     file: str
     line: int
@@ -36,12 +36,12 @@ class Place(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """Something that was done to the world.
+    """A change outside the process or on the disk.
 
     Attributes:
         kind: the audit event, such as "open" or "socket.connect"; "effect" for one that a fake reported.
-        what: to what, such as a path.
-        places: the author's lines that led to it, outermost first; none where they cannot be told.
+        what: the object of the effect, such as a path.
+        places: the author's lines that caused it, outermost first; empty if they are unknown.
     """
 
     kind: str
@@ -50,7 +50,7 @@ class Effect(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What is alike when the same is done again."""
+        """The value by which repeated effects are recognized."""
         return (self.kind, self.places or self.what)
 
     def __str__(self) -> str:
@@ -58,10 +58,10 @@ class Effect(NamedTuple):
 
 
 class Watch:
-    """Collects the effects of one run of a function, but for those of steps of `context.once`.
+    """Collects the effects of one run of a function, except those in steps of `context.once`.
 
     Attributes:
-        effects: in their order.
+        effects: the effects in their order.
     """
 
     def __init__(self) -> None:
@@ -70,18 +70,18 @@ class Watch:
         self._thread = 0
 
     def begin(self) -> Callable[[], None]:
-        """Watch what this task does from now on, and whatever it starts; what ends that is returned."""
+        """Watch this task and all tasks and threads that it starts. Return a function that ends the watch."""
         _install()
         self._task = asyncio.current_task()
         self._thread = get_ident()
         return partial(_watch.reset, _watch.set(self))
 
     def note(self, kind: str, what: str, frame: FrameType | None) -> None:
-        """Note an effect of the code of a frame."""
+        """Record an effect of the code of a frame."""
         found = _lines(frame)
         if found is None:
             return
-        # in a thread or a task of a library: who waits for it?
+        # in a thread or a task of a library: find the code that awaits it
         places = _own(found) or _own(_waiting(self._task, self._thread))
         self.effects.append(Effect(kind, what, places))
 
@@ -90,12 +90,12 @@ _watch: ContextVar[Watch | None] = ContextVar("pegboard.testing.watch", default=
 
 
 def effect(what: str) -> None:
-    """Say that something was done that must not be done twice: for fakes of services, which do nothing real.
+    """Report an effect that must not be repeated: for fakes of services, which have no real effect.
 
-    Nothing happens but in a call of a `TestClient`, which fails when a tool does it again with each answer.
+    It has a meaning only in a call of a `TestClient`. The call fails if a tool repeats the effect with each answer.
 
     Args:
-        what: such as "charge 5 EUR".
+        what: a description, such as "charge 5 EUR".
     """
     watch = _watch.get()
     if watch is not None and not in_step.get():
@@ -164,16 +164,16 @@ def _heard(event: str, arguments: tuple[Any, ...]) -> None:
         watch.note(event, what, sys._getframe(1))
 
 
-# --- whose line it was
+# --- the author's lines
 
 
 _STEP = asyncio.Handle._run.__code__
-"""Beyond it are the lines of whoever runs the event loop."""
+"""The lines above it belong to the code that runs the event loop."""
 
 
 @cache
 def _folders() -> tuple[tuple[str, ...], tuple[str, ...], str]:
-    """Where Python's own code is, where libraries are, and where the host is."""
+    """Return the folders of the standard library, of libraries, and of the host."""
     paths = sysconfig.get_paths()
     python = tuple({paths["stdlib"] + os.sep, paths["platstdlib"] + os.sep})
     libraries = tuple({paths["purelib"] + os.sep, paths["platlib"] + os.sep})
@@ -182,7 +182,7 @@ def _folders() -> tuple[tuple[str, ...], tuple[str, ...], str]:
 
 
 def _lines(frame: FrameType | None) -> list[Place] | None:
-    """The lines that led to a frame, outermost first; None where an import did, or the host in its own name."""
+    """Return the lines that led to a frame, outermost first; None if an import or the host itself caused it."""
     python, _, host = _folders()
     found: list[Place] = []
     foreign = False
@@ -201,7 +201,7 @@ def _lines(frame: FrameType | None) -> list[Place] | None:
 
 
 def _own(lines: list[Place]) -> tuple[Place, ...]:
-    """Those that are neither Python's nor the host's nor, where there are others, a library's."""
+    """Return the lines of the author. Without them, return the first line of a library."""
     python, libraries, host = _folders()
     foreign = (*python, host, "<frozen")
     outside = [one for one in lines if one.file.startswith(libraries) or not one.file.startswith(foreign)]
@@ -209,12 +209,12 @@ def _own(lines: list[Place]) -> tuple[Place, ...]:
 
 
 def _waiting(task: asyncio.Task[Any] | None, thread: int) -> list[Place]:
-    """The lines in which the author's function waits that a task runs, or is about to wait; outermost first."""
+    """Return the lines at which the author's function in a task waits, outermost first."""
     _, _, host = _folders()
     found: list[Place] | None = None  # until the host's own lines are passed
     waits: Any = None if task is None else task.get_coro()
     while waits is not None:
-        if isinstance(waits, GeneratorType):  # the host's own, which goes on with the function step by step
+        if isinstance(waits, GeneratorType):  # of the host, which runs the function step by step
             waits = getgeneratorlocals(waits).get("function")
             continue
         frame = getattr(waits, "cr_frame", None)
@@ -226,5 +226,5 @@ def _waiting(task: asyncio.Task[Any] | None, thread: int) -> list[Place]:
         elif found is not None:
             found.append(place)
         waits = waits.cr_await
-    # a coroutine that still runs shows nothing of itself, but its thread does
+    # a running coroutine has no frames to walk, but its thread has
     return found or _lines(sys._current_frames().get(thread)) or []

@@ -19,39 +19,35 @@ if TYPE_CHECKING:
 
 
 class connect:  # noqa: N801 - it is used like a function
-    """A host with what is under test, and a client connected to it.
+    """A host with the toolkits or plugins under test, and a client that is connected to it.
 
-    `async with connect(kit) as client` gives a `TestClient`; `with connect(kit) as client`, where no event loop runs, a
-    `PlainClient`, whose methods are the same without `await`.
+    `async with connect(kit) as client` returns a `TestClient`. `with connect(kit) as client`, without a running event
+    loop, returns a `PlainClient`, whose methods are the same without `await`.
 
-    The host has the built-in plugins that are on by default, but for those that bring secrets; nothing else that is
-    installed, no file and no variable of the environment reaches it. What goes wrong while it starts is raised, a wrong
-    definition for one.
+    The host runs the default built-in plugins, except those that read secrets. Other installed plugins, files and
+    environment variables do not affect it. An error during its start, such as an invalid definition, is raised.
 
     Args:
-        kits: a `Toolkit`, a `Plugin` class, a module with hooks, or the name of an installed one; several where they
-            belong together.
-        config: the settings of the first, its `[toolkits.NAME]` or `[plugins.NAME]`.
-        secrets: what the secrets are; asked before all other stores.
-        tokens: tokens of other services, by the provider's id such as "github", or by the `id` of what a tool requires:
-            text, or a `pegboard.Authorization`. Whoever calls is given them, before all other sources are asked.
-        plugins: other plugins by name: a class or a module, or the settings of an installed one, which turns it on.
-        hostconfig: further sections in the shape of `hostconfig.toml`, `{"host": {...}}` for one.
-        user: who the client is, None for nobody in particular.
-        caller: the same in full; by default the user, on a channel that this machine's user alone has.
+        kits: a `Toolkit`, a `Plugin` class, a module with hooks, or the name of an installed one; several may be given.
+        config: the settings of the first kit, its `[toolkits.NAME]` or `[plugins.NAME]`.
+        secrets: the secrets. They take precedence over other stores.
+        tokens: tokens of other services, by the provider's id such as "github", or by the `id` in a tool's requirement:
+            a string or a `pegboard.Authorization`. Every caller gets them, before other sources are called.
+        plugins: further plugins by name: a class or a module, or the settings of an installed one, which enables it.
+        hostconfig: further sections in the form of `hostconfig.toml`, for example `{"host": {...}}`.
+        user: the authenticated user, None for none.
+        caller: the caller with all fields; by default the user, on a channel of this machine's user.
         revision: the revision of MCP that the client speaks; one before 2026-07-28 opens a session.
-        capabilities: what the client declares that it can do; all that can be asked by default.
-        answers: what it answers, as for `TestClient.answer`.
-        repeats: which effects of a tool that asks may be repeated with each answer, as globs of their kinds such as
-            "socket.connect"; by default none.
-        strict: a plugin that cannot be loaded and a wrong definition keep the host from starting; else they are in
-            `client.problems`.
-        timeout: after how many seconds without an answer a request fails, None for never.
+        capabilities: the capabilities that the client declares; by default those for all questions.
+        answers: the answers of the client, as for `TestClient.answer`.
+        repeats: the effects that a tool may repeat with each answer, as globs of their kinds such as "socket.connect".
+        strict: raise if a plugin cannot be loaded or a definition is invalid; otherwise they are in `client.problems`.
+        timeout: after how many seconds without a response a request fails, None for no limit.
 
     Raises:
-        ConfigError, PluginError: the host cannot start; the message says all that is wrong.
-        LookupError: nothing is installed by a name given.
-        TypeError: what is given is nothing that a host runs.
+        ConfigError, PluginError: the host cannot start; the message lists all problems.
+        LookupError: a name is not installed.
+        TypeError: a kit has an unsupported type.
         ValueError: the host does not speak the revision.
     """
 
@@ -84,7 +80,7 @@ class connect:  # noqa: N801 - it is used like a function
         self._plain: Any = None
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"connect(...) has no {name!r}, its client has: write `with connect(...) as client`")
+        raise AttributeError(f"connect(...) has no {name!r}: write `with connect(...) as client` and use the client")
 
     async def __aenter__(self) -> TestClient:
         observed = Observed()
@@ -92,7 +88,7 @@ class connect:  # noqa: N801 - it is used like a function
         answers = answers_from(self._answers)
         self._protocol_client = ProtocolClient(self._caller, self._revision, self._capabilities, answers, self._timeout)
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        # the host lives in one task: what a lifespan enters it leaves there too, whatever a test's fixtures do
+        # the host runs in one task, so that lifespans are entered and left in the same one
         self._living = asyncio.create_task(_live(host, self._protocol_client, self._caller, ready))
         try:
             await asyncio.wait((self._living, ready), return_when=asyncio.FIRST_COMPLETED)
@@ -110,7 +106,7 @@ class connect:  # noqa: N801 - it is used like a function
         await self._end()
 
     async def _give_up(self, ready: asyncio.Future[None]) -> None:
-        """End a host that nobody will use, whether it has started or not."""
+        """Stop a host that the test cannot use."""
         assert self._living is not None
         if ready.done():
             await self._end()
@@ -146,7 +142,7 @@ class connect:  # noqa: N801 - it is used like a function
 
 
 async def _live(host: Host, protocol_client: ProtocolClient, caller: Caller, ready: asyncio.Future[None]) -> None:
-    """The life of a host: it starts, serves its one client, and stops."""
+    """Start a host, serve its only client, and stop the host."""
     async with host:
         ready.set_result(None)
         end = protocol_client.connection.host_connection

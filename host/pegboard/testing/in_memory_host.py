@@ -1,6 +1,6 @@
-"""A host for one test: what the test gives it, the built-in plugins that are on by default, and nothing of the machine.
+"""A host for one test: the kits of the test and the default built-in plugins.
 
-Neither the environment nor `.env` nor whatever happens to be installed changes what a test sees.
+The environment, `.env` and other installed plugins do not affect it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from pegboard.types.callers import Authorization
 from pegboard.types.calls import Call, CallNext, Outcome
 
 Kit: TypeAlias = "ToolkitBase | type[Plugin] | ModuleType | str"
-"""What is under test: a toolkit, a plugin, or the name of one that is installed."""
+"""The subject of a test: a toolkit, a plugin, or the name of an installed one."""
 
 OWN = "_testing"
-"""The plugin of the test itself."""
+"""The name of the test's own plugin."""
 
 
 class ConnectOptions(NamedTuple):
-    """What a test says of its host; see `connect`."""
+    """The options of `connect` that affect the host."""
 
     kits: Sequence[Kit]
     config: Mapping[str, Any] | None = None
@@ -46,7 +46,7 @@ class ConnectOptions(NamedTuple):
 
 
 class FixedSecrets:
-    """Secrets that a test has written down: a `pegboard.SecretStore`."""
+    """The secrets of a test: a `pegboard.SecretStore`."""
 
     name = "testing"
 
@@ -54,16 +54,16 @@ class FixedSecrets:
         self._secrets = dict(secrets)
 
     def get(self, name: str) -> str | None:
-        """The secret of that name."""
+        """Return a secret."""
         return self._secrets.get(name)
 
     def hint(self, name: str) -> str:
-        """How a test sets a secret."""
+        """Return how a test sets a secret."""
         return f'by `connect(..., secrets={{"{name}": "..."}})`'
 
 
 class FixedTokens:
-    """Tokens that a test has written down, for whoever calls: a `pegboard.TokenSource`."""
+    """The tokens of a test, for every caller: a `pegboard.TokenSource`."""
 
     def __init__(self, tokens: Mapping[str, str | Authorization]) -> None:
         self._tokens = {
@@ -71,15 +71,15 @@ class FixedTokens:
         }
 
     async def token(self, request: TokenRequest) -> Authorization | None:
-        """The token of a provider, or of an `id`."""
+        """Return the token of a provider or of an `id`."""
         return self._tokens.get(request.required.name)
 
 
 class Observed:
-    """What happens inside of calls that no client may see.
+    """Observations within calls that clients cannot see.
 
     Attributes:
-        watches: for requests to come, by their ids, what is to watch the code that they run.
+        watches: the watches for requests to come, by their ids.
     """
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class Observed:
         self._raised: dict[Any, BaseException] = {}
 
     async def handle(self, call: Call, call_next: CallNext) -> Outcome:
-        """Middleware: watch, note what a function raised by accident, and change nothing."""
+        """Watch a call, and keep the unexpected exception of its function. The call is not changed."""
         if call.path:
             return await call_next(call)
         watch = self.watches.pop(call.request_id, None)
@@ -103,16 +103,16 @@ class Observed:
                 end()
 
     def take(self, request_id: Any) -> BaseException | None:
-        """What the function of a request raised, once."""
+        """Return and forget the exception that the function of a request raised."""
         return self._raised.pop(request_id, None)
 
 
 def in_memory_host(options: ConnectOptions, observed: Observed) -> Host:
-    """The host, not started.
+    """Return the host, not started.
 
     Raises:
-        ConfigError: what the test configures is wrong.
-        LookupError: nothing is installed by a name that the test gives.
+        ConfigError: the configuration of the test is invalid.
+        LookupError: a name of the test is not installed.
     """
     sections: dict[str, dict[str, Any]] = {
         name: {key: value if name == "host" else dict(value) for key, value in part.items()}
@@ -141,7 +141,7 @@ def _take(
     targets: dict[str, dict[str, Any]],
     origins: Iterable[Origin],
 ) -> None:
-    """Turn on what is under test, with its settings."""
+    """Enable a kit with its settings."""
     kind, name, target = _identified(kit, origins)
     if target is not None:
         targets[kind][name] = target
@@ -150,19 +150,21 @@ def _take(
 
 
 def _identified(kit: Kit, origins: Iterable[Origin]) -> tuple[str, str, Any]:
-    """Where it belongs, its name, and the object; None for one that its entry point loads."""
+    """Return the section of a kit, its name, and its object; None for one that its entry point loads."""
     if isinstance(kit, ToolkitBase):
         return "toolkits", kit.name, kit
     if isinstance(kit, str):
         for origin in origins:
             if origin.name == kit:
                 return f"{origin.kind}s", kit, None
-        raise LookupError(f"no toolkit and no plugin is installed by the name {kit!r}")
+        raise LookupError(f"no toolkit or plugin named {kit!r} is installed")
     if isinstance(kit, ModuleType):
         return "plugins", kit.__name__.rpartition(".")[2], kit
     given: object = kit
     if not (isinstance(given, type) and issubclass(given, Plugin)):
-        raise TypeError(f"{kit!r} is no Toolkit, no Plugin class, no module with hooks and no name of an installed one")
+        raise TypeError(
+            f"{kit!r} must be a Toolkit, a Plugin class, a module with hooks, or the name of an installed plugin"
+        )
     for origin in origins:
         if origin.target == f"{kit.__module__}:{kit.__qualname__}":
             return "plugins", origin.name, None
@@ -173,14 +175,14 @@ def _identified(kit: Kit, origins: Iterable[Origin]) -> tuple[str, str, Any]:
 def _host_section(
     sections: Mapping[str, Mapping[str, Any]], targets: Mapping[str, Mapping[str, Any]], origins: Iterable[Origin]
 ) -> dict[str, Any]:
-    """The `[host]` section: the test's, and whatever is only installed turned off."""
+    """Return the `[host]` section: that of the test, with other installed plugins disabled."""
     given = dict(sections["host"])
     off: dict[str, list[str]] = {kind: list(given.get(f"disabled_{kind}", ())) for kind in ("plugins", "toolkits")}
     for origin in origins:
-        # it would be a second one of that name as soon as there is a section for it
+        # a section would enable it as a second plugin of that name
         if origin.name in targets[f"{origin.kind}s"]:
             off[f"{origin.kind}s"].append(f"{origin.distribution}:{origin.name}")
-    # in place of the default: the secrets of whoever runs the tests are none of the tests' business
+    # replaces the default stores, which read the secrets of the person who runs the tests
     first = {key: [OWN, *given.get(key, ())] for key in ("secret_stores", "token_sources")}
     disabled = {f"disabled_{kind}": patterns for kind, patterns in off.items()}
     return {"autoload": False, **given, **disabled, **first}
@@ -188,7 +190,7 @@ def _host_section(
 
 def _own_plugin(options: ConnectOptions, observed: Observed) -> type[Plugin]:
     class OfTheTest(Plugin):
-        """The test's secrets and tokens, and its view of calls."""
+        """The secrets and tokens of the test, and its observations."""
 
         @hookimpl
         def register_secret_stores(self) -> Iterable[SecretStore]:

@@ -1,4 +1,4 @@
-"""A dialogue in one revision of MCP: handshake, `_meta`, rounds of questions, notifications. It knows no tools."""
+"""A client of one revision of MCP: handshake, `_meta`, rounds of questions and notifications."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ Accepts = Callable[[Message], bool]
 
 
 class ProtocolClient:
-    """What client and host say to each other.
+    """The protocol of a client.
 
     Args:
-        caller: who the host takes the client for.
+        caller: the caller that the host sees.
         revision: the revision that the client speaks.
-        capabilities: what it declares that it can do.
-        answers: what it answers.
-        seconds: how long anything may take, None for ever.
+        capabilities: the capabilities that the client declares.
+        answers: its answers.
+        seconds: how long a request may take, None for no limit.
 
     Attributes:
-        link: the connection.
-        notifications: every notification of the host, as it came.
-        meta: is added to the `_meta` of each request.
+        connection: the connection.
+        notifications: every notification of the host, as it was received.
+        meta: members that are added to the `_meta` of each request.
     """
 
     def __init__(
@@ -57,11 +57,11 @@ class ProtocolClient:
 
     @property
     def modern(self) -> bool:
-        """Whether there are no sessions in its revision."""
+        """True if the revision has no sessions."""
         return self.revision >= STATELESS_REVISION
 
     async def begin(self) -> None:
-        """Shake hands, where the revision has that.
+        """Shake hands, if the revision has a handshake.
 
         Raises:
             ValueError: the host does not speak the revision.
@@ -81,29 +81,29 @@ class ProtocolClient:
         self.connection.send({"jsonrpc": "2.0", "method": method, "params": dict(params)})
 
     async def request(self, method: str, params: Mapping[str, Any], request_id: int | None = None) -> Message:
-        """Send one request, once; its result.
+        """Send one request and return its result.
 
         Raises:
-            ProtocolError: the host refused.
-            TimeoutError: no answer came.
+            ProtocolError: the host rejected the request.
+            TimeoutError: no response arrived.
         """
         request_id = self.connection.new_id() if request_id is None else request_id
         sent = self._with_meta(params, {"progressToken": request_id})
         return await self.connection.request(method, sent, request_id, self.seconds)
 
     async def finish(self, method: str, params: Mapping[str, Any], replay: Replay | None = None) -> tuple[int, Message]:
-        """Make a call, and again with the answers to what it asks, until it ends.
+        """Make a call, and repeat it with answers until it asks no more questions.
 
         Args:
-            method: a method that may ask.
+            method: a method that may ask questions.
             params: its parameters.
-            replay: what watches the rounds.
+            replay: the check of repeated effects.
 
         Returns:
             The id of the last request, and its result.
 
         Raises:
-            RepeatedEffects: a round did again what one before it did.
+            RepeatedEffects: a round repeated an effect of an earlier one.
         """
         more: Message = {}
         while True:
@@ -122,10 +122,10 @@ class ProtocolClient:
             }
 
     async def heard(self, accepts: Accepts, what: str) -> Message:
-        """Wait for a notification, or find one that came before.
+        """Return a notification, received before or as soon as it arrives.
 
         Raises:
-            TimeoutError: it does not come.
+            TimeoutError: the notification did not arrive.
         """
         for one in self.notifications:
             if accepts(one):
@@ -142,7 +142,7 @@ class ProtocolClient:
             self._listeners.remove(listener)
 
     async def listen(self, uris: tuple[str, ...]) -> None:
-        """Hear of changes of all lists and of some resources."""
+        """Subscribe to changes of all lists and of some resources."""
         if not self.modern:
             for uri in uris:
                 await self.request("resources/subscribe", {"uri": uri})
@@ -162,7 +162,7 @@ class ProtocolClient:
         try:
             return await self.answers.answer(asked)
         except ProtocolError as error:
-            raise AssertionError(f"no client can answer what was asked: {error.message}") from None
+            raise AssertionError(f"no client can answer the question: {error.message}") from None
 
     async def _answer_in_session(self, method: str, params: Message) -> Message:
         return await self.answers.answer(Asked(method, params))

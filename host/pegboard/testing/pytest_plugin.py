@@ -1,4 +1,4 @@
-"""The pytest plugin: fixtures for tests of toolkits and plugins. A run that uses none of them loads none of pegboard.
+"""The pytest plugin: fixtures for tests of toolkits and plugins. It imports pegboard when a fixture is used.
 
 It works with every plugin for async tests, and without one.
 """
@@ -19,44 +19,44 @@ if TYPE_CHECKING:
     from pegboard.testing.snapshots import Definitions
     from pegboard.testing.sync_client import PlainClient
 
-pytest.register_assert_rewrite("pegboard.testing.contracts")  # so that a broken rule says what it found
+pytest.register_assert_rewrite("pegboard.testing.contracts")  # a broken rule then shows its values
 
 
 class Connect(Protocol):
-    """Connects a client to a host of its own, both of which end with the test."""
+    """Connects a client to a new host. Both end with the test."""
 
     def __call__(self, *kits: Kit, **options: Any) -> PlainClient:
-        """Connect; the arguments are those of `pegboard.testing.connect`."""
+        """Connect a client; the arguments are those of `pegboard.testing.connect`."""
         ...
 
 
 class Snapshot(Protocol):
-    """Holds what clients see against a file beside the test."""
+    """Compares definitions with a file beside the test."""
 
     def __call__(self, subject: Kit | PlainClient | Definitions, name: str | None = None) -> None:
-        """Compare.
+        """Compare definitions with the snapshot.
 
         Args:
-            subject: what is served: a toolkit or plugin that needs no settings, the client of `pegboard_connect`, or
-                what `await client.definitions()` gave.
-            name: tells this snapshot from others of the same test.
+            subject: a toolkit or plugin that needs no settings, the client of `pegboard_connect`, or the result of
+                `await client.definitions()`.
+            name: distinguishes this snapshot from others of the same test.
 
         Raises:
-            SnapshotDiffers: clients see something else. `pytest --pegboard-update` writes the file anew.
+            SnapshotDiffers: the definitions differ. `pytest --pegboard-update` writes the file.
         """
         ...
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The option that writes snapshots anew."""
+    """Add the option that writes snapshots."""
     parser.getgroup("pegboard").addoption(
-        "--pegboard-update", action="store_true", help="write the snapshots of definitions anew"
+        "--pegboard-update", action="store_true", help="write the snapshots of definitions"
     )
 
 
 @pytest.fixture
 def pegboard_connect() -> Iterator[Connect]:
-    """What connects clients in tests without `async`; they end with the test."""
+    """Return a function that connects clients in tests without `async`. They end with the test."""
     with ExitStack() as stack:
 
         def connecting(*kits: Kit, **options: Any) -> PlainClient:
@@ -69,7 +69,7 @@ def pegboard_connect() -> Iterator[Connect]:
 
 @pytest.fixture
 def pegboard_snapshot(request: pytest.FixtureRequest) -> Snapshot:
-    """Compares definitions with `snapshots/<module>.<test>.json` beside the test: `pegboard_snapshot(kit)`."""
+    """Return a function that compares definitions with `snapshots/<module>.<test>.json` beside the test."""
     taken: set[Path] = set()
 
     def snapshot(subject: Kit | PlainClient | Definitions, name: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Calls that ask are made again with each answer (2026-07-28); this finds what they do again that they must not."""
+"""Repeated effects: a call that asks runs again with each answer (2026-07-28) and must not repeat an effect."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pegboard.testing.in_memory_host import Observed
 
 
 class RepeatedEffects(AssertionError):
-    """A tool that asks does something again with each answer, as it runs again from the top.
+    """A tool that asks questions repeats an effect with each answer, because it runs again from the start.
 
     Attributes:
-        name: the tool's name on the wire, or the URI or name of what else asked.
-        effects: what it did again.
+        name: the name of the tool or prompt on the wire, or the URI of the resource.
+        effects: the repeated effects.
     """
 
     def __init__(self, name: str, effects: Iterable[Effect]) -> None:
@@ -22,21 +22,21 @@ class RepeatedEffects(AssertionError):
         self.effects = tuple(effects)
         lines = "".join(f"\n  {effect}\n{_places(effect)}" for effect in self.effects)
         super().__init__(
-            f"{name} runs again from the top with each answer, and did again what it had done before:{lines}\n"
-            "put it into a step, `await context.once(key, function, ...)`, or after the last question"
+            f"{name} runs again from the start with each answer, and repeated an effect:{lines}\n"
+            "move it into a step, `await context.once(key, function, ...)`, or after the last question"
         )
 
 
 def _places(effect: Effect) -> str:
-    return "\n".join(f"    {place}" for place in effect.places) or "    in code that cannot be told"
+    return "\n".join(f"    {place}" for place in effect.places) or "    in unknown code"
 
 
 class Replay:
     """The rounds of one call.
 
     Args:
-        name: of what is called.
-        observed: what sees into the host's calls.
+        name: the name of the tool or prompt, or the URI.
+        observed: the observations within the host's calls.
         repeats: the kinds of effects that may be repeated, as globs.
     """
 
@@ -47,15 +47,15 @@ class Replay:
         self._watches: list[Watch] = []
 
     def begin(self, request_id: int) -> None:
-        """A round begins, by this request."""
+        """Watch a round, by the id of its request."""
         self._observed.watches[request_id] = watch = Watch()
         self._watches.append(watch)
 
     def check(self) -> None:
-        """A round has ended.
+        """Check a round that has ended.
 
         Raises:
-            RepeatedEffects: it did again what one before it did.
+            RepeatedEffects: it repeated an effect of an earlier round.
         """
         *before, last = self._watches
         done = {effect.key for watch in before for effect in watch.effects}

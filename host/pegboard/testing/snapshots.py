@@ -1,6 +1,6 @@
-"""Definitions as clients see them, written down and compared: what changed, by tool and field.
+"""Snapshots of the definitions that clients see, and their differences by tool and field.
 
-It reads and writes files of snapshots, and nothing else.
+This module reads and writes files of snapshots only.
 """
 
 from __future__ import annotations
@@ -11,35 +11,35 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 Definitions: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""By kind ("tools", "resources", "templates", "prompts") and by name or URI, what a client is told."""
+"""The definitions by kind ("tools", "resources", "templates", "prompts") and by name or URI."""
 
 _SINGULAR = {"tools": "tool", "resources": "resource", "templates": "template", "prompts": "prompt"}
 _MAX_VALUE_CHARACTERS = 300
-"""How much of a value a difference shows, in characters."""
+"""Characters of a value that a difference shows."""
 
 
 class SnapshotDiffers(AssertionError):
-    """Clients see something else than a snapshot says.
+    """The definitions differ from a snapshot.
 
     Attributes:
-        path: the snapshot's file.
-        differences: one line for each.
+        path: the file of the snapshot.
+        differences: one line for each difference.
     """
 
     def __init__(self, path: Path, differences: list[str]) -> None:
         self.path = path
         self.differences = differences
         lines = "\n".join(f"  {line}" for line in differences)
-        super().__init__(f"{path} differs:\n{lines}\nto take it over: pytest --pegboard-update")
+        super().__init__(f"{path} differs:\n{lines}\nto accept it: pytest --pegboard-update")
 
 
 def render(definitions: Definitions) -> str:
-    """The text of a snapshot: the same for the same definitions, whatever their order."""
+    """Return the text of a snapshot. It does not depend on the order of the definitions."""
     return json.dumps(definitions, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def differences(before: Definitions, after: Definitions) -> list[str]:
-    """What changed, one line for each name that came or went, and for each field that changed."""
+    """Return one line for each name that was added or removed, and for each field that changed."""
     lines = []
     for kind in sorted({*before, *after}, key=[*_SINGULAR].index):
         old, new = before.get(kind, {}), after.get(kind, {})
@@ -77,15 +77,15 @@ def _shown(value: Any) -> str:
 
 
 def compare(definitions: Definitions, path: Path, *, update: bool = False) -> None:
-    """Hold definitions against a snapshot, or write it.
+    """Compare definitions with a snapshot, or write it.
 
     Args:
-        definitions: what clients see.
+        definitions: the definitions.
         path: the file.
-        update: write it instead.
+        update: write the file instead of comparing.
 
     Raises:
-        SnapshotDiffers: they are not what it says, or there is none.
+        SnapshotDiffers: the definitions differ, or the file does not exist.
     """
     text = render(definitions)
     there = path.read_text("utf-8") if path.is_file() else None
@@ -95,10 +95,10 @@ def compare(definitions: Definitions, path: Path, *, update: bool = False) -> No
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     elif there is None:
-        raise SnapshotDiffers(path, ["there is no such file yet"])
+        raise SnapshotDiffers(path, ["the file does not exist"])
     else:
         found = differences(_parsed(there), json.loads(text))
-        raise SnapshotDiffers(path, found or ["it was written in another form"])
+        raise SnapshotDiffers(path, found or ["the file has another format"])
 
 
 def _parsed(text: str) -> Definitions:

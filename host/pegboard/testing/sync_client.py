@@ -1,4 +1,4 @@
-"""The client for tests without `async`: each method runs the event loop for as long as it takes."""
+"""The client for tests without `async`: each method runs the event loop until it returns."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ T = TypeVar("T")
 
 
 def new_runner() -> asyncio.Runner:
-    """An event loop of its own, which is nobody else's current one.
+    """Return a new event loop, which is not set as the current one.
 
     Raises:
-        RuntimeError: a loop runs already.
+        RuntimeError: a loop runs in this thread.
     """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.Runner(loop_factory=asyncio.new_event_loop)
-    raise RuntimeError("an event loop runs here already; write `async with connect(...)`")
+    raise RuntimeError("an event loop is running: write `async with connect(...)`")
 
 
 def kit_definitions(kit: Kit) -> Definitions:
-    """What clients are told of a toolkit or plugin that needs no settings; where a loop runs, in a thread beside it."""
+    """Return the definitions of a kit that needs no settings. In a running loop, use another thread."""
     from pegboard.testing.in_memory import connect
 
     def look() -> Definitions:
@@ -47,10 +47,10 @@ def kit_definitions(kit: Kit) -> Definitions:
 
 
 class PlainClient:
-    """A `TestClient` whose methods need no `await`. Between them the host stands still.
+    """A `TestClient` whose methods need no `await`. The host runs only while a method runs.
 
     Attributes:
-        client: the client behind it.
+        client: the wrapped client.
         host: the host.
     """
 
@@ -60,7 +60,7 @@ class PlainClient:
         self._runner = runner
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run anything on the host's own event loop."""
+        """Run a coroutine on the event loop of the host."""
         return self._runner.run(coroutine)
 
     def call(self, name: str, arguments: Mapping[str, Any] | None = None, /, **more: Any) -> CallResult:
@@ -130,7 +130,7 @@ class PlainClient:
 
     @property
     def notifications(self) -> list[Message]:
-        """Every notification of the host so far, as it came."""
+        """Every notification of the host so far, as it was received."""
         return self.client.notifications
 
     @property
@@ -140,25 +140,25 @@ class PlainClient:
 
     @property
     def progress(self) -> list[Reported]:
-        """The reports of progress so far."""
+        """The progress notifications so far."""
         return self.client.progress
 
     @property
     def revision(self) -> str:
-        """The revision of MCP that it speaks."""
+        """The revision of MCP that the client speaks."""
         return self.client.revision
 
     @property
     def meta(self) -> dict[str, Any]:
-        """What is added to the `_meta` of each request; yours to change."""
+        """Members that are added to the `_meta` of each request. A test may change them."""
         return self.client.meta
 
     @property
     def problems(self) -> tuple[LoadProblem, ...]:
-        """What the host found wrong; with `strict`, warnings alone."""
+        """The problems that the host found; with `strict`, only warnings."""
         return self.client.problems
 
     @property
     def traffic(self) -> list[Traffic]:
-        """Every message on the wire."""
+        """Every message on the wire, and who sent it."""
         return self.client.traffic

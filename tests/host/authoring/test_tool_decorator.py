@@ -226,7 +226,7 @@ def test_its_options_are_those_of_a_toolkit() -> None:
         (lambda: decorator.deprecated("use new")(len), "cannot be marked: say deprecated='use new' as an option"),
         (lambda: decorator()(5), "5 is no function: write @tool above one"),
         (lambda: Toolkit.tool(old), "make an object of it, kit = Toolkit(...), and write @kit.tool"),  # type: ignore[call-overload]
-        (lambda: Toolkit("x").run(port=1), 'an address is for HTTP: kit.run("http", port=8001)'),
+        (lambda: Toolkit("x").run(port=1), 'only HTTP has an address: kit.run("http", port=8001)'),
     ],
 )
 def test_a_misused_decorator_names_the_right_use(decorate: Any, message: str) -> None:

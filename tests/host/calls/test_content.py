@@ -287,7 +287,7 @@ def two(name: str, other: int) -> str:
         ("x://{name}", {"completions": {"name": "abc"}}, one_name, "is neither a function nor a list of texts"),
         ("x://{name}", {"completions": {"name": [1]}}, one_name, "holds something that is no text"),
         ("x://{name}", {"completions": {"name": lambda: ["a"]}}, one_name, "must take what has been typed"),
-        ("x://{name}", {"completions": {"name": lambda a, b: []}}, one_name, "takes 'b', which is no argument"),
+        ("x://{name}", {"completions": {"name": lambda a, b: []}}, one_name, "takes 'b', which is not an argument"),
         ("x://{name}", {"completions": {"name": lambda *a: []}}, one_name, "must take what has been typed"),
         ("x://{name}", {"completions": [1]}, one_name, "its completions are list, not a mapping"),
     ],

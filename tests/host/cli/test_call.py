@@ -30,8 +30,8 @@ def test_arguments_are_strings_or_json(texts: list[str], result: object, pegboar
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["a"], "'a' is no argument; write key=value for text, key:=json for anything else"),
-        ([":=1"], "':=1' is no argument"),
+        (["a"], "'a' is not an argument: write key=value for a string, key:=json for JSON"),
+        ([":=1"], "':=1' is not an argument"),
         (["a:=x"], "'a:=x': the value of 'a' is not JSON"),
         (["a:=NaN"], "is not JSON"),
         (["a=1", "a:=2"], "the argument 'a' is given twice"),
@@ -84,7 +84,7 @@ def test_content_is_text_and_binary_content_is_counted(pegboard: Command) -> Non
             "demo_order",
             [
                 "This tool needs input that it cannot be given here: nobody can be asked.",
-                "tools that ask are called in a terminal, or by an MCP client",
+                "call tools that ask questions at a terminal or from an MCP client",
             ],
         ),
     ],
@@ -241,7 +241,7 @@ def test_questions_are_asked_at_a_terminal(
     ("tool", "told"),
     [
         ("demo_idea", "This needs a client with the capability sampling"),
-        ("demo_poll", "A terminal has no answer to com.example/poll."),
+        ("demo_poll", "A terminal does not support com.example/poll."),
     ],
 )
 def test_a_terminal_supports_elicitation_only(tool: str, told: str, pegboard: Command) -> None:

@@ -47,13 +47,13 @@ def test_options_add_up() -> None:
         ("config chekc", "there is no command 'chekc'; did you mean 'check'?"),
         ("config", "the following arguments are required: COMMAND"),
         ("call", "the following arguments are required: tool\n"),
-        ("list files", "'files' is one argument too many\n"),
-        ("list kit.py", "'kit.py' is one argument too many; a file of tools is named with --file kit.py\n"),
+        ("list files", "'files' is an unexpected argument\n"),
+        ("list kit.py", "'kit.py' is an unexpected argument; pass a file of tools with --file kit.py\n"),
         ("list --jsno", "unknown option '--jsno'; did you mean '--json'?"),
         ("list --js", "unknown option '--js'"),
         ("list --config", "argument --config: expected one argument"),
-        ("call TOOL --path=x", "unknown option '--path=x'; a tool's arguments have no dashes: path=x"),
-        ("call TOOL --path x", "unknown option '--path'; a tool's arguments have no dashes: path=VALUE"),
+        ("call TOOL --path=x", "unknown option '--path=x'; write arguments of a tool without dashes: path=x"),
+        ("call TOOL --path x", "unknown option '--path'; write arguments of a tool without dashes: path=VALUE"),
     ],
 )
 def test_a_wrong_line_is_refused_with_a_hint(line: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,7 +82,7 @@ def test_without_a_command_there_is_help(bare: Command) -> None:
     assert (done.code, done.err, done.out) == (0, "", bare("--help").out)
     for command in COMMANDS[:8]:
         assert f"    {command} " in done.out
-    assert "exit codes: 0 fine; 1 " in done.out
+    assert "exit codes: 0 success; 1 " in done.out
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

@@ -36,7 +36,7 @@ def test_check_names_the_file_and_the_plugins_and_starts_none(pegboard: Command)
     assert (found["ok"], found["problems"], found["toolkits"]) == (True, [], ["demo", "living"])
     assert found["file"] == str(pegboard.folder / "hostconfig.toml")
     (pegboard.folder / "hostconfig.toml").unlink()
-    assert pegboard("config", "check").out.startswith("ok: no file, so the defaults hold; ")
+    assert pegboard("config", "check").out.startswith("ok: no file, the defaults apply; ")
 
 
 def test_all_problems_are_told_at_once(pegboard: Command) -> None:

@@ -76,7 +76,7 @@ def test_tools_are_listed_with_their_first_line(pegboard: Command) -> None:
 
 def test_without_tools_the_next_step_is_told(bare: Command) -> None:
     done = bare("list")
-    assert (done.code, done.out, "there are no tools; install a toolkit" in done.err) == (0, "", True)
+    assert (done.code, done.out, "there are no tools: install a toolkit" in done.err) == (0, "", True)
     assert bare("list", "--json").data == []
 
 
@@ -98,7 +98,7 @@ def test_a_description_cannot_control_the_terminal(pegboard: Command) -> None:
 def test_withheld_tools_are_told_after_the_list(pegboard: Command) -> None:
     pegboard.configure('disabled_tools = ["demo_echo"]')
     last = pegboard("list", "--only", "demo", stderr=subprocess.STDOUT).out.splitlines()[-1]
-    assert last.startswith("pegboard: 2 more are not served, and `pegboard why NAME` tells why: demo_")
+    assert last.startswith("pegboard: 2 more are not served (`pegboard why NAME` explains it): demo_")
 
 
 # --- show
@@ -113,7 +113,7 @@ def test_a_tool_is_shown_with_its_parameters_and_requirements(pegboard: Command)
         ["color", "red|green", "=red"],
         ["mode", "x|y", "=x"],
     ]
-    assert "gives: integer" in add
+    assert "returns: integer" in add
     echo = pegboard("show", "demo_echo").out
     assert echo.startswith("demo_echo - Echo\n")
     assert "With more to read about it." in echo
@@ -165,10 +165,10 @@ def test_version_deprecation_and_further_hints_are_shown(pegboard: Command) -> N
     ("name", "told"),
     [
         ("demo_ecko", "there is no tool 'demo_ecko'; did you mean 'demo_echo'?"),
-        ("kit.py", "there is no tool 'kit.py'; a file of tools is named with --file kit.py"),
-        ("quite_else", "there is no tool 'quite_else'; `pegboard list` shows what there is"),
+        ("kit.py", "there is no tool 'kit.py'; pass a file of tools with --file kit.py"),
+        ("quite_else", "there is no tool 'quite_else'; `pegboard list` shows all tools"),
         ("Demo::Write", "the tool demo_write is not served: switched off by the settings of demo"),
-        ("DoIt", "'DoIt' may be any of do_it, doit"),
+        ("DoIt", "'DoIt' is ambiguous: do_it, doit"),
     ],
 )
 def test_a_tool_that_cannot_be_shown(name: str, told: str, pegboard: Command) -> None:
@@ -235,7 +235,7 @@ def test_why_names_the_section_that_enables_a_plugin(pegboard: Command) -> None:
     found = pegboard("why", "demo", "--json").data
     assert (found["name"], [plugin["name"] for plugin in found["plugins"]]) == ("demo", ["demo"])
     assert "toolkit demo: on" in found["story"][0]
-    told = "pegboard: nothing installed is called 'dmeo'; did you mean 'demo'?\n"
+    told = "pegboard: 'dmeo' is not installed; did you mean 'demo'?\n"
     assert pegboard("why", "dmeo") == (1, "", told)
 
 
@@ -258,7 +258,7 @@ def test_commands_work_although_a_plugin_is_broken(line: str, pegboard: Command)
     if line.startswith("call"):
         assert fatal.code == 3
     else:
-        assert (fatal.code, "the host does not start like this" in fatal.err) == (0, True)
+        assert (fatal.code, "the host cannot start with these problems" in fatal.err) == (0, True)
 
 
 @pytest.mark.parametrize("line", ["list", "call demo_echo text=x", "plugins", "stdio", "serve"])

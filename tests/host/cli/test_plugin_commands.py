@@ -54,7 +54,11 @@ def test_a_command_of_a_plugin_runs(greeting: Command) -> None:
         ("greet crash", 1, "'greet' failed: KeyError: 'canary'"),
         ("greet", 2, "required: name"),
         ("gret Ada", 2, "there is no command 'gret'; did you mean 'greet'?"),
-        ("bicycle", 2, "there is no command 'bicycle'; plugins bring theirs once they run (`pegboard plugins`)"),
+        (
+            "bicycle",
+            2,
+            "there is no command 'bicycle'; a plugin adds its commands when it is enabled (`pegboard plugins`)",
+        ),
     ],
 )
 def test_failures_are_told_in_a_line(line: str, code: int, told: str, greeting: Command) -> None:
@@ -77,4 +81,4 @@ def test_two_commands_of_one_name_are_both_refused(greeting: Command) -> None:
     greeting.install("other", GREETER, group="pegboard.plugins", target="Greeter")
     greeting.configure(sections="[plugins.greeter]\n[plugins.other]")
     done = greeting("greet", "Ada")
-    assert (done.code, "several plugins bring a command 'greet'" in done.err) == (2, True)
+    assert (done.code, "several plugins add a command 'greet'" in done.err) == (2, True)

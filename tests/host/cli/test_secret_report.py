@@ -114,7 +114,7 @@ def test_the_problem_names_the_secret_and_the_setting(weather: Command) -> None:
     assert f"tool weather_pay: not served; {reason}; it comes from weather" in done.out
     assert f"tool 'pay' is not served: {reason}" in done.err
     place = "([host.toolkits.weather] secrets, hostconfig.toml:5)"
-    assert f"may be given these secrets: WEATHER_* {place}" in weather("why", "weather", env=SECRETS).out
+    assert f"may receive these secrets: WEATHER_* {place}" in weather("why", "weather", env=SECRETS).out
     assert weather("call", "weather_forecast", env=SECRETS).out == "key of 5 characters\n"
     assert weather("stdio", "--strict", env=SECRETS).code == 3
 

@@ -165,5 +165,5 @@ def test_settings_of_run_are_checked(bare: Command, demo: Path) -> None:
 
 
 async def test_run_in_a_running_loop_names_the_alternative() -> None:
-    with pytest.raises(RuntimeError, match=r"where one runs already, use pegboard\.Host"):
+    with pytest.raises(RuntimeError, match=r"in a running loop, use pegboard\.Host"):
         Toolkit("demo").run()

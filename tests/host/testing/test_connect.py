@@ -104,14 +104,14 @@ async def test_a_toolkit_takes_the_place_of_an_installed_one_of_its_name() -> No
 
 @pytest.mark.parametrize("given", [5, dict, len, None, "nothing"])
 def test_an_invalid_kit_is_refused(given: Any) -> None:
-    told = "is no Toolkit, no Plugin class|no plugin is installed by the name 'nothing'"
+    told = "must be a Toolkit, a Plugin class|or plugin named 'nothing' is installed"
     with pytest.raises((TypeError, LookupError), match=told), connect(given):
         pass
 
 
 def test_without_with_the_error_names_it() -> None:
     forgotten: Any = connect(greeter())
-    with pytest.raises(AttributeError, match=r"no 'call', its client has: write `with connect\(...\) as client`"):
+    with pytest.raises(AttributeError, match=r"no 'call': write `with connect\(...\) as client`"):
         forgotten.call("hello")
 
 

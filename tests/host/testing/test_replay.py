@@ -51,7 +51,7 @@ async def refused(do: Do, after: Do | None = None, **options: Any) -> RepeatedEf
     """What a call of it is refused with."""
     with pytest.raises(RepeatedEffects) as caught:
         await accepted(do, after, **options)
-    assert "put it into a step, `await context.once" in str(caught.value)
+    assert "move it into a step, `await context.once" in str(caught.value)
     return caught.value
 
 

@@ -1,1 +1,1 @@
-"""What the host expects of what plugins bring, as tests to inherit: a class for each contract, a test for each rule."""
+"""The contracts of plugins as tests to inherit: a class for each contract, a test for each rule."""

@@ -1,4 +1,4 @@
-"""What every token source and every auth provider must do (`pegboard.TokenSource`, `pegboard.AuthProvider`)."""
+"""The rules of token sources and auth providers (`pegboard.TokenSource`, `pegboard.AuthProvider`)."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from pegboard.types.calls import Call
 
 
 class _Elsewhere(ToolAuthorization):
-    provider = AuthProvider("contract_elsewhere", "Somebody whom no source knows")
+    provider = AuthProvider("contract_elsewhere", "A provider that no source knows")
 
 
 class TokenSourceContract(Contract[TokenSource]):
-    """The rules of a `pegboard.TokenSource`; one under test has one token, of one person.
+    """The rules of a token source. The source has one token of one user.
 
     Attributes:
-        user: whose token it is: an authenticated user, or None for this machine's user.
+        user: the owner of the token: an authenticated user, or None for this machine's user.
     """
 
     user: ClassVar[str | None] = "ada"
 
     @abstractmethod
     def make(self) -> TokenSource | Awaitable[TokenSource]:
-        """A source that has one token."""
+        """Return a source that has one token."""
 
     @abstractmethod
     def required(self) -> ToolAuthorization:
-        """What the token is for, as a tool says it in `requires_auth`."""
+        """Return the requirement of the token, as in `requires_auth` of a tool."""
 
     def request(
         self, required: ToolAuthorization, caller: Caller | None = None, user_id: str | None = None
     ) -> TokenRequest:
-        """A request for a token; by default of whoever has it."""
+        """Return a request for a token, by default of its owner."""
         if caller is None:
             caller = Caller(trusted=True) if self.user is None else Caller(self.user)
         call = Call("tools/call", {"name": "contract_tool", "arguments": {}}, caller)
@@ -48,59 +48,61 @@ class TokenSourceContract(Contract[TokenSource]):
         return TokenRequest(required, "contract_tool", user_id or caller.subject, call)
 
     @rule
-    async def test_it_gives_the_token_to_whose_it_is(self, source: TokenSource) -> None:
-        """A tool that requires it is handed it."""
+    async def test_it_returns_the_token_to_its_owner(self, source: TokenSource) -> None:
+        """A tool that requires the token receives it."""
         found = await source.token(self.request(self.required()))
-        assert isinstance(found, Authorization), f"it gave {type(found).__name__}, no Authorization"
-        assert isinstance(found.token, str), "the token is no text"
+        assert isinstance(found, Authorization), f"it returned {type(found).__name__}, not an Authorization"
+        assert isinstance(found.token, str), "the token is not a string"
         assert found.token.strip(), "the token is empty"
 
     @rule
-    async def test_it_gives_it_again(self, source: TokenSource) -> None:
-        """It is asked at each call."""
+    async def test_it_returns_the_token_again(self, source: TokenSource) -> None:
+        """The host calls the source for each call of a tool."""
         found = [await source.token(self.request(self.required())) for _ in range(3)]
-        assert all(isinstance(one, Authorization) for one in found), "the second time it had none"
+        assert all(isinstance(one, Authorization) for one in found), "the second call returned no token"
 
     @rule
-    async def test_it_gives_it_to_nobody_else(self, source: TokenSource) -> None:
-        """Not to another user, not to a caller that nobody knows, not to a call in another user's name."""
+    async def test_it_returns_the_token_to_no_other_caller(self, source: TokenSource) -> None:
+        """Another user, an anonymous caller and a call for another user do not receive the token."""
         own = await source.token(self.request(self.required()))
         strangers = {
             "another user": self.request(self.required(), Caller("contract-stranger")),
-            "a caller that nobody knows": self.request(self.required(), Caller()),
-            "a call in another user's name": self.request(self.required(), user_id="contract-stranger"),
+            "an anonymous caller": self.request(self.required(), Caller()),
+            "a call for another user": self.request(self.required(), user_id="contract-stranger"),
         }
         for who, request in strangers.items():
             found = await _asked(source, request)
-            assert found is None or own is None or found.token != own.token, f"{who} got it too"
+            assert found is None or own is None or found.token != own.token, f"{who} received the token"
 
     @rule
-    async def test_it_knows_issuers_apart(self, source: TokenSource) -> None:
-        """By one name two authorization servers may mean two people (`TokenRequest.issuer`)."""
+    async def test_it_distinguishes_issuers(self, source: TokenSource) -> None:
+        """Two authorization servers may use one subject for two users (`TokenRequest.issuer`)."""
         own = await source.token(self.request(self.required()))
         namesake = Caller(self.user or "contract-stranger", issuer="https://contract.example")
         found = await _asked(source, self.request(self.required(), namesake))
-        assert found is None or own is None or found.token != own.token, "another issuer's user of that name got it too"
+        assert found is None or own is None or found.token != own.token, (
+            "a user of another issuer with the same subject received the token"
+        )
 
     @rule
-    async def test_of_others_it_has_none(self, source: TokenSource) -> None:
-        """For what it does not know it gives None: the next source is asked, and nobody is sent to authorize."""
+    async def test_it_declines_other_providers(self, source: TokenSource) -> None:
+        """The source returns None for an unknown provider: the host calls the next source."""
         for required in (_Elsewhere(), _Elsewhere(id="contract", scopes=["a", "b"])):
             found = await source.token(self.request(required))
-            assert found is None, f"for {required!r} it gave something"
+            assert found is None, f"it returned a token for {required!r}"
 
     @rule
-    async def test_it_shows_no_token_by_itself(self, source: TokenSource) -> None:
-        """Not when it is printed, and not in the log at any level."""
+    async def test_it_discloses_no_token(self, source: TokenSource) -> None:
+        """Neither its repr nor logs of any level contain the token."""
         with captured_output() as told:
             found = await source.token(self.request(self.required()))
         told.write(f"{source!r} {source!s}")
-        assert found is not None, "it gave none"
-        assert found.token not in told.getvalue(), "the token was shown"
+        assert found is not None, "it returned no token"
+        assert found.token not in told.getvalue(), "the token was disclosed"
 
 
 async def _asked(source: TokenSource, request: TokenRequest) -> Authorization | None:
-    """The token; None also where somebody must authorize first."""
+    """Return the token; None if the user must authorize first."""
     try:
         return await source.token(request)
     except AuthorizationRequiredError:
@@ -108,14 +110,14 @@ async def _asked(source: TokenSource, request: TokenRequest) -> Authorization | 
 
 
 class AuthProviderContract(Contract[type[ToolAuthorization]]):
-    """The rules of a `pegboard.AuthProvider` and of the class that authors name it by."""
+    """The rules of an auth provider and of the class that authors use for it."""
 
     @abstractmethod
     def make(self) -> type[ToolAuthorization]:
-        """The class, such as `GitHub`, that tools use in `requires_auth`."""
+        """Return the class that tools use in `requires_auth`, such as `GitHub`."""
 
     def test_it_describes_its_provider(self) -> None:
-        """By an id that configuration can name, a title for people and a page that tells of it."""
+        """The id is for configuration, the title for people, and the page documents the provider."""
         provider = self.make().provider
         assert isinstance(provider, AuthProvider), f"`provider` is {provider!r}"
         assert isinstance(provider.id, str), f"its id is {provider.id!r}"
@@ -123,16 +125,16 @@ class AuthProviderContract(Contract[type[ToolAuthorization]]):
         assert provider.title.strip(), "its title is empty"
         assert str(provider.documentation).startswith("https://"), f"its documentation is {provider.documentation!r}"
 
-    def test_it_takes_scopes_and_an_id(self) -> None:
-        """As all others do: an operator may have several registrations with one provider."""
+    def test_it_accepts_scopes_and_an_id(self) -> None:
+        """An operator may have several registrations with one provider."""
         made = self.make()
         one = made(id="contract", scopes=["a", "b"])
         assert (one.id, one.scopes, one.name) == ("contract", ("a", "b"), "contract")
         assert made().scopes == ()
         assert made().name == made.provider.id
 
-    def test_what_is_said_alike_is_alike(self) -> None:
-        """Requirements are compared, and never change."""
+    def test_equal_requirements_are_equal(self) -> None:
+        """The host compares requirements and uses them as keys."""
         made = self.make()
         assert made(scopes=["a"]) == made(scopes=["a"])
         assert hash(made(scopes=["a"])) == hash(made(scopes=["a"]))

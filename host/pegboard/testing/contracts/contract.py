@@ -1,4 +1,4 @@
-"""What all contracts share: rules are tests, each on something fresh, sync or on an event loop of their own."""
+"""The base of contracts. Rules are tests; each uses a new object, synchronously or on a new event loop."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ from io import StringIO
 from typing import Any, Generic, TypeVar
 
 MAX_RULE_SECONDS = 60.0
-"""How long a rule may take before it counts as broken."""
+"""How long a rule may take before it fails."""
 MAX_SETTLE_SECONDS = 0.2
-"""How long what a rule began may go on after it."""
+"""How long tasks that a rule started may run after it."""
 SETTLE_TURNS = 5
-"""Of the event loop, before it is closed."""
+"""Turns of the event loop before it is closed."""
 
 T = TypeVar("T")
 C = TypeVar("C", bound="Contract[Any]")
 
 
 class Contract(ABC, Generic[T]):
-    """Rules for one kind of thing: inherit, give `make`, and pytest runs them, whatever its plugins.
+    """The rules of one kind of plugin. Inherit it and implement `make`. pytest runs the rules, with any plugins.
 
-    Elsewhere `broken()` runs them and says which do not hold.
+    Without pytest, `broken()` runs the rules and returns those that fail.
     """
 
     @abstractmethod
     def make(self) -> T | Awaitable[T]:
-        """A fresh one; may be `async`."""
+        """Return a new object to check; may be `async`."""
 
     def dispose(self, made: T) -> Awaitable[None] | None:
-        """Take it away after a rule; may be `async`. Nothing by default."""
+        """Dispose of an object after a rule; may be `async`. By default do nothing."""
         return None
 
     @classmethod
     def rules(cls) -> tuple[str, ...]:
-        """The names of the rules, those that a subclass adds included."""
+        """Return the names of the rules, including those of subclasses."""
         return tuple(name for name in dir(cls) if name.startswith("test_"))
 
     @classmethod
     def broken(cls) -> dict[str, BaseException]:
-        """Run every rule; those that do not hold, with what each raised. A rule that does not apply holds."""
+        """Run every rule. Return those that failed, with their exceptions. A skipped rule holds."""
         found: dict[str, BaseException] = {}
         for name in cls.rules():
             try:
@@ -58,20 +58,20 @@ class Contract(ABC, Generic[T]):
 
 
 def rule(test: Callable[[C, Any], Coroutine[Any, Any, None]]) -> Callable[[C], None]:
-    """Make a test of an async method that takes what `make` gives: it runs on an event loop of its own."""
+    """Make a test of an async method that receives the result of `make`. It runs on a new event loop."""
 
     @wraps(test)
     def run(self: C) -> None:
         with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
             runner.run(_run(self, test))
 
-    del run.__wrapped__  # pytest would take its parameters for fixtures
+    del run.__wrapped__  # pytest would use its parameters as fixtures
     return run
 
 
 @contextmanager
 def captured_output() -> Iterator[StringIO]:
-    """All that is logged at any level, or printed, meanwhile."""
+    """Capture logs of all levels and printed output."""
     told = StringIO()
     handler, root = logging.StreamHandler(told), logging.getLogger()
     level = root.level
@@ -101,7 +101,7 @@ async def _run(contract: C, test: Callable[[C, Any], Coroutine[Any, Any, None]])
 
 
 async def _settle() -> None:
-    """Let what still runs end, else end it, and what is closing close: nothing is left to warn about."""
+    """Wait for remaining tasks, cancel those that do not end, and let connections close."""
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
     if tasks:
         _, tasks = await asyncio.wait(tasks, timeout=MAX_SETTLE_SECONDS)

@@ -1,4 +1,4 @@
-"""What every session store and every event store must do (`pegboard.SessionStore`, `pegboard.EventStore`)."""
+"""The rules of session stores and event stores (`pegboard.SessionStore`, `pegboard.EventStore`)."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ def session_record(session_id: str = "s", level: str = "info") -> SessionRecord:
 
 
 class SessionStoreContract(Contract[SessionStore]):
-    """The rules of a `pegboard.SessionStore`; one under test has room for twenty sessions."""
+    """The rules of a session store. It has room for twenty sessions."""
 
     @abstractmethod
     def make(self) -> SessionStore | Awaitable[SessionStore]:
-        """A store in which nothing is."""
+        """Return an empty store."""
 
     @rule
-    async def test_what_is_put_is_got(self, store: SessionStore) -> None:
-        """All of a session goes on in another process: who opened it, who may use it, and what it wants to hear."""
-        assert await store.put(session_record()) is True, "put says whether there was room"
+    async def test_a_session_is_kept(self, store: SessionStore) -> None:
+        """Another process can continue the session: it has the client, the caller and the subscriptions."""
+        assert await store.put(session_record()) is True, "put must return True if there is room"
         found = await store.get("s")
         assert found == session_record(), f"put {session_record()}, got {found}"
         assert isinstance(found, SessionRecord), f"a {type(found).__name__} came back"
@@ -66,15 +66,15 @@ class SessionStoreContract(Contract[SessionStore]):
                 assert type(kept) is type(value) or isinstance(value, dict), f"{name} became a {type(kept).__name__}"
 
     @rule
-    async def test_nobody_is_who_was_never_put(self, store: SessionStore) -> None:
-        """An id that is nearly another's opens nothing."""
+    async def test_unknown_ids_have_no_session(self, store: SessionStore) -> None:
+        """A similar id is another session."""
         await store.put(session_record("s"))
         for unknown in ("", "S", "s ", "ss"):
-            assert await store.get(unknown) is None, f"{unknown!r} was never put"
+            assert await store.get(unknown) is None, f"a session was returned for the unknown id {unknown!r}"
 
     @rule
-    async def test_the_last_that_was_put_holds(self, store: SessionStore) -> None:
-        """Levels and subscriptions change while a session lasts."""
+    async def test_a_session_can_be_replaced(self, store: SessionStore) -> None:
+        """Log levels and subscriptions change during a session."""
         await store.put(session_record())
         changed = session_record(level="error")._replace(subscriptions=frozenset(), caller=ANONYMOUS)
         assert await store.put(changed) is True
@@ -82,32 +82,32 @@ class SessionStoreContract(Contract[SessionStore]):
         assert found == changed, f"put {changed} last, got {found}"
 
     @rule
-    async def test_what_is_removed_is_gone(self, store: SessionStore) -> None:
-        """A client that deleted its session cannot go on with it; removing twice, or nothing, is no fault."""
+    async def test_a_session_can_be_removed(self, store: SessionStore) -> None:
+        """A client cannot continue a session that it deleted. A repeated removal does not raise."""
         await store.put(session_record("s"))
         await store.put(session_record("t"))
         for session_id in ("s", "s", "unknown"):
             await store.remove(session_id)
         assert await store.get("s") is None, "it was removed"
-        assert await store.get("t") == session_record("t"), "another was removed along"
+        assert await store.get("t") == session_record("t"), "another session was removed, too"
 
     @rule
     async def test_the_sessions_of_a_caller_are_counted(self, store: SessionStore) -> None:
-        """A caller may have only so many; anonymous callers are told apart by their addresses."""
-        ann, somebody = Caller("ann", issuer="https://issuer.example"), session_record()._replace(caller=ANONYMOUS)
+        """A caller has a limit of sessions. Anonymous callers are distinguished by address."""
+        ann, anonymous = Caller("ann", issuer="https://issuer.example"), session_record()._replace(caller=ANONYMOUS)
         await store.put(session_record("a")._replace(caller=ann))
         await store.put(session_record("b")._replace(caller=ann))
         await store.put(session_record("b")._replace(caller=ann))
-        await store.put(somebody._replace(id="c", peer="203.0.113.9"))
-        await store.put(somebody._replace(id="d", peer="203.0.113.10"))
-        await store.put(somebody._replace(id="e", peer="203.0.113.10"))
+        await store.put(anonymous._replace(id="c", peer="203.0.113.9"))
+        await store.put(anonymous._replace(id="d", peer="203.0.113.10"))
+        await store.put(anonymous._replace(id="e", peer="203.0.113.10"))
         await store.remove("e")
         known = [(ann, ""), (ann._replace(issuer=None), ""), (ANONYMOUS, "203.0.113.9"), (ANONYMOUS, "203.0.113.10")]
         assert [await store.count(*one) for one in known] == [2, 0, 1, 1]
 
     @rule
-    async def test_many_at_once_do_not_get_in_each_others_way(self, store: SessionStore) -> None:
-        """Clients come all at once."""
+    async def test_concurrent_sessions_are_independent(self, store: SessionStore) -> None:
+        """Concurrent calls do not affect each other."""
         names = [f"s{number}" for number in range(20)]
         await asyncio.gather(*[store.put(session_record(name)) for name in names])
         found = await asyncio.gather(*[store.get(name) for name in names])
@@ -115,57 +115,57 @@ class SessionStoreContract(Contract[SessionStore]):
 
 
 class EventStoreContract(Contract[EventStore]):
-    """The rules of a `pegboard.EventStore`; one under test has room for a hundred short messages."""
+    """The rules of an event store. It has room for a hundred short messages."""
 
     @abstractmethod
     def make(self) -> EventStore | Awaitable[EventStore]:
-        """A store in which nothing is."""
+        """Return an empty store."""
 
     @rule
-    async def test_what_follows_a_message_is_given_in_order(self, store: EventStore) -> None:
-        """A client that lost its stream gets the rest, and nothing twice."""
+    async def test_later_messages_are_returned_in_order(self, store: EventStore) -> None:
+        """A client that lost its stream receives the rest, and no message twice."""
         await _fill(store, ("s", "a"))
         assert await _after(store, "s", "a", 0) == [b"s/a/1", b"s/a/2"]
         assert await _after(store, "s", "a", 1) == [b"s/a/2"]
-        assert await _after(store, "s", "a", 2) == [], "nothing follows the last, and that is not unknown"
+        assert await _after(store, "s", "a", 2) == [], "no message follows the last one: return an empty list"
 
     @rule
-    async def test_a_message_is_kept_as_it_is(self, store: EventStore) -> None:
-        """One without data, which begins a stream, is a message too; line breaks and other alphabets stay."""
+    async def test_a_message_is_kept_unchanged(self, store: EventStore) -> None:
+        """An empty message, which begins a stream, is a message. Line breaks and all characters stay."""
         await store.append("s", "a", 0, b"")
         assert await _after(store, "s", "a", 0) == []
         await store.append("s", "a", 1, "\u20ac\n".encode())
         assert await _after(store, "s", "a", 0) == ["\u20ac\n".encode()]
 
     @rule
-    async def test_numbers_that_were_never_there_are_unknown(self, store: EventStore) -> None:
-        """None says that the rest cannot be given; an empty list would say that there is none."""
-        assert await _after(store, "s", "a", 0) is None, "nothing is in it"
+    async def test_unknown_numbers_return_none(self, store: EventStore) -> None:
+        """None means that the rest is unknown; an empty list means that there is no rest."""
+        assert await _after(store, "s", "a", 0) is None, "the store is empty"
         await _fill(store, ("s", "a"))
         for session_id, stream, number in (("s", "a", 3), ("s", "a", 10**12), ("s", "b", 0), ("t", "a", 0)):
             found = await _after(store, session_id, stream, number)
-            assert found is None, f"message {number} of stream {stream} of session {session_id} was never there"
+            assert found is None, f"there is no message {number} of stream {stream} of session {session_id}"
 
     @rule
-    async def test_streams_and_sessions_are_kept_apart(self, store: EventStore) -> None:
-        """What one client is told is no other's."""
+    async def test_streams_and_sessions_are_separate(self, store: EventStore) -> None:
+        """A client does not receive messages of another one."""
         await _fill(store, ("s", "a"), ("s", "b"), ("t", "a"))
         assert await _after(store, "s", "b", 1) == [b"s/b/2"]
         assert await _after(store, "t", "a", 1) == [b"t/a/2"]
 
     @rule
-    async def test_a_session_that_is_forgotten_is_forgotten_whole(self, store: EventStore) -> None:
-        """All its streams, and no other session's; forgetting twice, or nothing, is no fault."""
+    async def test_all_streams_of_a_session_are_forgotten(self, store: EventStore) -> None:
+        """All streams of the session are forgotten, and no others. A repeated call does not raise."""
         await _fill(store, ("s", "a"), ("s", "b"), ("t", "a"))
         for session_id in ("s", "s", "unknown"):
             await store.forget(session_id)
         assert await _after(store, "s", "a", 0) is None
         assert await _after(store, "s", "b", 2) is None
-        assert await _after(store, "t", "a", 1) == [b"t/a/2"], "another session was forgotten along"
+        assert await _after(store, "t", "a", 1) == [b"t/a/2"], "another session was forgotten, too"
 
     @rule
-    async def test_a_gap_is_never_given(self, store: EventStore) -> None:
-        """However much was appended and forgotten: all that follows, or nothing."""
+    async def test_no_message_is_missing(self, store: EventStore) -> None:
+        """After any number of messages, the store returns all messages that follow, or None."""
         await _fill(store, ("s", "a"), many=2000)
         for number in (0, 1, 500, 1998, 1999):
             found = await _after(store, "s", "a", number)
@@ -174,14 +174,14 @@ class EventStoreContract(Contract[EventStore]):
 
 
 async def _fill(store: EventStore, *streams: tuple[str, str], many: int = 3) -> None:
-    """So many messages of each stream."""
+    """Append messages to each stream."""
     for number in range(many):
         for session_id, stream in streams:
             await store.append(session_id, stream, number, f"{session_id}/{stream}/{number}".encode())
 
 
 async def _after(store: EventStore, session_id: str, stream: str, number: int) -> list[bytes] | None:
-    """The messages alone; their numbers must follow each other."""
+    """Return the messages after a number. Their numbers must be consecutive."""
     found = await store.after(session_id, stream, number)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""A client's end of a connection, for tests of transports."""
+"""The client's end of a connection, for tests of transports."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Protocol
 
 
 class FarEnd(Protocol):
-    """A client's end of a connection, as the test of a transport opens it."""
+    """The client's end of a connection, as the test of a transport opens it."""
 
     async def send(self, message: bytes) -> None:
         """Send one message, in the framing of the transport."""
 
     async def receive(self) -> bytes | None:
-        """The next message without its framing, None once the host has ended the connection."""
+        """Return the next message without its framing, None after the host has ended the connection."""
         ...
 
     async def close(self) -> None:
@@ -22,7 +22,7 @@ class FarEnd(Protocol):
 
 
 class Lines:
-    """The client's end where messages are lines: of a socket, or a pipe."""
+    """The client's end of a socket or a pipe with one message per line."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -34,7 +34,7 @@ class Lines:
         await self._writer.drain()
 
     async def receive(self) -> bytes | None:
-        """The next message, None at the end."""
+        """Return the next message, None at the end."""
         try:
             line = await self._reader.readline()
         except ConnectionError:

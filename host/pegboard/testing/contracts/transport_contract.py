@@ -1,4 +1,4 @@
-"""What every transport of message streams must do (`pegboard.Transport`, `pegboard.Connection`)."""
+"""The rules of transports of message streams (`pegboard.Transport`, `pegboard.Connection`)."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ Serving = Callable[[Connection, AsyncIterable[bytes]], Awaitable[None]]
 
 
 class StandIn:
-    """A host that a transport is run with: it serves connections as a rule wants it.
+    """A host for the transport under test. It serves connections as a rule requires.
 
     Attributes:
-        addresses: what the transport has said it is open at.
-        connections: those that came, in their order.
-        callers: who each of them is, as the transport says.
-        asked: the requests that it was asked to authenticate.
-        open: the transport has said so, or a connection has come.
-        served: a connection is done.
-        run: the transport's task.
+        addresses: the addresses that the transport announced.
+        connections: the connections, in their order.
+        callers: the caller of each connection, as the transport identified it.
+        asked: the requests to authenticate.
+        open: set after the announcement, or after the first connection.
+        served: set after a connection has ended.
+        run: the task of the transport.
     """
 
     run: asyncio.Task[None]
@@ -51,29 +51,29 @@ class StandIn:
         self._serving = serving
 
     async def wait_stopping(self) -> None:
-        """It never stops by itself."""
+        """Wait. This host never stops."""
         await asyncio.get_running_loop().create_future()
 
     @property
     def public_hosts(self) -> Collection[str]:
-        """It has no routes."""
+        """The names of the host; it has no routes."""
         return ()
 
     def opened(self, address: str, *, local: bool = False, policy: str | None = None) -> None:
-        """The channel is open."""
+        """Record the address."""
         self.addresses.append(address)
         self.open.set()
 
     async def open_stores(self) -> None:
-        """There are none."""
+        """Do nothing. This host has no stores."""
 
     async def authenticate(self, request: Request, policy: str = DEFAULT_POLICY) -> Caller | Response:
-        """Give every request the same caller, or the same refusal."""
+        """Return the same caller, or the same rejection, for every request."""
         self.asked.append(request)
         return self._found
 
     async def serve(self, connection: Connection, messages: AsyncIterable[bytes], *, caller: Caller = ANONYMOUS) -> int:
-        """Serve a connection and close it, as the real host does, which logs what goes wrong with it."""
+        """Serve a connection and close it, and log its errors, as the real host does."""
         self.connections.append(connection)
         self.callers.append(caller)
         self.open.set()
@@ -87,7 +87,7 @@ class StandIn:
         return 0
 
     async def respond(self, request: Request) -> Response | EventStream:
-        """There is no HTTP here."""
+        """Return 404. This host has no routes."""
         return Response(404)
 
 
@@ -97,14 +97,14 @@ async def _echo(connection: Connection, messages: AsyncIterable[bytes]) -> None:
 
 
 class TransportContract(Contract[Transport]):
-    """The rules of a `pegboard.Transport` that brings message streams.
+    """The rules of a transport of message streams.
 
     Attributes:
-        many: it takes several clients at once, and goes on when one is gone; else it ends with its only client.
-        announces: it tells the host where it is open.
-        large: how long a message is that it must carry, in bytes.
-        trust: what makes a caller known: "nothing"; "channel", if only the operator has it, such as standard input; or
-            "host", if it asks `TransportContext.authenticate`.
+        many: it serves several clients, and continues after one is gone; otherwise it ends with its only client.
+        announces: it announces its address to the host.
+        large: the length of a message that it must carry, in bytes.
+        trust: how it identifies callers: "nothing"; "channel" if only the operator has access, such as standard input;
+            or "host" if it calls `TransportContext.authenticate`.
     """
 
     many: ClassVar[bool] = True
@@ -114,35 +114,35 @@ class TransportContract(Contract[Transport]):
 
     @abstractmethod
     def make(self) -> Transport | Awaitable[Transport]:
-        """A transport that does not run yet, on a channel that nobody else uses."""
+        """Return a transport that is not started, on a new channel."""
 
     @abstractmethod
     async def connect(self, transport: Transport) -> FarEnd:
-        """A client of a transport that runs; `Lines` where messages are lines."""
+        """Return a client of a running transport; `Lines` if messages are lines."""
 
     def make_unopenable(self) -> Transport | None:
-        """One whose channel cannot be opened, None where there is no such thing."""
+        """Return a transport whose channel cannot be opened, None if that is impossible."""
         return None
 
-    # --- what it says of itself
+    # --- name, address and callers
 
     @rule
     async def test_it_has_a_name(self, transport: Transport) -> None:
-        """`[host] transports` lists it."""
+        """`[host] transports` lists the name."""
         assert isinstance(transport.name, str), f"its name is {transport.name!r}"
         assert transport.name.strip(), "its name is empty"
 
     @rule
-    async def test_it_says_where_it_is_open(self, transport: Transport) -> None:
-        """Once, for people, when clients can come."""
+    async def test_it_announces_its_address(self, transport: Transport) -> None:
+        """It announces its address once, when clients can connect."""
         if not self.announces:
             raise SkipTest("it is open from the start")
         async with self._running(transport) as host:
-            assert len(host.addresses) == 1, f"it said that it is open {len(host.addresses)} times"
+            assert len(host.addresses) == 1, f"it announced {len(host.addresses)} addresses"
             assert host.addresses[0].strip(), "the address is empty"
 
     @rule
-    async def test_who_is_there_is_known(self, transport: Transport) -> None:
+    async def test_a_connection_names_its_peer(self, transport: Transport) -> None:
         """The log names the peer."""
         async with self._running(transport) as host, self._client(transport) as client:
             await client.send(b'"hello"')
@@ -152,8 +152,8 @@ class TransportContract(Contract[Transport]):
             assert connection.peer.strip(), "the peer is empty"
 
     @rule
-    async def test_nobody_is_trusted_by_accident(self, transport: Transport) -> None:
-        """A caller is trusted if the channel is the operator's alone, or if the host says so."""
+    async def test_only_trusted_callers_are_trusted(self, transport: Transport) -> None:
+        """A caller is trusted if only the operator has access to the channel, or if the host decides so."""
         async with self._running(transport) as host, self._client(transport) as client:
             await client.send(b'"hello"')
             await client.receive()
@@ -162,8 +162,8 @@ class TransportContract(Contract[Transport]):
             assert caller.trusted == (self.trust == "channel"), f"the caller is {caller!r}"
 
     @rule
-    async def test_the_caller_is_the_one_that_the_host_found(self, transport: Transport) -> None:
-        """It is nobody else's."""
+    async def test_the_host_identifies_the_caller(self, transport: Transport) -> None:
+        """The connection has the caller that `authenticate` returned."""
         if self.trust != "host":
             raise SkipTest("`trust` is not 'host'")
         async with self._running(transport, found=Caller("ada")) as host, self._client(transport) as client:
@@ -172,26 +172,26 @@ class TransportContract(Contract[Transport]):
             assert host.callers == [Caller("ada")], f"the callers are {host.callers!r}"
 
     @rule
-    async def test_a_caller_that_the_host_refuses_is_not_served(self, transport: Transport) -> None:
-        """The refusal goes back as it is, and no stream begins."""
+    async def test_a_rejected_caller_is_not_served(self, transport: Transport) -> None:
+        """The client receives the rejection, and no stream begins."""
         if self.trust != "host":
             raise SkipTest("`trust` is not 'host'")
         async with self._running(transport, found=Response(401)) as host:
             answer = None
-            with suppress(Exception):  # which is how a client may tell of a refusal
+            with suppress(Exception):  # a client may raise because of the rejection
                 async with self._client(transport) as client:
                     await client.send(b'"hello"')
                     answer = await client.receive()
-            assert answer is None, "the client got an answer"
-            assert host.asked, "the host was not asked"
+            assert answer is None, "the client received a message"
+            assert host.asked, "the transport did not call `authenticate`"
             assert not host.connections, "the connection was served"
 
     @rule
-    async def test_a_channel_that_cannot_be_opened_is_a_transport_error(self, transport: Transport) -> None:
-        """The operator is told in one line, and the command ends with a code of its own."""
+    async def test_an_unopenable_channel_is_a_transport_error(self, transport: Transport) -> None:
+        """The command reports it in one line and has an exit code for it."""
         closed = self.make_unopenable()
         if closed is None:
-            raise SkipTest("`make_unopenable` gives none")
+            raise SkipTest("`make_unopenable` returns None")
         error = None
         try:
             await closed.run(StandIn(_echo))
@@ -203,8 +203,8 @@ class TransportContract(Contract[Transport]):
     # --- messages
 
     @rule
-    async def test_messages_arrive_as_they_were_sent(self, transport: Transport) -> None:
-        """One by one, in order, every byte of them, in both directions."""
+    async def test_messages_arrive_unchanged(self, transport: Transport) -> None:
+        """All bytes of all messages arrive, in order and in both directions."""
         sent = [
             b"{}",
             b'"\xe2\x82\xac \\n"',
@@ -218,18 +218,18 @@ class TransportContract(Contract[Transport]):
             assert received == sent, f"{_first_difference(sent, received)}"
 
     @rule
-    async def test_a_large_message_arrives_whole(self, transport: Transport) -> None:
-        """Results may be long, and arguments too."""
+    async def test_a_large_message_arrives(self, transport: Transport) -> None:
+        """Arguments and results may be large."""
         message = b'"' + b"x" * (self.large - 2) + b'"'
         async with self._running(transport), self._client(transport) as client:
             sending = asyncio.create_task(client.send(message))
             received = await client.receive()
             await sending
-            assert received == message, f"of {len(message)} bytes came {len(received or b'')}"
+            assert received == message, f"{len(received or b'')} of {len(message)} bytes arrived"
 
     @rule
-    async def test_it_waits_for_who_reads_slowly(self, transport: Transport) -> None:
-        """`send` never waits, and `drain` does, until the client has taken enough: memory is not without end."""
+    async def test_drain_waits_for_a_slow_reader(self, transport: Transport) -> None:
+        """`send` never waits. `drain` waits until the client has read enough, which limits memory."""
         drained = asyncio.Event()
         many, message = 64, b'"' + b"x" * 262_144 + b'"'
 
@@ -243,17 +243,17 @@ class TransportContract(Contract[Transport]):
         async with self._running(transport, flood), self._client(transport) as client:
             await client.send(b'"go"')
             first = await client.receive()
-            assert first == message, "the first message is not what was sent"
+            assert first == message, "the first message was changed"
             assert not drained.is_set(), f"drain did not wait, with {many} messages of {len(message)} bytes sent"
             for _ in range(many - 1):
                 assert await client.receive() == message, "a message was lost or changed"
             await drained.wait()
 
-    # --- how connections end
+    # --- ends of connections
 
     @rule
-    async def test_the_end_of_a_client_ends_its_messages(self, transport: Transport) -> None:
-        """What still runs for it is then cancelled, and nothing is left of it."""
+    async def test_messages_end_with_the_client(self, transport: Transport) -> None:
+        """The host then cancels the calls of the client."""
         async with self._running(transport) as host:
             async with self._client(transport) as client:
                 await client.send(b'"hello"')
@@ -261,8 +261,8 @@ class TransportContract(Contract[Transport]):
             await host.served.wait()
 
     @rule
-    async def test_what_is_sent_to_nobody_is_dropped(self, transport: Transport) -> None:
-        """A client may be gone at any time: neither sending nor draining nor closing again is a fault."""
+    async def test_a_closed_connection_drops_messages(self, transport: Transport) -> None:
+        """A client may be gone at any time: `send`, `drain` and `close` do not raise."""
         async with self._running(transport) as host:
             async with self._client(transport) as client:
                 await client.send(b'"hello"')
@@ -275,8 +275,8 @@ class TransportContract(Contract[Transport]):
                 await connection.close()
 
     @rule
-    async def test_a_connection_that_the_host_ends_ends(self, transport: Transport) -> None:
-        """What was sent before arrives; then the client sees the end, or the only client's transport ends itself."""
+    async def test_the_host_can_end_a_connection(self, transport: Transport) -> None:
+        """Earlier messages arrive. Then the client sees the end, or the transport of the only client ends."""
 
         async def once(connection: Connection, messages: AsyncIterable[bytes]) -> None:
             async for _ in messages:
@@ -285,17 +285,17 @@ class TransportContract(Contract[Transport]):
 
         async with self._running(transport, once) as host, self._client(transport) as client:
             await client.send(b'"hello"')
-            assert await client.receive() == b'"bye"', "what was sent before the end did not arrive"
+            assert await client.receive() == b'"bye"', "a message from before the end did not arrive"
             if self.many:
-                assert await client.receive() is None, "the client was not told of the end"
+                assert await client.receive() is None, "the client did not see the end"
             else:
                 await asyncio.wait((host.run,))
 
     @rule
-    async def test_clients_are_served_side_by_side(self, transport: Transport) -> None:
-        """Each gets its own answers, and one that breaks off harms no other."""
+    async def test_clients_are_served_concurrently(self, transport: Transport) -> None:
+        """Each client receives its own messages. A client that disconnects does not affect others."""
         if not self.many:
-            raise SkipTest("it takes one client")
+            raise SkipTest("it serves one client only")
         async with self._running(transport) as host, AsyncExitStack() as clients:
             one, other, third = [await clients.enter_async_context(self._client(transport)) for _ in range(3)]
             for number in range(10):
@@ -308,27 +308,27 @@ class TransportContract(Contract[Transport]):
                 assert await one.receive() == b'"one %d"' % number
             await host.served.wait()
             await one.send(b'"still here"')
-            assert await one.receive() == b'"still here"', "a client that broke off took another along"
+            assert await one.receive() == b'"still here"', "a client that disconnected affected another one"
 
-    # --- how it ends itself
+    # --- end of the transport
 
     @rule
-    async def test_it_ends_when_it_is_cancelled(self, transport: Transport) -> None:
-        """With a client connected, and soon; the host counts on it when it stops."""
+    async def test_it_ends_if_it_is_cancelled(self, transport: Transport) -> None:
+        """It ends soon, even with a connected client. The host relies on that when it stops."""
         async with self._running(transport) as host:
             async with self._client(transport) as client:
                 await client.send(b'"hello"')
                 await client.receive()
                 host.run.cancel()
                 await asyncio.wait((host.run,))
-                assert host.run.cancelled(), "it took the cancellation for its own end, or failed"
+                assert host.run.cancelled(), "it suppressed the cancellation, or failed"
             await host.served.wait()
 
     @rule
     async def test_it_can_be_run_again(self, transport: Transport) -> None:
-        """The host starts a transport again that died."""
+        """The host restarts a transport that failed."""
         if not self.many:
-            raise SkipTest("it takes one client, and is then done")
+            raise SkipTest("it serves one client only")
         for _ in range(2):
             async with self._running(transport), self._client(transport) as client:
                 await client.send(b'"hello"')

@@ -100,14 +100,14 @@ class Source:
 
 
 BAD_SOURCES: list[tuple[Any, str, str]] = [
-    (strings, "", "test_it_gives_the_token_to_whose_it_is"),
-    (once, "", "test_it_gives_it_again"),
-    (to_all, "", "test_it_gives_it_to_nobody_else"),
-    (to_named_users, "", "test_it_gives_it_to_nobody_else"),
-    (by_subject_alone, "", "test_it_knows_issuers_apart"),
-    (asks_for_all, "", "test_of_others_it_has_none"),
-    (logs, "", "test_it_shows_no_token_by_itself"),
-    (sound, TOKEN, "test_it_shows_no_token_by_itself"),
+    (strings, "", "test_it_returns_the_token_to_its_owner"),
+    (once, "", "test_it_returns_the_token_again"),
+    (to_all, "", "test_it_returns_the_token_to_no_other_caller"),
+    (to_named_users, "", "test_it_returns_the_token_to_no_other_caller"),
+    (by_subject_alone, "", "test_it_distinguishes_issuers"),
+    (asks_for_all, "", "test_it_declines_other_providers"),
+    (logs, "", "test_it_discloses_no_token"),
+    (sound, TOKEN, "test_it_discloses_no_token"),
 ]
 
 
@@ -181,8 +181,8 @@ class NeverAlike(ToolAuthorization):
 BAD_PROVIDERS: list[tuple[type[Any], str]] = [
     (NoPage, "test_it_describes_its_provider"),
     (OddId, "test_it_describes_its_provider"),
-    (NoScopes, "test_it_takes_scopes_and_an_id"),
-    (NeverAlike, "test_what_is_said_alike_is_alike"),
+    (NoScopes, "test_it_accepts_scopes_and_an_id"),
+    (NeverAlike, "test_equal_requirements_are_equal"),
 ]
 
 

@@ -70,26 +70,26 @@ class Unnamed(Adapter):
 NUMBERS = itertools.count()
 FAULTS: list[tuple[Any, str]] = [
     (Unnamed, "test_it_has_a_slug"),
-    (of_library(lambda error: FatalToolError("x")), "test_it_knows_its_own"),
-    (of_library(lambda error: RetryableToolError("")), "test_it_knows_its_own"),
-    (lambda error: RetryableToolError("x"), "test_strangers_are_not_its_own"),
+    (of_library(lambda error: FatalToolError("x")), "test_known_exceptions_become_errors"),
+    (of_library(lambda error: RetryableToolError("")), "test_known_exceptions_become_errors"),
+    (lambda error: RetryableToolError("x"), "test_unknown_exceptions_are_declined"),
     (
         lambda error: RetryableToolError("x") if getattr(error, "url", None) else None,
-        "test_strangers_are_not_its_own",
+        "test_unknown_exceptions_are_declined",
     ),
-    (of_library(lambda error: RetryableToolError("x", extra={"error": {1, 2}})), "test_what_it_makes_can_be_sent"),
-    (half_seconds, "test_what_it_makes_can_be_sent"),
-    (of_library(lambda error: RetryableToolError(str(error))), "test_nothing_of_the_service_is_shown"),
+    (of_library(lambda error: RetryableToolError("x", extra={"error": {1, 2}})), "test_errors_are_valid"),
+    (half_seconds, "test_errors_are_valid"),
+    (of_library(lambda error: RetryableToolError(str(error))), "test_errors_disclose_no_secrets"),
     (
         of_library(lambda error: RetryableToolError("x", extra={"url": error.url})),
-        "test_nothing_of_the_service_is_shown",
+        "test_errors_disclose_no_secrets",
     ),
     (
         of_library(lambda error: RetryableToolError(f"{next(NUMBERS)} times")),
-        "test_the_same_exception_becomes_the_same_error",
+        "test_it_has_no_state",
     ),
-    (of_library(marks), "test_the_same_exception_becomes_the_same_error"),
-    (Importing, "test_it_imports_no_library_by_itself"),
+    (of_library(marks), "test_it_has_no_state"),
+    (Importing, "test_it_imports_no_library"),
 ]
 
 

@@ -65,21 +65,21 @@ def prints(secrets: Secrets, name: str) -> str | None:
 
 FAULTS: list[tuple[Any, str]] = [
     (Unnamed, "test_it_has_a_name"),
-    (lambda secrets, name: (secrets.get(name) or "").rstrip('"'), "test_it_gives_what_it_has"),
-    (lambda secrets, name: (secrets.get(name) or "").replace("$HOME", "/home"), "test_it_gives_what_it_has"),
+    (lambda secrets, name: (secrets.get(name) or "").rstrip('"'), "test_it_returns_its_secrets"),
+    (lambda secrets, name: (secrets.get(name) or "").replace("$HOME", "/home"), "test_it_returns_its_secrets"),
     (
         lambda secrets, name: next((value for key, value in secrets.items() if key.startswith(name)), None),
-        "test_what_it_has_not_it_does_not_give",
+        "test_it_returns_no_other_secrets",
     ),
-    (lambda secrets, name: secrets.get(name.strip()), "test_what_it_has_not_it_does_not_give"),
-    (minds, "test_odd_names_are_no_secrets_and_no_faults"),
-    (lambda secrets, name: secrets.get(name.rpartition("/")[2]), "test_odd_names_are_no_secrets_and_no_faults"),
-    (lambda secrets, name: secrets.pop(name, None), "test_asking_again_gives_the_same"),
-    (Shows, "test_it_shows_no_secret_by_itself"),
-    (logs, "test_it_shows_no_secret_by_itself"),
-    (prints, "test_it_shows_no_secret_by_itself"),
-    (Hints, "test_it_shows_no_secret_by_itself"),
-    (HintsNothing, "test_its_hint_is_for_people"),
+    (lambda secrets, name: secrets.get(name.strip()), "test_it_returns_no_other_secrets"),
+    (minds, "test_it_accepts_invalid_names"),
+    (lambda secrets, name: secrets.get(name.rpartition("/")[2]), "test_it_accepts_invalid_names"),
+    (lambda secrets, name: secrets.pop(name, None), "test_it_returns_the_same_each_time"),
+    (Shows, "test_it_discloses_no_secret"),
+    (logs, "test_it_discloses_no_secret"),
+    (prints, "test_it_discloses_no_secret"),
+    (Hints, "test_it_discloses_no_secret"),
+    (HintsNothing, "test_its_hint_is_a_text"),
 ]
 
 

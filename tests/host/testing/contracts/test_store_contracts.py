@@ -84,15 +84,15 @@ class Forgetful(Sessions):
 
 
 BAD_SESSIONS: list[tuple[type[Sessions], str]] = [
-    (SaysNothing, "test_what_is_put_is_got"),
-    (GivesTuples, "test_what_is_put_is_got"),
+    (SaysNothing, "test_a_session_is_kept"),
+    (GivesTuples, "test_a_session_is_kept"),
     (DropsTheIssuer, "test_every_field_of_a_caller_is_kept"),
-    (TrimsNames, "test_nobody_is_who_was_never_put"),
-    (KeepsTheFirst, "test_the_last_that_was_put_holds"),
-    (RemovesAll, "test_what_is_removed_is_gone"),
-    (MindsRemovingTwice, "test_what_is_removed_is_gone"),
+    (TrimsNames, "test_unknown_ids_have_no_session"),
+    (KeepsTheFirst, "test_a_session_can_be_replaced"),
+    (RemovesAll, "test_a_session_can_be_removed"),
+    (MindsRemovingTwice, "test_a_session_can_be_removed"),
     (CountsAll, "test_the_sessions_of_a_caller_are_counted"),
-    (Forgetful, "test_many_at_once_do_not_get_in_each_others_way"),
+    (Forgetful, "test_concurrent_sessions_are_independent"),
 ]
 
 
@@ -157,14 +157,14 @@ class DropsTheMiddle(Events):
 
 
 BAD_EVENTS: list[tuple[type[Events], str]] = [
-    (Backwards, "test_what_follows_a_message_is_given_in_order"),
-    (NothingFollows, "test_what_follows_a_message_is_given_in_order"),
-    (SkipsEmpty, "test_a_message_is_kept_as_it_is"),
-    (NeverUnknown, "test_numbers_that_were_never_there_are_unknown"),
-    (OneStream, "test_streams_and_sessions_are_kept_apart"),
-    (ForgetsNothing, "test_a_session_that_is_forgotten_is_forgotten_whole"),
-    (ForgetsAll, "test_a_session_that_is_forgotten_is_forgotten_whole"),
-    (DropsTheMiddle, "test_a_gap_is_never_given"),
+    (Backwards, "test_later_messages_are_returned_in_order"),
+    (NothingFollows, "test_later_messages_are_returned_in_order"),
+    (SkipsEmpty, "test_a_message_is_kept_unchanged"),
+    (NeverUnknown, "test_unknown_numbers_return_none"),
+    (OneStream, "test_streams_and_sessions_are_separate"),
+    (ForgetsNothing, "test_all_streams_of_a_session_are_forgotten"),
+    (ForgetsAll, "test_all_streams_of_a_session_are_forgotten"),
+    (DropsTheMiddle, "test_no_message_is_missing"),
 ]
 
 
