@@ -1,14 +1,14 @@
-"""Makes or renews the development environment `.venv`; `make install` calls it.
+"""Makes or updates the development environment `.venv`; `make install` calls it.
 
-Uses the standard library alone, and any Python that pegboard itself supports. In this order:
+It uses the standard library only, and any Python that pegboard supports. It tries, in this order:
 
-1. uv, when a version that is new enough is on the path (or is given with `--uv PATH`);
-2. uv, fetched from the package index into `.venv-tools`, a private folder beside `.venv`;
-3. pip, from `requirements-dev.txt`, which is exported from `uv.lock`, where uv is not to be had or did not succeed
-   (behind a mirror of the index, say, that only pip knows). `--uv ""` asks for this one.
+1. uv, if a new version is on the path or is given with `--uv PATH`;
+2. uv, fetched from the package index into `.venv-tools`, a folder beside `.venv`;
+3. pip, from `requirements-dev.txt`, which is exported from `uv.lock`. `--uv ""` requests this one. It works behind a
+   mirror of the index that only pip is configured for.
 
-Each way installs what the lock names, and pegboard and every toolkit in place (editable), compiles byte code and leaves
-alone whatever else a person has put into `.venv`.
+Each way installs the versions of the lock, and pegboard and every toolkit in place (editable), and compiles byte code.
+Other packages in `.venv` stay.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ UV_REQUIREMENT = "uv==0.13.8"
 
 
 class Failed(Exception):
-    """A step of the installation did not succeed; its own words are on standard error already."""
+    """A step of the installation failed. Its own messages are on standard error."""
 
 
 def run(*command: str | Path, quiet: bool = False) -> bool:
-    """Run a command in the checkout; True when it succeeded."""
+    """Run a command in the checkout. Return True if it succeeded."""
     output = subprocess.DEVNULL if quiet else None
     environment = os.environ | {"UV_PROJECT_ENVIRONMENT": str(VENV), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    environment.pop("VIRTUAL_ENV", None)  # another active environment is not the one to change
+    environment.pop("VIRTUAL_ENV", None)  # do not change another active environment
     try:
         done = subprocess.run(command, cwd=ROOT, env=environment, stdout=output, stderr=output, check=False)
     except OSError:
@@ -50,13 +50,13 @@ def run(*command: str | Path, quiet: bool = False) -> bool:
 
 
 def must(*command: str | Path) -> None:
-    """Run a command in the checkout; raises Failed when it fails."""
+    """Run a command in the checkout. Raise Failed if it fails."""
     if not run(*command):
         raise Failed(f"make install: this failed: {' '.join(map(str, command))}")
 
 
 def usable_uv(path: str | Path | None) -> str | None:
-    """The path, when it is a uv that runs and is new enough."""
+    """Return the path if it is a uv that runs and is new enough, None otherwise."""
     if not path:
         return None
     try:
@@ -68,14 +68,14 @@ def usable_uv(path: str | Path | None) -> str | None:
 
 
 def find_uv(wanted: str) -> str | None:
-    """A usable uv: the one asked for, the one on the path, or one fetched from the package index."""
+    """Return a usable uv: the requested one, the one on the path, or one fetched from the package index."""
     if wanted != "auto":
         return usable_uv(wanted)
     private = TOOLS / "bin" / "uv"
     present = usable_uv(shutil.which("uv")) or usable_uv(private)
     if present:
         return present
-    print("make install: no uv here; fetching it from the package index into .venv-tools", flush=True)
+    print("make install: uv is not installed; fetching it from the package index into .venv-tools", flush=True)
     if find_spec("pip"):
         made = run(sys.executable, "-m", "pip", "install", "--quiet", "--target", TOOLS, UV_REQUIREMENT)
     else:
@@ -86,17 +86,17 @@ def find_uv(wanted: str) -> str | None:
 
 
 def python() -> Path:
-    """The environment's own interpreter."""
+    """Return the interpreter of the environment."""
     return VENV / "bin" / "python"
 
 
 def works() -> bool:
-    """Whether `.venv` has an interpreter that runs and is new enough."""
+    """Return True if `.venv` has an interpreter that runs and is new enough."""
     return run(python(), "-c", f"import sys; sys.exit(sys.version_info < {PYTHON_MINIMUM})", quiet=True)
 
 
 def installed_with_uv(uv: str) -> bool:
-    """Bring `.venv` up to the lock with uv; False, with a line that says so, when that did not succeed."""
+    """Install the lock into `.venv` with uv. Print a line and return False if that failed."""
     try:
         install_with_uv(uv)
     except Failed as error:
@@ -106,9 +106,9 @@ def installed_with_uv(uv: str) -> bool:
 
 
 def install_with_uv(uv: str) -> None:
-    """Bring `.venv` up to the lock with uv.
+    """Install the lock into `.venv` with uv.
 
-    Two steps, so that the build backend too is the locked one: first what is locked, then our own distributions.
+    The locked packages are installed first, then our distributions: the build backend is a locked package.
     """
     if not works():
         must(uv, "venv", "--quiet", "--seed", "--clear", "--python", sys.executable, VENV)
@@ -120,13 +120,13 @@ def install_with_uv(uv: str) -> None:
 
 
 def install_with_pip() -> None:
-    """Bring `.venv` up to the exported requirements with the standard library's venv and pip."""
+    """Install the exported requirements into `.venv` with venv and pip of the standard library."""
     if not works():
         must(sys.executable, "-m", "venv", "--clear", VENV)
     elif not run(python(), "-c", "import pip", quiet=True):
         must(python(), "-m", "ensurepip")
     if STAMP.exists() and STAMP.read_text() == fingerprint():
-        print("make install: .venv is as the lock wants it", flush=True)
+        print("make install: .venv has the versions of the lock", flush=True)
         return
     pip: list[str | Path] = [python(), "-m", "pip", "install", "--quiet"]
     must(*pip, "--require-hashes", "--requirement", REQUIREMENTS)
@@ -136,12 +136,12 @@ def install_with_pip() -> None:
 
 
 def distributions() -> list[Path]:
-    """The folder of every distribution in the checkout: the root's, then the toolkits'."""
+    """Return the folder of every distribution in the checkout: the root, then the toolkits."""
     return [ROOT, *sorted(path.parent for path in ROOT.glob("toolkits/*/pyproject.toml"))]
 
 
 def fingerprint() -> str:
-    """A digest of everything that decides what pip would install."""
+    """Return a digest of everything that decides which packages pip would install."""
     digest = hashlib.sha256(str(VENV).encode())
     for path in [REQUIREMENTS, *(folder / "pyproject.toml" for folder in distributions())]:
         digest.update(path.read_bytes())
@@ -149,7 +149,7 @@ def fingerprint() -> str:
 
 
 def compile_sources() -> None:
-    """Compile what runs from the checkout itself; the installers compile the rest."""
+    """Compile the sources that run from the checkout. The installers compile the rest."""
     sources = [ROOT / "host", ROOT / "plugins", *(folder / "src" for folder in distributions()[1:])]
     run(python(), "-m", "compileall", "-q", *sources)
 
@@ -164,7 +164,7 @@ def main() -> None:
     uv = find_uv(arguments.uv)
     try:
         if not (uv and installed_with_uv(uv)):
-            print("make install: pip installs, from requirements-dev.txt", flush=True)
+            print("make install: pip installs from requirements-dev.txt", flush=True)
             install_with_pip()
     except Failed as error:
         raise SystemExit(str(error)) from None

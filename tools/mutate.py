@@ -192,7 +192,7 @@ def mutants(source: str) -> Iterator[Mutant]:
 
 
 def _skipped(tree: ast.Module) -> set[ast.AST]:
-    """What says nothing of behaviour: imports, annotations, docstrings, and what is said in errors and logs."""
+    """Return the nodes without behaviour: imports, annotations, docstrings, and texts of errors and logs."""
     found: set[ast.AST] = set()
     for node in ast.walk(tree):
         whole: list[ast.AST | None] = []

@@ -1,9 +1,9 @@
 """Writes the reference pages in docs/ from the code: hooks, configuration, errors, requirements, tables of options.
 
-A test keeps them so.
+A test compares them.
 
 python -m tools.reference           write the pages
-python -m tools.reference --check   say which of them differ, exit 1 if any does
+python -m tools.reference --check   list the pages that differ, exit 1 if any does
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NOTE = "<!-- Written by `python -m tools.reference` from the code; edit the doc
 
 
 def hooks_page() -> str:
-    """Every hook with its signature and docstring."""
+    """Return the page of all hooks with their signatures and docstrings."""
     from pegboard import hookspecs
 
     parts = ["# Hooks\n", _NOTE, inspect.cleandoc(hookspecs.__doc__ or "") + "\n"]
@@ -41,7 +41,7 @@ def hooks_page() -> str:
 
 
 def configuration_page() -> str:
-    """Every key of `[host]` and of the built-in plugins' and toolkits' sections."""
+    """Return the page of all keys of `[host]` and of the sections of built-in plugins and toolkits."""
     from pegboard.config import HostSection
     from pegboard.loading.discovery import defaults, find_plugins
 
@@ -66,7 +66,7 @@ def _rows(model: type[BaseModel], given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def attributes(documented: type) -> dict[str, str]:
-    """What a class's docstring says of each attribute."""
+    """Return the description of each attribute in a class's docstring."""
     text = inspect.getdoc(documented) or ""
     listed = text.partition("Attributes:\n")[2]
     entries = re.findall(r"^    (\w+): (.*(?:\n {8,}.*)*)", listed, re.M)
@@ -84,7 +84,7 @@ def _toml(value: Any) -> str:
 
 
 def tools_page() -> str:
-    """The page on tools as it is, its tables of options written anew."""
+    """Return the page on tools with new tables of options."""
     text = (DOCS / "tools.md").read_text("utf-8")
     return re.sub(r"(<!-- options: (\w+) -->\n).*?(<!-- end -->)", _with_table, text, flags=re.DOTALL)
 
@@ -110,7 +110,7 @@ class Option(NamedTuple):
 
 
 def options(kind: str) -> list[Option]:
-    """What `ToolOptions` and the like say of each option, in the order of the definition's fields."""
+    """Return the options of a kind of definition, in the order of its fields."""
     from pegboard.plugin import base as plugins
     from pegboard.types import options as contracts
 
@@ -127,7 +127,7 @@ def options(kind: str) -> list[Option]:
 
 
 def errors_page() -> str:
-    """The taxonomy, and what each class means."""
+    """Return the page of the taxonomy of errors."""
     from pegboard import errors
 
     parts = [
@@ -149,7 +149,7 @@ def errors_page() -> str:
 
 
 def _answers() -> Iterator[str]:
-    """What clients are answered, by tests/errors/answers.toml."""
+    """Yield the errors that clients receive, from tests/errors/answers.toml."""
     from tests.support.error_answers import CANARY, PLACES, cell, rows, table
 
     known = rows()
@@ -224,7 +224,7 @@ them.
 
 
 def requirements_page() -> str:
-    """Every rule of the specification, and what holds it."""
+    """Return the page of all rules of the specification and their tests."""
     from tests.support.requirements import addresses, named, sections
 
     tests: dict[str, dict[str, None]] = {}

@@ -1,8 +1,7 @@
-"""Writes or checks `requirements-dev.txt`, the exported form of `uv.lock` that installing without uv uses.
+"""Writes or checks `requirements-dev.txt`, the exported form of `uv.lock` for installing without uv.
 
-`make lock` writes it, `make check` compares. Names, versions and hashes are compared with the lock itself, which needs
-nothing but the standard library; where uv is at hand, the lock is compared with the projects and the file with a fresh
-export as well.
+`make lock` writes it, `make check` compares it. Names, versions and hashes are compared with the lock, which requires
+the standard library only. If uv is available, the lock is compared with the projects and the file with a new export.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ Pins = dict[tuple[str, str], frozenset[str]]
 
 
 def neutral() -> dict[str, str]:
-    """An environment in which uv reads no configuration of this machine: the lock must not name its mirrors."""
+    """Return an environment in which uv reads no configuration of this machine: the lock must not name its mirrors."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("UV_") or name == "UV_CACHE_DIR"}
     return kept | {"UV_NO_CONFIG": "1"}
 
 
 def exported(uv: str) -> str:
-    """What the file has to hold, as uv exports it."""
+    """Return the content of the file, as uv exports it."""
     answer = subprocess.run([uv, *EXPORT], cwd=ROOT, env=neutral(), capture_output=True, text=True, check=True)
     return HEADER + answer.stdout
 
 
 def pins_of_lock(text: str) -> Pins:
-    """(name, version) -> hashes of every package that the lock takes from an index."""
+    """Return the hashes of every package that the lock takes from an index, by name and version."""
     packages: list[dict[str, Any]] = tomllib.loads(text)["package"]
     return {
         (package["name"], package["version"]): frozenset(
@@ -48,7 +47,7 @@ def pins_of_lock(text: str) -> Pins:
 
 
 def pins_of_requirements(text: str) -> Pins:
-    """(name, version) -> hashes of every line of a requirements file."""
+    """Return the hashes of every line of a requirements file, by name and version."""
     logical = [line for line in text.replace("\\\n", " ").splitlines() if line and not line.startswith("#")]
     pins: Pins = {}
     for line in logical:
@@ -60,13 +59,13 @@ def pins_of_requirements(text: str) -> Pins:
 
 
 def differences(lock: Pins, requirements: Pins) -> list[str]:
-    """One line for each requirement in which the two are not equal."""
+    """Return one line for each requirement that differs."""
     unequal = [key for key in lock.keys() | requirements.keys() if lock.get(key) != requirements.get(key)]
     return [f"{name}=={version}" for name, version in sorted(unequal)]
 
 
 def check() -> list[str]:
-    """What is wrong with the lock or the file, as lines for a person; nothing when all is well."""
+    """Return the problems of the lock and the file as lines of text."""
     text = REQUIREMENTS.read_text() if REQUIREMENTS.exists() else ""
     wrong = differences(pins_of_lock((ROOT / "uv.lock").read_text()), pins_of_requirements(text))
     problems = [f"{REQUIREMENTS.name} and uv.lock differ in {line}" for line in wrong]
@@ -79,7 +78,7 @@ def check() -> list[str]:
 
 
 def write() -> None:
-    """Renew the lock and the file."""
+    """Write the lock and the file."""
     uv = find_uv("auto")
     if not uv:
         raise SystemExit("make lock: this needs uv")
@@ -88,7 +87,7 @@ def write() -> None:
 
 
 def main() -> None:
-    """Write, or with --check compare and say what is wrong."""
+    """Write the file, or compare it with --check."""
     parser = argparse.ArgumentParser(description="Export uv.lock to requirements-dev.txt.")
     parser.add_argument("--check", action="store_true", help="compare only; exit 1 when they differ")
     if not parser.parse_args().check:

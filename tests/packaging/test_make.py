@@ -153,7 +153,7 @@ def test_install_with_pip(checkout: Path, make: Make, somebody_elses: Path, tmp_
 
     put(somebody_elses, checkout / ".venv")
     before = state(checkout / ".venv")
-    assert "as the lock wants it" in make("UV=")
+    assert "has the versions of the lock" in make("UV=")
     assert state(checkout / ".venv") == before
 
     project = checkout / "toolkits" / "files" / "pyproject.toml"
