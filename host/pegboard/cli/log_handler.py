@@ -18,8 +18,8 @@ MAX_WRITE_BYTES = 4096
 class LogHandler(logging.StreamHandler):  # type: ignore[type-arg]  # it is generic in type stubs only
     """A log handler on standard error that neither raises nor blocks.
 
-    A record is lost if the disk is full, the stream is closed or its reader is gone. A record is also lost if the reader
-    does not read for `WAIT_SECONDS`. The next record that is written is preceded by the number of lost ones.
+    A record is lost if the disk is full, the stream is closed, or its reader is gone or does not read for
+    `WAIT_SECONDS`. The next record that is written is preceded by the number of lost ones.
     """
 
     def __init__(self) -> None:

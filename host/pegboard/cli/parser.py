@@ -169,7 +169,7 @@ def parse(argv: Sequence[str] | None = None, contributed: Contributions | None =
 
     Args:
         argv: the command line; that of the process if None.
-        contributed: returns the commands of plugins for the options that all commands have. It is called only if needed.
+        contributed: returns the commands of plugins for the options that all commands have. Called only if needed.
 
     Raises:
         SystemExit: the command line is invalid (2), or it requests help (0).

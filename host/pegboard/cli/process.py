@@ -24,8 +24,8 @@ logger = logging.getLogger("pegboard")
 def stop_on_signals(*, and_on_hang_up: bool) -> asyncio.Future[None]:
     """Return a future that the first SIGTERM or SIGINT completes. The second one ends the process at once.
 
-    The second signal works even if the event loop is blocked. The first one restores the default action, in a handler that
-    Python runs between two bytecodes.
+    The second signal works even if the event loop is blocked: the first one restores the default action, in a handler
+    that Python runs between two bytecodes.
 
     Args:
         and_on_hang_up: SIGHUP completes the future as well; otherwise it is logged. A SIGHUP that `nohup` ignores stays

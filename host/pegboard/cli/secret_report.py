@@ -1,4 +1,4 @@
-"""The secrets that each plugin and toolkit receives, for `pegboard plugins` and `pegboard why`. Values are not shown."""
+"""The secrets that each plugin and toolkit receives, for `pegboard plugins` and `why`. Values are not shown."""
 
 from __future__ import annotations
 

@@ -160,9 +160,10 @@ class TestClient:
     def answer(self, *answers: Any) -> None:
         """Prepare answers: one function for every question, or fixed ones in the order of the questions.
 
-        An answer to a form is a mapping of its fields, or the value of its only field. An answer to a page to open, or to a
-        form without fields, is True or False. An answer to sampling is a string; to roots, a list of URIs. `accept`,
-        `decline`, `cancel` and `reply` return other answers, and `Answer` any result. A function receives an `Asked`.
+        An answer to a form is a mapping of its fields, or the value of its only field. An answer to a page to open, or
+        to a form without fields, is True or False. An answer to sampling is a string; to roots, a list of URIs.
+        `accept`, `decline`, `cancel` and `reply` return other answers, and `Answer` any result. A function receives an
+        `Asked`.
         """
         self._client.answers.prepare(*answers)
 

@@ -140,7 +140,7 @@ async def test_the_definition_of_a_tool_is_listed() -> None:
 
     async with connect(kit) as client:
         tool = await client.tool("look")
-        with pytest.raises(LookupError, match="no tool 'nothing'"):
+        with pytest.raises(LookupError, match="cannot list a tool 'nothing'"):
             await client.tool("nothing")
     assert (tool["title"], tool["description"]) == ("Look", "Look at it.")
     assert tool["annotations"]["readOnlyHint"] is True

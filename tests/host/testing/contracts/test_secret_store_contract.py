@@ -93,7 +93,7 @@ def broken(fault: Any) -> dict[str, BaseException]:
     return Faulty.broken()
 
 
-@pytest.mark.parametrize(("fault", "rule"), FAULTS)
+@pytest.mark.parametrize(("fault", "rule"), FAULTS, ids=[f"{place}-{rule}" for place, (_, rule) in enumerate(FAULTS)])
 def test_a_faulty_store_breaks_the_rule(fault: Any, rule: str) -> None:
     assert rule in broken(fault)
 
