@@ -1,4 +1,4 @@
-"""Public names that are imported when they are first used (PEP 562)."""
+"""Public names that are imported on first use (PEP 562)."""
 
 from importlib import import_module
 
@@ -27,7 +27,7 @@ def exports(
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(f"pegboard.{home}"), name)
-        setattr(import_module(package), name, value)  # the next use finds it there
+        setattr(import_module(package), name, value)  # cached for the next use
         return value
 
     return sorted(home_of), load, lambda: sorted(home_of)

@@ -1,7 +1,7 @@
-"""The host: puts the rooms together, and is the one entry of every protocol.
+"""The host: it connects all packages, and every protocol calls `Host.dispatch`.
 
-It owns all that it needs, threads and lifespans included; a program can hold several. It installs no signal handlers
-and touches no descriptor: that is for the `pegboard` command and for transports.
+A host owns all its state, including threads and lifespans. A program may run several hosts. A host installs no signal
+handlers and opens no descriptors; the `pegboard` command and transports do.
 """
 
 from __future__ import annotations
@@ -64,17 +64,17 @@ logger = logging.getLogger("pegboard")
 
 
 class Host:
-    """Serves tools, resources and prompts of the plugins that its configuration lets run.
+    """Serves the tools, resources and prompts of the enabled plugins.
 
     Args:
-        config: a `HostConfig`, a mapping of the shape of `hostconfig.toml`, or None for safe defaults. No file and no
-            environment variable is read here; `HostConfig.load` does that.
-        plugins: plugins that the program brings itself, by name: `Plugin` subclasses or modules.
-        toolkits: toolkits that the program brings itself, by name.
-        selection: what a command line says about which plugins run.
+        config: a `HostConfig`, a mapping with the structure of `hostconfig.toml`, or None for safe defaults. The host
+            reads no file and no environment variable; `HostConfig.load` does.
+        plugins: plugins of the program, by name: `Plugin` subclasses or modules.
+        toolkits: toolkits of the program, by name.
+        selection: the command line's selection of plugins.
 
     Raises:
-        ConfigError: the configuration is wrong.
+        ConfigError: the configuration is invalid.
     """
 
     def __init__(
@@ -114,12 +114,12 @@ class Host:
 
     @property
     def identity(self) -> Identity:
-        """How the host introduces itself."""
+        """The identity of the host."""
         return self._identity
 
     @property
     def assembly(self) -> Assembly:
-        """What the host serves.
+        """The current assembly of everything that the host serves.
 
         Raises:
             ServerError: nothing has been loaded yet.
@@ -130,7 +130,7 @@ class Host:
 
     @property
     def problems(self) -> tuple[LoadProblem, ...]:
-        """Everything that went wrong while loading and assembling."""
+        """All problems of loading and assembling, without secrets."""
         assembling = self._assembly.problems if self._assembly else ()
         if self._selection.strict:
             assembling = tuple(one._replace(fatal=one.level == "error") for one in assembling)
@@ -138,44 +138,44 @@ class Host:
 
     @property
     def busy_threads(self) -> int:
-        """How many sync functions run right now; those cannot be stopped."""
+        """The number of sync functions that run now. They cannot be stopped."""
         return self._runtime.threads.busy
 
     def offers(self, kind: ItemKind | Literal["completions"]) -> bool:
-        """Whether there is anything of that kind to list, or has been; tools are what a host is for."""
+        """Return True if there are or were items of that kind. Tools are always offered."""
         return kind in self._offered
 
     @property
     def catalogue(self) -> Catalogue:
-        """The tools, resources and prompts that the program itself brings; changed before the start and after it."""
+        """The tools, resources and prompts of the program, which may change before and after the start."""
         return self._program.context.catalogue
 
     @property
     def contributed(self) -> Contributions:
-        """What plugins add to the protocol."""
+        """The additions of plugins to the protocol."""
         return self.assembly.contributed
 
     def hears(self, method: str) -> bool:
-        """Whether a notification of that name leads anywhere."""
+        """Return True if a handler or middleware receives notifications of that name."""
         return method in self._methods
 
     def tool(self, name: str, caller: Caller) -> Tool | None:
-        """The tool that a caller reaches by that name, None when there is none for them."""
+        """Return the tool that a caller may call by that name, or None."""
         bound = self.assembly.tools.get(name)
         if bound is None or not may_find(caller, bound) or (self._gates and hides(self._gates, name, caller)):
             return None
         return bound.tool
 
     def refused(self, uri: str, call: Call) -> MCPError | None:
-        """Why a call may not begin to hear of a resource, None where it may."""
+        """Return the error for a call that may not subscribe to a resource, or None."""
         return refused(self._gates, uri, call)
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
-        """Call a listener for every change of what is served; returns how to stop. See `ProtocolContext.watch`."""
+        """Call a listener after every change. Return a function that stops it. See `ProtocolContext.watch`."""
         return self._changes.watch(listener)
 
     def emit(self, change: Change) -> None:
-        """Tell those who watch of a change; from any thread. Never raises."""
+        """Announce a change to the listeners, from any thread. Never raises."""
         if self._lists is not None:
             self._lists.forget(change)
         self._changes.emit(change)
@@ -183,7 +183,7 @@ class Host:
     # --- life ---
 
     def load(self) -> Assembly:
-        """Load and assemble without starting anything: for looking. Failures are in `problems`."""
+        """Load and assemble without starting anything, for inspection. Failures are in `problems`."""
         self.report = self._load()
         return self._use(self.report.plugins)
 
@@ -207,7 +207,7 @@ class Host:
         )
 
     def _publish(self, assembly: Assembly) -> None:
-        """Serve another assembly; calls in flight keep the methods, and so the assembly, that they began with."""
+        """Serve another assembly. Calls in flight keep the methods, and so the assembly, that they began with."""
         self._lists = Lists(assembly, self.config.host.page_size, self._lists, self._runtime.middleware)
         runtime = self._runtime._replace(token_sources=assembly.token_sources)
         self._methods = method_table(assembly, self._lists, runtime)
@@ -216,11 +216,11 @@ class Host:
         self._offered |= offered(assembly)
 
     async def start(self) -> None:
-        """Load the plugins, enter their lifespans and assemble what they contribute.
+        """Load the plugins, enter their lifespans and assemble their contributions.
 
         Raises:
-            ConfigError, PluginError: what the operator asked for cannot be had; all reasons at once.
-            ServerError: it is started already.
+            ConfigError, PluginError: the operator's configuration cannot be fulfilled. The error lists all reasons.
+            ServerError: the host is started already.
         """
         if self._started:
             raise ServerError("the host is started already")
@@ -241,7 +241,7 @@ class Host:
         for problem in self.problems:
             logger.log(logging.ERROR if problem.level == "error" else logging.WARNING, "%s", problem)
         if not assembly.tools:
-            logger.warning("no tools are served: install a toolkit, or see `pegboard plugins` for what is off")
+            logger.warning("no tools are served: install a toolkit, or see `pegboard plugins` for disabled ones")
 
     def _refuse_fatal(self, problems: Iterable[LoadProblem]) -> None:
         fatal = [without_secrets(problem, self._redactor) for problem in problems if problem.fatal]
@@ -253,7 +253,7 @@ class Host:
         raise kind("\n".join(str(problem) for problem in fatal))
 
     async def _enter(self, plugin: LoadedPlugin) -> bool:
-        """Enter a plugin's lifespan; False, with the reason reported, when it fails."""
+        """Enter a plugin's lifespan. Return False if it fails, and report the reason."""
         for lifespan in plugin.contributions["lifespan"]:
             try:
                 plugin.state = await lifespan.__aenter__()
@@ -272,15 +272,15 @@ class Host:
         return True
 
     async def drain(self, grace: float) -> bool:
-        """Begin nothing new and wait for the calls in flight, `grace` seconds at most; whether all of them ended."""
+        """Stop accepting calls and wait up to `grace` seconds. Return True if all calls finished."""
         self._stopping.set()
         return await self._in_flight.drain(grace)
 
     async def stop(self) -> None:
-        """Leave the lifespans in reverse order, each whatever the others do, and give up the threads.
+        """Leave the lifespans in reverse order and close the threads. A failure of one does not affect the others.
 
         Raises:
-            asyncio.CancelledError: this was cancelled; what could be left without waiting has been.
+            asyncio.CancelledError: the task was cancelled. Everything that needs no waiting has been left.
         """
         cancelled = False
         while self._entered:
@@ -311,73 +311,76 @@ class Host:
     # --- serving ---
 
     async def run(self, transports: Iterable[str] | None = None) -> None:
-        """Run transports, those of `[host] transports` when None, until one ends or this is cancelled.
+        """Run transports until one ends or the task is cancelled.
+
+        Args:
+            transports: names of transports; those of `[host] transports` when None.
 
         Raises:
-            TransportError: one is unknown or cannot be opened.
+            TransportError: a transport is unknown or cannot be opened.
         """
         available = self.assembly.transports
         names = list(self.config.host.transports if transports is None else transports)
         for name in names:
             if name not in available:
-                raise TransportError(f"no plugin that runs brings a transport {name!r}")
+                raise TransportError(f"no enabled plugin provides the transport {name!r}")
         await run_all([available[name] for name in names], self)
 
     def admit_operator(self, token: str) -> None:
-        """Take requests that carry this token for the operator's. Logs never show it."""
+        """Treat requests with this token as the operator's. Logs never show the token."""
         self._redactor.add(token)
         self._operator = OperatorToken(token)
 
     async def serve(self, connection: Connection, messages: AsyncIterable[bytes], *, caller: Caller = ANONYMOUS) -> int:
-        """Answer the messages of one connection until they end, then close it. See `TransportContext.serve`.
+        """Serve one connection until its messages end, then close it. See `TransportContext.serve`.
 
         Raises:
-            TransportError: no protocol is there to speak, or more than one.
+            TransportError: there is no protocol, or more than one.
         """
         return await serve_stream(self.assembly, self, connection, messages, caller)
 
     @property
     def stopping(self) -> bool:
-        """Whether the host is about to end."""
+        """True if the host is about to stop."""
         return self._stopping.is_set()
 
     async def wait_stopping(self) -> None:
-        """Wait until the host is about to end."""
+        """Wait until the host is about to stop."""
         await self._stopping.wait()
 
     @property
     def public_hosts(self) -> frozenset[str]:
-        """The hosts by which clients call the routes."""
+        """The host names in the URLs of routes."""
         return public_hosts(self.assembly.authenticators)
 
     def opened(self, address: str, *, local: bool = False, policy: str | None = None) -> None:
-        """Note that a channel is open, and tell `on_opened` with the tools' names. See `TransportContext.opened`."""
+        """Check and record an open channel, and call `on_opened`. See `TransportContext.opened`."""
         check_reach(address, self.assembly.authenticators, self.assembly.routes, local=local, policy=policy)
         if self.on_opened is not None:
             self.on_opened(address, list(self.assembly.tools))
         note_opened()
 
     async def authenticate(self, request: Request, policy: str = DEFAULT_POLICY) -> Caller | Response:
-        """Return the caller of a request, or the response that refuses it, as the routes of a policy do."""
+        """Return the caller of a request, or the response that refuses it. See `TransportContext.authenticate`."""
         return await authenticate(self.assembly.authenticators, policy, request, self._operator)
 
     async def respond(self, request: Request) -> Response | EventStream:
-        """Answer one HTTP request by the route it belongs to. Never raises, but for `asyncio.CancelledError`."""
+        """Return the response to one HTTP request. Never raises, except for `asyncio.CancelledError`."""
         return await respond(self.assembly.routes, request, self, self._operator)
 
     async def open_stores(self) -> None:
-        """Open the stores that settings select; see `TransportContext.open_stores`."""
+        """Open the selected stores. See `TransportContext.open_stores`."""
         await self._stores.open_all(self.assembly.stores)
 
     async def store(self, contract: type[Any], name: str) -> Any:
-        """Return a store that a setting selects; see `ProtocolContext.store`."""
+        """Return a selected store. See `ProtocolContext.store`."""
         return await self._stores.get(self.assembly.stores, (contract, name))
 
     async def dispatch(self, call: Call) -> Outcome:
-        """Run one call through middleware to its end. Never raises, but for `asyncio.CancelledError`.
+        """Run one call through middleware and return its outcome. Never raises, except for `asyncio.CancelledError`.
 
-        An error becomes an outcome here, once, outside all middleware: what nobody raised on purpose is masked, and its
-        story logged under the id that the answer carries.
+        An exception becomes an outcome here, outside all middleware. An unexpected exception is masked, and its details
+        are logged under the id in the response.
         """
         handler = self._methods.get(call.method)
         if handler is None:

@@ -11,27 +11,29 @@ class Toolkit(ToolkitBase):
     """A named set of tools, resources and prompts that can also run as a program.
 
     Args:
-        name: used where the toolkit is not installed; an installed one is known by its entry point's name.
-        config: a `PluginConfig` model of the `[toolkits.NAME]` section, given to tools as `context.config`.
+        name: the name of a toolkit that is not installed. An installed toolkit has the name of its entry point.
+        config: a `PluginConfig` model of the `[toolkits.NAME]` section, available to tools as `context.config`.
         title: a name for people.
-        description: one sentence about the whole.
-        version: the toolkit's own version; the distribution's when None.
-        prefix: False leaves tool names without `<toolkit>_` before them.
+        description: a sentence about the toolkit.
+        version: the toolkit's version; the distribution's when None.
+        prefix: False for tool names without `<toolkit>_`.
     """
 
     def run(self, transport: str = "stdio", **settings: Any) -> None:
-        """Serve this toolkit alone, as a program of its own, until it is told to end.
+        """Serve only this toolkit, as a program, until the process is told to end.
 
-        It does what `pegboard stdio FILE` and `pegboard serve FILE` do, `hostconfig.toml` and variables included.
+        It does the same as `pegboard stdio FILE` and `pegboard serve FILE`, including `hostconfig.toml` and environment
+        variables.
 
         Args:
-            transport: "stdio", "http", or whatever a plugin brings.
-            settings: of the transport's plugin, such as `port=8001`; they come before variables and the file.
+            transport: "stdio", "http", or the name of a plugin's transport.
+            settings: settings of the transport's plugin, such as `port=8001`. They take precedence over variables and
+                the file.
 
         Raises:
-            SystemExit: it could not start, or failed; with the exit codes of the `pegboard` command.
-            RuntimeError: an event loop runs in this thread already; `pegboard.Host` serves there.
-            TypeError: an address is given, and not the transport that has one.
+            SystemExit: the start or the program failed; with the exit codes of the `pegboard` command.
+            RuntimeError: an event loop runs in this thread. Use `pegboard.Host` there.
+            TypeError: an address is given for a transport that has none.
         """
         from pegboard.cli.toolkit_server import serve_toolkit
 

@@ -1,6 +1,6 @@
-"""What authors' decorators are made of: `tool` for single functions, and options that become fields of definitions.
+"""The decorator `tool`, and the conversion of decorator options to definitions.
 
-Nothing is checked here but that there is such an option.
+Only the names of options are checked here. The host checks their values.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 OPTIONS = frozenset(("ui",))
 """The options of tools and resources that extensions define (`Extension.option`)."""
 
-_ABSENT = {"execution": "the host serves no tasks, so there is nothing to say about them"}
-"""Options that authors may look for, and why they are not there."""
+_ABSENT = {"execution": "the host does not support tasks"}
+"""Options that authors may look for, and why they do not exist."""
 
 
 class ToolFunction(Generic[P, R]):
-    """A tool that `@tool` made of a function, for as many toolkits and plugins as take it; called, it is the function.
+    """A tool that `@tool` created from a function, for any toolkits and plugins. Calling it calls the function.
 
     Attributes:
-        definition: the function, and what was said about it.
+        definition: the function with its options.
     """
 
     def __init__(self, definition: ToolDefinition) -> None:
@@ -53,13 +53,13 @@ class ToolFunction(Generic[P, R]):
 
 
 class _ToolDecorator:
-    """Make a tool of a function that belongs to no toolkit; `Toolkit.add` and plugins take what comes of it.
+    """Turn a function into a tool that belongs to no toolkit, for `Toolkit.add` and plugins.
 
-    Written `@tool`, or `@tool(title=..., ...)` with the options of `@kit.tool`. Without a name it is called what those
-    who take it call it, else like the function.
+    Write `@tool`, or `@tool(title=..., ...)` with the options of `@kit.tool`. Without the option `name`, the tool has
+    the name under which it is added, else the function's name.
 
     Raises:
-        TypeError: there is no such option, or what was given is not what is decorated.
+        TypeError: an option does not exist, or the decorated object is not a function.
     """
 
     @overload
@@ -74,31 +74,33 @@ class _ToolDecorator:
 
         def make(function: Callable[..., Any]) -> ToolFunction[..., Any]:
             if not callable(function):
-                raise TypeError(f"{function!r} is no function: write @tool above one")
+                raise TypeError(f"{function!r} is not a function: write @tool above one")
             return ToolFunction(as_definition(function)._replace(**fields))
 
         return make if function is None else make(function)
 
     @staticmethod
     def deprecated(message: str) -> Callable[[Decorated], Decorated]:
-        """Say what to use instead of a tool, above or below the decorator that makes it one; `deprecated=` does too.
+        """Mark a tool as deprecated, above or below its decorator. The option `deprecated=` does the same.
 
-        On a plain function it does what `warnings.deprecated` does (PEP 702), which serves as well, but for the
-        warning.
+        `warnings.deprecated` (PEP 702) on a plain function works too, and warns in addition.
+
+        Args:
+            message: what to use instead.
 
         Raises:
-            TypeError: there is no message, or what is decorated takes none.
+            TypeError: the message is not a string, or the decorated object cannot be marked.
         """
         if not isinstance(message, str):
-            raise TypeError(f'{message!r} is no message: write @tool.deprecated("use add instead")')
+            raise TypeError(f'{message!r} is not a message: write @tool.deprecated("use add instead")')
 
         def mark(function: Decorated) -> Decorated:
             if isinstance(function, ToolFunction):
                 return cast("Decorated", ToolFunction(function.definition._replace(deprecated=message)))
             try:
-                setattr(function, "__deprecated__", message)  # noqa: B010 - not an attribute that checkers know
+                setattr(function, "__deprecated__", message)  # noqa: B010 - type checkers do not know it
             except AttributeError:
-                raise TypeError(f"{function!r} cannot be marked: say deprecated={message!r} as an option") from None
+                raise TypeError(f"{function!r} cannot be marked: use the option deprecated={message!r}") from None
             return function
 
         return mark
@@ -108,17 +110,17 @@ tool = _ToolDecorator()
 
 
 def as_definition(given: Any) -> ToolDefinition:
-    """The definition that somebody gave, as it is, as an object of `@tool`, or as a plain function."""
+    """Return the definition of a tool that is given as a definition, as an object of `@tool`, or as a function."""
     if isinstance(given, ToolFunction):
         return given.definition
     return given if isinstance(given, ToolDefinition) else ToolDefinition(given)
 
 
 def as_definitions(given: tuple[Any, ...]) -> list[ToolDefinition]:
-    """What `Toolkit.add` is given.
+    """Return the definitions of the arguments of `Toolkit.add`.
 
     Raises:
-        TypeError: something of it is no tool.
+        TypeError: an argument is not a tool.
     """
     if given and isinstance(given[0], str):
         if len(given) != 2 or not _is_tool(given[1]):
@@ -128,7 +130,7 @@ def as_definitions(given: tuple[Any, ...]) -> list[ToolDefinition]:
     for one in given:
         for each in (one,) if _is_single(one) else one:
             if not _is_tool(each):
-                raise TypeError(f"{each!r} is no tool: give functions, or what @tool makes of them")
+                raise TypeError(f"{each!r} is not a tool: pass functions or results of @tool")
             found.append(as_definition(each))
     return found
 
@@ -142,20 +144,20 @@ def _is_tool(given: object) -> bool:
 
 
 def check_function(function: object, meant: str) -> None:
-    """Notice a text where the function belongs.
+    """Refuse a string where a function belongs.
 
     Raises:
-        TypeError: it is one.
+        TypeError: the object is a string.
     """
     if isinstance(function, str):
-        raise TypeError(f"{function!r} is no function: write {meant}")
+        raise TypeError(f"{function!r} is not a function: write {meant}")
 
 
 def tool_fields(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a tool as the fields of its definition.
+    """Return the options of a tool as fields of its definition.
 
     Raises:
-        TypeError: there is no such option.
+        TypeError: an option does not exist.
     """
     fields = fields_of(ToolDefinition, options)
     for name in {"scopes", "requires_secrets", "requires_metadata"} & fields.keys():
@@ -164,17 +166,17 @@ def tool_fields(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _names(given: Any) -> Any:
-    """A tuple; one text is one name, not its letters. What is no list at all is left for the host to refuse."""
+    """Return a tuple of names. One string is one name. Other types are left for the host to refuse."""
     if isinstance(given, str):
         return (given,)
     return tuple(given) if isinstance(given, Iterable) and not isinstance(given, Mapping) else given
 
 
 def fields_of(definition: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """What options say, as the fields of a definition; an interface is something said for its extension.
+    """Return options as fields of a definition. Options of extensions become members of `extensions`.
 
     Raises:
-        TypeError: there is no such option.
+        TypeError: an option does not exist.
     """
     fields = dict(options)
     defined = OPTIONS if "extensions" in definition._fields else frozenset[str]()

@@ -1,8 +1,8 @@
-"""Toolkit: how people who write tools define them. It holds definitions and no state of a host.
+"""`ToolkitBase`: the definitions of a toolkit's author. It has no state of a host.
 
-One Toolkit serves every host of a program. Nothing is checked here: definitions are compiled when a host assembles, so
-that a wrong one costs that tool alone. What is defined after a host has started reaches the hosts that start after it;
-for those that run there is `PluginContext.catalogue`.
+One toolkit serves every host of a program. A host checks the definitions when it starts, so that an invalid definition
+disables only that item. Definitions that are added later reach only hosts that start later; a running host is changed
+through `PluginContext.catalogue`.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from pegboard.types.options import PromptOptions, ResourceOptions, ToolOptions
 
 ToolSource: TypeAlias = "Callable[..., Any] | ToolDefinition"
-"""What can be added to a toolkit as a tool."""
+"""The objects that can be added to a toolkit as a tool."""
 
 
 class ToolkitBase:
     """A named set of tools, resources and prompts.
 
     Args:
-        name: used where the toolkit is not installed; an installed one is known by its entry point's name.
-        config: a `PluginConfig` model of the `[toolkits.NAME]` section, given to tools as `context.config`.
+        name: the name of a toolkit that is not installed. An installed toolkit has the name of its entry point.
+        config: a `PluginConfig` model of the `[toolkits.NAME]` section, available to tools as `context.config`.
         title: a name for people.
-        description: one sentence about the whole.
-        version: the toolkit's own version; the distribution's when None.
-        prefix: False leaves tool names without `<toolkit>_` before them.
+        description: a sentence about the toolkit.
+        version: the toolkit's version; the distribution's when None.
+        prefix: False for tool names without `<toolkit>_`.
     """
 
     host_api: ClassVar[int] = HOST_API
@@ -49,9 +49,9 @@ class ToolkitBase:
         version: str | None = None,
         prefix: bool = True,
     ) -> None:
-        given: object = name  # type checkers are not asked by everybody
+        given: object = name  # callers may not use a type checker
         if not isinstance(given, str) or not given.strip():
-            raise TypeError(f'{name!r} is no name for a toolkit; write one: Toolkit("files")')
+            raise TypeError(f'{name!r} is not a name for a toolkit: write Toolkit("files")')
         self.name = name
         self.Config = config
         self.title = title
@@ -70,20 +70,21 @@ class ToolkitBase:
     def tool(self, /, **options: Unpack[ToolOptions]) -> Callable[[Decorated], Decorated]: ...
 
     def tool(self, function: Callable[..., Any] | None = None, /, **options: Unpack[ToolOptions]) -> Any:
-        """Make a tool of a function, which stays as it is and can still be called.
+        """Turn a function into a tool. The function itself stays unchanged.
 
-        Sync functions run in the host's threads, async ones on its event loop. A parameter annotated `Context` is
-        filled in by the host and no part of the schema.
+        Sync functions run in the host's threads, async functions on its event loop. The host fills in a parameter
+        annotated
+        `Context`, which is not part of the schema.
 
         Args:
-            function: the function, where no option is given.
-            options: those of `ToolOptions`.
+            function: the function, if there are no options.
+            options: the options of `ToolOptions`.
 
         Raises:
-            TypeError: there is no such option, or what was given is not what is decorated.
+            TypeError: an option does not exist, or the decorated object is not a function.
         """
         if not isinstance(self, ToolkitBase):
-            raise TypeError("Toolkit is a class: make an object of it, kit = Toolkit(...), and write @kit.tool")
+            raise TypeError("Toolkit is a class: create an object, kit = Toolkit(...), and write @kit.tool")
         check_function(function, "@kit.tool(name=...)")
         fields = tool_fields(options)
 
@@ -100,29 +101,29 @@ class ToolkitBase:
     def add(self, /, *tools: ToolSource | Iterable[ToolSource]) -> None: ...
 
     def add(self, /, *given: Any) -> None:
-        """Take tools that belong to no toolkit: what `@tool` made of functions, or functions as they are.
+        """Add tools that belong to no toolkit: results of `@tool`, or functions.
 
-        `kit.add(add, subtract)` and `kit.add([add, subtract])` take them under their own names, `kit.add("plus", add)`
-        under another. Several toolkits may have the same one, and a toolkit may have it under several names.
+        `kit.add(add, subtract)` and `kit.add([add, subtract])` add them under their own names, `kit.add("plus", add)`
+        under another. A tool may be in several toolkits, and in one toolkit under several names.
 
         Raises:
-            TypeError: something of it is no tool.
+            TypeError: an argument is not a tool.
         """
         self._tools += as_definitions(given)
 
     def resource(self, uri: str, **options: Unpack[ResourceOptions]) -> Callable[[Decorated], Decorated]:
-        """Make a resource of a function; with variables in its URI, as many as there are values.
+        """Turn a function into a resource, or into a template if the URI has variables.
 
-        The function takes the variables by their names, checked and converted like a tool's arguments, and the Context
-        by annotation. It gives text, bytes, what JSON has a form for, `ResourceContents` or a list of them; or None
-        where there is nothing. Values hold no slash unless the template says `{+name}`, and never `..`.
+        The function takes the variables by name, converted like a tool's arguments, and the Context by annotation. It
+        returns a string, bytes, a JSON-ready value, `ResourceContents` or a list of them; None if there is no such
+        resource. Values contain no slash unless the template says `{+name}`, and never `..`.
 
         Args:
-            uri: an absolute URI (RFC 3986), or a template of such (RFC 6570).
-            options: those of `ResourceOptions`.
+            uri: an absolute URI (RFC 3986), or a template of URIs (RFC 6570).
+            options: the options of `ResourceOptions`.
 
         Raises:
-            TypeError: there is no such option, or what was given is not what is decorated.
+            TypeError: an option does not exist, or the URI is missing.
         """
         if callable(uri):
             raise TypeError('a resource has a URI: write @kit.resource("docs://readme")')
@@ -141,17 +142,18 @@ class ToolkitBase:
     def prompt(self, /, **options: Unpack[PromptOptions]) -> Callable[[Decorated], Decorated]: ...
 
     def prompt(self, function: Callable[..., Any] | None = None, /, **options: Unpack[PromptOptions]) -> Any:
-        """Make a prompt of a function, whose parameters are the prompt's arguments.
+        """Turn a function into a prompt. Its parameters are the prompt's arguments.
 
-        Arguments come as text and are converted to the parameters' types; lists and objects are given as JSON. The
-        function gives text of the user, a block of content, a `PromptMessage`, or a list of those.
+        Clients send arguments as strings. The host converts them to the annotated types; lists and objects are sent as
+        JSON. The function returns a string (a message of the user), a block of content, a `PromptMessage`, or a list of
+        those.
 
         Args:
-            function: the function, where no option is given.
-            options: those of `PromptOptions`.
+            function: the function, if there are no options.
+            options: the options of `PromptOptions`.
 
         Raises:
-            TypeError: there is no such option, or what was given is not what is decorated.
+            TypeError: an option does not exist, or the decorated object is not a function.
         """
         check_function(function, "@kit.prompt(name=...)")
         fields = fields_of(PromptDefinition, options)
@@ -163,18 +165,18 @@ class ToolkitBase:
         return record if function is None else record(function)
 
     def completion(self, of: Callable[..., Any], argument: str) -> Callable[[Decorated], Decorated]:
-        """Let a function say what an argument of a prompt, or a variable of a template, may be.
+        """Let a function complete an argument of a prompt, or a variable of a template.
 
-        Its first parameter takes what has been typed so far; others take arguments that are chosen already by their
-        names, None (or their default) while they are not. It gives a list of texts, or a `Completion`. Arguments of
-        types with few values (`Literal`, `Enum`, `bool`) need no such function.
+        Its first parameter takes the typed text. Other parameters take other arguments by name: None, or their default,
+        until the user has chosen them. It returns a list of strings, or a `Completion`. Arguments of types with few
+        values (`Literal`, `Enum`, `bool`) need no such function.
 
         Args:
-            of: the function of the prompt or template, made one of this toolkit's before.
-            argument: the argument's or variable's name.
+            of: the function of a prompt or template of this toolkit.
+            argument: the name of the argument or variable.
 
         Raises:
-            ToolDefinitionError: the function is neither a prompt nor a template of this toolkit.
+            ToolDefinitionError: the function is not a prompt or template of this toolkit.
         """
 
         def record(function: Decorated) -> Decorated:
@@ -194,12 +196,12 @@ class ToolkitBase:
         return record
 
     def lifespan(self, function: Decorated) -> Decorated:
-        """Run a function around the life of a host: an async generator that yields once, given `context.config`.
+        """Run an async generator around the life of a host. It receives `context.config` and yields once.
 
-        What it yields is the `context.state` of the tools. A function that returns an async context manager does too.
+        The yielded value is the `context.state` of the tools. The function may return an async context manager instead.
 
         Raises:
-            TypeError: it is a generator that is not async.
+            TypeError: the function is a sync generator.
         """
         from inspect import isasyncgenfunction, isgeneratorfunction
 
@@ -210,20 +212,20 @@ class ToolkitBase:
 
     @hookimpl
     def register_tools(self) -> Iterable[ToolDefinition]:
-        """The hook of the same name."""
+        """Implement the hook `register_tools`."""
         return self._tools
 
     @hookimpl
     def register_resources(self) -> Iterable[ResourceDefinition]:
-        """The hook of the same name."""
+        """Implement the hook `register_resources`."""
         return self._resources
 
     @hookimpl
     def register_prompts(self) -> Iterable[PromptDefinition]:
-        """The hook of the same name."""
+        """Implement the hook `register_prompts`."""
         return self._prompts
 
     @hookimpl(specname="lifespan")
     def enter_lifespan(self, context: PluginContext) -> Lifespan:
-        """The hook `lifespan`."""
+        """Implement the hook `lifespan`."""
         return nullcontext() if self._lifespan is None else self._lifespan(context.config)

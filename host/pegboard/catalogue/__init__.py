@@ -1,1 +1,1 @@
-"""What the host serves: definitions bound, put together, listed, and changed while it runs."""
+"""The catalogue: definitions bound to a host, put together, listed, and changed while it runs."""

@@ -1,6 +1,6 @@
-"""Everything the plugins contributed, put together once and frozen: the catalogue and who gave what.
+"""The assembly: all contributions of plugins, put together once and immutable.
 
-A wrong definition costs that definition; a name that two claim is served by neither.
+An invalid definition disables only that item. If two plugins claim one name, neither is served.
 """
 
 from __future__ import annotations
@@ -32,26 +32,28 @@ from pegboard.routing.router import Routes, protect
 from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplate
 
 MAX_NAMED_TOOLS = 3
-"""How many tools a problem names before it counts the rest."""
+"""The number of tools that a problem names before it counts the rest."""
 
 T = TypeVar("T")
 
 
 class Assembly(NamedTuple):
-    """What a host serves.
+    """Everything that a host serves.
 
     Attributes:
-        tools: by wire name, in the order of names.
-        resources: by URI, and templates by their text.
-        routes: by path, then by method; each admits whom its policy admits.
-        contributed: what plugins add to the protocol.
-        stores: those that settings select, by contract and name.
-        adapters: in the order in which they are asked, but for a tool's own and its provider's.
-        token_sources: with the names of their plugins, in the order in which they are asked.
-        middleware: outermost first.
-        forms: for each tool, every spelling of its name, normalised.
-        origins: by field, whose each item is.
-        contested: by field, the names that were claimed twice.
+        tools: tools by name on the wire, sorted.
+        resources: resources by URI, and templates by their text.
+        prompts: prompts by name on the wire, sorted.
+        forms: for each tool, all spellings of its name, normalized.
+        adapters: the error adapters in order, without those of tools and providers.
+        token_sources: token sources in order, with the names of their plugins.
+        middleware: the middleware, outermost first.
+        routes: routes by path, then by method, with the authentication of their policy.
+        stores: the selected stores, by contract and name.
+        contributed: the additions of plugins to the protocol.
+        unserved: tools that exist and are not served.
+        origins: by kind, the origin of each item.
+        contested: by kind, the names that two plugins claim.
     """
 
     tools: Mapping[str, BoundTool]
@@ -81,14 +83,14 @@ def assemble(
     *,
     check_order: bool = True,
 ) -> Assembly:
-    """Put together what the plugins contributed. Nothing that an author got wrong raises; it becomes a `LoadProblem`.
+    """Return the assembly of all contributions. An author's mistake does not raise; it becomes a `LoadProblem`.
 
     Args:
-        config: disabling, order, and the policy for missing secrets.
-        plugins: what was loaded, in the order of names.
+        config: disabled tools, order lists, and the policy for missing secrets.
+        plugins: the loaded plugins, sorted by name.
         binder: binds their definitions.
-        absent: toolkits that are off: a pattern for one of their tools is no mistake.
-        check_order: an entry of an order list that nothing bears is a mistake.
+        absent: the names of disabled toolkits. Patterns for their tools are not reported.
+        check_order: True to report unknown names in order lists.
     """
     assembler = _Assembler(config, plugins, binder)
     bound = assembler.all_bound()
@@ -100,7 +102,7 @@ def assemble(
     contributed = binder.contributed()
     assembler.report_misplaced(contributed)
     binder.known_forms = None
-    # each may have something to report
+    # each of these may add problems
     transports, routes = assembler.transports(), assembler.routes()
     stores = assembler.stores(set(absent), fall_back=not check_order)
     problems, binder.problems[:] = tuple(assembler.problems), ()
@@ -126,7 +128,7 @@ def assemble(
 
 
 def offered(assembly: Assembly) -> set[str]:
-    """What there is any of: "tools", "resources", "prompts", and "completions" of their arguments."""
+    """Return the kinds of items in an assembly: "tools", "resources", "prompts", and "completions" of arguments."""
     found: set[str] = {kind for kind in SINGULAR if getattr(assembly, kind)}
     completers = [bound.completers for _, bound in assembly.resources.values()]
     completers += [bound.completers for _, bound in assembly.prompts.values()]
@@ -148,12 +150,12 @@ class _Assembler:
         self.problems.append(LoadProblem("assemble", message, origin, fatal=fatal, level=level))
 
     def all_bound(self) -> dict[ItemKind, list[BoundDefinition]]:
-        """What can be served. All secrets are known once everything is bound."""
+        """Return the definitions that can be served, by kind. Secrets are checked once everything is bound."""
         given: dict[ItemKind, list[BoundDefinition]] = {field: self.bound(field) for field in SINGULAR}
         return {field: self.without_exposed_secrets(found) for field, found in given.items()}
 
     def bound(self, field: ItemKind) -> list[BoundDefinition]:
-        """What of one kind can be served."""
+        """Return the definitions of one kind that can be served."""
         found: list[BoundDefinition] = []
         for plugin in self.plugins:
             for definition in plugin.contributions[f"register_{field}"]:
@@ -188,7 +190,7 @@ class _Assembler:
         return self.unique(SINGULAR[field], ((one.name, one.origin, one) for one in found))
 
     def report_missing(self, tools: Iterable[BoundDefinition]) -> None:
-        """One problem for each secret, and each token, however many tools need it."""
+        """Report each missing secret and token once, however many tools need it."""
         missing: dict[tuple[str, str], tuple[Origin, list[str]]] = {}
         tokens: dict[tuple[str, str], tuple[Origin, list[str]]] = {}
         for tool in tools:
@@ -200,8 +202,8 @@ class _Assembler:
         for (_, secret), (origin, names) in missing.items():
             message = f"{self.binder.secrets.missing(secret)}; it is needed by {_some(names)}"
             self.problem(origin, message, level="error" if fatal else "warning", fatal=fatal)
-        for (_, hint), (origin, names) in tokens.items():  # never fatal: a call may bring a token of its own
-            self.problem(origin, f"{hint}; it is the token that is needed by {_some(names)}", level="warning")
+        for (_, hint), (origin, names) in tokens.items():  # never fatal: a call may bring its own token
+            self.problem(origin, f"{hint}; the token is needed by {_some(names)}", level="warning")
 
     # --- order and uniqueness ---
 
@@ -210,7 +212,7 @@ class _Assembler:
         return ((plugin.origin, one) for plugin, one in contributions_of(self.plugins, hook))
 
     def unique(self, what: str, items: Iterable[tuple[str, Origin, T]]) -> dict[str, T]:
-        """In the order of names, without those that are claimed twice."""
+        """Return the items by name, sorted, without contested names."""
         claimed: dict[str, list[tuple[Origin, T]]] = {}
         for name, origin, item in items:
             claimed.setdefault(name, []).append((origin, item))
@@ -218,9 +220,9 @@ class _Assembler:
             if len(claims) > 1:
                 owners = dict.fromkeys(str(origin) for origin, _ in claims)
                 times = f"{len(claims)} times " if len(owners) == 1 else ""
-                told = f"{what} {name!r} is claimed {times}by {' and '.join(owners)}; neither is served"
-                told += "".join(dict.fromkeys(getattr(item, "where", "") for _, item in claims))
-                self.problem(claims[0][0], told)
+                message = f"{what} {name!r} is claimed {times}by {' and '.join(owners)}; neither is served"
+                message += "".join(dict.fromkeys(getattr(item, "where", "") for _, item in claims))
+                self.problem(claims[0][0], message)
         return {name: claims[0][1] for name, claims in sorted(claimed.items()) if len(claims) == 1}
 
     def token_sources(self) -> tuple[tuple[str, TokenSource], ...]:
@@ -256,14 +258,14 @@ class _Assembler:
         authenticators = self.authenticators()
         for name, (origin, route) in self.unique("route", named).items():
             if (admitting := protect(route, authenticators)) is None:
-                told = f"route {name!r} is for callers of the policy {route.auth!r}, and no plugin says who they are"
-                self.problem(origin, f"{told}; it is not served")
+                message = f"route {name!r} has the policy {route.auth!r}, which no enabled plugin authenticates"
+                self.problem(origin, f"{message}; it is not served")
             else:
                 paths.setdefault(route.path, {})[route.method] = admitting
         return paths
 
     def stores(self, absent: Collection[str], *, fall_back: bool) -> Stores:
-        """The stores that settings select."""
+        """Return the selected stores."""
         named = {f"{key[0].__name__} {key[1]}": key for key, _ in offered_stores(self.plugins)}
         owned = [(f"{key[0].__name__} {key[1]}", one.origin, one) for key, one in offered_stores(self.plugins)]
         offered = {named[name]: one for name, one in self.unique("store", owned).items()}
@@ -272,7 +274,7 @@ class _Assembler:
         return selected
 
     def report_unknown_order(self) -> None:
-        """An entry of an order list that nothing bears keeps the host from starting: the operator counts on it."""
+        """Report unknown names in order lists. They stop the start, because the operator relies on the order."""
         by_plugin = (
             hookspecs.register_error_adapters,
             hookspecs.register_token_sources,
@@ -291,12 +293,12 @@ class _Assembler:
             given = getattr(self.config.host, key) if self.config.source(path).by_operator else ()
             for name in given:
                 if name not in known:
-                    message = f"no plugin that runs brings {name!r}"
+                    message = f"no enabled plugin provides {name!r}"
                     problem = self.config.problem(message, path, nearest(name, known))
                     self.problems.append(LoadProblem("config", str(problem), fatal=True))
 
     def report_misplaced(self, contributed: Contributions) -> None:
-        """Middleware around a method that nobody can call stands around nothing."""
+        """Report middleware around methods that do not exist."""
         known = {*REQUEST_HOOKS, *LIST_HOOKS, *CLIENT_NOTIFICATIONS, *contributed.methods, *contributed.notifications}
         for plugin in self.plugins:
             named = [name for one in _middleware(plugin) if isinstance(one, Around) for name in one.methods]

@@ -1,7 +1,4 @@
-"""One definition after another, made fit for one host: its name, whether it is served, its secrets.
-
-It decides nothing about two definitions, nor what is done about a wrong one.
-"""
+"""The binding of one definition to a host: its name, its secrets, and whether it is served."""
 
 from __future__ import annotations
 
@@ -48,11 +45,11 @@ Definition: TypeAlias = ToolDefinition | ResourceDefinition | PromptDefinition
 Listed = TypeVar("Listed", Tool, Resource)
 BoundContent = TypeVar("BoundContent", BoundResource, BoundPrompt)
 SINGULAR: dict[ItemKind, str] = {"resources": "resource", "tools": "tool", "prompts": "prompt"}
-"""In the order in which they are bound: a tool may speak of a resource."""
+"""The kinds in the order of binding, as tools may refer to resources."""
 
 
 class UnservedTool(NamedTuple):
-    """A tool that exists and is not served, and why."""
+    """A tool that exists and is not served, and the reason."""
 
     name: str
     owner: str
@@ -63,13 +60,13 @@ class BoundDefinition(NamedTuple):
     """A definition that can be served.
 
     Attributes:
-        field: where in an assembly it goes.
+        field: the kind, which is a field of an assembly.
         name: its name there.
-        origin: whose it is.
-        item: what the assembly holds of it.
-        forms: every spelling of a tool's name, normalised.
+        origin: its plugin.
+        item: its value in the assembly.
+        forms: all spellings of a tool's name, normalized.
         missing: the secrets that a tool needs and that are not set.
-        where: where its function stands, for messages.
+        where: the place of its function, for messages.
         token_hint: see `Requirements`.
     """
 
@@ -90,16 +87,16 @@ class Binder:
     """Binds the definitions of one host.
 
     Args:
-        config: names, disabling, and the policy for missing secrets.
-        plugins: what was loaded, in the order of names.
-        choices: of all that is installed, what runs.
-        redactor: told what is a secret; one of its own when None.
+        config: names, disabled tools, and the policy for missing secrets.
+        plugins: the loaded plugins, sorted by name.
+        choices: all installed plugins and whether each is enabled.
+        redactor: masks secrets; an own one when None.
 
     Attributes:
-        errors: who knows what an exception means.
-        secrets: the stores of secrets.
-        known_forms: while it is a set, every spelling of a tool that came by, withheld ones too.
-        problems: what went wrong meanwhile that costs no definition; whoever reads them takes them away.
+        errors: the order of error adapters.
+        secrets: the secret stores.
+        known_forms: while it is a set, every spelling of each tool, including tools that are not served.
+        problems: problems that do not affect a single definition. The reader removes them.
     """
 
     def __init__(
@@ -126,15 +123,15 @@ class Binder:
         self.errors = ErrorChain(plugins, config.host.error_adapters)
 
     def bind(self, plugin: LoadedPlugin, definition: Definition, resources: Mapping[str, Resource]) -> BindResult:
-        """What one definition of a plugin comes to.
+        """Return a definition of a plugin, bound to this host.
 
         Args:
-            plugin: whose it is.
+            plugin: the plugin.
             definition: the definition.
-            resources: those that a tool may speak of.
+            resources: the resources that a tool may refer to.
 
         Raises:
-            ToolDefinitionError: its author got it wrong.
+            ToolDefinitionError: the definition is invalid.
         """
         if isinstance(definition, ToolDefinition):
             return attempt(self._tool, plugin, definition, resources)
@@ -143,10 +140,10 @@ class Binder:
         return attempt(self._prompt, plugin, definition)
 
     def check_secrets(self, bound: BoundDefinition) -> None:
-        """Refuse a definition in which clients would see a declared secret.
+        """Refuse a definition that shows a declared secret to clients.
 
         Raises:
-            ToolDefinitionError: they would.
+            ToolDefinitionError: the definition shows a secret.
         """
         if secrets := self.secrets.known:
             from pegboard.secrets.leaks import check_secrets
@@ -154,7 +151,7 @@ class Binder:
             check_secrets(bound.item.tool if isinstance(bound.item, BoundTool) else bound.item[0], secrets)
 
     def contributed(self) -> Contributions:
-        """What plugins add to the protocol, without the extensions that nothing bound so far makes use of."""
+        """Return the additions of plugins to the protocol, without extensions that no definition uses."""
         return without_unused(self._additions, self._users)
 
     def _report(self, origin: Origin, message: str) -> None:
@@ -163,10 +160,10 @@ class Binder:
     def _described(
         self, item: Listed, definition: ToolDefinition | ResourceDefinition, resources: Mapping[str, Resource] = EMPTY
     ) -> Listed:
-        """With what the extensions of the protocol say of it.
+        """Return a tool or resource with the `_meta` entries of extensions.
 
         Raises:
-            ToolDefinitionError: one of them cannot serve it.
+            ToolDefinitionError: an extension rejects it.
         """
         said = describe_item(item, definition.extensions, self._additions, resources)
         self._users |= said.extensions
@@ -209,7 +206,7 @@ class Binder:
         return BoundDefinition("tools", name, plugin.origin, bound, forms, missing, token_hint=hint)
 
     def _metadata(self, definition: ToolDefinition) -> dict[str, str | None]:
-        """What the host knows of the metadata that a tool requires, by key in lower case."""
+        """Return the host's values of the metadata that a tool requires, by key in lower case."""
         if not definition.requires_metadata:
             return {}
         host = self._config.host
@@ -217,10 +214,10 @@ class Binder:
         return {key: known.get(key) for key in map(str.lower, definition.requires_metadata)}
 
     def _authorized(self, tool: Tool, definition: ToolDefinition) -> tuple[Tool, AuthProvider | None, str]:
-        """A tool as clients see it that requires scopes or a token, whose, and the `token_hint`.
+        """Return a tool with its authorization in `_meta`, the provider of its token, and the `token_hint`.
 
         Raises:
-            ToolDefinitionError: no plugin that runs describes the provider.
+            ToolDefinitionError: no enabled plugin describes the provider.
         """
         from pegboard.authorization.providers import Providers, token_hint
         from pegboard.authorization.tool_authorization import described_requirements
@@ -280,7 +277,7 @@ class Binder:
         return None
 
     def _ungranted(self, plugin: LoadedPlugin, definition: ToolDefinition) -> str:
-        """Return the reason why a tool is not served whose secrets, one of them perhaps its token, are not granted."""
+        """Return the reason why a tool without granted secrets, including its token's, is not served; "" for none."""
         if not self._config.host.toolkits:
             return ""
         names = _each_once(definition.requires_secrets)
@@ -297,7 +294,7 @@ class Binder:
 
 
 def _each_once(names: Iterable[str]) -> list[str]:
-    """Names that differ in more than case, as they were spelt first."""
+    """Return the names without repetitions. Case does not matter; the first spelling is kept."""
     spelt: dict[str, str] = {}
     for name in names:
         spelt.setdefault(name.casefold(), name)
@@ -305,7 +302,7 @@ def _each_once(names: Iterable[str]) -> list[str]:
 
 
 def definition_label(definition: Definition) -> str:
-    """A definition in a message: what it is, and what its author called it."""
+    """Return the kind and name of a definition, for messages."""
     if isinstance(definition, ResourceDefinition):
         return f"resource {definition.uri!r}"
     kind = "tool" if isinstance(definition, ToolDefinition) else "prompt"
@@ -339,12 +336,12 @@ def _is_enabled(enabled: Callable[[Any], bool], config: Any) -> bool:
 
 
 def is_prefixed(plugin: LoadedPlugin) -> bool:
-    """Whether names carry the toolkit's before them: a Toolkit's own wish."""
+    """Return True if tool names carry the toolkit's name."""
     return bool(getattr(plugin.instance, "prefix", False))
 
 
 def _secret_stores(config: HostConfig, plugins: Sequence[LoadedPlugin]) -> Iterator[tuple[Origin, SecretStore]]:
-    """Yield the stores of secrets in the order in which they are asked: first the plugins that `[host]` lists."""
+    """Yield the secret stores in order: first those of the plugins that `[host]` lists."""
     order = {name: place for place, name in enumerate(config.host.secret_stores)}
     for plugin in sorted(plugins, key=lambda plugin: order.get(plugin.origin.name, len(order))):
         for store in plugin.contributed(register_secret_stores):

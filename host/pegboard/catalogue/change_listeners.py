@@ -1,4 +1,4 @@
-"""Who hears of a change of what a host serves. It knows no more of the change than `Change` says, and no protocol."""
+"""The listeners for changes of the catalogue."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ Listener: TypeAlias = Callable[[Change], None]
 
 
 class ChangeListeners:
-    """The listeners of one host, called on its event loop, in the order in which they came."""
+    """The listeners of one host. They are called on its event loop, in the order of registration."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._listeners: dict[object, Listener] = {}
 
     def open(self) -> None:
-        """Tell of changes from now on, on the event loop that runs."""
+        """Start to call listeners, on the running event loop."""
         self._loop = asyncio.get_running_loop()
 
     def close(self) -> None:
-        """Tell of nothing more."""
+        """Stop calling listeners."""
         self._loop = None
 
     def watch(self, listener: Listener) -> Callable[[], None]:
-        """Call a listener for every change; returns how to stop, which may be done more than once."""
+        """Call a listener for every change. Return a function that stops it, which may be called more than once."""
         key = object()
         self._listeners[key] = listener
 
@@ -42,7 +42,7 @@ class ChangeListeners:
         return stop
 
     def emit(self, change: Change) -> None:
-        """Tell every listener: at once on the event loop, soon from any other thread. Never raises."""
+        """Call every listener: at once on the event loop, soon from another thread. Never raises."""
         loop = self._loop
         if loop is None:
             return
@@ -52,10 +52,10 @@ class ChangeListeners:
         try:
             loop.call_soon_threadsafe(self._tell, change)
         except RuntimeError:
-            logger.debug("the event loop is closed; nobody hears of %s", change)
+            logger.debug("the event loop is closed; no listener is called for %s", change)
 
     def emit_kinds(self, changed: Collection[ItemKind]) -> None:
-        """Tell every listener that lists have changed, always in the same order."""
+        """Announce changes of lists, always in the same order."""
         for kind in ITEM_KINDS:
             if kind in changed:
                 self.emit(Change(kind))
@@ -65,7 +65,7 @@ class ChangeListeners:
             try:
                 listener(change)
             except Exception:
-                logger.exception("a listener failed when told of %s", change)
+                logger.exception("a listener failed on %s", change)
 
 
 def _running() -> asyncio.AbstractEventLoop | None:

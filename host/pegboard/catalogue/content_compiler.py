@@ -1,4 +1,4 @@
-"""One definition of a resource, a template or a prompt, checked and compiled."""
+"""The compiler of resources, templates and prompts."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+"
 
 
 def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resource | ResourceTemplate, BoundResource]:
-    """A resource or a template as clients see it, and its function.
+    """Return a resource or template as clients see it, and its bound function.
 
     Raises:
-        ToolDefinitionError: something about it cannot be served.
+        ToolDefinitionError: the definition cannot be served.
     """
     uri = definition.uri
     if not re.fullmatch(_URI, str(uri)):
@@ -49,12 +49,12 @@ def compile_resource(definition: ResourceDefinition, owner: str) -> tuple[Resour
     if matcher is None:
         return Resource(*about, definition.annotations, definition.size, icons), bound
     if definition.size is not None:
-        raise ToolDefinitionError("it is a template, which has no size")
+        raise ToolDefinitionError("a template cannot have a size; remove it")
     return ResourceTemplate(*about, definition.annotations, icons), bound
 
 
 def _matcher(template: str) -> Matcher:
-    # most hosts have no template, and do not pay for the import
+    # imported only if there is a template
     from pegboard.uris.matching import Matcher
     from pegboard.uris.template import UriTemplateError
 
@@ -65,21 +65,21 @@ def _matcher(template: str) -> Matcher:
 
 
 def _check_variables(schema: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Refuse a function that takes something else than what its URI has variables for."""
+    """Refuse a function whose parameters differ from the variables of its URI."""
     known, required = schema["properties"], schema.get("required", ())
     if not names and known:
         raise ToolDefinitionError(f"its function takes {_list(known)}, and its URI has no variables")
     if missing := [name for name in names if name not in known]:
         raise ToolDefinitionError(f"its URI has the variable {missing[0]!r}, which its function does not take")
     if unknown := [name for name in required if name not in names]:
-        raise ToolDefinitionError(f"its function takes {unknown[0]!r}, which is no variable of its URI")
+        raise ToolDefinitionError(f"its function takes {unknown[0]!r}, which is not a variable of its URI")
 
 
 def compile_prompt(definition: PromptDefinition, name: str, owner: str) -> tuple[Prompt, BoundPrompt]:
-    """A prompt as clients see it, and its function.
+    """Return a prompt as clients see it, and its bound function.
 
     Raises:
-        ToolDefinitionError: something about it cannot be served.
+        ToolDefinitionError: the definition cannot be served.
     """
     if complaint := check_wire_name(name):
         raise ToolDefinitionError(complaint)
@@ -109,14 +109,14 @@ def _resolved(about: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[st
 
 
 def _kinds(about: Mapping[str, Any], schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The schemas that an argument may follow, but for null."""
+    """Return the schemas of an argument's alternatives, except null."""
     about = _resolved(about, schema)
     members = about.get("anyOf") or about.get("oneOf") or [about]
     return [kind for kind in (_resolved(one, schema) for one in members) if kind.get("type") != "null"]
 
 
 def _is_single(about: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
-    """Whether the text of an argument can be its value; if not, it is JSON."""
+    """Return True if the string of an argument is its value; otherwise the string is JSON."""
     kinds = _kinds(about, schema)
     return not kinds or any(
         kind.get("type") not in ("array", "object") and not _all_other(kind.get("enum", [kind.get("const", "")]))
@@ -129,7 +129,7 @@ def _all_other(values: Iterable[Any]) -> bool:
 
 
 def _choices(about: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """The values of an argument that has but a few."""
+    """Return the values of an argument whose type has few values, else none."""
     found: list[str] = []
     for kind in _kinds(about, schema):
         if kind.get("type") == "boolean":
@@ -145,11 +145,13 @@ def _choices(about: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[str, 
 
 
 def _completers(given: Any, names: Sequence[str], signature: Signature) -> dict[str, BoundCompleter]:
-    """What knows the values of each argument: what the author gave, else the argument's own type."""
+    """Return the completer of each argument: the author's, else one for the argument's type."""
     if not isinstance(given, Mapping):
         raise ToolDefinitionError(f"its completions are {type(given).__name__}, not a mapping by argument")
     if unknown := [name for name in given if name not in names]:
-        raise ToolDefinitionError(f"its completion for {unknown[0]!r} is for no argument; there are: {_list(names)}")
+        raise ToolDefinitionError(
+            f"its completion for {unknown[0]!r} does not match an argument; there are: {_list(names)}"
+        )
     schema = signature.input_schema
     found: dict[str, BoundCompleter] = {}
     for name in names:
@@ -164,10 +166,10 @@ def _completer(given: Any, name: str, names: Sequence[str]) -> BoundCompleter:
     if callable(given):
         return _of_function(given, name, names)
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise ToolDefinitionError(f"its completion for {name!r} is neither a function nor a list of texts")
+        raise ToolDefinitionError(f"its completion for {name!r} must be a function or a list of strings")
     values = tuple(given)
     if not all(isinstance(value, str) for value in values):
-        raise ToolDefinitionError(f"its completion for {name!r} holds something that is no text")
+        raise ToolDefinitionError(f"its completion for {name!r} must contain only strings")
     return BoundCompleter(values)
 
 
@@ -175,7 +177,7 @@ def _of_function(function: Callable[..., Any], name: str, names: Sequence[str]) 
     context = context_parameter(function)
     parameters = [one for one in inspect.signature(function).parameters.values() if one.name != context]
     if not parameters or any(one.kind not in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) for one in parameters):
-        raise ToolDefinitionError(f"its completion for {name!r} must take what has been typed, and may take arguments")
+        raise ToolDefinitionError(f"its completion for {name!r} must take the typed text, and may take other arguments")
     typed, *others = parameters
     for one in others:
         if one.name not in names:

@@ -1,4 +1,4 @@
-"""Who is asked, and in which order, what an exception of an author's function means. It asks nobody itself."""
+"""The order in which error adapters are asked."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class ErrorChain:
     """The error adapters of one host, in order.
 
     Args:
-        plugins: those that run, in the order of names.
-        order: the names of those that come first.
+        plugins: the enabled plugins, sorted by name.
+        order: the names of the plugins that come first.
 
     Attributes:
-        common: for functions that have none of their own.
+        common: the adapters for functions without their own.
     """
 
     def __init__(self, plugins: Sequence[LoadedPlugin], order: Sequence[str]) -> None:
@@ -29,7 +29,7 @@ class ErrorChain:
         self.common = tuple(sorted(given, key=lambda adapter: bool(getattr(adapter, "fallback", False))))
 
     def of(self, own: Iterable[ErrorAdapter], provider: AuthProvider | None) -> tuple[ErrorAdapter, ...]:
-        """The tool's own, its provider's, the others; each is asked once."""
+        """Return the tool's own adapters, its provider's and the others, each once."""
         named = None if provider is None else provider.error_adapters
         plugins = [plugin for plugin in self._plugins if plugin.origin.name == named]
         theirs = [one for plugin in plugins for one in plugin.contributed(register_error_adapters)]

@@ -1,4 +1,4 @@
-"""What a plugin may add to the protocol: the rules for each extension, method, notification and topic by itself."""
+"""The rules for each extension, method, notification handler and topic by itself."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CORE_METHODS = frozenset(
         "roots/list",
     }
 )
-"""The methods of every revision, in both directions; those of tasks belong to an extension."""
+"""The methods of every revision, in both directions. Those of tasks belong to an extension."""
 
 CORE_NOTIFICATIONS = frozenset(
     {
@@ -54,7 +54,7 @@ CORE_NOTIFICATIONS = frozenset(
 CORE_TOPICS = frozenset({"toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions"})
 
 CORE_CAPABILITIES = frozenset({"tools", "resources", "prompts", "completions", "logging", "extensions", "experimental"})
-"""What the host itself advertises, and the places for extensions."""
+"""The capabilities that the host advertises, and the places of extensions."""
 
 CORE_RESULT_TYPES = frozenset({"complete", "input_required"})
 
@@ -64,14 +64,14 @@ _LAST_WITH_TASKS = "2025-11-25"
 
 
 def contribution_name(one: Any) -> Any:
-    """What it is known by."""
+    """Return the name of a contribution."""
     return one.identifier if isinstance(one, Extension) else one.name
 
 
 def contribution_complaint(one: Any) -> str | None:
-    """What is wrong with an Extension, Method, NotificationHandler or Topic; None when it is in order."""
+    """Return the mistake in an Extension, Method, NotificationHandler or Topic, or None."""
     if not isinstance(contribution_name(one), str):
-        return "its name is no text"
+        return "its name must be a string"
     if isinstance(one, Extension):
         complaint = _complaint_of_extension(one)
     elif isinstance(one, Topic):
@@ -89,13 +89,13 @@ def _complaint_of_extension(one: Any) -> str | None:
     if complaint := grammar_complaint(one.identifier, prefixed=not one.experimental):
         return complaint
     if not _is_json_object(one.settings):
-        return "its settings are no JSON object"
+        return "its settings must be a JSON object"
     if isinstance(one.result_types, str) or not all(isinstance(name, str) and name for name in one.result_types):
-        return "its result_types are no set of names"
+        return "its result_types must be a set of names"
     if taken := CORE_RESULT_TYPES & set(one.result_types):
-        return f"the result type {min(taken)!r} is the specification's own"
+        return f"the specification defines the result type {min(taken)!r}"
     if one.describe is not None and not callable(one.describe):
-        return "its `describe` is no function"
+        return "its `describe` must be a function"
     if one.option is not None and one.option not in OPTIONS:
         return f"there is no option {one.option!r}; there are: {', '.join(sorted(OPTIONS))}"
     if not _is_text_mapping(one.mime_types):
@@ -109,7 +109,7 @@ def _is_text_mapping(value: Any) -> bool:
 
 def _complaint_of_topic(one: Any) -> str | None:
     if one.name in CORE_TOPICS:
-        return "the name is the specification's own"
+        return "the specification defines this name"
     if not one.name or not callable(one.subscribe) or not isinstance(one.extension, str):
         return "it needs a name, a function `subscribe` and the extension that it belongs to"
     return None
@@ -117,35 +117,35 @@ def _complaint_of_topic(one: Any) -> str | None:
 
 def _complaint_of_method(one: Any) -> str | None:
     if one.name in CORE_METHODS:
-        return "the name is the specification's own, and served by pegboard"
+        return "the specification defines this name, and pegboard serves it"
     if one.name.startswith(("rpc.", "notifications/")):
-        return "names that begin with 'rpc.' or 'notifications/' are no methods to call (JSON-RPC 2.0, MCP)"
+        return "names that begin with 'rpc.' or 'notifications/' are reserved (JSON-RPC 2.0, MCP)"
     if not _METHOD.fullmatch(one.name):
-        return "a method's name is words of ASCII with '/' between"
+        return "a method's name must be ASCII words separated by '/'"
     if not callable(one.handler):
-        return "its handler is no function"
+        return "its handler must be a function"
     if one.name_parameter is not None and not isinstance(one.name_parameter, str):
-        return "its name_parameter is no text"
+        return "its name_parameter must be a string"
     return _complaint_of_capability(one)
 
 
 def _complaint_of_capability(one: Any) -> str | None:
     path = one.capability
     if isinstance(path, str) or not all(isinstance(part, str) and part for part in path):
-        return f"its capability {path!r} is no tuple of names"
+        return f"its capability {path!r} must be a tuple of names"
     if path and path[0] in CORE_CAPABILITIES:
-        return f"the capability {path[0]!r} is advertised by the host; use one of your own, or an Extension"
+        return f"the host advertises the capability {path[0]!r}; use another name, or an Extension"
     if path and path[0] == "tasks" and not "" < one.until <= _LAST_WITH_TASKS:
-        return f"the capability 'tasks' ends with revision {_LAST_WITH_TASKS}; say so with `until`"
+        return f"the capability 'tasks' ends with revision {_LAST_WITH_TASKS}; set `until`"
     return None
 
 
 def _complaint_of_handler(one: Any) -> str | None:
     if one.name in CORE_NOTIFICATIONS:
-        return "the name is the specification's own, and dealt with by pegboard"
+        return "the specification defines this name, and pegboard processes it"
     if not one.name.startswith("notifications/") or not _METHOD.fullmatch(one.name):
-        return "a notification's name begins with 'notifications/'"
-    return None if callable(one.handler) else "its handler is no function"
+        return "a notification's name must begin with 'notifications/'"
+    return None if callable(one.handler) else "its handler must be a function"
 
 
 def _is_json_object(value: Any) -> bool:

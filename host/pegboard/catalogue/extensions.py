@@ -1,6 +1,6 @@
-"""What plugins add to the protocol, checked and put together: methods, notifications, topics and their extensions.
+"""The additions of plugins to the protocol, checked and put together.
 
-An extension is served whole or not at all. Nobody replaces what the specification itself has. It runs nothing.
+An extension is served completely or not at all. Plugins cannot replace names of the specification.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _KINDS: Mapping[type[Any], str] = {
 
 
 def collect_contributions(plugins: Sequence[LoadedPlugin], report: ReportProblem) -> Contributions:
-    """Everything of the kind that can be served; what cannot is reported, with its owners."""
+    """Return all additions that can be served. Report the others with their owners."""
     return _Contributions(plugins, report).served()
 
 
@@ -56,14 +56,14 @@ class _Contributions:
         self.broken.add(str(one.identifier if isinstance(one, Extension) else one.extension))
 
     def served(self) -> Contributions:
-        """What is claimed once and belongs to no extension that is broken, or off."""
+        """Return additions with one claimant whose extension is served."""
         found = {kind: dict(self.unclaimed_twice(kind)) for kind in _KINDS}
         extensions: dict[str, Extension] = {name: one for name, (_, one) in found[Extension].items()}
         self.refuse_shared(found[Extension])
         for origin, one in found[Extension].values():
             if one.identifier in self.broken:
                 del extensions[one.identifier]
-                self.report(origin, f"extension {one.identifier!r} is not served, as not all of it can be")
+                self.report(origin, f"extension {one.identifier!r} is not served, because a part of it is invalid")
         rest = {kind: dict(self.with_extension(kind, found[kind], extensions)) for kind in _KINDS}
         return Contributions(extensions, rest[Method], rest[NotificationHandler], rest[Topic])
 
@@ -95,7 +95,7 @@ class _Contributions:
             if one.extension is None or one.extension in extensions:
                 yield name, one
             elif one.extension not in self.claims[Extension] and one.extension not in self.broken:
-                self.report(origin, f"{_KINDS[kind]} {name!r} belongs to {one.extension!r}, which no plugin brings")
+                self.report(origin, f"{_KINDS[kind]} {name!r} belongs to {one.extension!r}, which no plugin provides")
 
 
 def _claims(extension: Extension) -> Iterator[str]:
@@ -109,25 +109,26 @@ def _claims(extension: Extension) -> Iterator[str]:
 
 
 def check_result(call: Call, result: MethodResult, contributed: Contributions) -> MethodResult:
-    """A result as it may go out.
+    """Return a result that may be sent.
 
     Raises:
-        ProtocolError: -32021, its kind is for clients that declare its extension, which this one does not.
-        ValueError: no extension that is on defines its kind, another tool asked, or it says what a plugin must not.
+        ProtocolError: -32021, the client does not declare the extension of the result type.
+        ValueError: no enabled extension defines the result type, another tool made the call, or the result has reserved
+            members.
     """
     method = contributed.methods.get(call.method)
     extension = method.extension if method is not None else None
     if result.result_type != "complete":
         definer = next((one for one in contributed.extensions.values() if result.result_type in one.result_types), None)
         if definer is None:
-            raise ValueError(f"no extension that is on defines the result type {result.result_type!r}")
+            raise ValueError(f"no enabled extension defines the result type {result.result_type!r}")
         if call.path:
             kind = repr(result.result_type)
             raise ValueError(f"the result type {kind} is for clients, not for a tool that calls another")
         require_declared(call.client, definer)
         extension = definer.identifier
     if "resultType" in result.value:
-        raise ValueError("a result names its kind by MethodResult.result_type, not by a member resultType")
+        raise ValueError("a result sets its type by MethodResult.result_type, not by a member resultType")
     if "_meta" in result.value and (complaint := meta_complaint(result.value["_meta"], extension)):
         raise ValueError(f"the _meta of a result: {complaint}")
     return result
@@ -137,7 +138,7 @@ def require_declared(client: Client, extension: Extension) -> None:
     """Refuse a client that does not declare an extension.
 
     Raises:
-        ProtocolError: -32021, with the capability that is missing.
+        ProtocolError: -32021, with the missing capability.
     """
     if client.extension(extension.identifier) is None:
         place = "experimental" if extension.experimental else "extensions"
@@ -146,15 +147,15 @@ def require_declared(client: Client, extension: Extension) -> None:
         raise ProtocolError(MISSING_CLIENT_CAPABILITY, message, data)
 
 
-# --- what tools and resources say for extensions
+# --- `_meta` of tools and resources
 
 
 class ItemMeta(NamedTuple):
-    """What clients read about extensions in the `_meta` of one tool or resource.
+    """The `_meta` entries of extensions for one tool or resource.
 
     Attributes:
         meta: the entries.
-        extensions: whose they are.
+        extensions: the identifiers of their extensions.
     """
 
     meta: dict[str, Any]
@@ -164,10 +165,10 @@ class ItemMeta(NamedTuple):
 def describe_item(
     item: Tool | Resource, said: Mapping[str, Any], contributed: Contributions, resources: Mapping[str, Resource]
 ) -> ItemMeta:
-    """What the extensions make of what an author said for each of them; what none of them knows is left aside.
+    """Return the `_meta` entries of extensions for an item. Values for unknown extensions are ignored.
 
     Raises:
-        ToolDefinitionError: one of them cannot serve it.
+        ToolDefinitionError: an extension rejects the item.
     """
     meta: dict[str, Any] = {}
     users = set()
@@ -186,7 +187,7 @@ def describe_item(
 
 
 def default_mime_type(uri: str, contributed: Contributions) -> str | None:
-    """Return the MIME type that an extension defines for resources at such a URI."""
+    """Return the MIME type that an extension defines for resources at such a URI, or None."""
     for extension in contributed.extensions.values():
         for start, mime_type in extension.mime_types.items():
             if uri.startswith(start):
@@ -195,7 +196,7 @@ def default_mime_type(uri: str, contributed: Contributions) -> str | None:
 
 
 def without_unused(contributed: Contributions, used: Iterable[str]) -> Contributions:
-    """Without the extensions that describe tools and resources and have nothing to describe."""
+    """Return the additions without extensions that describe items and have none to describe."""
     users = set(used)
     unused = {name for name, one in contributed.extensions.items() if one.describe is not None and name not in users}
 

@@ -1,4 +1,4 @@
-"""Lists as middleware and scopes let callers see them: made when one first asks, and kept for as long as they hold."""
+"""Lists that middleware or scopes filter, cached by caller."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ LIST_METHODS: dict[ListKind, str] = dict(zip(("tools", "resources", "templates",
 """The method that lists each kind."""
 
 MAX_CACHED_CALLERS = 1000
-"""For how many callers a list is kept; beyond that it is made again for those for whom it was made first."""
+"""The number of callers whose list is cached. Beyond that, the oldest is removed."""
 
 
 class FilteredList:
-    """One list, as each caller sees it.
+    """One list, filtered for each caller.
 
-    Callers who see the same share the pages, and with them what protocols make of those. Two who ask at once may each
-    have it made.
+    Callers with the same items share the pages, and the encoded forms that protocols cache. Two calls at once may both
+    create the list.
 
     Args:
-        kind: what is listed.
-        whole: what there is for a call, by name and in the order of names.
+        kind: the kind of items.
+        whole: returns all items for a call, by name, sorted.
         links: the middleware, outermost first.
-        page_size: how many items a page holds.
-        key: what of a call the list depends on by itself.
-        before: the list as it was.
+        page_size: the maximum number of items of a page.
+        key: returns the properties of a call that the list itself depends on.
+        before: the previous list.
+        time: limits the time of middleware.
     """
 
     def __init__(
@@ -56,12 +57,12 @@ class FilteredList:
         self._shared: WeakValueDictionary[tuple[int, ...], Pages] = WeakValueDictionary()
 
     async def page(self, call: Call) -> Outcome:
-        """The page that a request asks for."""
+        """Return the requested page."""
         key = self._key(call)
         return (self._made.get(key) or await self._make(key, call)).page(call.params)
 
     def forget(self) -> None:
-        """Make the list again for whoever asks."""
+        """Create the list again at the next request."""
         self._before = self._made
         self._made = {}
 
@@ -98,7 +99,7 @@ class FilteredList:
 def _key_of(
     kind: ListKind, links: Sequence[MiddlewareLink], own: Callable[[Call], Hashable]
 ) -> Callable[[Call], Hashable]:
-    """What of a call a list depends on: by itself, and what each middleware around it goes by."""
+    """Return a function that computes the properties of a call that a list and its middleware depend on."""
     around = [link for link in links if link.overrides(LIST_HOOKS[LIST_METHODS[kind]])]
     if not all(link.overrides("view") for link in around):
         return _by_caller
@@ -107,9 +108,9 @@ def _key_of(
 
 
 def _by_caller(call: Call) -> Hashable:
-    """All that is known of a caller, but for when their token ends, which no list can depend on."""
+    """Return all properties of a caller except the time when the token expires, on which no list can depend."""
     caller = call.caller
-    extra = repr(dict(caller.extra)) if caller.extra else ""  # of any values
+    extra = repr(dict(caller.extra)) if caller.extra else ""  # its values may be unhashable
     return (*caller._replace(expires_at=None, extra=None), extra, call.supplied is None)
 
 
@@ -121,7 +122,7 @@ def _giving(listing: Listing) -> CallNext:
 
 
 def _checked(blame: str, around: CallNext, whole: dict[str, Any]) -> CallNext:
-    """A link of a list, which leaves things out or puts others in their place, and nothing else."""
+    """Return a link that checks its middleware: a list may lack items or replace them, and nothing else."""
     types = {type(one) for one in whole.values()}
 
     async def check(call: Call) -> Outcome:
@@ -129,7 +130,7 @@ def _checked(blame: str, around: CallNext, whole: dict[str, Any]) -> CallNext:
         if isinstance(listing, Failure):
             raise listing.error
         if not isinstance(listing, Listing):
-            raise MiddlewareFault(f"{blame} gave {type(listing).__name__}, not a Listing")
+            raise MiddlewareFault(f"{blame} returned {type(listing).__name__}, not a Listing")
         seen: set[str] = set()
         for item in listing.items:
             if type(item) not in types:

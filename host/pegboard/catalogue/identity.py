@@ -1,4 +1,4 @@
-"""How a host introduces itself, by its configuration."""
+"""The identity of a host."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pegboard.types.catalogue import Identity
 
 
 def identity_of(section: HostSection) -> Identity:
-    """What the `[host]` section says of the server."""
+    """Return the identity that the `[host]` section defines."""
     return Identity(
         name=section.name,
         version=section.version or own_version(),

@@ -1,4 +1,4 @@
-"""Middleware told what there is: what one assembly serves, and the names in settings that fit nothing of it."""
+"""The inventory of an assembly, and the middleware that receives it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def notify_middleware(assembly: Assembly) -> list[LoadProblem]:
-    """Tell the middleware that asks for it what an assembly holds; what it has to say to that."""
+    """Pass the inventory to middleware that overrides `assembled`. Return its warnings and failures."""
     links = [link for link in assembly.middleware if link.overrides("assembled")]
     if not links:
         return []
@@ -25,8 +25,8 @@ def notify_middleware(assembly: Assembly) -> list[LoadProblem]:
     for link in links:
         try:
             said = [str(one) for one in link.middleware.assembled(inventory)]
-        except Exception as error:  # noqa: BLE001 - of a plugin's
-            # it may be one that guards: better no host than one whose guard knows nothing
+        except Exception as error:  # noqa: BLE001 - a plugin's exception
+            # it may enforce access rules, so the host must not run without it
             message = f"{link.blame('assembled')} raised {describe_error(error)}"
             problems.append(LoadProblem("assemble", message, fatal=True))
             continue
@@ -35,7 +35,7 @@ def notify_middleware(assembly: Assembly) -> list[LoadProblem]:
 
 
 def inventory_of(assembly: Assembly) -> Inventory:
-    """What an assembly holds."""
+    """Return the inventory of an assembly."""
     return Inventory(
         tools={name: bound.tool for name, bound in assembly.tools.items()},
         resources={uri: one for uri, (one, _) in assembly.resources.items()},

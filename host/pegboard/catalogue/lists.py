@@ -1,4 +1,4 @@
-"""The lists of one assembly, as callers see them. It knows what is listed, and no protocol."""
+"""The lists of one assembly, as callers see them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Lists:
     """The lists of one assembly.
 
     Args:
-        assembly: what is listed.
-        page_size: how many items a page holds.
-        before: those of the assembly before it, for what did not change.
-        time: ends middleware that takes too long.
+        assembly: the assembly.
+        page_size: the maximum number of items of a page.
+        before: the lists of the previous assembly, whose unchanged pages are reused.
+        time: limits the time of middleware.
     """
 
     def __init__(
@@ -44,11 +44,11 @@ class Lists:
                 self._lists[kind] = self._made(kind, old)
 
     def method(self, kind: ListKind) -> CallNext:
-        """The method that lists one kind."""
+        """Return the method that lists one kind."""
         return self._lists[kind].page
 
     def forget(self, change: Change) -> None:
-        """Make anew what middleware made of a list that is no longer what it was."""
+        """Discard the results of middleware for a list that has changed."""
         for kind in ("resources", "templates") if change.kind == "resources" else (change.kind,):
             found = self._lists.get(kind)
             if isinstance(found, FilteredList):
@@ -71,7 +71,7 @@ class Lists:
         return _Plain(kind, of_all, self._page_size, before if isinstance(before, _Plain) else None)
 
     def _whole(self, kind: ListKind, call: Call) -> dict[str, Any]:
-        """What there is for a call, by name."""
+        """Return all items for a call, by name."""
         if kind == "tools":
             tools = self._assembly.tools.items()
             return {
@@ -87,13 +87,13 @@ def _scopes(assembly: Assembly) -> frozenset[str]:
 
 
 def needed_scopes(assembly: Assembly, bound: BoundTool) -> frozenset[str]:
-    """What a caller's token must allow for a tool, gates included."""
+    """Return the scopes that a caller needs for a tool, including those of gates."""
     gates = [link.middleware for link in assembly.middleware if isinstance(link.middleware, Gate)]
     return scopes_of(bound).union(*(gate.asks("tools", bound.tool.name) for gate in gates))
 
 
 def operator_only_tools(assembly: Assembly) -> list[str]:
-    """Return the tools that only the operator can call, as nobody else authenticates."""
+    """Return the tools that only the operator can call, because no authenticator is configured."""
     if any(one.policy == DEFAULT_POLICY for one in assembly.authenticators):
         return []
     tools = assembly.tools.items()
@@ -101,20 +101,20 @@ def operator_only_tools(assembly: Assembly) -> list[str]:
 
 
 def _by_scopes(named: frozenset[str], call: Call) -> Hashable:
-    """All that a list depends on by itself: whether anything is known of the caller, and the scopes that tools name."""
+    """Return the properties of a call that a list depends on: the caller's scopes that tools require."""
     if not call.caller.is_known:
         return None
     return named if call.allows(named) else call.caller.scopes & named
 
 
 class _Plain:
-    """A list that no middleware has a say in, and no scopes.
+    """A list that depends on no middleware and no scopes.
 
     Args:
-        kind: what is listed.
-        whole: what there is, by name.
-        page_size: how many items a page holds.
-        before: the list as it was.
+        kind: the kind of items.
+        whole: the items by name.
+        page_size: the maximum number of items of a page.
+        before: the previous list.
     """
 
     def __init__(self, kind: ListKind, whole: dict[str, Any], page_size: int, before: _Plain | None) -> None:
@@ -122,10 +122,10 @@ class _Plain:
         self._pages: Pages = Pages(kind, list(whole), list(whole.values()), page_size, before=old)
 
     async def page(self, call: Call) -> Outcome:
-        """The page that a request asks for."""
+        """Return the requested page."""
         return self._pages.page(call.params)
 
 
 def _is_of(kind: ListKind, item: Any) -> bool:
-    """Whether an item belongs into a list; templates stand among the resources of an assembly."""
+    """Return True if an item belongs to a list. Templates are among the resources of an assembly."""
     return kind == "prompts" or isinstance(item, ResourceTemplate) == (kind == "templates")

@@ -1,4 +1,4 @@
-"""What authors said with the options of a definition, checked one by one. It compiles nothing and knows no function."""
+"""The checks of a definition's options, without its function."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from pegboard.types.catalogue import ToolAnnotations
 from pegboard.wire.meta_keys import meta_complaint
 
 MAX_TITLE_CHARACTERS = 256
-"""Characters of a name or title."""
+"""The maximum length of a name or title."""
 MAX_DESCRIPTION_CHARACTERS = 16 * 1024
-"""Characters of a description; most clients show, and most models read, far less."""
+"""The maximum length of a description. Most clients show, and most models read, far less."""
 MAX_TIMEOUT_SECONDS = 7 * 24 * 3600
-"""The longest time limit."""
+"""The maximum time limit."""
 
 CLIENT_ID = "client_id"
-"""The key of metadata that says to which program a tool's token was given."""
+"""The metadata key of the client that a tool's token was issued to."""
 
 
 def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
-    """Find what cannot be served; clients refuse a whole list for one member that is not what the schema says.
+    """Refuse options that cannot be served. Clients reject a whole list for one member that violates the schema.
 
     Raises:
-        ToolDefinitionError: an option is wrong.
+        ToolDefinitionError: an option is invalid.
     """
     hints = getattr(definition, "annotations", None)
     _check_texts(definition, hints)
@@ -35,7 +35,7 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
     if meta is not None and (complaint := meta_complaint(meta)):
         raise ToolDefinitionError(f"its meta: {complaint}")
     if not isinstance(getattr(definition, "extensions", EMPTY), Mapping):
-        raise ToolDefinitionError("its extensions are no dict; write {identifier: what is said for it}")
+        raise ToolDefinitionError("its extensions must be a dict {identifier: value}")
     _check_lists(definition)
     for secret in getattr(definition, "requires_secrets", ()):
         _check_key("secret", secret)
@@ -47,7 +47,7 @@ def check_options(definition: ToolDefinition | ResourceDefinition | PromptDefini
         if definition.requires_auth is not None or definition.scopes:
             _check_authorization(definition)
         if CLIENT_ID in map(str.lower, definition.requires_metadata) and definition.requires_auth is None:
-            raise ToolDefinitionError(f"it requires the metadata {CLIENT_ID}, that of a token, and no token; say whose")
+            raise ToolDefinitionError(f"it requires the metadata {CLIENT_ID} without a token; set requires_auth")
         _check_limits(definition)
         _check_adapters(definition.adapters)
         if hints is not None:
@@ -58,13 +58,15 @@ def _check_lists(definition: ToolDefinition | ResourceDefinition | PromptDefinit
     for name in ("scopes", "requires_secrets", "requires_metadata"):
         given = getattr(definition, name, ())
         if not isinstance(given, Sequence) or isinstance(given, str):
-            raise ToolDefinitionError(f"its {name} are {given!r}, not a list of names")
+            raise ToolDefinitionError(f"its {name} must be a list of names, not {given!r}")
 
 
 def _check_key(what: str, key: object) -> None:
-    """The name of a secret may be that of a variable or a file, and stands in messages to people."""
+    """Refuse a name that cannot be that of a variable and of a file, or is not printable."""
     if not isinstance(key, str) or not key.isprintable() or not key or set(key) & set(" =/\\"):
-        raise ToolDefinitionError(f"it requires the {what} {key!r}, which is no name")
+        raise ToolDefinitionError(
+            f"invalid {what} name {key!r}: use visible characters other than spaces, = and slashes"
+        )
 
 
 def _check_texts(definition: ToolDefinition | ResourceDefinition | PromptDefinition, hints: object) -> None:
@@ -77,7 +79,7 @@ def _check_texts(definition: ToolDefinition | ResourceDefinition | PromptDefinit
     }
     for name, value in texts.items():
         if value is not None and not isinstance(value, str):
-            raise ToolDefinitionError(f"its {name} is {value!r}, not text")
+            raise ToolDefinitionError(f"its {name} must be a string, not {value!r}")
         if value:
             check_shown_text(name, value, MAX_DESCRIPTION_CHARACTERS if name == "description" else MAX_TITLE_CHARACTERS)
 
@@ -85,11 +87,11 @@ def _check_texts(definition: ToolDefinition | ResourceDefinition | PromptDefinit
 def _check_flags(definition: ToolDefinition) -> None:
     for name in ("strict", "inline"):
         if not isinstance(getattr(definition, name), bool):
-            raise ToolDefinitionError(f"its {name} is {getattr(definition, name)!r}, not true or false")
+            raise ToolDefinitionError(f"its {name} must be true or false, not {getattr(definition, name)!r}")
 
 
 def _check_authorization(definition: ToolDefinition) -> None:
-    # most hosts have no such tool, and do not pay for the import
+    # imported only if there is such a tool
     from pegboard.authorization.tool_authorization import check_authorization
 
     check_authorization(definition)
@@ -97,10 +99,10 @@ def _check_authorization(definition: ToolDefinition) -> None:
 
 def _check_adapters(adapters: object) -> None:
     if not isinstance(adapters, Sequence):
-        raise ToolDefinitionError(f"its adapters are {adapters!r}, not a list")
+        raise ToolDefinitionError(f"its adapters must be a list, not {adapters!r}")
     for one in adapters:
         if isinstance(one, type):
-            raise ToolDefinitionError(f"its adapter {one.__name__} is a class; give an object of it")
+            raise ToolDefinitionError(f"its adapter {one.__name__} is a class; pass an object of it")
         if not isinstance(getattr(one, "slug", None), str) or not callable(getattr(one, "from_exception", None)):
             raise ToolDefinitionError(f"its adapter {one!r} lacks a slug or a method from_exception")
 
@@ -110,38 +112,40 @@ def _check_limits(definition: ToolDefinition) -> None:
     size: Any = definition.max_result
     if timeout is not None:
         if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout <= MAX_TIMEOUT_SECONDS:
-            raise ToolDefinitionError(f"its timeout is {timeout!r}, not a number of seconds, 0 for no limit")
+            raise ToolDefinitionError(f"its timeout must be a number of seconds, 0 for no limit, not {timeout!r}")
         if timeout and definition.inline:
             raise ToolDefinitionError(
-                "it is inline and has a timeout, but nothing can interrupt what runs on the event loop; leave one out"
+                "it is inline and has a timeout, but nothing can interrupt an inline tool; remove one of them"
             )
     if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 0):
-        raise ToolDefinitionError(f"its max_result is {size!r}, not a number of bytes, 0 for any")
+        raise ToolDefinitionError(f"its max_result must be a number of bytes, 0 for no limit, not {size!r}")
 
 
 def _check_hints(hints: object) -> None:
     if not isinstance(hints, ToolAnnotations):
-        raise ToolDefinitionError(f"its annotations are {hints!r}, not ToolAnnotations(read_only=..., extra={{...}})")
+        raise ToolDefinitionError(
+            f"its annotations must be ToolAnnotations(read_only=..., extra={{...}}), not {hints!r}"
+        )
     if not isinstance(hints.extra, Mapping):
-        raise ToolDefinitionError(f"its annotations: extra is {hints.extra!r}, not a dict")
+        raise ToolDefinitionError(f"its annotations: extra must be a dict, not {hints.extra!r}")
     for name in ("read_only", "destructive", "idempotent", "open_world"):
         if not isinstance(getattr(hints, name), bool | None):
-            raise ToolDefinitionError(f"its annotation {name} is {getattr(hints, name)!r}, not true or false")
+            raise ToolDefinitionError(f"its annotation {name} must be true or false, not {getattr(hints, name)!r}")
     check_sense(hints)
 
 
 def check_sense(hints: ToolAnnotations) -> None:
-    """Refuse hints that cannot both be true.
+    """Refuse hints that contradict each other.
 
     Raises:
-        ToolDefinitionError: these cannot.
+        ToolDefinitionError: the hints contradict each other.
     """
     if hints.read_only and hints.destructive:
-        raise ToolDefinitionError("it is said to be read_only and destructive; what changes nothing loses nothing")
+        raise ToolDefinitionError("it is read_only and destructive; remove one of the hints")
 
 
 def _check_shown(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> None:
-    """What resources and messages have in common, read by rules that are loaded where there is something to check."""
+    """Check icons, annotations and size. The rules are imported only if there is one of them."""
     resource = definition if isinstance(definition, ResourceDefinition) else None
     if not definition.icons and (resource is None or (resource.annotations is None and resource.size is None)):
         return

@@ -1,6 +1,6 @@
-"""One list in pages, in the order of names. It knows neither calls nor protocols.
+"""One list in pages, sorted by name.
 
-A page that a change left as it was stays the same object, so that protocols may keep what they made of it.
+A page that a change did not affect stays the same object, so that protocols can cache its encoded form.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ ListKind: TypeAlias = Literal["tools", "resources", "templates", "prompts"]
 
 
 def may_use(caller: Caller, bound: BoundTool) -> bool:
-    """Whether a tool is there for a caller: one that asks for scopes is only there for callers with a token."""
+    """Return True if a caller can see a tool. Callers without a token cannot see tools that require scopes."""
     return caller.is_known or not scopes_of(bound)
 
 
 def may_find(caller: Caller, bound: BoundTool) -> bool:
-    """Whether a caller finds a tool: it is there for them, and their token allows it."""
+    """Return True if a caller can see a tool and has its scopes."""
     required = bound.requirements
     return required is None or (may_use(caller, bound) and caller.allows(required.scopes))
 
 
 def scopes_of(bound: BoundTool) -> frozenset[str]:
-    """What a caller's token must allow for a tool."""
+    """Return the scopes that a tool requires of its caller."""
     return frozenset() if bound.requirements is None else bound.requirements.scopes
 
 
 class Pages:
-    """One list. A cursor is its kind and the last name given, so that any instance can go on from it.
+    """One list. A cursor contains the kind and the last name of a page, so that any instance can continue.
 
     Args:
-        kind: what is listed.
-        names: what they are ordered by, in order.
-        items: what bears these names.
-        size: how many a page holds.
-        private: others may see another list.
-        before: the list as it was.
+        kind: the kind of items.
+        names: the names of the items, sorted.
+        items: the items, in the order of their names.
+        size: the maximum number of items of a page.
+        private: True if other callers may see another list.
+        before: the previous list.
     """
 
     def __init__(
@@ -70,10 +70,10 @@ class Pages:
         }
 
     def page(self, params: Mapping[str, Any]) -> Listing:
-        """The page that the parameters of a list method ask for.
+        """Return the page that the parameters of a list method request.
 
         Raises:
-            ProtocolError: the cursor is none of ours, or one of another list.
+            ProtocolError: the cursor is invalid, or belongs to another list.
         """
         cursor = params.get("cursor")
         start = 0 if cursor is None or cursor == "" else bisect_right(self._names, _decoded(self._kind, cursor))
@@ -83,7 +83,7 @@ class Pages:
         old, new = known.get(start), self._page(start)
         if old is None or (old.next_cursor, old.private) != (new.next_cursor, new.private):
             return new
-        # by identity: 1 and True are equal, and no client reads them alike
+        # by identity: 1 and True are equal, but their JSON differs
         same = len(old.items) == len(new.items) and all(map(is_, old.items, new.items))
         return old if same else new
 

@@ -1,4 +1,4 @@
-"""What a host serves, changed while it runs: every change is a new `Assembly`. It tells nobody and runs nothing."""
+"""The changes of a running host's catalogue. Every change publishes a new `Assembly`."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ logger = logging.getLogger("pegboard")
 
 
 class Registry:
-    """Every plugin's way to change what one host serves.
+    """The catalogues of all plugins of one host.
 
     Args:
-        config: the host's.
+        config: the configuration of the host.
         publish: serves another assembly from now on.
-        changed: told, outside of every lock, which kinds are no longer what they were.
+        changed: called outside all locks with the kinds that have changed.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Registry:
         self._binder: Binder | None = None
 
     def context(self, plugin: LoadedPlugin, config: Any, log: logging.Logger) -> PluginContext:
-        """What a plugin's hooks are told; its own way among it."""
+        """Return the context of a plugin's hooks, with its catalogue."""
         folder = self._config.trusted_directory
         own, secret = _OwnCatalogue(self, plugin), partial(self._secret, plugin.origin)
         return PluginContext(plugin.origin.name, config, log, own, secret, None if folder is None else str(folder))
@@ -78,12 +78,12 @@ class Registry:
         return found
 
     def collect(self) -> None:
-        """From now on nothing is served; what is added waits to be assembled with what hooks contribute."""
+        """Serve nothing from now on. Additions wait for the next assembly."""
         with self._lock:
             self._assembly = self._binder = None
 
     def open(self, plugins: Sequence[LoadedPlugin], binder: Binder, make: Callable[[], Assembly]) -> Assembly:
-        """Serve what `make` assembles of these plugins, and let them change it. Nobody adds anything meanwhile."""
+        """Serve the result of `make` and let these plugins change it. Changes wait meanwhile."""
         with self._lock:
             assembly = make()
             assembly = assembly._replace(problems=(*assembly.problems, *notify_middleware(assembly)))
@@ -91,7 +91,7 @@ class Registry:
             self._publish(assembly)
         return assembly
 
-    # --- what plugins do ---
+    # --- changes by plugins ---
 
     def add(self, plugin: LoadedPlugin, given: Iterable[Any]) -> tuple[str, ...]:
         definitions = [_definition(one) for one in given]
@@ -110,12 +110,12 @@ class Registry:
 
     def remove(self, plugin: LoadedPlugin, kind: ItemKind, names: Iterable[str]) -> None:
         if kind not in SINGULAR:
-            raise ToolDefinitionError(f"{kind!r} is no kind; there are: {', '.join(sorted(SINGULAR))}")
+            raise ToolDefinitionError(f"unknown kind {kind!r}; there are: {', '.join(sorted(SINGULAR))}")
         spelt = [(name,) if kind == "resources" else (name, self._wire_name(plugin, name)) for name in names]
         self._change(plugin, _Draft.remove, ((kind, one) for one in spelt))
 
     def _contribute(self, plugin: LoadedPlugin, definition: Definition) -> str:
-        """Let a definition be assembled with what the plugin's hooks contribute; its name."""
+        """Add a definition to the plugin's contributions for the next assembly. Return its name."""
         if isinstance(definition, ResourceDefinition):
             plugin.contributed(register_resources).append(definition)
             return definition.uri
@@ -130,24 +130,24 @@ class Registry:
         return wire_name(plugin.origin.name, own, self._config.host.tool_names, prefix=is_prefixed(plugin))
 
     def _running(self, plugin: LoadedPlugin) -> Binder:
-        """What binds a plugin's definitions.
+        """Return the binder for a plugin's definitions.
 
         Raises:
-            ToolDefinitionError: the host does not serve yet, or not this plugin.
+            ToolDefinitionError: the host has not started, or the plugin is not enabled.
         """
         with self._lock:
             if self._binder is None:
-                raise ToolDefinitionError("nothing is served yet; until the host has started, one can only add")
+                raise ToolDefinitionError("the host has not started; until then only `add` is available")
             if not any(plugin is one for one in self._plugins):
-                raise ToolDefinitionError(f"{plugin.origin} does not run in this host, or no longer")
+                raise ToolDefinitionError(f"{plugin.origin} is not enabled in this host")
             return self._binder
 
     def _bound(self, plugin: LoadedPlugin, definitions: Sequence[Definition]) -> list[BindResult]:
-        """What definitions come to; outside of the lock, so that a slow one keeps nobody waiting."""
+        """Bind definitions outside the lock, so that a slow one does not block other changes."""
         binder = self._running(plugin)
         found: dict[int, BindResult] = {}
         resources = _Resources(self._assembly.resources if self._assembly else {})
-        # resources first: a tool may speak of one
+        # resources first, as tools may refer to them
         for number, one in sorted(enumerate(definitions), key=lambda pair: not isinstance(pair[1], ResourceDefinition)):
             found[number] = bound = self._bound_one(binder, plugin, one, resources)
             if isinstance(bound, BoundDefinition) and bound.field == "resources":
@@ -188,7 +188,7 @@ class Registry:
                 edit(draft, *one)
             assembly = draft.assembly()._replace(contributed=binder.contributed())
             if failed := next((problem for problem in notify_middleware(assembly) if problem.fatal), None):
-                notify_middleware(self._assembly)  # for those who have heard of what does not come
+                notify_middleware(self._assembly)  # the change is not applied
                 raise ToolDefinitionError(str(failed))
             self._publish(assembly)
             self._assembly = assembly
@@ -196,7 +196,7 @@ class Registry:
 
 
 class _OwnCatalogue:
-    """See `pegboard.Catalogue`."""
+    """The catalogue of one plugin; see `pegboard.plugin.Catalogue`."""
 
     def __init__(self, registry: Registry, plugin: LoadedPlugin) -> None:
         self._registry = registry
@@ -213,7 +213,7 @@ class _OwnCatalogue:
 
 
 class _Resources(Mapping[str, Resource]):
-    """The resources of an assembly as clients see them, and those that are about to be added."""
+    """The resources of an assembly as clients see them, and those about to be added."""
 
     def __init__(self, served: Mapping[str, tuple[Any, Any]]) -> None:
         self.added: dict[str, Resource] = {}
@@ -230,10 +230,10 @@ class _Resources(Mapping[str, Resource]):
 
 
 class _Draft:
-    """One change of an assembly by one plugin, all of it or nothing.
+    """One change of an assembly by one plugin. All of it is applied, or none.
 
     Attributes:
-        changed: the fields that are no longer what they were.
+        changed: the kinds that have changed.
     """
 
     def __init__(self, assembly: Assembly, plugin: LoadedPlugin) -> None:
@@ -251,10 +251,10 @@ class _Draft:
             return
         what = f"{SINGULAR[one.field]} {one.name!r}"
         if owner := self._owner(one.field, one.name):
-            advice = "; update replaces it" if owner == self._origin else ""
-            raise ToolDefinitionError(f"{what} is there already, brought by {owner}{advice}")
+            advice = "; use update to replace it" if owner == self._origin else ""
+            raise ToolDefinitionError(f"{what} exists already, from {owner}{advice}")
         if one.name in self._before.contested[one.field]:
-            raise ToolDefinitionError(f"{what} is claimed by two others and served by neither")
+            raise ToolDefinitionError(f"{what} is claimed by two other plugins, so it is not served")
         self._put(one)
 
     def update(self, one: BindResult) -> None:
@@ -269,10 +269,10 @@ class _Draft:
         self._take(field, names)
 
     def _take(self, field: ItemKind, names: tuple[str, ...]) -> None:
-        """Take away what is the plugin's own under the first of these names that it has.
+        """Remove the plugin's own item with the first of these names that it has.
 
         Raises:
-            ToolDefinitionError: there is nothing of its own.
+            ToolDefinitionError: the plugin has no such item.
         """
         for name in names:
             if self._owner(field, name) == self._origin:
@@ -284,7 +284,7 @@ class _Draft:
                 return
         what = f"{SINGULAR[field]} {names[0]!r}"
         if owner := self._owner(field, names[0]):
-            raise ToolDefinitionError(f"{what} was brought by {owner}, and is not for others to change")
+            raise ToolDefinitionError(f"{what} is from {owner}, and only that plugin can change it")
         raise ToolDefinitionError(f"there is no {what} of {self._origin}")
 
     def _put(self, one: BoundDefinition) -> None:
@@ -307,7 +307,7 @@ class _Draft:
                 self._forms = dict(self._before.forms)
 
     def assembly(self) -> Assembly:
-        """What there is after the change, in the order of names."""
+        """Return the assembly after the change, sorted by name."""
         fields: dict[str, Any] = {field: _sorted(items) for field, items in self._items.items()}
         if "tools" in self.changed:
             fields["forms"] = self._forms
@@ -325,4 +325,4 @@ def _definition(given: object) -> Definition:
         return given
     if callable(given):
         return as_definition(given)
-    raise ToolDefinitionError(f"{given!r} is neither a definition nor a function")
+    raise ToolDefinitionError(f"{given!r} must be a definition or a function")

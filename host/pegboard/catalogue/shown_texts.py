@@ -1,4 +1,4 @@
-"""Texts of definitions that clients see, held against `texts.py`. Most are plain, and looked at no further."""
+"""The checks of strings that clients see: length, and characters that are not visible."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from typing import Any
 from pegboard.errors import ToolDefinitionError
 
 MAX_PROPERTY_CHARACTERS = 256
-"""Characters of a parameter's name."""
+"""The maximum length of a parameter's name."""
 _ESCAPES = (b"\\u", b"\\b", b"\\f", b"\x7f")
-"""How JSON writes control characters; regular expressions hold some of these as well."""
+"""The escapes of control characters in JSON. Regular expressions contain some of them as well."""
 
 
 def check_shown_text(what: str, text: str, most: int) -> None:
-    """Refuse a text that is too long, or holds what is not seen.
+    """Refuse a string that is too long or has invisible characters.
 
     Raises:
-        ToolDefinitionError: it does.
+        ToolDefinitionError: the string is invalid.
     """
     if len(text) > most:
         raise ToolDefinitionError(f"its {what} has {len(text):,} characters, the limit is {most:,}")
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return
-    from pegboard.messages.texts import complaint  # most texts need no closer look
+    from pegboard.messages.texts import complaint  # imported only for other characters
 
     if found := complaint(text):
         raise ToolDefinitionError(f"its {what} {found}")
 
 
 def check_schema_texts(schema: Mapping[str, Any], text: bytes, what: str = "") -> None:
-    """Refuse a schema in whose texts, or names, something is not seen.
+    """Refuse a schema whose strings or names have invisible characters.
 
     Args:
         schema: the schema.
-        text: the same as JSON.
-        what: whose it is, where it is not the parameters'.
+        text: the schema as JSON.
+        what: the owner of the schema, if it is not that of the parameters.
 
     Raises:
-        ToolDefinitionError: it is; the message names the parameter.
+        ToolDefinitionError: the schema is invalid. The message names the parameter.
     """
     for name in schema.get("properties", ()):
         if len(name) > MAX_PROPERTY_CHARACTERS:
@@ -46,7 +46,9 @@ def check_schema_texts(schema: Mapping[str, Any], text: bytes, what: str = "") -
                 f"the name {name[:20]!r}... has {len(name)} characters, the limit is {MAX_PROPERTY_CHARACTERS}"
             )
         if "\n" in name or "\t" in name or not name.strip():
-            raise ToolDefinitionError(f"{name!r} is no name for a parameter")
+            raise ToolDefinitionError(
+                f"invalid parameter name {name!r}: use visible characters without tabs and line breaks"
+            )
     if text.isascii() and not any(escape in text for escape in _ESCAPES):
         return
     from pegboard.messages.texts import complaints

@@ -1,4 +1,4 @@
-"""The stores that settings select, among those that plugins offer."""
+"""The selection of stores by settings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pegboard.plugin.origin import Origin
 from pegboard.plugin.stores import Store, StoreName
 
 StoreKey = tuple[type[Any], str]
-"""A contract, and the name of a store."""
+"""The contract and the name of a store."""
 
 
 class SelectedStore(NamedTuple):
@@ -38,7 +38,7 @@ class _Setting(NamedTuple):
 
 
 def offered_stores(plugins: Sequence[LoadedPlugin]) -> Iterator[tuple[StoreKey, SelectedStore]]:
-    """Every store that a plugin offers, by its contract and name."""
+    """Yield every store that a plugin offers, by its contract and name."""
     for plugin in plugins:
         for store in plugin.contributed(register_stores):
             yield (store.contract, store.name or plugin.origin.name), SelectedStore(plugin.origin, store)
@@ -52,14 +52,14 @@ def select_stores(
     *,
     fall_back: bool = False,
 ) -> tuple[Stores, list[ConfigProblem]]:
-    """Return the selected stores, and a problem for each setting that names none.
+    """Return the selected stores, and a problem for each setting that selects none.
 
     Args:
-        config: the configuration, which knows where each setting was given.
-        plugins: the running plugins.
+        config: the configuration, which knows the source of each setting.
+        plugins: the enabled plugins.
         offered: the stores to select from.
-        absent: the names of plugins that are installed and do not run.
-        fall_back: select the default of a setting whose store is not offered.
+        absent: the names of plugins that are installed and not enabled.
+        fall_back: True to select the default of a setting whose store is not offered.
     """
     selected: dict[StoreKey, SelectedStore] = {}
     problems: list[ConfigProblem] = []

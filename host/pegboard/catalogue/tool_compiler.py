@@ -1,4 +1,4 @@
-"""One definition of an author, checked and compiled into what a host can serve. It decides nothing about the others."""
+"""The compiler of tools, and helpers for all definitions."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ from pegboard.types.catalogue import Tool
 from pegboard.wire.codec import is_finite
 
 MAX_SCHEMA_BYTES = 256 * 1024
-"""The largest input or output schema that is served, as JSON."""
+"""The maximum size of an input or output schema, as JSON."""
 
 VERSION_KEY = "pegboard/version"
-"""The key of `_meta` under which clients see the version of a tool that has one of its own."""
+"""The key of `_meta` for the version of a tool that has its own."""
 
 T = TypeVar("T")
 
 
 def own_name(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str:
-    """The name that the author gave, else the function's.
+    """Return the name that the author wrote, else the function's.
 
     Raises:
-        ToolDefinitionError: there is none.
+        ToolDefinitionError: there is no valid name, or an option is invalid.
     """
     function = _innermost(definition.function)
     if isinstance(function, classmethod):
-        raise ToolDefinitionError("it is a class method that has no class yet; make a tool of `Class.method`")
+        raise ToolDefinitionError("it is a class method without its class; use `Class.method`")
     if not callable(function):
         raise ToolDefinitionError(f"{function!r} is not a function")
     name = definition.name or getattr(function, "__name__", type(function).__name__)
     if not isinstance(name, str):
-        raise ToolDefinitionError(f"its name is {name!r}, not text")
+        raise ToolDefinitionError(f"its name must be a string, not {name!r}")
     check_options(definition)
     return name
 
 
 def location_of(function: object) -> str:
-    """Where a function stands, for messages."""
+    """Return the file and line of a function, for messages."""
     if isinstance(function, type):
         return _place_of_class(function)
     function = getattr(function, "__func__", function)
@@ -66,19 +66,19 @@ def _place_of_class(cls: type) -> str:
 def compile_tool(
     definition: ToolDefinition, name: str, owner: str, version: str | None = None
 ) -> tuple[Tool, Signature, Function]:
-    """A tool as clients see it, and how its function is called.
+    """Return a tool as clients see it, its signature, and its function.
 
     Args:
         definition: the definition.
         name: its name on the wire.
-        owner: whose it is.
-        version: its owner's, which it has where it has none of its own.
+        owner: the name of its plugin.
+        version: the version of its plugin, for a tool without its own.
 
     Raises:
-        ToolDefinitionError: something about it cannot be served.
+        ToolDefinitionError: the definition cannot be served.
     """
     if complaint := check_wire_name(name):
-        raise ToolDefinitionError(f"its name on the wire, {name!r}, is no good: {complaint}")
+        raise ToolDefinitionError(f"its name on the wire, {name!r}, is invalid: {complaint}")
     description = required_description(definition)
     signature = compile_signature(
         definition.function, definition.input_schema, definition.output_schema, strict=definition.strict
@@ -126,14 +126,14 @@ def _with_version(tool: Tool, version: object) -> Tool:
 
 
 def _deprecation(definition: ToolDefinition) -> str | None:
-    """What the author says of what to use instead, by the option or by a decorator (PEP 702); None for nothing."""
+    """Return the deprecation message of the option, else of a decorator (PEP 702), else None."""
     message: object = definition.deprecated
     if message is None:
         message = getattr(_innermost(definition.function), "__deprecated__", None)
     if message is None:
         return None
     if not isinstance(message, str) or not message.strip():
-        raise ToolDefinitionError(f'its deprecated is {message!r}; say what to use instead, like "use add instead"')
+        raise ToolDefinitionError(f'its deprecated must be a message such as "use add instead", not {message!r}')
     message = " ".join(message.split())
     check_shown_text("deprecated", message, MAX_TITLE_CHARACTERS)
     return message
@@ -146,7 +146,7 @@ def _innermost(function: Any) -> Any:
 
 
 def description_of(definition: ToolDefinition | ResourceDefinition | PromptDefinition) -> str | None:
-    """What the author said about it, or the docstring; None without either."""
+    """Return the description that the author wrote, else the docstring, else None."""
     given = definition.description
     if given is not None:
         return given.strip()
@@ -161,27 +161,27 @@ def description_of(definition: ToolDefinition | ResourceDefinition | PromptDefin
 
 
 def required_description(definition: ToolDefinition | PromptDefinition) -> str:
-    """The description of what a model chooses by.
+    """Return the description, which a model needs to choose the item.
 
     Raises:
         ToolDefinitionError: there is none.
     """
     description = description_of(definition)
     if not description:
-        raise ToolDefinitionError("it has no description; write a docstring that tells a model what it does")
+        raise ToolDefinitionError("it has no description; write a docstring for the model")
     return description
 
 
 def schema_json(schema: Mapping[str, Any]) -> bytes:
-    """A schema as JSON.
+    """Return a schema as JSON.
 
     Raises:
-        ToolDefinitionError: it is too large, or holds what JSON lacks.
+        ToolDefinitionError: the schema is too large, or has values that JSON lacks.
     """
     if not is_finite((schema,)):
         named = [name for name, about in schema.get("properties", {}).items() if not is_finite((about,))]
         what = f"parameter {named[0]!r}: its" if named else "its"
-        raise ToolDefinitionError(f"{what} schema holds NaN or an infinity, which JSON lacks; leave such a bound out")
+        raise ToolDefinitionError(f"{what} schema holds NaN or an infinity, which JSON lacks; remove that bound")
     text = to_json(schema)
     if len(text) > MAX_SCHEMA_BYTES:
         raise ToolDefinitionError(f"its schema has {len(text)} bytes, the limit is {MAX_SCHEMA_BYTES}")

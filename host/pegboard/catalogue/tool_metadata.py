@@ -1,6 +1,6 @@
-"""What an author said of a tool's kind, checked, compared with its hints, and as clients see it.
+"""The checks of a tool's metadata and annotations, and their form in `_meta`.
 
-It is loaded where a tool says such things.
+This module is imported only for tools that have metadata or own annotations.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from pegboard.types.metadata import Behavior, Classification, Operation, Service
 from pegboard.wire.meta_keys import MAX_META_LEVELS, nests_within
 
 HINTS = ("read_only", "destructive", "idempotent", "open_world")
-"""What both `Behavior` and `ToolAnnotations` can say."""
+"""The hints that both `Behavior` and `ToolAnnotations` have."""
 
 MAX_DOMAIN_CHARACTERS = 64
-"""Characters of a service domain's name."""
+"""The maximum length of a service domain's name."""
 
 _DOMAIN = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*", re.ASCII)
 _OWN_ARGUMENTS = {
@@ -31,21 +31,21 @@ _OWN_ARGUMENTS = {
     "idempotentHint": "idempotent",
     "openWorldHint": "open_world",
 }
-"""The protocol's names of annotations, and the arguments of `ToolAnnotations` that give them."""
+"""The protocol's names of annotations, and the arguments of `ToolAnnotations` for them."""
 
 METADATA_KEY = "pegboard/metadata"
-"""The key of `_meta` under which clients see it."""
+"""The key of `_meta` for the metadata."""
 
 
 def with_kind(tool: Tool, metadata: object) -> Tool:
-    """A tool with all that is said of its kind, in its hints and in its `_meta`.
+    """Return a tool with its metadata in annotations and `_meta`.
 
     Args:
-        tool: with the annotations and the `_meta` that the author gave.
-        metadata: what the author gave; None for nothing.
+        tool: the tool with the author's annotations and `_meta`.
+        metadata: the author's metadata; None for none.
 
     Raises:
-        ToolDefinitionError: something of it is wrong.
+        ToolDefinitionError: the metadata or annotations are invalid.
     """
     hints = tool.annotations
     if hints is not None and hints.extra:
@@ -59,25 +59,25 @@ def with_kind(tool: Tool, metadata: object) -> Tool:
 
 
 def _checked_metadata(metadata: object) -> ToolMetadata:
-    """Metadata in plain texts, lists and dicts.
+    """Return metadata as plain strings, lists and dicts.
 
     Raises:
-        ToolDefinitionError: something of it is wrong, or contradicts the rest.
+        ToolDefinitionError: the metadata is invalid, or contradicts itself.
     """
     if not isinstance(metadata, ToolMetadata):
-        raise _wrong(f"it is {type(metadata).__name__}, not ToolMetadata")
+        raise _wrong(f"it must be ToolMetadata, not {type(metadata).__name__}")
     classification, behavior, extras, strict = metadata
     if not isinstance(strict, bool):
-        raise _wrong(f"its strict is {strict!r}, not true or false")
+        raise _wrong(f"its strict must be true or false, not {strict!r}")
     domains = None if classification is None else _checked_classification(classification)
     if behavior is not None:
         behavior = _checked_behavior(behavior)
     if extras is not None:
         if not isinstance(extras, Mapping):
-            raise _wrong(f"its extras are {extras!r}, not a dict")
+            raise _wrong(f"its extras must be a dict, not {extras!r}")
         extras = _own_json(extras, "its metadata: extras")
     if strict and behavior is not None and (complaint := _contradiction(behavior, domains)):
-        raise _wrong(f"{complaint}; mend one of them, or say strict=False where both are true")
+        raise _wrong(f"{complaint}; correct one of them, or set strict=False if both are true")
     return ToolMetadata(domains, behavior, extras, strict)
 
 
@@ -87,7 +87,7 @@ def _wrong(complaint: str) -> ToolDefinitionError:
 
 def _checked_classification(given: object) -> Classification:
     if not isinstance(given, Classification):
-        raise _wrong(f"its classification is {given!r}, not Classification")
+        raise _wrong(f"its classification must be Classification, not {given!r}")
     domains = tuple(_texts(given.service_domains, "service_domains"))
     for one in domains:
         if not _DOMAIN.fullmatch(one) or len(one) > MAX_DOMAIN_CHARACTERS:
@@ -101,23 +101,23 @@ def _checked_classification(given: object) -> Classification:
 
 def _checked_behavior(given: object) -> Behavior:
     if not isinstance(given, Behavior):
-        raise _wrong(f"its behavior is {given!r}, not Behavior")
+        raise _wrong(f"its behavior must be Behavior, not {given!r}")
     operations = tuple(_texts(given.operations, "operations"))
     for one in operations:
         if one not in set(Operation):
-            raise _wrong(f"{one!r} is no operation; there are: {', '.join(Operation)}")
+            raise _wrong(f"unknown operation {one!r}; there are: {', '.join(Operation)}")
     for name in HINTS:
         if not isinstance(getattr(given, name), bool | None):
-            raise _wrong(f"its {name} is {getattr(given, name)!r}, not true or false")
+            raise _wrong(f"its {name} must be true or false, not {getattr(given, name)!r}")
     return given._replace(operations=operations)
 
 
 def _texts(given: object, name: str) -> Iterable[str]:
     if not isinstance(given, Sequence) or isinstance(given, str):
-        raise _wrong(f"its {name} are {given!r}, not a list")
+        raise _wrong(f"its {name} must be a list, not {given!r}")
     for one in given:
         if not isinstance(one, str):
-            raise _wrong(f"{one!r} among its {name} is no text")
+            raise _wrong(f"its {name} must be strings, not {one!r}")
         yield str.__str__(one)
 
 
@@ -126,7 +126,7 @@ def _contradiction(behavior: Behavior, classification: Classification | None) ->
     if behavior.read_only and changing:
         return f"it is read_only, but its operations change something: {', '.join(changing)}"
     if behavior.read_only and Operation.OPAQUE in behavior.operations:
-        return "it is read_only, but what it does is opaque, and nobody can know"
+        return "it is read_only, but its operations are opaque"
     if behavior.destructive is False and Operation.DELETE in behavior.operations:
         return "it is not destructive, but it deletes"
     if behavior.open_world is False and classification is not None and classification.service_domains:
@@ -136,10 +136,10 @@ def _contradiction(behavior: Behavior, classification: Classification | None) ->
 
 
 def _merged_hints(annotations: ToolAnnotations | None, metadata: ToolMetadata) -> ToolAnnotations | None:
-    """The hints for clients: those given as annotations, the rest by the behavior.
+    """Return the hints for clients: the annotations, completed by the behavior.
 
     Raises:
-        ToolDefinitionError: the two contradict each other, or together make no sense.
+        ToolDefinitionError: the hints contradict each other.
     """
     behavior = metadata.behavior
     if behavior is None:
@@ -150,15 +150,15 @@ def _merged_hints(annotations: ToolAnnotations | None, metadata: ToolMetadata) -
         if own is None and other is not None:
             hints = hints._replace(**{name: other})
         elif metadata.strict and None not in (own, other) and own is not other:
-            told = f"its annotations say {name}={own} and its metadata {name}={other}"
-            raise ToolDefinitionError(f"{told}; say it once, or say strict=False in the metadata")
+            contradiction = f"its annotations say {name}={own} and its metadata {name}={other}"
+            raise ToolDefinitionError(f"{contradiction}; remove one, or set strict=False in the metadata")
     if metadata.strict:
         check_sense(hints)
     return None if hints == ToolAnnotations() else hints
 
 
 def _metadata_object(metadata: ToolMetadata) -> dict[str, Any]:
-    """As clients see it: nothing in it is null or empty."""
+    """Return the metadata for clients, without null and empty members."""
     classification, behavior, extras, _ = metadata
     found = {
         "classification": _present(classification._asdict()) if classification else {},
@@ -174,25 +174,27 @@ def _present(members: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _checked_extra(extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Annotations of the author's own.
+    """Return the author's own annotations.
 
     Raises:
-        ToolDefinitionError: they are no JSON, or the protocol's.
+        ToolDefinitionError: they are not JSON, or have a name that the protocol defines.
     """
     for key in extra:
         own = key if key in _OWN_ARGUMENTS.values() else _OWN_ARGUMENTS.get(key)
         if own is not None:
             raise ToolDefinitionError(f"its annotations: {key!r} is not for extra; write ToolAnnotations({own}=...)")
         if not str(key).strip() or not str(key).isprintable():
-            raise ToolDefinitionError(f"its annotations: {key!r} in extra is no name; write it like com.example/name")
+            raise ToolDefinitionError(
+                f"its annotations: invalid name {key!r} in extra: use one such as com.example/name"
+            )
     return _own_json(extra, "its annotations: extra")
 
 
 def _own_json(value: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """A dict of an author's that is JSON as it stands, in dicts and lists that nobody else has.
+    """Return a copy of an author's dict as plain JSON.
 
     Raises:
-        ToolDefinitionError: something of it is not JSON, or it is nested too deeply.
+        ToolDefinitionError: a value is not JSON, or nested too deeply.
     """
     if not nests_within(value, MAX_META_LEVELS):
         raise ToolDefinitionError(f"{where} is nested more than {MAX_META_LEVELS} levels deep")
@@ -204,7 +206,7 @@ def _plain_json(value: object, where: str) -> Any:
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
-                raise ToolDefinitionError(f"{where} has the key {key!r}, which is no text")
+                raise ToolDefinitionError(f"{where} must have string keys, not {key!r}")
         return {str.__str__(key): _plain_json(one, f"{where}[{key!r}]") for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [_plain_json(one, f"{where}[{place}]") for place, one in enumerate(value)]
@@ -212,4 +214,4 @@ def _plain_json(value: object, where: str) -> Any:
         return str.__str__(value)
     if value is None or isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value)):
         return value
-    raise ToolDefinitionError(f"{where} is {value!r}, for which JSON has no form")
+    raise ToolDefinitionError(f"{where} must be JSON, not {value!r}")

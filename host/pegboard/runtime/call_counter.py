@@ -1,4 +1,4 @@
-"""The calls in flight of one host: how many there are, and that all of them have ended. It runs none."""
+"""A counter of the calls in flight of one host."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from pegboard.runtime.watchdog import Watchdog
 
 
 class CallCounter:
-    """Counts calls. The event loop is watched while there are any.
+    """Counts calls in flight. The watchdog observes the event loop while there are any.
 
     Args:
-        blocked_loop_seconds: for how long the loop may be blocked before the log names what blocks it; 0 for any time.
-        dispatch: the code of the entry of all calls.
+        blocked_loop_seconds: the time after which the log names the code that blocks the loop; 0 for never.
     """
 
     def __init__(self, blocked_loop_seconds: float, dispatch: CodeType) -> None:
@@ -23,20 +22,20 @@ class CallCounter:
         self.watchdog = Watchdog(blocked_loop_seconds, lambda: self._count > 0, dispatch)
 
     def begin(self) -> None:
-        """One more."""
+        """Count a call that begins."""
         if not self._count:
             self._idle.clear()
             self.watchdog.wake()
         self._count += 1
 
     def end(self) -> None:
-        """One less."""
+        """Count a call that ends."""
         self._count -= 1
         if not self._count:
             self._idle.set()
 
     async def drain(self, grace: float) -> bool:
-        """Wait until there are none, `grace` seconds at most; whether there are none."""
+        """Wait up to `grace` seconds until no call is in flight. Return True if there is none."""
         try:
             async with asyncio.timeout(grace):
                 await self._idle.wait()

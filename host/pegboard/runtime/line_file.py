@@ -9,15 +9,15 @@ from threading import Lock
 
 
 class LineFile:
-    """Appends lines, each with one write. Only its owner can read a file that this creates (mode 0600).
+    """Appends lines to a file, each with one write. New files have mode 0600.
 
-    A file that was moved or removed, as by logrotate, is created anew. Several processes may share one file.
+    If the file is moved or removed, as by logrotate, it is created again. Several processes may share one file.
 
     Args:
-        path: the file.
+        path: the path of the file.
 
     Raises:
-        OSError: it cannot be opened.
+        OSError: the file cannot be opened.
     """
 
     def __init__(self, path: Path) -> None:
@@ -27,14 +27,14 @@ class LineFile:
         self._descriptor = self._open()
 
     def write(self, line: bytes, *, sync: bool = False) -> None:
-        """Append a line.
+        """Append a line. May be called from any thread.
 
         Args:
-            line: the line, without its end.
-            sync: wait until the disk has it (fsync).
+            line: the line without its end.
+            sync: True to wait until the disk has the line (fsync).
 
         Raises:
-            OSError: it was not written, or not as a whole; the next line begins a line of its own.
+            OSError: the line was not written, or not completely. The next line starts on a new line.
         """
         with self._lock:
             self._follow()
@@ -54,12 +54,12 @@ class LineFile:
                 self._descriptor = -1
 
     def _open(self) -> int:
-        # a pipe that nobody reads must not block
+        # a pipe without reader must not block
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
         return os.open(self._path, flags, 0o600)
 
     def _follow(self) -> None:
-        """Open the file again if its path leads to another one, or to none."""
+        """Open the file again if its path no longer leads to the open file."""
         try:
             if self._descriptor >= 0 and os.path.samestat(os.stat(self._path), os.fstat(self._descriptor)):
                 return

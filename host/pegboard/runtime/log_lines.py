@@ -1,7 +1,7 @@
-"""Log records as lines: text for people, JSON for programs. Each line names the call that its record belongs to.
+"""Formatters for log records: text for people, JSON for programs. Each line names the call of its record.
 
-A record belongs to the call that runs where it is made, or to the one that `extra={"call": call}` names. Before there
-is a call, `extra` may hold `caller` and `peer`. Its `data` holds facts about this kind of record, for programs.
+The call is the one that runs where the record is created, or the one in `extra={"call": call}`. Without a call,
+`extra` may contain `caller` and `peer`. Its `data` contains facts for programs.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from pegboard.types.callers import Caller
 from pegboard.wire.codec import encode
 
 MAX_VALUE_CHARACTERS = 200
-"""How much is shown of a request id, a caller or a peer."""
+"""The maximum length of a request id, a caller or a peer in a line."""
 
 _WITHOUT_NAME = ("operator", "anonymous")
-"""The words for callers without a name. The same word from a token stands in quotes."""
+"""The words for callers without a name. The same word from a token is quoted."""
 _PLAIN = re.compile(r"[A-Za-z0-9_.:@/|+-]+")
 
 
 class TextFormatter(ShortFormatter):
     """`2026-11-22T10:00:00.000Z INFO pegboard.calls [request_id=7 caller=alice peer=10.0.0.5]: message`."""
 
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - as logging has it
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name in logging
         """Return the first line."""
         about = {name: _told(value) for name, value in _about(record).items()}
         shown = " ".join(f"{name}={value}" for name, value in about.items())
@@ -38,8 +38,9 @@ class TextFormatter(ShortFormatter):
 
 
 class JsonFormatter(ShortFormatter):
-    """One JSON object: `time`, `level`, `logger`, `message`, and where known `request_id`, `caller`, `peer`,
-    `exception` and `data`.
+    """One JSON object with `time`, `level`, `logger` and `message`.
+
+    If known, it also has `request_id`, `caller`, `peer`, `exception` and `data`.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -47,7 +48,7 @@ class JsonFormatter(ShortFormatter):
         line = {"time": _time(record), "level": record.levelname.lower(), "logger": record.name}
         line |= {"message": record.getMessage()} | {name: _plain(value) for name, value in _about(record).items()}
         if record.exc_info or record.exc_text:
-            text = record.exc_text or self.formatException(record.exc_info)  # type: ignore[arg-type]  # one is there
+            text = record.exc_text or self.formatException(record.exc_info)  # type: ignore[arg-type]
             line["exception"] = text.removeprefix(INDENT).replace(f"\n{INDENT}", "\n")
         data = getattr(record, "data", None)
         if isinstance(data, Mapping):
@@ -56,7 +57,7 @@ class JsonFormatter(ShortFormatter):
 
 
 def caller_name(caller: Caller) -> str:
-    """Name a caller in a word, for people."""
+    """Return a short name of a caller, for people."""
     name = caller.subject or caller.client_id
     return name or ("operator" if caller.trusted else "anonymous")
 
@@ -86,7 +87,7 @@ def _told(value: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON has it, with nothing in its texts that is not seen."""
+    """Return a JSON value whose strings have only visible characters."""
     if isinstance(value, Caller):
         return _plain(caller_facts(value))
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""The methods every protocol can call, over one assembly, with the middleware already around each."""
+"""The table of methods of one assembly, with middleware around each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pegboard.wire.jsonrpc import INVALID_PARAMS
 
 
 def method_table(assembly: Assembly, lists: Lists, runtime: Runtime) -> dict[str, CallNext]:
-    """Every method by name, wrapped in the middleware that asked for it, outermost first."""
+    """Return every method by name, with its middleware, outermost first."""
     methods = _Methods(assembly, runtime)
     table: dict[str, CallNext] = {
         "tools/call": methods.call_tool,
@@ -59,7 +59,7 @@ def _heard(listener: NotificationHandler) -> CallNext:
 
 
 async def _nobody(call: Call) -> Outcome:
-    """What the protocol itself acts on, and the host has nothing to do about."""
+    """Do nothing about a notification that the protocol itself processes."""
     return MethodResult()
 
 

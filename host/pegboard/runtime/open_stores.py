@@ -1,4 +1,4 @@
-"""The stores of a host that serves: each is opened once, and closed when the host stops."""
+"""The open stores of a host. Each is opened once and closed when the host stops."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ logger = logging.getLogger("pegboard")
 
 
 class OpenStores(AbstractAsyncContextManager["OpenStores"]):
-    """The open stores of one host, which closes them when it leaves this. For the event loop's thread alone."""
+    """The open stores of one host, for the event loop's thread. Leaving this context closes them."""
 
     def __init__(self) -> None:
         self._opened: dict[StoreKey, asyncio.Future[Any]] = {}
@@ -33,7 +33,7 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
             await self.get(stores, key)
 
     async def get(self, stores: Stores, key: StoreKey) -> Any:
-        """Return a store, and open it if this is its first use.
+        """Return a store. Open it on first use.
 
         Raises:
             PluginError: no setting selects the store, or it cannot be opened.
@@ -49,7 +49,7 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
         return await asyncio.shield(opened)
 
     async def _keep(self, selected: SelectedStore, key: StoreKey, opened: asyncio.Future[Any]) -> None:
-        """Enter a store and leave it in one task, as many libraries require."""
+        """Enter and leave a store in one task, as many libraries require."""
         closing = self._closing
         contract, name = key
         title = f"the {contract.__name__} {name!r} of {selected.origin}"
@@ -65,11 +65,11 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
                 return
             self._opened.pop(key, None)
             opened.set_exception(PluginError(f"{title} cannot be opened: {redacted(describe_error(error))}"))
-            opened.exception()  # whoever waits may be cancelled at the same time
+            opened.exception()  # the waiting task may be cancelled at the same time
             logger.debug("%s cannot be opened", title, exc_info=True)
 
     async def __aexit__(self, *_: object) -> None:
-        """Leave all stores. Afterwards each can be opened anew."""
+        """Close all stores. They can be opened again afterwards."""
         self._closing.set()
         self._closing = asyncio.Event()
         self._opened.clear()
@@ -81,6 +81,6 @@ class OpenStores(AbstractAsyncContextManager["OpenStores"]):
 
 
 def _lacking(store: object, contract: type[Any]) -> list[str]:
-    """The methods of a contract that a store does not have."""
+    """Return the methods of a contract that a store does not have."""
     methods = [name for name, member in vars(contract).items() if callable(member) and not name.startswith("_")]
     return [name for name in methods if not callable(getattr(store, name, None))]

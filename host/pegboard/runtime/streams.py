@@ -1,4 +1,4 @@
-"""Serves one message stream: finds the protocol, and refuses callers who should have authenticated."""
+"""The service of one message stream: it finds the protocol and refuses callers who must authenticate."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from pegboard.types.callers import Caller
 logger = logging.getLogger("pegboard")
 
 _NOT_AUTHENTICATED = (
-    "its transport did not authenticate the caller; use a transport that asks TransportContext.authenticate and gives "
-    "the caller to TransportContext.serve"
+    "its transport did not authenticate the caller; use a transport that calls TransportContext.authenticate and "
+    "passes the caller to TransportContext.serve"
 )
 
 
 async def serve_stream(
     assembly: Assembly, host: ProtocolContext, connection: Connection, messages: AsyncIterable[bytes], caller: Caller
 ) -> int:
-    """Answer the messages of one connection until they end or the caller's token does. Then close the connection.
+    """Serve one connection until its messages end or the caller's token expires. Then close the connection.
 
     Returns:
-        The number of requests that were not answered.
+        The number of requests without response.
 
     Raises:
-        TransportError: no protocol is there to speak, or more than one.
+        TransportError: there is no protocol, or more than one.
     """
     protocols = assembly.protocols
     if len(protocols) != 1:

@@ -1,4 +1,4 @@
-"""Runs transports beside each other: what fails in one harms no other."""
+"""The supervision of transports: one that fails is started again and does not affect the others."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ from pegboard.plugin.transports import Transport, TransportContext
 
 MIN_DELAY_SECONDS = 0.5
 MAX_DELAY_SECONDS = 30.0
-"""The delay doubles up to this; a transport that ran for longer than this begins with the first delay again."""
+"""The limit of the delay, which doubles after each failure. A transport that ran longer starts with the minimum again.
+"""
 
 logger = logging.getLogger("pegboard.transports")
 
 
 _opened: ContextVar[list[bool] | None] = ContextVar("pegboard.opened", default=None)
-"""Gets an item when the transport that runs has said that its channel is open."""
+"""A list that gets an item when the transport of the current task has opened its channel."""
 
 
 def note_opened() -> None:
-    """Take note that the transport whose task calls this has opened its channel."""
+    """Record that the transport of the current task has opened its channel."""
     opened = _opened.get()
     if opened is not None:
         opened.append(True)
 
 
 async def run_all(transports: Sequence[Transport], host: TransportContext) -> None:
-    """Run transports until one of them ends of itself, then end the others.
+    """Run transports until one of them ends. Then end the others.
 
     Raises:
-        TransportError: one cannot be opened at all, or fails while it starts.
-        ConfigError, PluginError: the configuration does not let it open, or a store cannot be opened.
+        TransportError: a transport cannot be opened, or fails while it starts.
+        ConfigError, PluginError: the configuration forbids the channel, or a store cannot be opened.
     """
     tasks = [asyncio.create_task(_keep_running(transport, host), name=transport.name) for transport in transports]
     try:

@@ -44,7 +44,7 @@ class ToolAuthorization:
 
     def __init__(self, *, id: str | None = None, scopes: Sequence[str] | None = None) -> None:
         object.__setattr__(self, "id", id)
-        # one text is one scope, not its letters
+        # one string is one scope, not a sequence of letters
         object.__setattr__(self, "scopes", (scopes,) if isinstance(scopes, str) else tuple(scopes or ()))
 
     @property
