@@ -160,5 +160,5 @@ async def test_versions_and_tools_that_grow_old() -> None:
 
 
 def test_there_is_no_execution() -> None:
-    with pytest.raises(TypeError, match="the host serves no tasks"):
+    with pytest.raises(TypeError, match="the host does not support tasks"):
         Toolkit("x").tool(execution={"taskSupport": "optional"})  # type: ignore[call-overload]

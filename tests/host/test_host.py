@@ -366,5 +366,5 @@ asyncio.run(main())
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == ""
-    warning = "no tools are served: install a toolkit, or see `pegboard plugins` for what is off"
+    warning = "no tools are served: install a toolkit, or see `pegboard plugins` for disabled ones"
     assert done.stderr.splitlines() in ([], [warning])

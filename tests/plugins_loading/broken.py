@@ -117,7 +117,7 @@ IMPOSTOR = Broken(
 """A foreign plugin with a built-in's name."""
 
 SLOPPY = {
-    "tool 'undocumented'": "it has no description; write a docstring that tells a model what it does",
+    "tool 'undocumented'": "it has no description; write a docstring for the model",
     "tool 'many'": "parameter 'numbers' takes any number of arguments; declare each argument",
     "tool 'anything'": "parameter 'options' takes any number of arguments; declare each argument",
     "tool 'unannotated'": "parameter 'value' has no type annotation; add one, such as `value: str`",

@@ -133,9 +133,9 @@ async def test_contested_names_are_reported_with_each_place(second: Any) -> None
         (("plus",), "'plus' is the name of one tool: write kit.add('plus', tool)"),
         (("plus", add, subtract), "'plus' is the name of one tool"),
         (("plus", [add]), "'plus' is the name of one tool"),
-        ((add, "plus"), "'plus' is no tool: give functions, or what @tool makes of them"),
-        ((5,), "5 is no tool"),
-        (([add, 5],), "5 is no tool"),
+        ((add, "plus"), "'plus' is not a tool: pass functions or results of @tool"),
+        ((5,), "5 is not a tool"),
+        (([add, 5],), "5 is not a tool"),
     ],
 )
 def test_a_toolkit_refuses_other_objects(given: Any, message: str) -> None:
@@ -197,7 +197,7 @@ def test_a_deprecation_without_a_message_disables_the_tool(message: Any) -> None
     kit.tool(deprecated=message)(old)
     assembly = make_host(kit).load()
     assert assembly.tools == {}
-    assert f"its deprecated is {message!r}; say what to use instead" in str(assembly.problems[0])
+    assert f'its deprecated must be a message such as "use add instead", not {message!r}' in str(assembly.problems[0])
 
 
 # --- options
@@ -220,12 +220,12 @@ def test_its_options_are_those_of_a_toolkit() -> None:
         (lambda: decorator(desc="Adds."), "there is no option 'desc'; did you mean 'description'?"),
         (lambda: decorator(quite_else=1), "there is no option 'quite_else'\n"),
         (lambda: decorator(function=len), "there is no option 'function'"),
-        (lambda: decorator(execution="optional"), "there is no option 'execution': the host serves no tasks"),
-        (lambda: decorator("name"), "'name' is no function: write @tool(name=...)"),
-        (lambda: decorator.deprecated(old), 'is no message: write @tool.deprecated("use add instead")'),
-        (lambda: decorator.deprecated("use new")(len), "cannot be marked: say deprecated='use new' as an option"),
-        (lambda: decorator()(5), "5 is no function: write @tool above one"),
-        (lambda: Toolkit.tool(old), "make an object of it, kit = Toolkit(...), and write @kit.tool"),  # type: ignore[call-overload]
+        (lambda: decorator(execution="optional"), "there is no option 'execution': the host does not support tasks"),
+        (lambda: decorator("name"), "'name' is not a function: write @tool(name=...)"),
+        (lambda: decorator.deprecated(old), 'is not a message: write @tool.deprecated("use add instead")'),
+        (lambda: decorator.deprecated("use new")(len), "cannot be marked: use the option deprecated='use new'"),
+        (lambda: decorator()(5), "5 is not a function: write @tool above one"),
+        (lambda: Toolkit.tool(old), "create an object, kit = Toolkit(...), and write @kit.tool"),  # type: ignore[call-overload]
         (lambda: Toolkit("x").run(port=1), 'only HTTP has an address: kit.run("http", port=8001)'),
     ],
 )

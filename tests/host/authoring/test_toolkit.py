@@ -160,5 +160,5 @@ def test_misuse_is_noticed_where_it_is_written(use: Any, message: str) -> None:
 
 @pytest.mark.parametrize("name", ["", " ", None, 5, len])
 def test_a_toolkit_must_have_a_name(name: Any) -> None:
-    with pytest.raises(TypeError, match=r'write one: Toolkit\("files"\)'):
+    with pytest.raises(TypeError, match=r'write Toolkit\("files"\)'):
         Toolkit(name)

@@ -142,7 +142,7 @@ def test_an_order_names_each_once() -> None:
 
 
 async def test_an_order_of_plugins_that_bring_none_keeps_the_host_from_starting() -> None:
-    with pytest.raises(ConfigError, match="no plugin that runs brings 'nobody'"):
+    with pytest.raises(ConfigError, match="no enabled plugin provides 'nobody'"):
         async with hosting(token_sources=["nobody"]):
             pass
 

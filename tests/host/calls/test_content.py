@@ -266,7 +266,7 @@ def two(name: str, other: int) -> str:
         ("x://name}", {}, one_name, "its URI template cannot be served: invalid character '}'"),
         ("{name}", {}, one_name, "its URI is not absolute"),
         ("x://{id}", {}, one_name, "its URI has the variable 'id', which its function does not take"),
-        ("x://{name}", {}, two, "its function takes 'other', which is no variable of its URI"),
+        ("x://{name}", {}, two, "its function takes 'other', which is not a variable of its URI"),
         ("x://static", {}, two, "its function takes 'name', 'other', and its URI has no variables"),
         ("x://{name}", {}, lambda name: name, "parameter 'name' has no type annotation"),
         ("x://{name}", {"size": 5}, one_name, "it is a template, which has no size"),

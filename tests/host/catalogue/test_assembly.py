@@ -160,7 +160,7 @@ def test_a_route_without_an_authenticator_for_its_policy_is_not_served() -> None
     host = loaded(plugins={"first": Serving})
     assert list(host.assembly.routes["/same"]) == ["GET"]
     (message,) = problems(host)
-    assert "route 'POST /same' is for callers of the policy 'Serving'" in message
+    assert "route 'POST /same' has the policy 'Serving', which no enabled plugin authenticates" in message
 
 
 # --- invalid definitions
@@ -217,9 +217,9 @@ INVALID: list[tuple[Any, dict[str, Any], str]] = [
     (5, {"name": "five", "description": "Five."}, "5 is not a function"),
     (unbounded, {}, "infinity"),
     (too_large, {}, "the limit is 262144"),
-    (simple(), {"requires_secrets": ["A B"]}, "the secret 'A B', which is no name"),
-    (simple(), {"requires_secrets": ["../x"]}, "the secret '../x', which is no name"),
-    (simple(), {"requires_secrets": [""]}, "the secret '', which is no name"),
+    (simple(), {"requires_secrets": ["A B"]}, "invalid secret name 'A B'"),
+    (simple(), {"requires_secrets": ["../x"]}, "invalid secret name '../x'"),
+    (simple(), {"requires_secrets": [""]}, "invalid secret name ''"),
     (simple(), {"requires_secrets": ["Mcp_Key"]}, "Mcp_Key, which is kept for the host"),
     (simple(), {"enabled": raising}, "its `enabled`, which is given the settings, raised KeyError"),
     (simple(), {"enabled": leaving}, "SystemExit"),

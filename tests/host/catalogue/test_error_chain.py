@@ -114,11 +114,11 @@ async def test_a_tools_own_adapters_serve_only_that_tool(caplog: pytest.LogCaptu
 @pytest.mark.parametrize(
     ("adapters", "reason"),
     [
-        ([Broken], "its adapter Broken is a class; give an object of it"),
+        ([Broken], "its adapter Broken is a class; pass an object of it"),
         ([object()], "lacks a slug or a method from_exception"),
         (["errors_http"], "its adapter 'errors_http' lacks a slug"),
-        (Broken(), "not a list"),
-        (None, "its adapters are None, not a list"),
+        (Broken(), "its adapters must be a list"),
+        (None, "its adapters must be a list, not None"),
     ],
     ids=["class", "object", "name", "no list", "None"],
 )
@@ -130,7 +130,7 @@ async def test_an_invalid_adapter_disables_only_its_tool(adapters: Any, reason: 
 
 
 @pytest.mark.parametrize(
-    ("listed", "why"), [(["unknown"], "no plugin that runs brings 'unknown'"), (["a", "a"], '"a" is named twice')]
+    ("listed", "why"), [(["unknown"], "no enabled plugin provides 'unknown'"), (["a", "a"], '"a" is named twice')]
 )
 async def test_an_invalid_order_stops_the_start(listed: list[str], why: str) -> None:
     with pytest.raises(ConfigError, match=why):

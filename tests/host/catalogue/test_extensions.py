@@ -64,7 +64,7 @@ def messages(host: Host) -> list[str]:
 
 # --- invalid contributions
 
-OWN = "the specification's own"
+OWN = "the specification defines"
 
 
 @pytest.mark.requirement("EXT-01")
@@ -72,39 +72,39 @@ OWN = "the specification's own"
     ("one", "why"),
     [
         *((Method(name, answer), OWN) for name in ("tools/call", "ping", "logging/setLevel", "subscriptions/listen")),
-        *((Method(name, answer), "no methods to call") for name in ("rpc.discover", "notifications/jobs")),
-        *((Method(name, answer), "words of ASCII") for name in ("a b", "", "a//b")),
-        (Method(3, answer), "no text"),  # type: ignore[arg-type]
-        (Method("a/b", None), "no function"),  # type: ignore[arg-type]
-        (Method("a/b", answer, name_parameter=1), "no text"),  # type: ignore[arg-type]
-        (Method("a/b", answer, capability=("tools", "x")), "advertised by the host"),
-        (Method("a/b", answer, capability=("experimental", "x")), "advertised by the host"),
-        (Method("a/b", answer, capability=("",)), "no tuple of names"),
-        (Method("a/b", answer, capability="acme"), "no tuple of names"),  # type: ignore[arg-type]
+        *((Method(name, answer), "are reserved") for name in ("rpc.discover", "notifications/jobs")),
+        *((Method(name, answer), "ASCII words") for name in ("a b", "", "a//b")),
+        (Method(3, answer), "must be a string"),  # type: ignore[arg-type]
+        (Method("a/b", None), "must be a function"),  # type: ignore[arg-type]
+        (Method("a/b", answer, name_parameter=1), "must be a string"),  # type: ignore[arg-type]
+        (Method("a/b", answer, capability=("tools", "x")), "the host advertises"),
+        (Method("a/b", answer, capability=("experimental", "x")), "the host advertises"),
+        (Method("a/b", answer, capability=("",)), "must be a tuple of names"),
+        (Method("a/b", answer, capability="acme"), "must be a tuple of names"),  # type: ignore[arg-type]
         (Method("tasks/get", answer, capability=("tasks",)), "ends with revision 2025-11-25"),
         (Method("tasks/get", answer, capability=("tasks",), until="2026-07-28"), "ends with revision 2025-11-25"),
         (Method("a/b", answer, since="yesterday"), "revisions of the protocol"),
         (NotificationHandler("notifications/cancelled", note), OWN),
-        (NotificationHandler("jobs/seen", note), "begins with 'notifications/'"),
-        (NotificationHandler("notifications/seen", "x"), "no function"),  # type: ignore[arg-type]
+        (NotificationHandler("jobs/seen", note), "must begin with 'notifications/'"),
+        (NotificationHandler("notifications/seen", "x"), "must be a function"),  # type: ignore[arg-type]
         (Extension("jobs"), "lacks its prefix"),
         (Extension("com.acme/"), "lacks its prefix or its name"),
         (Extension("com..acme/jobs"), "labels of letters"),
         (Extension("1.acme/jobs"), "labels of letters"),
         (Extension("com.acme/jobs-"), "letters and digits"),
-        (Extension(ACME, {"x": object()}), "no JSON object"),
-        (Extension(ACME, {"x": float("nan")}), "no JSON object"),
-        (Extension(ACME, []), "no JSON object"),  # type: ignore[arg-type]
+        (Extension(ACME, {"x": object()}), "must be a JSON object"),
+        (Extension(ACME, {"x": float("nan")}), "must be a JSON object"),
+        (Extension(ACME, []), "must be a JSON object"),  # type: ignore[arg-type]
         (Extension(ACME, result_types=frozenset({"complete"})), OWN),
         (Extension(ACME, result_types=frozenset({"input_required"})), OWN),
-        (Extension(ACME, result_types="job"), "no set of names"),  # type: ignore[arg-type]
-        (Extension(ACME, describe="x"), "no function"),  # type: ignore[arg-type]
+        (Extension(ACME, result_types="job"), "must be a set of names"),  # type: ignore[arg-type]
+        (Extension(ACME, describe="x"), "must be a function"),  # type: ignore[arg-type]
         (Extension(ACME, until="2026"), "revisions of the protocol"),
         (Extension(ACME, option="face"), "there is no option 'face'; there are: ui"),
         (Extension(ACME, mime_types={"ui://": 5}), "its mime_types must map"),  # type: ignore[dict-item]
         (Topic("toolsListChanged", ACME, subscribe), OWN),
         (Topic("jobIds", ACME, None), "a function `subscribe`"),  # type: ignore[arg-type]
-        (Method("x/get", answer, ACME), "method 'x/get' belongs to 'com.acme/x', which no plugin brings"),
+        (Method("x/get", answer, ACME), "method 'x/get' belongs to 'com.acme/x', which no plugin provides"),
     ],
 )
 def test_an_invalid_contribution_is_reported_and_not_served(one: Any, why: str) -> None:
@@ -157,7 +157,7 @@ def test_neither_of_two_claimants_is_served_nor_their_extensions(first: Any, sec
 
 def test_an_extension_with_an_invalid_method_is_not_served_at_all() -> None:
     host = loaded(a=adding(Extension(ACME), Method("rpc.x", answer, ACME), Method("x/get", answer, ACME)))
-    assert any(f"extension '{ACME}' is not served, as not all of it can be" in one for one in messages(host))
+    assert any(f"extension '{ACME}' is not served, because a part of it is invalid" in one for one in messages(host))
     assert not any(host.contributed)
 
 
@@ -232,8 +232,8 @@ RESERVED = (
 @pytest.mark.parametrize(
     ("result", "why"),
     [
-        (MethodResult({}, "task"), "no extension that is on defines the result type 'task'"),
-        (MethodResult({}, "input_required"), "no extension that is on defines"),
+        (MethodResult({}, "task"), "no enabled extension defines the result type 'task'"),
+        (MethodResult({}, "input_required"), "no enabled extension defines"),
         (MethodResult({"resultType": "job"}), "not by a member resultType"),
         *((MethodResult({"_meta": {key: 1}}), "is reserved") for key in RESERVED),
         (MethodResult({"_meta": {"com..x/y": 1}}), "labels of letters"),

@@ -193,16 +193,18 @@ async def test_a_plugin_cannot_change_what_another_brought(change: Callable[[Cat
     async with make_host(Toolkit("grown"), plugins={"grown": Growing().plugin}) as host:
         before = host.assembly
         (kits,) = (one.context.catalogue for one in host.report.plugins if one.origin.kind == "toolkit")
-        with pytest.raises(ToolDefinitionError, match=r"^tool 'first' .* plugin 'grown'"):
+        with pytest.raises(ToolDefinitionError, match=r"^tool 'first' .* from plugin 'grown'"):
             change(host.catalogue)
-        with pytest.raises(ToolDefinitionError, match="brought by plugin 'grown'"):  # not by the toolkit of that name
+        with pytest.raises(ToolDefinitionError, match="from plugin 'grown'"):  # not by the toolkit of that name
             kits.remove("tools", "first")
         assert host.assembly is before
 
 
 async def test_a_contested_name_cannot_be_added() -> None:
     async with make_host(plugins={"a": Growing().plugin, "b": Growing().plugin}) as host:
-        with pytest.raises(ToolDefinitionError, match=r"tool 'first' is claimed by two others and served by neither"):
+        with pytest.raises(
+            ToolDefinitionError, match=r"tool 'first' is claimed by two other plugins, so it is not served"
+        ):
             host.catalogue.add(named("first"))
         assert await listed(host, "tools") == []
 
@@ -222,16 +224,16 @@ def untyped(x) -> str:  # type: ignore[no-untyped-def] # noqa: ANN001 - the case
 @pytest.mark.parametrize(
     ("definition", "message"),
     [
-        (named("work"), "tool 'work' is there already, brought by plugin 'program'; update replaces it"),
-        (named("fine"), "tool 'fine' is there already"),
+        (named("work"), "tool 'work' exists already, from plugin 'program'; use update to replace it"),
+        (named("fine"), "tool 'fine' exists already"),
         (undescribed, "it has no description"),
         (untyped, f"tool 'untyped' ({__file__}:{untyped.__code__.co_firstlineno}): parameter 'x' has no type"),
-        (named("no good"), "its name on the wire, 'no good', is no good"),
+        (named("no good"), "its name on the wire, 'no good', is invalid"),
         (ResourceDefinition("relative", work), "its URI is not absolute"),
-        (ResourceDefinition("x://work", work), "resource 'x://work' is there already"),
-        (PromptDefinition(work), "prompt 'work' is there already"),
+        (ResourceDefinition("x://work", work), "resource 'x://work' exists already"),
+        (PromptDefinition(work), "prompt 'work' exists already"),
         (PromptDefinition(undescribed), "it has no description"),
-        (5, "5 is neither a definition nor a function"),
+        (5, "5 must be a definition or a function"),
     ],
 )
 async def test_an_invalid_addition_raises_and_adds_nothing(definition: Any, message: str) -> None:
@@ -244,7 +246,7 @@ async def test_an_invalid_addition_raises_and_adds_nothing(definition: Any, mess
             host.catalogue.add(named("fine"), definition)
         assert message in str(caught.value)
         assert isinstance(caught.value, ToolInputSchemaError) == (definition is untyped)
-        with pytest.raises(ToolDefinitionError, match="'tool' is no kind; there are: prompts, resources, tools"):
+        with pytest.raises(ToolDefinitionError, match="unknown kind 'tool'; there are: prompts, resources, tools"):
             host.catalogue.remove("tool", "work")  # type: ignore[arg-type]
         assert host.assembly is before
     assert received == []
@@ -315,7 +317,7 @@ async def test_additions_before_the_start_are_served_from_the_start() -> None:
     definitions = work, undescribed, ResourceDefinition("x://a", work), PromptDefinition(work)
     assert host.catalogue.add(*definitions) == ("work", "undescribed", "x://a", "work")
     for change in (lambda: host.catalogue.update(named("work")), lambda: host.catalogue.remove("tools", "work")):
-        with pytest.raises(ToolDefinitionError, match="nothing is served yet"):
+        with pytest.raises(ToolDefinitionError, match="the host has not started"):
             change()
     async with host:
         assert await value(host, "work") == "done"
@@ -344,7 +346,7 @@ async def test_a_plugin_may_add_in_a_hook_and_in_its_lifespan_and_nothing_outliv
     async with host:
         starting.tool(other_work)
         assert await listed(host, "tools") == ["early", "first", "late", "starting_work"]
-        with pytest.raises(ToolDefinitionError, match="does not run in this host, or no longer"):
+        with pytest.raises(ToolDefinitionError, match="is not enabled in this host"):
             old.add(named("second"))
 
 

@@ -78,7 +78,7 @@ async def test_threads_change_the_catalogue_while_it_is_read_and_called() -> Non
             assert set(always) <= set(names)
             assert await value(host, "always3") == "always3"
         await until(lambda: len(received) == THREADS * ROUNDS * 3 + ROUNDS)
-        refused = [error for error in failures if "is there already" in str(error)]
+        refused = [error for error in failures if "exists already" in str(error)]
         assert len(refused) == len(failures) == (THREADS - 1) * ROUNDS
         added = [f"t{n}_{turn}" for n in range(THREADS) for turn in range(ROUNDS)]
         expected = sorted([*always, *added, *(f"shared_{turn}" for turn in range(ROUNDS))])

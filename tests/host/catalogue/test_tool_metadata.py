@@ -127,7 +127,7 @@ async def test_empty_metadata_is_not_shown(metadata: ToolMetadata, shown: Any) -
     [
         (ToolMetadata(behavior=Behavior(["create"], read_only=True)), "it is read_only, but its operations change"),
         (ToolMetadata(behavior=Behavior(["read", "update"], read_only=True)), "operations change something: update"),
-        (ToolMetadata(behavior=Behavior(["opaque"], read_only=True)), "it is read_only, but what it does is opaque"),
+        (ToolMetadata(behavior=Behavior(["opaque"], read_only=True)), "it is read_only, but its operations are opaque"),
         (ToolMetadata(behavior=Behavior(["delete"], destructive=False)), "it is not destructive, but it deletes"),
         (
             ToolMetadata(Classification(["email"]), Behavior(open_world=False)),
@@ -139,7 +139,7 @@ async def test_a_contradiction_disables_the_tool_unless_it_is_not_strict(metadat
     complaint = await refused(metadata=metadata)
     assert complaint.startswith("its metadata: ")
     assert told in complaint
-    assert complaint.endswith("mend one of them, or say strict=False where both are true")
+    assert complaint.endswith("correct one of them, or set strict=False if both are true")
     tool = await served(metadata=metadata._replace(strict=False))
     assert tool.metadata == metadata._replace(
         strict=False,
@@ -175,24 +175,27 @@ for _ in range(101):
 @pytest.mark.parametrize(
     ("metadata", "told"),
     [
-        ({"behavior": {}}, "it is dict, not ToolMetadata"),
-        (ToolMetadata(WRONG), "its classification is 5, not Classification"),
-        (ToolMetadata(behavior=WRONG), "its behavior is 5, not Behavior"),
-        (ToolMetadata(extras=WRONG), "its extras are 5, not a dict"),
-        (ToolMetadata(strict=WRONG), "its strict is 5, not true or false"),
-        (ToolMetadata(Classification("email")), "its service_domains are 'email', not a list"),
-        (ToolMetadata(Classification([WRONG])), "5 among its service_domains is no text"),
+        ({"behavior": {}}, "it must be ToolMetadata, not dict"),
+        (ToolMetadata(WRONG), "its classification must be Classification, not 5"),
+        (ToolMetadata(behavior=WRONG), "its behavior must be Behavior, not 5"),
+        (ToolMetadata(extras=WRONG), "its extras must be a dict, not 5"),
+        (ToolMetadata(strict=WRONG), "its strict must be true or false, not 5"),
+        (ToolMetadata(Classification("email")), "its service_domains must be a list, not 'email'"),
+        (ToolMetadata(Classification([WRONG])), "its service_domains must be strings, not 5"),
         (ToolMetadata(Classification(["Email"])), "did you mean 'email'?"),
         (ToolMetadata(Classification([""])), "the service domain '' is not in snake case of at most 64 characters"),
         (ToolMetadata(Classification(["é"])), "the service domain 'é'"),
         (ToolMetadata(Classification(["a" * 65])), "of at most 64 characters"),
-        (ToolMetadata(behavior=Behavior("read")), "its operations are 'read', not a list"),
+        (ToolMetadata(behavior=Behavior("read")), "its operations must be a list, not 'read'"),
         (ToolMetadata(behavior=Behavior(["write"])), "there are: read, create, update, delete, opaque"),
-        (ToolMetadata(behavior=Behavior(read_only=WRONG)), "its read_only is 5, not true or false"),
-        (ToolMetadata(extras={"a": {"b": [object]}}), "extras['a']['b'][0] is <class 'object'>, for which JSON has no"),
-        (ToolMetadata(extras={"when": datetime.date(2026, 1, 1)}), "extras['when'] is datetime.date(2026, 1, 1)"),
-        (ToolMetadata(extras={"a": float("nan")}), "extras['a'] is nan"),
-        (ToolMetadata(extras={"a": {WRONG: 1}}), "extras['a'] has the key 5, which is no text"),
+        (ToolMetadata(behavior=Behavior(read_only=WRONG)), "its read_only must be true or false, not 5"),
+        (ToolMetadata(extras={"a": {"b": [object]}}), "extras['a']['b'][0] must be JSON, not <class 'object'>"),
+        (
+            ToolMetadata(extras={"when": datetime.date(2026, 1, 1)}),
+            "extras['when'] must be JSON, not datetime.date(2026, 1, 1)",
+        ),
+        (ToolMetadata(extras={"a": float("nan")}), "extras['a'] must be JSON, not nan"),
+        (ToolMetadata(extras={"a": {WRONG: 1}}), "extras['a'] must have string keys, not 5"),
         (ToolMetadata(extras=CYCLE), "extras is nested more than 100 levels deep"),
         (ToolMetadata(extras=DEEP), "extras is nested more than 100 levels deep"),
     ],
@@ -221,14 +224,14 @@ async def test_annotations_and_metadata_must_agree_unless_it_is_not_strict(name:
     complaint = await refused(annotations=annotations, metadata=ToolMetadata(behavior=behavior))
     assert complaint == (
         f"its annotations say {name}=True and its metadata {name}=False; "
-        "say it once, or say strict=False in the metadata"
+        "remove one, or set strict=False in the metadata"
     )
     tool = await served(annotations=annotations, metadata=ToolMetadata(behavior=behavior, strict=False))
     assert tool.annotations == annotations
 
 
 async def test_a_read_only_tool_cannot_be_destructive() -> None:
-    sense = "it is said to be read_only and destructive; what changes nothing loses nothing"
+    sense = "it is read_only and destructive; remove one of the hints"
     assert await refused(annotations=ToolAnnotations(read_only=True, destructive=True)) == sense
     split = ToolMetadata(behavior=Behavior(destructive=True))
     assert await refused(annotations=ToolAnnotations(read_only=True), metadata=split) == sense
@@ -240,18 +243,18 @@ async def test_a_read_only_tool_cannot_be_destructive() -> None:
 @pytest.mark.parametrize(
     ("annotations", "told"),
     [
-        ({"readOnlyHint": True}, "not ToolAnnotations(read_only=..., extra={...})"),
-        (ToolAnnotations(extra=WRONG), "its annotations: extra is 5, not a dict"),
+        ({"readOnlyHint": True}, "must be ToolAnnotations(read_only=..., extra={...}), not"),
+        (ToolAnnotations(extra=WRONG), "its annotations: extra must be a dict, not 5"),
         *(
             (ToolAnnotations(extra={name: True}), f"{name!r} is not for extra; write ToolAnnotations({argument}=...)")
             for hint, argument in HINTS.items()
             for name in (hint, argument)
         ),
         (ToolAnnotations(extra={"title": "x"}), "'title' is not for extra"),
-        (ToolAnnotations(extra={"": 1}), "'' in extra is no name; write it like com.example/name"),
-        (ToolAnnotations(extra={"a\u202eb": 1}), "in extra is no name"),
-        (ToolAnnotations(extra={WRONG: 1}), "extra has the key 5, which is no text"),
-        (ToolAnnotations(extra={"a": object}), "extra['a'] is <class 'object'>, for which JSON has no form"),
+        (ToolAnnotations(extra={"": 1}), "invalid name '' in extra: use one such as com.example/name"),
+        (ToolAnnotations(extra={"a\u202eb": 1}), "in extra: use one such as"),
+        (ToolAnnotations(extra={WRONG: 1}), "extra must have string keys, not 5"),
+        (ToolAnnotations(extra={"a": object}), "extra['a'] must be JSON, not <class 'object'>"),
         (ToolAnnotations(extra=DEEP), "extra is nested more than 100 levels deep"),
     ],
 )  # fmt: skip

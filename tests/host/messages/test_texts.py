@@ -166,7 +166,7 @@ DEFINITIONS: dict[str, tuple[ToolDefinition, str]] = {
         ToolDefinition(renamed),
         "the parameters: properties has the name 'b\\u200b', which has U+200B",
     ),
-    "name of two lines": (ToolDefinition(broken_name), "'b\\nc' is no name for a parameter"),
+    "name of two lines": (ToolDefinition(broken_name), "invalid parameter name 'b\\nc'"),
     "long name": (ToolDefinition(long_name), "has 257 characters, the limit is 256"),
     "choice": (
         ToolDefinition(chosen),
@@ -175,7 +175,7 @@ DEFINITIONS: dict[str, tuple[ToolDefinition, str]] = {
     "default": (ToolDefinition(defaulting), "parameter 'a': its default has U+200B (ZERO WIDTH SPACE) at position 1"),
     "nested": (ToolDefinition(nested), "the parameters: $defs.Inner.properties.b.description has U+2066"),
     "result": (ToolDefinition(giving), "the result: properties.b.description has U+2066"),
-    "strict": (ToolDefinition(simple, strict="yes"), "its strict is 'yes', not true or false"),  # type: ignore[arg-type]
+    "strict": (ToolDefinition(simple, strict="yes"), "its strict must be true or false, not 'yes'"),  # type: ignore[arg-type]
 }
 
 

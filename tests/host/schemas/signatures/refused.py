@@ -151,7 +151,7 @@ REFUSED = [
         Kit.method,
         "parameter 'self' has no type annotation; it seems to be a method: make a tool of `object.method`",
     ),
-    Refused(vars(Kit)["of_class"], "it is a class method that has no class yet; make a tool of `Class.method`"),
+    Refused(vars(Kit)["of_class"], "it is a class method without its class; use `Class.method`"),
     Refused(Opaque, "Opaque is a class; decorate a function, or add an instance that has `__call__`"),
     Refused(iter, "its signature cannot be read; wrap it in a function"),
     Refused(5, "5 is not a function"),
@@ -200,9 +200,7 @@ REFUSED = [
         ),
     ),
     Refused(wrong_pattern, "parameter 'b': regex parse error: ( ^ error: unclosed group"),
-    Refused(
-        infinite_bound, "parameter 'b': its schema holds NaN or an infinity, which JSON lacks; leave such a bound out"
-    ),
+    Refused(infinite_bound, "parameter 'b': its schema holds NaN or an infinity, which JSON lacks; remove that bound"),
     Refused(only_for_checkers, f"parameter 'b': the annotation 'Decimal' names 'Decimal', {NOT_FOUND}"),
     Refused(unknown, f"parameter 'b': the annotation 'list[Nothing]' names 'Nothing', {NOT_FOUND}"),
     Refused(unknown_result, f"the result: the annotation 'Nothing' names 'Nothing', {NOT_FOUND}"),
