@@ -128,15 +128,10 @@ class Handler:
         body = self._received(request) if whole else await self._body(request, task)
         if isinstance(body, Response):
             return body
-        neutral = Request(
-            method=request.method,
-            path=request.path,
-            query=request.query if "?" in request.raw_path else EMPTY,
-            headers=headers,
-            body=body,
-            caller=LOCAL if connection.is_operator and self._guard.is_direct(headers) else ANONYMOUS,
-            peer=self._guard.peer(headers, request.remote),
-        )
+        query = request.query if "?" in request.raw_path else EMPTY
+        caller = LOCAL if connection.is_operator and self._guard.is_direct(headers) else ANONYMOUS
+        peer = self._guard.peer(headers, request.remote)
+        neutral = Request(request.method, request.path, query, headers, body, caller, peer)  # keywords cost more time
         if self._keeps_log:
             notes = request[REQUEST_NOTES] = {"caller": neutral.caller, "peer": neutral.peer}
             neutral = neutral._replace(notes=notes)

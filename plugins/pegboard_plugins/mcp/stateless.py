@@ -46,9 +46,7 @@ def read_client(meta: Mapping[str, Any]) -> Client:
         raise _bad(CLIENT_INFO, "must be an object with name and version")
     if LOG_LEVEL in meta and meta[LOG_LEVEL] not in LOG_LEVELS:
         raise _bad(LOG_LEVEL, "is not a log level")
-    return Client(
-        name=info.get("name", ""), version=info.get("version", ""), revision=revision, capabilities=capabilities
-    )
+    return Client(info.get("name", ""), info.get("version", ""), revision, capabilities)  # one for each request
 
 
 def require_served(client: Client) -> None:
