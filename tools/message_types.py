@@ -119,7 +119,7 @@ class Revision:
         return f'{one.name} = TypedDict(\n    "{one.name}",\n    {{\n{members}    }},\n)\n"""{one.about}"""'
 
     def _ordered(self) -> Iterator[tuple[Alias, bool]]:
-        """The aliases, each behind those that it uses; True where it uses itself, or one that comes later."""
+        """Yield each alias behind those that it uses, and True if it uses itself or a later one."""
         late = {one.name for one in self._dictionaries if not all(field.name.isidentifier() for field in one.fields)}
         left, done = dict(self._aliases), set[str]()
         while left:

@@ -23,7 +23,7 @@ MAX_REASON_BYTES = 4096
 REQUEST_NOTES = "pegboard.notes"
 """The key of a request under which its `caller` and `peer` are noted."""
 
-_TELLING = {403: "Origin", 421: "Host"}
+_DECISIVE_HEADERS = {403: "Origin", 421: "Host"}
 """The header fields that decide about a status."""
 
 
@@ -38,7 +38,7 @@ def log_refusal(request: web.BaseRequest, answer: Response, peer: str) -> None:
         return
     method, path, reason = request.method, _short(request.path), _reason(answer)
     data = {"method": method, "path": path, "status": answer.status, "reason": reason}
-    field = _TELLING.get(answer.status, "")
+    field = _DECISIVE_HEADERS.get(answer.status, "")
     if value := request.headers.get(field):
         data[field.lower()] = _short(value)
         reason += f" ({field}: {_short(value)})"

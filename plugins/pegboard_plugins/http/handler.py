@@ -26,7 +26,7 @@ _STOPPING = Response(
     headers=_CLOSE,
 )
 """A response without Retry-After: the request may have had effects."""
-_TOO_SLOW = Response(status=408, body=b"The body came too slowly.\n", content_type="text/plain", headers=_CLOSE)
+_TOO_SLOW = Response(status=408, body=b"The body arrived too slowly.\n", content_type="text/plain", headers=_CLOSE)
 _BROKEN = Response(
     status=400, body=b"The framing of the body is not valid HTTP.\n", content_type="text/plain", headers=_CLOSE
 )
@@ -52,7 +52,7 @@ MAX_LARGE_BODIES_BYTES = 512 * 1024 * 1024
 
 _PING = b": ping\n\n"
 
-_WATCHED = frozenset(("/healthz", "/readyz"))
+_HEALTH_PATHS = frozenset(("/healthz", "/readyz"))
 """The paths that are served however busy the server is."""
 
 
@@ -87,7 +87,7 @@ class Handler:
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request."""
-        if len(self._in_flight) >= self._config.max_requests and request.path not in _WATCHED:
+        if len(self._in_flight) >= self._config.max_requests and request.path not in _HEALTH_PATHS:
             return self._response(request, _BUSY)
         task = asyncio.current_task(self._loop)
         assert task is not None

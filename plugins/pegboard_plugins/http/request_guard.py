@@ -32,7 +32,7 @@ _MIRRORED = re.compile(r"mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+", re.IGNORECASE)
 _PATH = re.compile(r"[/?#].*", re.DOTALL)
 _EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate"
 _PREFLIGHT_SECONDS = "600"
-_OF_OTHERS = (
+_FORWARDING_HEADERS = (
     *(hdrs.X_FORWARDED_FOR, hdrs.X_FORWARDED_HOST, hdrs.FORWARDED, "X-Real-IP", hdrs.VIA),
     *(hdrs.ORIGIN, "Sec-Fetch-Site"),
 )
@@ -97,7 +97,7 @@ class RequestGuard:
 
     def is_direct(self, headers: Headers) -> bool:
         """Return True if the headers show no proxy and no web page, and the Host is loopback."""
-        for name in _OF_OTHERS:
+        for name in _FORWARDING_HEADERS:
             if headers.get(name) is not None:
                 return False
         return _names_loopback(headers.get(hdrs.HOST) or "")

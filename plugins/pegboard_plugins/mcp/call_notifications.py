@@ -1,4 +1,4 @@
-"""The notifications of a running call: which are sent, and in what form."""
+"""The notifications of a running call: a filter of those that its client requests, and their form."""
 
 from __future__ import annotations
 

@@ -77,11 +77,11 @@ class ChangeBroadcaster:
     def _gather(self, change: Change) -> None:
         self._gathered[change] = None
         if len(self._gathered) >= MAX_GATHERED_CHANGES:
-            self._tell()
+            self._notify()
         elif self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._tell)
+            self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._notify)
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -93,6 +93,6 @@ class ChangeBroadcaster:
         await self._host.wait_stopping()
         self._stop = None  # this task ends by itself, and must not cancel itself
         if self._gathered:
-            self._tell()
+            self._notify()
         for listener in tuple(self._listeners):
             listener.stop()

@@ -32,13 +32,13 @@ class ConnectionWriter:
         self._due: dict[MessageQueue, Callable[[], None] | None] = {}
         self._task: asyncio.Task[None] | None = None
 
-    def tell(self, queue: MessageQueue, told: Callable[[], None] | None = None) -> None:
-        """Write the messages of a queue soon, then call `told`."""
-        self._due[queue] = told
+    def write_soon(self, queue: MessageQueue, written: Callable[[], None] | None = None) -> None:
+        """Write the messages of a queue soon, then call `written`."""
+        self._due[queue] = written
         if self._task is None:
-            self._task = asyncio.create_task(self._tell())
+            self._task = asyncio.create_task(self._write())
 
-    def now(self, queue: MessageQueue) -> None:
+    def write_all(self, queue: MessageQueue) -> None:
         """Write all messages of a queue at once."""
         self._due.pop(queue, None)
         while (message := queue.pop()) is not None:
@@ -50,24 +50,24 @@ class ConnectionWriter:
         if self._task is not None:
             self._task.cancel()
 
-    async def _tell(self) -> None:
+    async def _write(self) -> None:
         try:
             while self._due:
                 await self._connection.drain()
-                self._tell_one()
+                self._write_one()
         finally:
             self._task = None
 
-    def _tell_one(self) -> None:
+    def _write_one(self) -> None:
         queue = next(iter(self._due), None)
         if queue is None:
             return
-        told = self._due.pop(queue)
+        written = self._due.pop(queue)
         if (message := queue.pop()) is not None:
-            self._due[queue] = told  # behind the others, so that no queue waits for one that is never empty
+            self._due[queue] = written  # behind the others, so that no queue waits for one that is never empty
             self._connection.send(message)
-        elif told is not None:
-            told()
+        elif written is not None:
+            written()
 
 
 class ListChangedNotifier:
@@ -76,7 +76,7 @@ class ListChangedNotifier:
     def __init__(self, session: Session, writer: ConnectionWriter) -> None:
         self._session = session
         self._queue = MessageQueue()
-        self._queue.on_message = partial(writer.tell, self._queue)
+        self._queue.on_message = partial(writer.write_soon, self._queue)
 
     def changed(self, changes: Iterable[Change]) -> None:
         """Queue notifications that the client requested. A change that still waits is not queued again."""
@@ -114,9 +114,9 @@ class ConnectionSubscriptions:
             )
         subscription = self._service.listen(request_id, params, client, self._caller)
         self._open[request_id] = subscription
-        self._writer.now(subscription.queue)
+        self._writer.write_all(subscription.queue)
         subscription.queue.on_message = partial(
-            self._writer.tell, subscription.queue, partial(self._told, subscription)
+            self._writer.write_soon, subscription.queue, partial(self._on_written, subscription)
         )
 
     def cancel(self, request_id: RequestId) -> bool:
@@ -132,10 +132,10 @@ class ConnectionSubscriptions:
         """End all subscriptions with their responses."""
         for subscription in tuple(self._open.values()):
             subscription.stop()
-            self._writer.now(subscription.queue)
-            self._told(subscription)
+            self._writer.write_all(subscription.queue)
+            self._on_written(subscription)
 
-    def _told(self, subscription: ClientSubscription) -> None:
+    def _on_written(self, subscription: ClientSubscription) -> None:
         """Remove a subscription that the server has ended, and send the cancellation that stdio requires."""
         request_id = subscription.request_id
         if subscription.queue.closed and self._open.get(request_id) is subscription:

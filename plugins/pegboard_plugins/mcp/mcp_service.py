@@ -161,9 +161,9 @@ class McpService:
         return None if error is None else (call, Failure(error))
 
     def require(self, method: str, client: Client, session: Session | None = None) -> None:
-        """Reject an unknown method, one whose capability is not advertised, and one that this client may not call.
+        """Reject an unknown method, a method without advertised capability, and a method that this client may not call.
 
-        A session may use what its handshake advertised. Other requests may use what is advertised now.
+        A session may use the capabilities of its handshake. Other requests may use the current ones.
 
         Raises:
             ProtocolError: -32601; -32021 for a method of an extension that the client does not declare.

@@ -61,7 +61,7 @@ def mirrored_arguments(schema: Mapping[str, Any]) -> tuple[MirroredArgument, ...
         mirror = _checked(one.path, one.schema)
         header = mirror.header.lower()
         if header in found:
-            raise _refused(one.path, f"{mirror.header!r} is given twice; the names of headers have no case")
+            raise _refused(one.path, f"{mirror.header!r} appears twice; names of headers are case-insensitive")
         found[header] = mirror
     return tuple(found[header] for header in sorted(found))
 
@@ -69,16 +69,16 @@ def mirrored_arguments(schema: Mapping[str, Any]) -> tuple[MirroredArgument, ...
 def _checked(path: Path, schema: Mapping[str, Any]) -> MirroredArgument:
     name = schema[HEADER_KEYWORD]
     if not path or len(path) % 2 or any(keyword != "properties" for keyword in path[::2]):
-        raise _refused(path, "it may stand only at a property that `properties` alone leads to from the root")
+        raise _refused(path, "move it to a property that only `properties` keywords lead to")
     if not isinstance(name, str) or not _TOKEN.fullmatch(name):
-        raise _refused(path, f"{name!r} cannot be part of a header's name (RFC 9110, token)")
+        raise _refused(path, f"{name!r} cannot be part of a header's name: use only token characters (RFC 9110)")
     kind = schema.get("type")
     if kind not in _TYPES:
-        found = "none of its own" if kind is None else repr(kind)
-        raise _refused(path, f"the property's type has to be one of {', '.join(_TYPES)}; it is {found}")
+        found = "missing" if kind is None else repr(kind)
+        raise _refused(path, f"the property's type must be one of {', '.join(_TYPES)}; it is {found}")
     values = [*[schema.get(bound) for bound in _BOUNDS], *schema.get("enum", ())]
     if kind == "integer" and any(isinstance(value, int | float) and abs(value) > MAX_EXACT_INTEGER for value in values):
-        raise _refused(path, "the property allows integers beyond 2^53 - 1, which are not exact everywhere")
+        raise _refused(path, "the property allows integers beyond 2^53 - 1: set minimum and maximum")
     return MirroredArgument(name, tuple(str(part) for part in path[1::2]))
 
 

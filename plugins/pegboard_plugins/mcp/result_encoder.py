@@ -236,7 +236,7 @@ class ResultEncoder:
         if isinstance(error, ProtocolError):
             return error.code, error.data
         if isinstance(error, NotFoundError):
-            legacy_resource = method in _OF_RESOURCES and not self._stateless
+            legacy_resource = method in _RESOURCE_METHODS and not self._stateless
             return RESOURCE_NOT_FOUND if legacy_resource else INVALID_PARAMS, error.data
         if isinstance(error, InsufficientScopeError):
             return INVALID_PARAMS, {"requiredScopes": list(error.scopes)}
@@ -245,7 +245,7 @@ class ResultEncoder:
         return INTERNAL_ERROR, None
 
 
-_OF_RESOURCES = ("resources/read", "resources/subscribe")
+_RESOURCE_METHODS = ("resources/read", "resources/subscribe")
 
 
 def error_detail(error: ToolkitError, error_id: str | None) -> dict[str, Any]:

@@ -84,6 +84,6 @@ class RoundTrips:
 
 
 def _bound_to(method: str, params: Mapping[str, Any], caller: Caller) -> list[Any]:
-    """Return what a retry must share with the request that it repeats: caller, method, name and arguments."""
+    """Return the parts that a retry shares with the request that it repeats: caller, method, name and arguments."""
     whose = [caller.issuer, caller.subject]
     return [whose, method, params.get("name"), params.get("uri"), params.get("arguments") or {}]

@@ -19,13 +19,13 @@ class SendQueue:
     Args:
         connection: the connection to the client.
         writer: writes queued messages.
-        passed: called when the queue is empty again.
+        on_empty: called when the queue is empty again.
     """
 
-    def __init__(self, connection: Connection, writer: ConnectionWriter, passed: Callable[[], None]) -> None:
+    def __init__(self, connection: Connection, writer: ConnectionWriter, on_empty: Callable[[], None]) -> None:
         self._connection = connection
         self._writer = writer
-        self._passed = passed
+        self._on_empty = on_empty
         self._queue: MessageQueue | None = None
 
     @property
@@ -50,7 +50,7 @@ class SendQueue:
                 self._connection.send(message)
                 return
             self._queue = MessageQueue()
-            self._queue.on_message = partial(self._writer.tell, self._queue, self._passed)
+            self._queue.on_message = partial(self._writer.write_soon, self._queue, self._on_empty)
         if keep and self._queue.empty:
             self._connection.send(message)
         else:
@@ -59,4 +59,4 @@ class SendQueue:
     def end(self) -> None:
         """Write all queued messages at once."""
         if self._queue is not None:
-            self._writer.now(self._queue)
+            self._writer.write_all(self._queue)

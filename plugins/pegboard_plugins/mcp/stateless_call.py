@@ -61,7 +61,7 @@ class StatelessCall:
         self._queue.send(message, keep=keep)
 
     async def respond(self, answer: Coroutine[Any, Any, bytes], *, streamed: bool) -> Response | EventStream:
-        """Run the call in a task of its own and return the response.
+        """Run the call in a new task and return the response.
 
         Args:
             answer: returns the encoded response.

@@ -154,7 +154,7 @@ class ClientSubscription:
         return jsonrpc_result(self.request_id, encode(result))
 
     def end(self) -> None:
-        """Stop listening, whoever ended the subscription."""
+        """Stop listening, whether the client or the server ended the subscription."""
         if self._ending is not None:
             self._ending.cancel()
         self._service.changes.remove(self)

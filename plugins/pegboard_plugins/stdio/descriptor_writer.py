@@ -39,7 +39,7 @@ class DescriptorWriter:
         return 0
 
     def close(self) -> None:
-        """Release what this writer opened or changed."""
+        """Release the resources of this writer."""
 
 
 class SocketWriter(DescriptorWriter):

@@ -51,7 +51,7 @@ class OutputLog:
         self._thread: Thread | None = None
         self._added = 0
         self._done = 0
-        self._left_out = 0
+        self._dropped = 0
         self._unsettled = False
         self._hurry = False
         self.closed = False
@@ -68,7 +68,7 @@ class OutputLog:
             if self.closed:
                 return False
             if self._added - self._done > MAX_WAITING_BYTES:
-                self._left_out += len(data)
+                self._dropped += len(data)
                 return True
             self._added += len(data) + PIECE_OVERHEAD_BYTES
             self._unsettled = True
@@ -86,7 +86,10 @@ class OutputLog:
             self._pieces.put(OutputPiece(None, names, b""))
 
     def flush(self) -> None:
-        """Wait until everything is logged. After `CLOSING_SECONDS`, log only what standard error takes at once."""
+        """Wait until everything is logged.
+
+        After `CLOSING_SECONDS`, drop the lines that standard error does not take at once.
+        """
         if self._thread is not None:
             done = Event()
             self._pieces.put(done)
@@ -111,8 +114,8 @@ class OutputLog:
                 self._log(self._lines.add(*piece))
             else:
                 self._log(self._lines.finish(piece.names))
-            if self._left_out:
-                self._tell_left_out()
+            if self._dropped:
+                self._log_dropped()
 
     def _log(self, lines: Iterable[PrintedLine]) -> None:
         for line in lines:
@@ -123,11 +126,11 @@ class OutputLog:
                 if LOG_MARK in text and sys.stderr is not None:
                     sys.stderr.write(f"{text}\n")
                 else:
-                    logger.warning("%s %s%s", _who(line.names), LOG_MARK, text)
+                    logger.warning("%s %s%s", _origin(line.names), LOG_MARK, text)
 
-    def _tell_left_out(self) -> None:
+    def _log_dropped(self) -> None:
         with self._adding:
-            size, self._left_out = self._left_out, 0
+            size, self._dropped = self._dropped, 0
         if self._has_room():
             with suppress(Exception):
                 logger.warning(
@@ -149,7 +152,7 @@ class OutputLog:
         return True
 
 
-def _who(names: tuple[str, ...]) -> str:
+def _origin(names: tuple[str, ...]) -> str:
     if not names:
         return "code outside of any call"
     return f"tool {names[0]}" if len(names) == 1 else f"one of the tools {', '.join(names)}"

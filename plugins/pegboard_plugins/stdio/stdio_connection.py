@@ -28,7 +28,7 @@ class StdioConnection:
 
     Attributes:
         finishes: True if calls in flight at the end of input are finished and their responses written.
-        ended: True if nothing is written any more. Sent messages are dropped.
+        ended: True after the end. Sent messages are dropped.
         unread: the number of queued bytes dropped at the end, because the client did not read them.
         on_room: called when there is room again, and at the end.
     """
@@ -113,7 +113,7 @@ class StdioConnection:
         self.unread = len(self._queued)
         self._queued.clear()
         self._writer.close()
-        self._tell()
+        self._notify_waiters()
 
     def _flush_turn(self) -> None:
         self._flush_due = False
@@ -143,14 +143,14 @@ class StdioConnection:
             self._loop.add_writer(self._writer.descriptor, self._write)
         if self._full and len(self._queued) <= LOW_WATER_BYTES:
             self._full = False
-            self._tell()
+            self._notify_waiters()
 
     def _stop_watching(self) -> None:
         if self._blocked:
             self._blocked = False
             self._loop.remove_writer(self._writer.descriptor)
 
-    def _tell(self) -> None:
+    def _notify_waiters(self) -> None:
         if self.on_room is not None:
             self.on_room()
         waiters, self._waiters = self._waiters, []

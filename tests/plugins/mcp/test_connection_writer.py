@@ -62,7 +62,7 @@ async def test_a_queue_that_is_never_empty_holds_up_no_other() -> None:
     for _ in range(5):
         queue.send(b"note", keep=False)
     changes.send(b"changed", key="tools")
-    writer.tell(changes)
+    writer.write_soon(changes)
     assert await line.take(2) == [b"note", b"changed"]
 
 

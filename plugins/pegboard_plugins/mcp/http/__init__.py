@@ -1,1 +1,1 @@
-"""Sessions over Streamable HTTP: who they are, their calls, their streams, and what is kept of both."""
+"""Sessions over Streamable HTTP: their requests, calls, streams and stores."""

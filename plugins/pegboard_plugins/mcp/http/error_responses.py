@@ -46,11 +46,11 @@ def response_head(call: Call, outcome: Outcome) -> Response:
     of = call.params.get("name") or call.params.get("uri")
     facts = {"method": call.method, "of": of, "needs": " ".join(outcome.error.scopes)}
     _AUDIT.refused("a call for lack of scopes", call.caller, facts, logging.INFO)
-    refused = BearerScheme().insufficient(_to_ask_for(call, outcome.error), outcome.error.message)
+    refused = BearerScheme().insufficient(_challenge_scopes(call, outcome.error), outcome.error.message)
     return Response(403, headers=refused.headers)
 
 
-def _to_ask_for(call: Call, error: InsufficientScopeError) -> Sequence[str]:
+def _challenge_scopes(call: Call, error: InsufficientScopeError) -> Sequence[str]:
     """Return the scopes of a challenge. Clients of earlier revisions request only these, so add the scopes that they
     have.
 

@@ -242,11 +242,11 @@ class HttpSessions:
             if record is None:
                 return None
             if record.caller != caller.identity:
-                _tell(session_id, record.caller, caller, peer)
+                _log_foreign_session(session_id, record.caller, caller, peer)
                 return None
             return self._hold(record, changes)
         if live.caller != caller.identity:
-            _tell(session_id, live.caller, caller, peer)
+            _log_foreign_session(session_id, live.caller, caller, peer)
             return None
         live.held += 1
         return live
@@ -305,7 +305,7 @@ class HttpSessions:
             self.run(self.settle(session))
 
     def run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run work for a session in a task of its own."""
+        """Run work for a session in a new task."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -329,7 +329,7 @@ def _peer_of_anonymous(caller: Caller, peer: str) -> str:
     return "" if caller.is_known else peer
 
 
-def _tell(session_id: str, owner: Caller, caller: Caller, peer: str) -> None:
+def _log_foreign_session(session_id: str, owner: Caller, caller: Caller, peer: str) -> None:
     """Log the caller that used the session of another caller."""
     whose = {"owner": owner.subject, "issuer_of_owner": owner.issuer}
     _AUDIT.refused("a session of another caller", caller, {**whose, "peer": peer, "session": fingerprint(session_id)})

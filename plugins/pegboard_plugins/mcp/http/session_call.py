@@ -75,7 +75,7 @@ class SessionCall:
         self._queue.send(message, keep=keep)
 
     def start(self, answer: Coroutine[Any, Any, bytes]) -> None:
-        """Run the call in a task of its own. `answer` returns the encoded response."""
+        """Run the call in a new task. `answer` returns the encoded response."""
         self._session.running[self.request_id] = self
         self._task = asyncio.create_task(self._run(answer))
 
