@@ -39,7 +39,7 @@ def test_wire_names_in_both_styles(toolkit: str, tool: str, snake: str, pascal: 
     assert wire_name(toolkit, tool, "pascal") == pascal
 
 
-def test_a_name_without_prefix_goes_out_exactly_as_it_is() -> None:
+def test_a_name_without_prefix_is_unchanged() -> None:
     assert wire_name("", "get-Weather_now", "pascal", prefix=False) == "get-Weather_now"
 
 
@@ -85,21 +85,18 @@ def test_patterns_of_other_tools_do_not_match(pattern: str) -> None:
     assert not Patterns([pattern]).match(spellings("github", "delete_repo"))
 
 
-def test_a_glob_for_one_toolkit_leaves_its_namesakes_alone() -> None:
+def test_a_glob_for_one_toolkit_does_not_match_others() -> None:
     assert Patterns(["files_*"]).match(spellings("files", "read"))
     assert not Patterns(["files_*", "Files.*"]).match(spellings("filesystem", "read"))
     assert not Patterns(["Files::*"]).match(spellings("files_extra", "read"))
 
 
-@pytest.mark.parametrize("pattern", ["my_kit.add", "MyKit.Add", "mykit_add", "my-kit::add", "MYKIT.ADD", "My_Kit_Add"])
-@pytest.mark.parametrize("toolkit", ["my_kit", "my-kit", "MyKit"])
-def test_the_toolkits_own_spelling_does_not_matter(toolkit: str, pattern: str) -> None:
-    assert Patterns([pattern]).match(spellings(toolkit, "add"))
-
-
-@pytest.mark.parametrize("pattern", ["getWeather", "get_weather", "GETWEATHER", "get-weather", "get*"])
-def test_a_tool_without_prefix_is_found_by_its_own_name(pattern: str) -> None:
-    assert Patterns([pattern]).match(spellings("", "getWeather"))
+def test_toolkits_are_matched_in_any_spelling_and_tools_without_prefix_by_their_names() -> None:
+    for pattern in ("my_kit.add", "MyKit.Add", "mykit_add", "my-kit::add", "MYKIT.ADD", "My_Kit_Add"):
+        for toolkit in ("my_kit", "my-kit", "MyKit"):
+            assert Patterns([pattern]).match(spellings(toolkit, "add"))
+    for pattern in ("getWeather", "get_weather", "GETWEATHER", "get-weather", "get*"):
+        assert Patterns([pattern]).match(spellings("", "getWeather"))
 
 
 _NAME = st.from_regex(r"[a-z][a-z0-9]{0,6}(_[a-z0-9]{1,6}){0,3}", fullmatch=True)
@@ -195,7 +192,7 @@ def work() -> str:
     return ""
 
 
-async def test_a_tool_has_its_own_version_or_that_of_its_toolkit() -> None:
+async def test_a_tool_has_its_own_version_or_the_version_of_its_toolkit() -> None:
     kit, other = Toolkit("x", version="v1.2"), Toolkit("y")
     kit.tool(work)
     kit.tool(name="own", version="3")(work)
@@ -210,7 +207,7 @@ async def test_a_tool_has_its_own_version_or_that_of_its_toolkit() -> None:
     }
 
 
-async def test_a_wrong_version_costs_the_tool() -> None:
+async def test_an_invalid_version_disables_the_tool() -> None:
     kit = Toolkit("x")
     kit.tool(version="newest")(work)
     kit.tool(name="sound")(work)
@@ -221,6 +218,6 @@ async def test_a_wrong_version_costs_the_tool() -> None:
     assert f"{line}: its version: 'newest' is not a version; write it like 1.2.3" in str(problem)
 
 
-async def test_a_wrong_version_costs_the_toolkit() -> None:
+async def test_an_invalid_version_disables_the_toolkit() -> None:
     with pytest.raises(PluginError, match=r"toolkit 'x'.*its version: 'latest' is not a version"):
         await make_host(Toolkit("x", version="latest")).start()

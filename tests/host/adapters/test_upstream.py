@@ -1,4 +1,4 @@
-"""What error adapters share: errors for answers, for none, and for requests that were never sent."""
+"""Errors for error responses, missing responses and requests that were not sent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def answered(status: int, headers: dict[str, str] | None = None, **more: Any) ->
     return ACME.answered(ValueError("canary"), status, headers or {}, **more)
 
 
-def test_an_answer_says_what_and_where_and_nothing_that_is_not_ours() -> None:
+def test_an_error_response_names_status_and_place_without_secrets() -> None:
     error = answered(
         404, {"X": "canary"}, code="item_not_found", method="GET", url=URL, extra={"more": 1, "less": None}
     )
@@ -57,7 +57,7 @@ def test_an_answer_says_what_and_where_and_nothing_that_is_not_ours() -> None:
         (200, {"Retry-After": "5"}, {"limited": True}, 5000),
     ],
 )
-def test_a_service_that_limits_its_callers(status: int, headers: Any, more: Any, wait: int) -> None:
+def test_a_rate_limit_has_a_delay(status: int, headers: Any, more: Any, wait: int) -> None:
     error = answered(status, headers, **more)
     assert type(error) is UpstreamRateLimitError
     assert error.retry_after_ms == wait
@@ -76,7 +76,7 @@ def test_a_service_that_limits_its_callers(status: int, headers: Any, more: Any,
         (404, {"Retry-After": "5"}, {}, None),
     ],
 )
-def test_other_answers_name_a_time_only_where_the_service_does(
+def test_other_responses_have_a_delay_only_if_the_service_requests_one(
     status: int, headers: Any, more: Any, wait: int | None
 ) -> None:
     error = answered(status, headers, **more)
@@ -85,20 +85,19 @@ def test_other_answers_name_a_time_only_where_the_service_does(
     assert error.message.endswith("Try again in 5 seconds.") is (wait is not None)
 
 
-def test_a_message_of_ones_own_and_a_status_without_a_name() -> None:
+def test_a_message_may_be_given_and_a_url_is_reduced_to_host_and_path() -> None:
     assert answered(400, message="It is too large.").message == "It is too large."
     assert answered(429, message="Too fast.").message == "Too fast. Try again in 1 second."
     assert answered(599).message == "Acme answered with an error: 599."
-
-
-@pytest.mark.parametrize("url", ["http://[::1]:80/x?canary", "//host/x", "http://[broken", "http://h:port/", ""])
-def test_of_a_url_only_host_and_path_are_told(url: str) -> None:
-    told = {"http://[::1]:80/x?canary": "[::1]:80/x", "//host/x": "host/x"}
-    assert answered(400, url=url).extra.get("endpoint") == told.get(url)
+    endpoints = {"http://[::1]:80/x?canary": "[::1]:80/x", "//host/x": "host/x", "http://[broken": None, "": None}
+    assert {url: answered(400, url=url).extra.get("endpoint") for url in (*endpoints, "http://h:port/")} == {
+        **endpoints,
+        "http://h:port/": None,
+    }
 
 
 def wrapped(cause: BaseException) -> Exception:
-    """As clients wrap: one as a cause, one as an argument."""
+    """Wrap an exception as client libraries do: as a cause and as an argument."""
     inner = ExpatError("canary")
     inner.__cause__ = cause
     return ValueError("canary", inner)
@@ -114,44 +113,36 @@ def wrapped(cause: BaseException) -> Exception:
     ],
     ids=repr,
 )
-def test_no_answer(cause: BaseException, kind: ErrorKind, can_retry: bool, message: str) -> None:
+def test_a_missing_response(cause: BaseException, kind: ErrorKind, can_retry: bool, message: str) -> None:
     error = ACME.unanswered(wrapped(cause), url=URL)
     assert (error.kind, error.can_retry, error.message) == (kind, can_retry, message)
     assert error.extra == {"service": "acme", "endpoint": "acme.example:8443/v1/it", "error_type": "ValueError"}
 
 
-def test_what_wraps_itself_comes_to_an_end() -> None:
+def test_a_missing_response_of_a_known_kind_or_of_an_error_that_causes_itself() -> None:
     error = ValueError()
     error.__cause__ = error
     assert ACME.unanswered(error).kind == UNREACHABLE
-
-
-def test_no_answer_of_a_kind_that_is_known() -> None:
     kind = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED
-    error = Upstream("acme").unanswered(ValueError("canary"), kind=kind, can_retry=False)
-    assert (error.kind, error.can_retry, error.message) == (kind, False, "The request to the service failed.")
+    known = Upstream("acme").unanswered(ValueError("canary"), kind=kind, can_retry=False)
+    assert (known.kind, known.can_retry, known.message) == (kind, False, "The request to the service failed.")
 
 
-def test_a_request_that_was_never_sent() -> None:
+def test_a_request_that_was_not_sent() -> None:
     error = Upstream("acme").unsent(ValueError("canary"), method="PUT", url=URL)
     assert type(error) is FatalToolError
     assert error.message == "The request that the tool made to the service cannot be sent."
     assert error.developer_message == "builtins.ValueError PUT acme.example:8443/v1/it"
 
 
-@pytest.mark.parametrize("word", ["channel_not_found", "RESOURCE_EXHAUSTED", "itemNotFound", "access-denied", "a.b"])
-def test_a_word_of_a_services_vocabulary(word: str) -> None:
-    assert error_code(word) == word
+def test_an_error_code_is_one_word() -> None:
+    for word in ("channel_not_found", "RESOURCE_EXHAUSTED", "itemNotFound", "access-denied", "a.b"):
+        assert error_code(word) == word
+    for value in ("", "two words", "xoxb-5d0c", "_a", "a__b", "a@b.c", "é", "a\n", "a" * 65, 404, None):
+        assert error_code(value) is None
 
 
-@pytest.mark.parametrize(
-    "value", ["", "two words", "xoxb-5d0c", "_a", "a__b", "a@b.c", "é", "a\n", "a" * 65, 404, None]
-)
-def test_what_is_no_such_word(value: object) -> None:
-    assert error_code(value) is None
-
-
-def test_classes_are_looked_up_where_they_are_imported() -> None:
+def test_classes_are_found_only_in_imported_modules() -> None:
     assert instance_of(ExpatError(), "xml.parsers.expat", "Nothing", "ExpatError")
     assert not instance_of(ExpatError(), "xml.parsers.expat", "errors")
     assert not instance_of(ExpatError(), "no.such.module", "ExpatError")

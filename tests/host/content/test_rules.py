@@ -1,4 +1,4 @@
-"""Content is checked before it is sent: what the specification does not know is refused, with what there is."""
+"""Content is checked before it is sent. Messages name the member and the problem."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pegboard.content.rules import ContentError, check_icons, checked
 from pegboard.errors import ToolOutputError
 
 ANY: Any = None
-"""Stands in for values of every type in records that declare one."""
+"""A value of a wrong type that type checkers accept."""
 
 
 def link(**fields: Any) -> ResourceLink:

@@ -1,4 +1,4 @@
-"""The taxonomy of errors."""
+"""The error classes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from pegboard.toolkit import Toolkit
 from tests.host.hosting import make_host
 
 CLASSES = {name: one for name, one in vars(errors).items() if inspect.isclass(one) and issubclass(one, BaseException)}
-"""By every name they have, aliases included."""
+"""All error classes by name, aliases included."""
 
 
 def drawn_tree(text: str) -> dict[str, str | None]:

@@ -1,4 +1,4 @@
-"""A very long traceback, chain or group is shortened before it is formatted."""
+"""Very long tracebacks, chains and groups are shortened before they are formatted."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def raised(function: Callable[[], None]) -> BaseException:
 
 
 @pytest.mark.parametrize("function", [deep, chained, grouped], ids=lambda one: one.__name__)
-def test_what_is_long_is_shortened_wherever_it_is_shown(function: Callable[[], None]) -> None:
+def test_a_long_traceback_is_shortened_in_payloads_and_logs(function: Callable[[], None]) -> None:
     error = raised(function)
     toolkit_error = FatalToolError("It failed.")
     toolkit_error.__cause__ = error
@@ -74,7 +74,7 @@ def test_what_is_long_is_shortened_wherever_it_is_shown(function: Callable[[], N
         assert len(text) < 20_000
 
 
-def test_what_is_not_long_is_shown_as_python_shows_it() -> None:
+def test_a_short_traceback_has_the_format_of_python() -> None:
     def causes() -> None:
         try:
             raise IndexError(0)

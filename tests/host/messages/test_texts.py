@@ -1,4 +1,4 @@
-"""What clients are shown holds nothing that people do not see; what writing needs is taken."""
+"""Invisible characters in strings for clients are rejected, except where a script needs them."""
 
 from __future__ import annotations
 

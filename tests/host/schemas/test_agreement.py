@@ -1,4 +1,4 @@
-"""What the schema says and what the validator does are the same, for every plain type and value."""
+"""Schema and validator agree for every plain type and value."""
 
 from __future__ import annotations
 
@@ -43,27 +43,27 @@ VALUES = st.recursive(
 
 
 def verdicts(annotation: Any, value: Any, *, strict: bool) -> tuple[bool, bool]:
-    """Whether the schema takes a value, and whether the validator does."""
+    """Return whether the schema and whether the validator accept a value."""
 
     def function(a: Any) -> None: ...
 
     function.__annotations__["a"] = annotation
     signature = compile_signature(function, strict=strict)
-    says = Draft202012Validator(signature.input_schema).is_valid({"a": value})
+    in_schema = Draft202012Validator(signature.input_schema).is_valid({"a": value})
     try:
         signature.bind({"a": value})
     except ToolInputError:
-        return says, False
-    return says, True
+        return in_schema, False
+    return in_schema, True
 
 
 @given(TYPES, VALUES)
-def test_strictly_they_are_the_same(annotation: Any, value: Any) -> None:
-    says, does = verdicts(annotation, value, strict=True)
-    assert says == does
+def test_a_strict_validator_accepts_the_same_values_as_the_schema(annotation: Any, value: Any) -> None:
+    in_schema, in_validator = verdicts(annotation, value, strict=True)
+    assert in_schema == in_validator
 
 
 @given(TYPES, VALUES)
-def test_what_the_schema_takes_is_taken(annotation: Any, value: Any) -> None:
-    says, does = verdicts(annotation, value, strict=False)
-    assert does or not says
+def test_the_validator_accepts_every_value_that_the_schema_accepts(annotation: Any, value: Any) -> None:
+    in_schema, in_validator = verdicts(annotation, value, strict=False)
+    assert in_validator or not in_schema

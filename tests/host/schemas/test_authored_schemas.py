@@ -1,4 +1,4 @@
-"""Functions whose author wrote the schemas: how they take arguments, and what becomes of their results."""
+"""Functions whose author wrote the schemas: arguments and results."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def generator(**arguments: Any) -> Any:
         (generator, "generator"),
     ],
 )
-def test_functions_that_do_not_fit_their_schema(function: Callable[..., Any], complaint: str) -> None:
+def test_functions_that_do_not_fit_their_schema_are_rejected(function: Callable[..., Any], complaint: str) -> None:
     with pytest.raises(ToolDefinitionError, match=complaint):
         signature(function)
 
@@ -211,7 +211,7 @@ def test_any_value_may_be_a_result_and_models_are_sent_by_their_aliases() -> Non
     assert signature(named, None, WHEN).result(Aliased(day=DAY)) == {"when": "2026-07-28"}
 
 
-def test_types_and_schemas_go_together() -> None:
+def test_types_and_schemas_can_be_combined() -> None:
     found = signature(named, None, {"type": "integer"})
     assert found.bind({"a": "1"}) == {"a": 1, "b": "default"}  # by the types
 

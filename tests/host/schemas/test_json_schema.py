@@ -1,4 +1,4 @@
-"""JSON Schemas of authors: which are taken, which refused and why, and what they say of values."""
+"""JSON Schemas by authors: accepted and rejected schemas, and the messages about values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TREE: dict[str, Any] = {
     },
     "$ref": "#/$defs/node",
 }
-"""It comes back to itself in two ways, so that errors double with each level."""
+"""A schema that refers to itself in two ways, so that errors double with each level."""
 
 
 def compiled(schema: Any) -> JsonSchema:
@@ -45,13 +45,13 @@ def nested(levels: int) -> dict[str, Any]:
 
 
 def doubled(levels: int) -> dict[str, Any]:
-    """A schema whose forms have two forms, and so on."""
+    """Return a schema whose forms have two forms, and so on."""
     defs: dict[str, Any] = {f"d{at}": {"allOf": [{"$ref": f"#/$defs/d{at + 1}"}] * 2} for at in range(levels)}
     return {"$defs": defs | {f"d{levels}": {"type": "object"}}, "$ref": "#/$defs/d0"}
 
 
 def lines(schema: dict[str, Any], value: Any) -> list[str]:
-    """What is wrong with a value, as `where what`, sorted."""
+    """Return the problems of a value as lines, sorted."""
     return sorted(f"{'.'.join(map(str, path))} {text}".strip() for path, text in compiled(schema).problems(value))
 
 
@@ -123,7 +123,7 @@ def test_the_dialect_decides_what_keywords_mean() -> None:
         ({"properties": {1: {}}}, "whose name is not a string"),
     ],
 )
-def test_a_schema_that_is_not_sound(schema: Any, complaint: str) -> None:
+def test_invalid_schemas_are_rejected(schema: Any, complaint: str) -> None:
     with pytest.raises(ToolInputSchemaError, match=f"^its input schema: .*{complaint}"):
         compiled(schema)
 
@@ -218,7 +218,7 @@ def test_the_size_of_a_schema_is_limited() -> None:
         ({"$id": "https://example.com/a", "$defs": {"b": {"$id": "#n"}}, "items": {"$ref": "#n"}}, 3, 0),
     ],
 )
-def test_the_measure_of_work(schema: dict[str, Any], visits: int, returns: int) -> None:
+def test_the_work_of_a_schema(schema: dict[str, Any], visits: int, returns: int) -> None:
     assert effort(schema) == (visits, returns)
 
 
@@ -277,7 +277,7 @@ def test_expressions_that_are_rejected(pattern: str, complaint: str) -> None:
     "pattern", ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(.*)*x", "^([a-z]+)*$", "(a?){60}a{60}", "^(.*?,){11}P"]
 )
 def test_every_expression_takes_linear_time(pattern: str) -> None:
-    """Engines that go back take more than ages for these; the limit of the test is what would end them."""
+    """A backtracking engine would exceed the time limit of the test."""
     assert compiled({"pattern": pattern}).problems("a" * 50_000 + "!") != [] or pattern.startswith("(a?)")
 
 

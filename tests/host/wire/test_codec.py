@@ -151,7 +151,7 @@ OBJECTS = st.recursive(
 
 
 def written(value: Any, space: str) -> str:
-    """JSON in which lists of pairs are objects."""
+    """Return JSON in which lists of pairs are objects."""
     if isinstance(value, list) and all(isinstance(item, tuple) for item in value):
         members = ",".join(f"{json.dumps(name)}{space}:{written(item, space)}" for name, item in value)
         return f"{{{members}}}"
@@ -168,7 +168,7 @@ def repeats(value: Any) -> bool:
 
 
 @given(OBJECTS, st.sampled_from(["", " ", "\n\t"]))
-def test_repeated_members_of_params_are_found_however_deep(value: Any, space: str) -> None:
+def test_repeated_members_of_params_are_found_at_any_depth(value: Any, space: str) -> None:
     message, repeated = decode_message(f'{{"id":1,"params":{written(value, space)}}}'.encode())
     assert (message["params"] is REPEATED_MEMBERS, repeated) == (repeats(value), False)
 
@@ -226,7 +226,7 @@ def test_the_json_of_common_values(value: Any, written: str) -> None:
 
 
 class Opaque:
-    """JSON has no form for it."""
+    """An object that JSON cannot express."""
 
 
 def loop() -> list[Any]:

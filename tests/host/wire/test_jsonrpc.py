@@ -19,11 +19,11 @@ def test_an_error_names_its_request_or_null() -> None:
     }  # fmt: skip
 
 
-def test_an_error_with_half_a_character_is_still_an_answer() -> None:
+def test_an_error_with_a_lone_surrogate_is_sent() -> None:
     assert json.loads(jsonrpc_error(1, "half \ud83d", 7))["error"]["message"] == "half \ufffd"
 
 
-def test_a_result_is_put_around_json_that_is_there_already() -> None:
+def test_a_response_contains_a_result_that_is_already_json() -> None:
     assert jsonrpc_result(7, b'{"a":1}') == b'{"jsonrpc":"2.0","id":7,"result":{"a":1}}'
     assert json.loads(jsonrpc_result('"\n', b"{}")) == {"jsonrpc": "2.0", "id": '"\n', "result": {}}
 

@@ -1,4 +1,4 @@
-"""Signatures of containers, of containers too."""
+"""Signatures of containers, nested ones included."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signatures by their form: names, defaults, kinds of parameters, and everything that can be called."""
+"""Signatures by their form: names, defaults, kinds of parameters, and callables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signatures in the syntax of Python 3.12 and later, as text; there are none on earlier ones."""
+"""Signatures in the syntax of Python 3.12 and later, as strings. Earlier versions have none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signatures of objects: typed dicts, tuples with names, dataclasses and models, which arrive as what they are."""
+"""Signatures of objects: typed dicts, named tuples, dataclasses and models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients see of each signature: its schemas, and the outcome of each call."""
+"""The schemas of each signature and the outcome of each call, as clients see them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Verdict = Literal["takes", "refuses", "bends", "insists"]
 
 
 def cases() -> dict[str, Case]:
-    """Every case by its name; a name that comes again gets a number."""
+    """Return every case by its name. Repeated names get a number."""
     seen: Counter[str] = Counter()
     found = {}
     for module in (scalars, containers, special, objects, forms, results, newer):
@@ -30,7 +30,7 @@ def cases() -> dict[str, Case]:
 
 
 async def observe(case: Case) -> dict[str, Any]:
-    """Serve a signature, call it, and hold each outcome against an independent validator.
+    """Serve a signature, call it, and compare each outcome with an independent validator.
 
     The verdict of a call compares the host with the schema: both take or refuse the arguments, or the host bends (it
     converts what the schema refuses) or insists (it refuses what no schema can express).

@@ -10,7 +10,7 @@ from tests.host.schemas.signatures.observed import RECORDED, cases, observe
 
 
 def written(seen: dict[str, dict[str, Any]]) -> str:
-    """One line for each schema and for each call, so that a diff shows what changed."""
+    """Return JSON with one line for each schema and each call, so that diffs are readable."""
     blocks = []
     for name, one in seen.items():
         calls = "".join(f"\n   {json.dumps(call)}," for call in one["calls"]).rstrip(",")

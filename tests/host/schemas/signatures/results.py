@@ -1,4 +1,4 @@
-"""Signatures of results: what is promised of them, and what is sent."""
+"""Signatures of results: their schemas, and the values that are sent."""
 
 from __future__ import annotations
 

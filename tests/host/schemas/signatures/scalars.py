@@ -1,4 +1,4 @@
-"""Signatures of scalars: numbers, text, choices, and what limits them."""
+"""Signatures of scalars: numbers, strings, choices and limits."""
 
 from __future__ import annotations
 

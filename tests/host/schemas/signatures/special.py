@@ -1,4 +1,4 @@
-"""Signatures of types that JSON writes as text."""
+"""Signatures of types that are strings in JSON."""
 
 from __future__ import annotations
 

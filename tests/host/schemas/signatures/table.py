@@ -1,6 +1,6 @@
-"""The table of signatures: a tool's function, and the calls that are made to it.
+"""The table of signatures: functions of tools, and calls of them.
 
-`signatures.json` holds what comes of them. `record.py` writes that file; read its diff before you commit it.
+`signatures.json` records the outcomes. `record.py` writes that file; read its diff before you commit it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 NONE: Any = object()
-"""In place of a value: the parameter is left out."""
+"""A placeholder for a missing argument."""
 
 
 class Case(NamedTuple):
@@ -53,7 +53,7 @@ def gives(annotation: Any, returned: Any, *, name: str = "", **options: Any) -> 
 
 
 def signature(function: Callable[..., Any], *calls: dict[str, Any], name: str = "", **options: Any) -> Case:
-    """Take a function as it was written."""
+    """Return the case of a function."""
     name = name or getattr(function, "__name__", type(function).__name__)
     return Case(name, function, calls, {"description": "Do it.", **options})
 
