@@ -1,7 +1,7 @@
 """The errors of jsonschema-rs as lines for a model.
 
-This module does not import jsonschema-rs. Of the value, messages repeat only the names of its members. What the schema
-allows is not secret.
+This module does not import jsonschema-rs. Of the value, messages repeat only the names of its members. They may repeat
+values of the schema, which is public.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """JSON Schemas by authors, checked and compiled once.
 
-The dialects are 2020-12 and draft-07. Nothing is retrieved: a reference must lead into the schema or to a dialect.
+The dialects are 2020-12 and draft-07. A reference must lead into the schema or to a dialect; no document is retrieved.
 Regular expressions run in linear time, so look-around and backreferences are not supported. `format` is an annotation,
 as in 2020-12. jsonschema-rs is imported with the first schema.
 """
@@ -73,8 +73,8 @@ class JsonSchema:
         return int(values * self._effort.visits * max(1, self._effort.returns) ** depth)
 
 
-def compile_schema(schema: Any, what: str, refusal: type[ToolDefinitionError]) -> JsonSchema:
-    """Check and compile a schema, called `what` in messages.
+def compile_schema(schema: Any, title: str, refusal: type[ToolDefinitionError]) -> JsonSchema:
+    """Check and compile a schema, called `title` in messages.
 
     Raises:
         ToolDefinitionError: the schema is invalid or exceeds a limit. The type is `refusal`.
@@ -82,7 +82,7 @@ def compile_schema(schema: Any, what: str, refusal: type[ToolDefinitionError]) -
     try:
         return _compiled(_plain(schema, 0, [0]))
     except _RefusedError as error:
-        raise refusal(f"{what}: {error}") from None
+        raise refusal(f"{title}: {error}") from None
 
 
 class _RefusedError(Exception):
