@@ -134,14 +134,14 @@ def parts(parameters: Iterable[inspect.Parameter], hints: Mapping[str, Any], *, 
         annotation = hints.get(parameter.name, parameter.annotation)
         if is_context(annotation):
             if context is not None:
-                raise ToolInputSchemaError(f"parameters {context!r} and {parameter.name!r} both take the Context")
+                raise ToolInputSchemaError(f"parameters {context!r} and {parameter.name!r} both take the Context; remove one")
             context = parameter.name
             continue
         if declared:
             continue
         one = _given(parameter, annotation)
         if one.name in given:
-            raise ToolInputSchemaError(f"two parameters are called {one.name!r}")
+            raise ToolInputSchemaError(f"two parameters are called {one.name!r}; rename one")
         if one.name != parameter.name:
             renamed[one.name] = parameter.name
         given[one.name] = one
