@@ -134,7 +134,9 @@ def parts(parameters: Iterable[inspect.Parameter], hints: Mapping[str, Any], *, 
         annotation = hints.get(parameter.name, parameter.annotation)
         if is_context(annotation):
             if context is not None:
-                raise ToolInputSchemaError(f"parameters {context!r} and {parameter.name!r} both take the Context; remove one")
+                raise ToolInputSchemaError(
+                    f"parameters {context!r} and {parameter.name!r} both take the Context; remove one"
+                )
             context = parameter.name
             continue
         if declared:

@@ -144,7 +144,9 @@ def _check_aliases(given: Mapping[str, Parameter]) -> None:
         said = [extra.validation_alias for extra in (*one.extras, one.default) if isinstance(extra, FieldInfo)]
         shown = next((alias for alias in reversed(said) if isinstance(alias, str)), name)
         if other := known.get(shown):
-            raise ToolInputSchemaError(f"parameters {other!r} and {name!r} are both called {shown!r} by callers; rename one")
+            raise ToolInputSchemaError(
+                f"parameters {other!r} and {name!r} are both called {shown!r} by callers; rename one"
+            )
         known[shown] = name
 
 
