@@ -1,4 +1,4 @@
-"""A stranger's provider, token source and error adapter, and a toolkit that uses them; tests of the wire install it."""
+"""A foreign auth provider, token source and error adapter, and a toolkit that uses them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Acme(ToolAuthorization):
 
 
 class AcmeAnswered(Exception):
-    """What a library of Acme's would raise."""
+    """An exception of Acme's library."""
 
 
 class AcmeAdapter:
@@ -42,7 +42,7 @@ class AcmeAdapter:
 
 
 class Login:
-    """Has a token, or a page where one can be had, or is broken."""
+    """Returns a token, offers a page to log in, or fails."""
 
     def __init__(self, mode: str) -> None:
         self.mode = mode
@@ -61,7 +61,7 @@ class Login:
 
 
 class Door:
-    """Believes what requests say of themselves."""
+    """Trusts the header fields of requests."""
 
     policy = "mcp"
 

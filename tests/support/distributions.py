@@ -1,6 +1,6 @@
-"""Distributions that are "installed" by lying in a folder of the module path: what a host finds needs no pip.
+"""Distributions in a folder of the module path: a host finds them without an installer.
 
-Wheels and environments are the business of `environments.py`.
+`environments.py` makes wheels and environments.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ def make_distribution(
     entry_points: Mapping[str, Mapping[str, str]],
     files: Mapping[str, str],
 ) -> Path:
-    """Put a distribution into a folder, modules and metadata alike, as an installer would have left it.
+    """Write a distribution into a folder, with its modules and metadata, as an installer does.
 
     Args:
-        site: the folder, to be on the path of the process that shall find it; one can hold many distributions.
+        site: the folder, which is on the path of the process; one can hold many distributions.
         name: the distribution's name.
         version: its version.
         entry_points: group -> name -> target, such as {"pegboard.toolkits": {"demo": "demo_kit:kit"}}.
         files: path below `site` -> text.
 
     Returns:
-        The folder of its metadata; removing that uninstalls it.
+        The folder of its metadata. Removing it uninstalls the distribution.
     """
     info = site / f"{name.replace('-', '_')}-{version}.dist-info"
     written = {site / path: text for path, text in files.items()}

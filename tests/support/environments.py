@@ -1,11 +1,10 @@
-"""Wheels and virtual environments for tests that drive what a person would have installed.
+"""Wheels and virtual environments for tests of installed distributions.
 
-Not for tests of a room: they import the checkout. What is made here lies under `.cache/tests` in the checkout, is named
-after a digest of all that it was made from, is therefore shared by the workers of a run and by later runs, and is never
-stale. Entries that no running process uses any more are removed when a newer one of the same kind is made.
+They lie under `.cache/tests` in the checkout, named after a digest of all inputs. The workers of a run and later runs
+share them, and they are never outdated. An entry that no process uses is removed when a newer one of its kind is made.
 
-    env = make_environment("files", "toolkit-files", wheels=built_wheels())      # shared: look, do not touch
-    env = make_environment(tmp_path / "env", "pegboard", wheels=built_wheels())  # your own: install, uninstall
+    env = make_environment("files", "toolkit-files", wheels=built_wheels())      # shared: do not change it
+    env = make_environment(tmp_path / "env", "pegboard", wheels=built_wheels())  # own: install, uninstall
     subprocess.run([executable(env, "pegboard"), "list"], cwd=tmp_path)          # away from the checkout
 """
 
@@ -35,7 +34,7 @@ _in_use: list[int] = []  # descriptors whose locks keep entries of the cache fro
 
 
 def run(*command: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
-    """Run a command to its end; its standard output. Raises AssertionError, with both outputs, when it fails."""
+    """Run a command and return its standard output. Raise AssertionError, with both outputs, if it fails."""
     done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
         shown = " ".join(map(str, command))
@@ -45,22 +44,22 @@ def run(*command: str | Path, cwd: Path | None = None, env: dict[str, str] | Non
 
 @cache
 def uv() -> str | None:
-    """The uv to make environments with: on the path, or the one that `make install` fetched."""
+    """Return the uv for environments: the one on the path, or the one that `make install` fetched."""
     return usable_uv(shutil.which("uv")) or usable_uv(TOOLS / "bin" / "uv")
 
 
 def executable(environment: Path, name: str = "python") -> Path:
-    """A command of an environment."""
+    """Return a command of an environment."""
     return environment / "bin" / name
 
 
 def site_packages(environment: Path) -> Path:
-    """Where an environment's distributions are."""
+    """Return the folder of an environment's distributions."""
     return Path(run(executable(environment), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
 
 
 def copy_checkout(target: Path) -> Path:
-    """A copy of the checkout's files as they are now, without environments, caches and build results."""
+    """Copy the files of the checkout, without environments, caches and build results."""
     return Path(shutil.copytree(ROOT, target, symlinks=True, ignore=shutil.ignore_patterns(*NOT_SOURCES)))
 
 
@@ -68,24 +67,24 @@ def copy_checkout(target: Path) -> Path:
 
 
 def built_wheels(*sources: Path) -> Path:
-    """A folder with the wheels of pegboard and of every toolkit, and of further distributions whose folders are given.
+    """Return a folder with the wheels of pegboard, of every toolkit, and of further distributions by their folders.
 
-    The wheels are built once for one state of the sources, with the development environment's hatchling and without a
-    network. Anything else that a distribution's `build-system.requires` names is not available to it.
+    They are built once for each state of the sources, with hatchling of the development environment and no network.
+    Other requirements of `build-system.requires` are not available.
     """
     wheels = [wheel_of(source) for source in [*distributions(), *sources]]
     return _cached("wheels", _digest(wheels), lambda place: _copy(wheels, place))
 
 
 def wheel_of(source: Path) -> Path:
-    """The wheel of one distribution's folder, built once for one state of its files."""
+    """Return the wheel of a distribution's folder, built once for each state of its files."""
     parts = [source / name for name in ROOT_SOURCES] if source == ROOT else [source]
     place = _cached(f"wheel-{source.name}", _digest(parts), lambda place: build(source, place))
     return next(place.glob("*.whl"))
 
 
 def build(source: Path, into: Path, target: str = "wheel") -> Path:
-    """Build a distribution's wheel (or `target="sdist"`) with hatchling into a folder; the file."""
+    """Build a distribution's wheel (or `target="sdist"`) with hatchling into a folder. Return the file."""
     into.mkdir(parents=True, exist_ok=True)
     before = set(into.iterdir())
     run(sys.executable, "-m", "hatchling", "build", "-t", target, "-d", into, cwd=source)
@@ -94,9 +93,9 @@ def build(source: Path, into: Path, target: str = "wheel") -> Path:
 
 
 def third_party_wheels() -> Path:
-    """A folder with the wheels of all that pegboard needs at run time, in the locked versions.
+    """Return a folder with the wheels of all run-time dependencies, in the locked versions.
 
-    For installing without an index; making it asks the index, once for one state of the lock.
+    It is for installing without an index. Making it requires the index, once for each state of the lock.
     """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted: list[str] = project["dependencies"]
@@ -130,18 +129,17 @@ def make_environment(
     python: str | Path = sys.executable,
     compiled: bool = True,
 ) -> Path:
-    """A virtual environment with the requirements in it; its folder.
+    """Return the folder of a virtual environment with the requirements.
 
-    With a name it is a shared one, which lies in the cache, made once for its requirements, wheels and interpreter:
-    read it, do not change it. With a path it is made there, anew, for the caller alone.
+    With a name, the environment is shared and lies in the cache: read it, do not change it. With a path, it is made
+    there for the caller alone.
 
-    `wheels` are folders of wheels or single ones: a distribution that is among them is always taken from there, so no
-    index is ever asked for it, wherever in the tree of requirements its name stands. Everything else comes from the
-    package index, in the version that `uv.lock` names, where it names one; `locked=False` lets the newest in.
-    Byte code is compiled, but for `compiled=False`: for libraries of thousands of modules, few of which are used.
+    `wheels` are folders of wheels or single ones. A distribution among them is always taken from there, also as a
+    dependency. Others come from the package index, in the version of `uv.lock`; `locked=False` permits the newest. Byte
+    code is compiled, except with `compiled=False`: for libraries of thousands of modules that are rarely used.
 
-    uv makes the environment where it is present, else venv and pip do; it has no pip of its own. Raises AssertionError,
-    with the installer's output, when it fails.
+    uv makes the environment if it is available, otherwise venv and pip. The environment has no pip. If it fails, raise
+    AssertionError with the installer's output.
     """
     if isinstance(name, Path):
         _make(name, requirements, wheels, locked, python, compiled)
@@ -160,7 +158,7 @@ def make_environment(
 def install(
     environment: Path, *requirements: str, wheels: Wheels = (), locked: bool = True, compiled: bool = True
 ) -> None:
-    """Install into an environment of one's own; `wheels`, `locked` and `compiled` as in make_environment."""
+    """Install into an own environment; `wheels`, `locked` and `compiled` as in make_environment."""
     pins = [f"{_name_of(file)} @ {file.resolve().as_uri()}" for file in _wheel_files(wheels)]
     own = {pin.split(" @ ")[0] for pin in pins}
     if locked:
@@ -171,7 +169,7 @@ def install(
 
 
 def uninstall(environment: Path, *names: str) -> None:
-    """Remove distributions from an environment of one's own."""
+    """Remove distributions from an own environment."""
     run(*_installer(environment, "uninstall"), *names, cwd=environment)
 
 
@@ -198,7 +196,7 @@ def _installer(environment: Path, action: str, compiled: bool = True) -> list[st
 
 
 def locked_versions() -> list[str]:
-    """A `name==version`, with its marker, for each third-party distribution of the development environment."""
+    """Return `name==version`, with its marker, for each third-party distribution of the development environment."""
     return re.findall(r"^([a-z0-9][^\\\n]*?)\s*\\?$", REQUIREMENTS.read_text(), flags=re.MULTILINE)
 
 
@@ -215,10 +213,10 @@ def _name_of(wheel: Path) -> str:
 
 
 def _cached(family: str, digest: str, make: Callable[[Path], object]) -> Path:
-    """The entry of this family and digest, made now unless it is there; kept at least until this process ends.
+    """Return the entry of a family and digest, made now unless it exists; kept at least until this process ends.
 
-    All that touches a family's entries holds the family's lock. Each process that uses an entry holds a shared lock on
-    its folder, and only a folder without one is removed.
+    A process holds the family's lock while it changes entries. Each process that uses an entry holds a shared lock on
+    its folder, and only a folder without a lock is removed.
     """
     CACHE.mkdir(parents=True, exist_ok=True)
     place = CACHE / f"{family}-{digest}"
@@ -254,7 +252,7 @@ def _remove_unused(family: str) -> None:
 
 
 def _digest(parts: Iterable[Path]) -> str:
-    """A digest of the names and contents of files and of all files below folders."""
+    """Return a digest of the names and contents of files, and of all files below folders."""
     digest = hashlib.sha256()
     for part in parts:
         ignored = shutil.ignore_patterns(*NOT_SOURCES)

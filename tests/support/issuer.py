@@ -1,6 +1,6 @@
-"""An authorization server as a resource server sees it: metadata, keys, introspection; in order or not, on loopback.
+"""An authorization server on loopback, valid or faulty: metadata, keys, introspection.
 
-It signs whatever a test wants signed; what a real one does is not shown by it.
+It signs any token that a test requests. It does not show how a real server behaves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ALGORITHMS = jwt.algorithms.get_default_algorithms()
 
 
 def made_key(algorithm: str) -> Any:
-    """A private key for an algorithm."""
+    """Return a new private key for an algorithm."""
     if algorithm.startswith("ES"):
         curves: dict[str, Any] = {"256": ec.SECP256R1, "384": ec.SECP384R1, "512": ec.SECP521R1}
         return ec.generate_private_key(curves[algorithm[2:]]())
@@ -32,11 +32,11 @@ def made_key(algorithm: str) -> Any:
 
 RSA_KEY = made_key("RS256")
 OTHER_RSA_KEY = made_key("RS256")
-"""Made once: it takes a while."""
+"""Made once, as it takes a while."""
 
 
 def public(key: Any, kid: str, algorithm: str, **more: Any) -> dict[str, Any]:
-    """The member of a key set for a private key."""
+    """Return the member of a key set for a private key."""
     told = json.loads(_ALGORITHMS[algorithm].to_jwk(key.public_key()))
     return {**told, "kid": kid, "alg": algorithm, "use": "sig", **more}
 
@@ -47,18 +47,18 @@ class Issuer:
     Attributes:
         url: its issuer.
         keys: the members of its key set.
-        asked: how often each path was asked for.
-        noticed: whether it was asked for anything.
-        answer: what it answers in the place of its documents: a status, a body or a redirect; None for its documents.
-        silent: it answers nothing.
-        slow: its answers have no end, and come byte by byte.
-        redirects: where it sends those who ask for a path, by path.
-        known: what it says of tokens that it is asked about, by token; of others, that they are not active.
-        questions: the form and the login of each question about a token.
-        gate: what such questions wait for.
-        prompt: the tokens about which it answers without waiting.
-        moved: the path of such questions.
-        most: how many of them it had at once.
+        asked: the number of requests for each path.
+        noticed: set after the first request.
+        answer: the response instead of its documents: a status, a body or a redirect; None for its documents.
+        silent: it does not respond.
+        slow: its responses have no end, and arrive byte by byte.
+        redirects: the targets of redirects, by path.
+        known: the introspection responses, by token; other tokens are not active.
+        questions: the form and the login of each introspection request.
+        gate: introspection waits for it.
+        prompt: the tokens for which it does not wait.
+        moved: the path of introspection.
+        most: the highest number of concurrent introspection requests.
     """
 
     def __init__(self, path: str = "") -> None:
@@ -138,17 +138,17 @@ class Issuer:
         return self.known.get(form["token"], {"active": False})
 
     async def until_asked(self, times: int) -> None:
-        """Wait for so many questions about tokens."""
+        """Wait for a number of introspection requests."""
         async with self._asking:
             await self._asking.wait_for(lambda: len(self.questions) >= times)
 
     def opaque(self, token: str, **changes: Any) -> str:
-        """A token that is no JWT, of which it says what one would say."""
+        """Return a token that is not a JWT; introspection returns its claims."""
         self.known[token] = {"active": True, "token_type": "Bearer", **self.claims(**changes)}
         return token
 
     def claims(self, **changes: Any) -> dict[str, Any]:
-        """Those of a token that is in order, but for changes; None leaves a claim out."""
+        """Return the claims of a valid token with changes; None removes a claim."""
         now = int(time())
         given = {
             "iss": self.url,
@@ -162,14 +162,14 @@ class Issuer:
         return {name: value for name, value in given.items() if value is not None}
 
     def token(self, *, key: Any = RSA_KEY, algorithm: str = "RS256", header: Any = None, **changes: Any) -> str:
-        """A token with those claims; members of `header` that are None are left out."""
+        """Return a token with these claims. Members of `header` that are None are removed."""
         fields = {"kid": "one", "typ": "at+jwt", **(header or {})}
         fields = {name: value for name, value in fields.items() if value is not None or name == "typ"}
         return jwt.encode(self.claims(**changes), key, algorithm=algorithm, headers=fields)
 
 
 def _document(content: Any) -> web.Response:
-    """JSON, compressed for those who take it so."""
+    """Return a JSON response, compressed if the client accepts that."""
     response = web.json_response(content)
     response.enable_compression()
     return response

@@ -1,4 +1,4 @@
-"""Stores in files, as a third party might bring them: a plugin that tests install, and the stores alone."""
+"""Stores in files, as a third party might write them: a plugin that tests install, and the stores alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Files:
         self._folder.mkdir(exist_ok=True)
 
     async def write(self, name: str, value: object) -> None:
-        """Put a value into its file, whole: who reads meanwhile, or after a kill, finds the one or the other."""
+        """Write a value to its file atomically."""
         await asyncio.to_thread(self._replace, name, pickle.dumps(value))
 
     def _replace(self, name: str, data: bytes) -> None:
@@ -41,16 +41,16 @@ class Files:
         fresh.replace(self._folder / name)
 
     async def read(self, name: str) -> object:
-        """What is in a file, None when it is not there."""
+        """Return the value of a file, None if it does not exist."""
         path = self._folder / name
         return pickle.loads(await asyncio.to_thread(path.read_bytes)) if path.is_file() else None
 
     def names(self) -> list[str]:
-        """Every name."""
+        """Return every name."""
         return [path.name for path in self._folder.iterdir()]
 
     async def remove(self, name: str) -> None:
-        """Take a file away."""
+        """Remove a file."""
         await asyncio.to_thread((self._folder / name).unlink, missing_ok=True)
 
 
@@ -66,7 +66,7 @@ class Sessions:
         return True
 
     async def get(self, session_id: str) -> SessionRecord | None:
-        """Find a session."""
+        """Return a session."""
         data = await self._files.read(session_id)
         return decode_session(data) if isinstance(data, bytes) else None
 

@@ -1,4 +1,4 @@
-"""A real nginx in front of `pegboard serve`, on loopback: the Debian package as it is, without installing it."""
+"""nginx in front of `pegboard serve`, on loopback: the Debian package, without installing it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ http {{
 
 
 def installed(place: Path = PLACE) -> Path:
-    """Return the program, unpacked from its package where the machine has none; skip the test without either."""
+    """Return the program, unpacked from its package if the machine has none. Skip the test without either."""
     own = shutil.which("nginx", path="/usr/local/sbin:/usr/sbin:/usr/local/bin:/usr/bin:/opt/homebrew/bin")
     if own is not None:
         return Path(own)
@@ -63,7 +63,7 @@ def installed(place: Path = PLACE) -> Path:
 
 
 class Proxied(Served):
-    """A process of `pegboard serve` behind nginx: every request of a test goes to nginx.
+    """A process of `pegboard serve` behind nginx. Every request of a test goes to nginx.
 
     Args:
         nginx: the configuration of the site, which names `127.0.0.1:8000` or a socket for pegboard.
@@ -118,7 +118,7 @@ class Proxied(Served):
         await super().__aexit__(kind, error, traceback)
 
     async def connect(self, host: str = "127.0.0.2", *, tls: ssl.SSLContext | None = None) -> Line:
-        """Open a connection to nginx, from another address than nginx has."""
+        """Open a connection to nginx, from another address than that of nginx."""
         if self._certificate is not None:
             tls = ssl.create_default_context(cafile=str(self._certificate / "cert.pem"))
         name = NAME if tls else None
@@ -138,5 +138,5 @@ class _Named(Line):
     """A connection whose requests are for the public name."""
 
     async def send(self, data: bytes) -> None:
-        """Send bytes, with the public name for that which tests use."""
+        """Send bytes. The public name replaces the host that tests use."""
         await super().send(data.replace(b"\r\nHost: localhost\r\n", f"\r\nHost: {NAME}\r\n".encode(), 1))

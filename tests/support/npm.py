@@ -1,4 +1,4 @@
-"""Packages that npm brings, for scripts of the tests that run on Node.js."""
+"""npm packages for test scripts that run on Node.js."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tools.install import ROOT
 
 
 def node() -> str:
-    """The interpreter."""
+    """Return the interpreter."""
     found = shutil.which("node")
     assert found, "node is not on the path: install Node.js with npm"
     return found

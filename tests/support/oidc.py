@@ -1,4 +1,4 @@
-"""An authorization server that we did not write, on loopback: the npm package oidc-provider, as it is."""
+"""A foreign authorization server on loopback: the npm package oidc-provider."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ VERSION = "9.13.3"
 SCRIPT = Path(__file__).with_name("oidc_provider.mjs")
 WAIT = 60.0
 TOOLS_SECRET = "tools:secret/0123456789 +%"
-"""Of the client `the tools`, who may ask about tokens."""
+"""The secret of the client `the tools`, which may introspect tokens."""
 
 
 def free_port() -> int:
-    """A port that nobody listens at now."""
+    """Return a port that is not in use."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
@@ -74,7 +74,7 @@ class OidcProvider:
         return str(given["access_token"])
 
     async def revoke(self, token: str) -> None:
-        """Take a token back (RFC 7009)."""
+        """Revoke a token (RFC 7009)."""
         await self._post("/token/revocation", {"token": token})
 
     async def _post(self, path: str, form: dict[str, str]) -> bytes:

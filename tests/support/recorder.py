@@ -1,9 +1,8 @@
-"""The recorder: every message that the host sends in any test passes here and is held against the official schema.
+"""The recorder: checks every message that the host sends in any test against the official schema.
 
-A `Conversation` follows one connection: it is told each line in either direction, remembers which request an answer
-belongs to and which revision that request was made in, and raises `SchemaMismatch` for a line that a server must not
-send. It opens no channel: `Peer` and `Wire` feed it as they read, `replay` feeds it what the tee between a foreign
-client and the host wrote down.
+A `Conversation` follows one connection. It receives each line in either direction, and knows which request a response
+belongs to and the revision of that request. It raises `SchemaMismatch` for a line that a server must not send. It opens
+no connection: `Peer` and `Wire` feed it while they read, and `replay` feeds it the record of the tee.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 BATCHES = "2025-03-26"
-"""The one revision with JSON-RPC batches."""
+"""The only revision with JSON-RPC batches."""
 
 RECORDED: Counter[str] = Counter()
-"""How many messages of the host were held against each revision's schema in this process."""
+"""Checked messages of the host in this process, by revision."""
 
 IdKey = tuple[str, Any]
 
@@ -42,7 +41,7 @@ class Asked:
 
     @property
     def token(self) -> Any:
-        """Its progress token, None when it wants no progress."""
+        """Its progress token, None without one."""
         meta = self.params.get("_meta")
         return meta.get("progressToken") if isinstance(meta, dict) else None
 
@@ -51,9 +50,9 @@ class Conversation:
     """One connection between a client and the host.
 
     Attributes:
-        revision: what `initialize` agreed on, None before.
-        checked: how many messages of the host were checked.
-        added: what extensions add to what the host may send.
+        revision: the revision that `initialize` agreed on, None before.
+        checked: the number of checked messages.
+        added: the additions of extensions.
     """
 
     def __init__(self) -> None:
@@ -64,7 +63,7 @@ class Conversation:
         self._output_schemas: dict[tuple[bool, str], dict[str, Any]] = {}
 
     def sent(self, line: bytes) -> None:
-        """Note a line of the client. Anything goes: tests send nonsense on purpose."""
+        """Record a line of the client. It may be invalid, as tests send invalid lines."""
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
@@ -84,7 +83,7 @@ class Conversation:
                 asked.cancelled = True  # an answer may still be under way, but its id and token are free again
 
     def received(self, line: bytes) -> Any:
-        """Check a line of the host and return what it says.
+        """Check a line of the host and return its message.
 
         Raises:
             SchemaMismatch: a server must not send this here.
@@ -181,7 +180,7 @@ class Conversation:
         raise SchemaMismatch(f"progress for {token!r}, which no request in flight gave")
 
     def _take(self, request_id: Any) -> Asked | None:
-        """The request an answer belongs to: the last with its id. An earlier one was refused nameless, or waits on."""
+        """Return the request of a response: the last one with its id."""
         waiting = self._open.get(id_key(request_id), [])
         if not waiting:
             return None
@@ -195,7 +194,7 @@ class Conversation:
 
 
 def replay(record: Iterable[bytes]) -> Conversation:
-    """Check a conversation that a tee wrote down: each line is `>` or `<` (client or host) and what was said."""
+    """Check the record of a tee: each line is `>` or `<` (client or host) and the message."""
     conversation = Conversation()
     for line in record:
         if line[:1] == b">":
@@ -206,7 +205,7 @@ def replay(record: Iterable[bytes]) -> Conversation:
 
 
 def id_key(request_id: Any) -> IdKey:
-    """A key that keeps 1, "1", 1.0 and true apart, as JSON-RPC does."""
+    """Return a key that distinguishes 1, "1", 1.0 and true, as JSON-RPC does."""
     return type(request_id).__name__, request_id if isinstance(request_id, str | int | float) else repr(request_id)
 
 

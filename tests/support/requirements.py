@@ -1,7 +1,7 @@
-"""The table of requirements: what the specification asks of a server, rule by rule, and the tests that hold it.
+"""The table of requirements: the rules of the specification for a server, and the tests of each rule.
 
-The rules are in `tests/requirements/rules/*.toml`; a test names what it holds, `@pytest.mark.requirement("HTTP-01")`.
-Tests are read, not imported: the table is known without a run.
+The rules are in `tests/requirements/rules/*.toml`. A test names its rules: `@pytest.mark.requirement("HTTP-01")`. Tests
+are parsed, not imported, so that the table is known without a run.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 TESTS = Path(__file__).parent.parent
 RULES = TESTS / "requirements" / "rules"
 LEVELS = ("MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "OURS")
-"""The specification's words, and what is promised where it advises, or leaves it open."""
+"""The words of the specification, and OURS for promises where the specification recommends or is open."""
 SITE = "https://modelcontextprotocol.io/specification"
 
 PAGES: dict[str, list[str]] = tomllib.loads((TESTS / "requirements" / "pages.toml").read_text("utf-8"))
-"""Page of the specification -> the revisions that have it, oldest first."""
+"""The revisions that have a page of the specification, oldest first, by page."""
 REVISIONS = tuple(sorted({revision for revisions in PAGES.values() for revision in revisions}))
 
 _ID = re.compile(r"([A-Z]+)-[0-9]{2}")
@@ -31,11 +31,11 @@ class Rule(NamedTuple):
     """One rule.
 
     Attributes:
-        id: its name, for good: a rule that is no more leaves a gap.
+        id: its permanent name. A removed rule leaves a gap.
         level: one of LEVELS.
-        rule: what it says, in one sentence.
-        sources: where it stands: `page revision`, `page first..last`, or an address.
-        reason: why no test holds it; empty for a rule that tests hold.
+        rule: the rule in one sentence.
+        sources: its places: `page revision`, `page first..last`, or a URL.
+        reason: the reason that no test checks it; empty for a rule with tests.
     """
 
     id: str
@@ -59,8 +59,8 @@ class Named(NamedTuple):
     Attributes:
         path: its file, relative to the folder of tests.
         test: its name.
-        rule: the id that it names.
-        runs: whether pytest collects it.
+        rule: the id of the rule.
+        runs: True if pytest collects it.
     """
 
     path: str
@@ -70,7 +70,7 @@ class Named(NamedTuple):
 
 
 def sections() -> list[Section]:
-    """All sections, in the order that a reader meets them: by their number."""
+    """Return all sections in the order of their numbers."""
     found = [(path, tomllib.loads(path.read_text("utf-8"))) for path in RULES.glob("*.toml")]
     return [
         Section(path.stem, table.pop("title"), tuple(_rules(table)))
@@ -87,7 +87,7 @@ def _rules(table: dict[str, Any]) -> Iterator[Rule]:
 
 
 def named(folder: Path = TESTS) -> list[Named]:
-    """Every rule that a test names, in the order of files and lines."""
+    """Return every rule that a test names, in the order of files and lines."""
     return [one for path in sorted(folder.rglob("*.py")) for one in _named_in(path, folder)]
 
 
@@ -109,7 +109,7 @@ def _named_in(path: Path, folder: Path) -> Iterator[Named]:
 
 
 def _mark(decorator: ast.expr) -> tuple[str, list[str]]:
-    """The name of a mark of pytest and its positional texts; empty for any other decorator."""
+    """Return the name of a mark of pytest and its positional strings; empty for another decorator."""
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
     if not ast.unparse(called).startswith("pytest.mark."):
         return "", []
@@ -119,7 +119,7 @@ def _mark(decorator: ast.expr) -> tuple[str, list[str]]:
 
 
 def problems(table: Sequence[Section], tests: Iterable[Named]) -> Iterator[str]:
-    """What is wrong with the table, or between it and the tests; nothing when all is in order."""
+    """Yield the problems of the table and of its relation to the tests."""
     rules = [rule for section in table for rule in section.rules]
     ids = [rule.id for rule in rules]
     yield from (f"{one} stands twice" for one in sorted({one for one in ids if ids.count(one) > 1}))
@@ -159,7 +159,7 @@ def _faults(rule: Rule) -> Iterator[str]:
 
 
 def addresses(source: str) -> list[str]:
-    """Where a source can be read; empty for what is no source."""
+    """Return the URLs of a source; none for an invalid source."""
     if source.startswith("https://"):
         return [source]
     match = _SOURCE.fullmatch(source)

@@ -1,4 +1,4 @@
-"""A client of 2026-07-28 for hosts in the process of the test: answers each round of questions and calls again."""
+"""A client of 2026-07-28 for hosts in the process of the test: answers questions and repeats the call."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What one message of a server must be, given the revision and the request it answers. Pure: no state of a connection.
+"""Rules for one message of a server, by its revision and its request. They have no state of a connection.
 
-The official schema of the revision comes first; what the specification says in prose, or we promise on top, follows.
+The official schema comes first. Rules of the specification's text and our own promises follow.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ RESULTS: Mapping[str, str] = {
     "completion/complete": "CompleteResult",
     "logging/setLevel": "EmptyResult",
 }
-"""Request method -> definition of its result."""
+"""The definition of the result, by request method."""
 
 ASKING = frozenset({"tools/call", "prompts/get", "resources/read"})
-"""The methods that may answer `input_required` (2026-07-28)."""
+"""The methods that may return `input_required` (2026-07-28)."""
 CACHEABLE = frozenset(
     {
         "server/discover",
@@ -42,7 +42,7 @@ CACHEABLE = frozenset(
         "resources/read",
     }
 )
-"""The methods whose complete results say how long they hold (2026-07-28)."""
+"""The methods whose complete results have a lifetime (2026-07-28)."""
 
 STANDARD_CODES = frozenset({-32700, -32600, -32601, -32602, -32603})
 LEGACY_CODES = frozenset({-32002, -32042})
@@ -58,8 +58,7 @@ UNREADABLE = frozenset({-32700, -32600})
 
 
 class Added(NamedTuple):
-    """What an extension adds to the protocol, each with the JSON Schema of it: results by method and by their kind,
-    notifications by method."""
+    """The additions of an extension: JSON Schemas of results by method and by result type, and of notifications."""
 
     results: Mapping[str, Any] = {}
     kinds: Mapping[str, Any] = {}
@@ -70,7 +69,7 @@ NOTHING_ADDED = Added()
 
 
 def decode(line: bytes) -> Any:
-    """Parse a line of the wire as strictly as the strictest client does."""
+    """Parse a line as strictly as the strictest client does."""
     try:
         message = json.loads(line.decode("utf-8"), object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
         json.dumps(message, ensure_ascii=False).encode("utf-8")  # a lone surrogate fails here
@@ -80,7 +79,7 @@ def decode(line: bytes) -> Any:
 
 
 def shape(message: Any) -> str:
-    """Say whether a message is a request, a notification, a result or an error; raise when it is none of them."""
+    """Return the kind of a message: request, notification, result or error. Raise for any other value."""
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         raise SchemaMismatch(f"not a JSON-RPC message: {message!r:.200}")
     has = tuple(key for key in ("method", "result", "error") if key in message)
@@ -92,7 +91,7 @@ def shape(message: Any) -> str:
 
 
 def check_result(revision: str, method: str, message: dict[str, Any], added: Added = NOTHING_ADDED) -> None:
-    """The answer to a request that went well."""
+    """Check a result."""
     if method not in methods(revision, "ClientRequest") and method not in added.results:
         raise SchemaMismatch(f"{revision} has no method {method!r}, yet it got a result")
     result = message["result"]
@@ -111,7 +110,7 @@ def check_result(revision: str, method: str, message: dict[str, Any], added: Add
 
 
 def _check_added(revision: str, method: str, result: dict[str, Any], added: Added) -> None:
-    """A result that an extension defines: what the revision has of results at all, and the extension's own schema."""
+    """Check a result that an extension defines, against the revision and the extension's own schema."""
     check(revision, "Result", result)
     kind = result.get("resultType")
     if isinstance(kind, str) and kind in added.kinds:
@@ -125,7 +124,7 @@ def _check_added(revision: str, method: str, result: dict[str, Any], added: Adde
 
 
 def check_error(revision: str, message: dict[str, Any], added: Added = NOTHING_ADDED) -> None:
-    """The answer to a request that did not go well."""
+    """Check an error response."""
     nameless = message.get("id") is None
     if nameless:
         message = {**message, "id": 0}  # stands in: the schemas know no null
@@ -144,7 +143,7 @@ def check_error(revision: str, message: dict[str, Any], added: Added = NOTHING_A
 
 
 def check_sent(revision: str, kind: str, message: dict[str, Any], added: Added = NOTHING_ADDED) -> None:
-    """A notification, or a request of the server's own."""
+    """Check a notification or a request of the server."""
     if kind == "notification" and message["method"] in added.notifications:
         check(revision, "JSONRPCNotification", message)
         check_value(added.notifications[message["method"]], message["params"], message["method"])
@@ -158,7 +157,7 @@ def check_sent(revision: str, kind: str, message: dict[str, Any], added: Added =
 
 
 def check_structured(schema: dict[str, Any], result: dict[str, Any], tool: str) -> None:
-    """A tool with an output schema keeps to it, unless it says that it failed (clients.md 21)."""
+    """Check that a result of a tool matches its output schema, unless the call failed."""
     if result.get("isError"):
         _refuse_members(result, {"structuredContent"}, f"the failed call of {tool}")
     elif "structuredContent" not in result:

@@ -1,4 +1,4 @@
-"""The official JSON schemas, one per revision, compiled once each. Knows definitions, not conversations."""
+"""The official JSON schemas, one for each revision, compiled once. It knows definitions and no conversations."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ FAULTS = (
 
 
 class SchemaMismatch(AssertionError):
-    """A message is not what the official schema of its revision says."""
+    """A message does not match the official schema of its revision."""
 
 
 def official(revision: str) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def definitions(revision: str) -> dict[str, Any]:
 
 @cache
 def methods(revision: str, union: str) -> dict[str, str]:
-    """Method -> definition, for the messages that a union such as `ServerNotification` holds."""
+    """Return the definitions of a union such as `ServerNotification`, by method."""
     known = definitions(revision)
     members = known.get(union, {}).get("anyOf", ())
     names = [member["$ref"].rpartition("/")[2] for member in members]
@@ -107,7 +107,7 @@ def methods(revision: str, union: str) -> dict[str, str]:
 
 
 def check(revision: str, definition: str, instance: Any) -> None:
-    """Raise `SchemaMismatch` unless the instance is a valid `definition` of that revision."""
+    """Raise `SchemaMismatch` unless the instance is a valid `definition` of the revision."""
     error = best_match(_validator(revision, definition).iter_errors(instance))
     if error is not None:
         raise SchemaMismatch(f"{revision} {definition}{error.json_path[1:]}: {error.message}")

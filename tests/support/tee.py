@@ -1,7 +1,7 @@
-"""Stands between a foreign client and a server and writes down what each says: `tee.py RECORD COMMAND [ARGUMENT ...]`.
+"""Records the lines between a foreign client and the server: `tee.py RECORD COMMAND [ARGUMENT ...]`.
 
-A script on its own, without imports from here: it runs in the client's environment. Each line of the record is `>` or
-`<`, for the client and the server, and the line that it said; the last one is `=` and the server's exit code.
+It imports no other module of the tests, because it runs in the client's environment. Each line of the record is `>` or
+`<`, for the client and the server, and the line. The last line is `=` and the server's exit code.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import IO
 
 
 def forward(source: IO[bytes], target: IO[bytes], record: IO[bytes], mark: bytes) -> None:
-    """Pass lines on until there are no more; each is in the record before the other side can answer it."""
+    """Pass lines on until they end. Each is recorded before the other side can respond to it."""
     reachable = True
     for line in iter(source.readline, b""):
         record.write(mark + line.rstrip(b"\n") + b"\n")  # one write to an unbuffered file: whole among the others
@@ -30,7 +30,7 @@ def forward(source: IO[bytes], target: IO[bytes], record: IO[bytes], mark: bytes
 
 
 def main(path: str, command: list[str]) -> int:
-    """Run the command with its streams tapped; its exit code."""
+    """Run the command with recorded streams and return its exit code."""
     with open(path, "ab", buffering=0) as record:
         server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert server.stdin is not None

@@ -1,15 +1,15 @@
-"""Walks through a page as its reader does: writes its files, runs its commands, compares what they print.
+"""Runs a page of the documentation as its reader does: writes its files, runs its commands, compares their output.
 
-A page is made of fenced blocks, taken in order, in one folder:
+A page consists of fenced blocks, taken in order, in one folder:
 
-    ```python file=NAME     the whole file; with add=NAME what comes at its end
-    ```sh                   commands. What they print, errors too, is the block ```text that follows, or else nothing.
-                            exit=N: how the last one ends; typed=TEXT: a person at a terminal types this line;
-                            server: it goes on running, and prints the address that it serves at
-    ```json client          settings of an MCP client, whose server answers a ping
-    ```sh install           what made the environment before the walk; compared, not run
+    ```python file=NAME     the whole file; add=NAME appends to the file
+    ```sh                   commands. Their output and errors are the block ```text that follows, or empty.
+                            exit=N: the exit code of the last one; typed=TEXT: a line typed at a terminal;
+                            server: it continues to run, and prints its address
+    ```json client          settings of an MCP client, whose server responds to a ping
+    ```sh install           the commands that made the environment; compared, not run
 
-In what is shown `...` stands for anything, and PLACE for the folder; nothing else may differ.
+In output `...` matches anything, and PLACE is the folder.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 
 class Block(NamedTuple):
-    """A fenced block: its language, the options behind it, its text, the line of the page it begins in."""
+    """A fenced block: its language, its options, its text, and the line of the page in which it begins."""
 
     kind: str
     options: dict[str, str]
@@ -41,24 +41,24 @@ class Block(NamedTuple):
 
 
 class WalkError(AssertionError):
-    """A step of a page does not do what the page says."""
+    """The output of a step differs from the page."""
 
 
 def blocks(page: str) -> Iterator[Block]:
-    """The blocks of a page, in order."""
+    """Yield the blocks of a page, in order."""
     for found in _BLOCK.finditer(page):
         options = dict(option.partition("=")[::2] for option in shlex.split(found[2]))
         yield Block(found[1], options, found[3], page.count("\n", 0, found.start()) + 1)
 
 
 def fits(shown: str, printed: str) -> bool:
-    """Whether this was printed, but for what `...` stands for."""
+    """Return True if the output matches the text, in which `...` matches anything."""
     pattern = ".*".join(map(re.escape, shown.strip().split("...")))
     return re.fullmatch(pattern, printed.strip(), re.S) is not None
 
 
 class Walk:
-    """One reader in one folder, whose virtual environment is there already."""
+    """A reader in a folder that has a virtual environment."""
 
     def __init__(self, folder: Path, install: str) -> None:
         self._folder, self._install = folder, install
@@ -81,7 +81,7 @@ class Walk:
             server.communicate()
 
     def run(self, page: str) -> None:
-        """All steps; raises WalkError at the first that is not as shown."""
+        """Run all steps. Raise WalkError at the first whose output differs."""
         told = list(blocks(page))
         for block, following in zip(told, [*told[1:], None], strict=True):
             shown = following.text if following is not None and following.kind == "text" else ""
@@ -137,7 +137,7 @@ class Walk:
         return done.returncode, done.stdout
 
     def _typed(self, text: str, line: str) -> tuple[int, str]:
-        """As in a terminal, where the person types the line once they are asked."""
+        """Run commands at a terminal, and type a line when they ask for it."""
         ours, theirs = pty.openpty()
         with subprocess.Popen(
             ["sh", "-e", "-c", text], cwd=self._folder, env=self._env, stdin=theirs, stdout=theirs, stderr=theirs
@@ -181,7 +181,7 @@ class Walk:
 
 
 def _read(terminal: int, process: subprocess.Popen[bytes]) -> bytes:
-    """What comes next from the terminal's other end; nothing once nobody holds that any more."""
+    """Read from a terminal. Return no bytes after its other end was closed."""
     if not select.select([terminal], [], [], _PATIENCE)[0]:
         process.kill()
         raise AssertionError("it waits for something else than is typed")

@@ -19,8 +19,8 @@ examples:
   pegboard stdio                             serve an MCP client that starts this command
   pegboard why files_write                   explain why a tool is not served
 
-exit codes: 0 success; 1 the tool or the operation failed; 2 usage; 3 the host cannot start as configured;
-            5 a transport could not open its channel; 130 ended by Ctrl-C
+exit codes: 0 success; 1 the tool or the operation failed; 2 invalid command line; 3 invalid configuration or plugin;
+            5 a transport could not bind or connect; 130 Ctrl-C
 """
 _FILES = (
     "paths",
@@ -76,7 +76,7 @@ _COMMANDS = (
     _Command(
         "serve",
         "serve:run_serve",
-        "serve by the transports that [host] transports lists",
+        "serve over the transports in [host] transports",
         ("pegboard serve", "pegboard serve --config prod.toml", "pegboard serve demo.py"),
         (_FILES,),
     ),
@@ -109,7 +109,7 @@ _COMMANDS = (
     _Command(
         "operator-token",
         "token_command:run_operator_token",
-        "print the token that proves to `pegboard serve` that a request is yours",
+        "print the token by which `pegboard serve` recognizes its operator",
         ("pegboard operator-token", "pegboard operator-token --json"),
     ),
     _Command(
