@@ -90,9 +90,9 @@ class Host:
         self._given = ProgramPlugins(plugins or {}, toolkits or {})
         self._selection = selection or Selection()
         threads = Threads(self.config.host.threads)
-        surroundings = HostAccess(self.dispatch, self.emit, threads.step)
+        host_access = HostAccess(self.dispatch, self.emit, threads.step)
         host, time = self.config.host, MiddlewareTime(self.config.host.tool_timeout)
-        self._runtime = Runtime(threads, Deadlines(), surroundings, token_seconds=host.token_seconds, middleware=time)
+        self._runtime = Runtime(threads, Deadlines(), host_access, token_seconds=host.token_seconds, middleware=time)
         self._entered: list[tuple[str, Lifespan]] = []
         self._methods: Mapping[str, CallNext] = {}
         self._changes = ChangeListeners()

@@ -120,7 +120,7 @@ def test_what_names_none(given: object) -> None:
 
 def test_scopes_of_a_setting() -> None:
     assert checked_scopes(("work", "files:read")) == ("work", "files:read")
-    with pytest.raises(ValueError, match="'a b' is no scope"):
+    with pytest.raises(ValueError, match="invalid scope 'a b'"):
         checked_scopes(("work", "a b"))
 
 

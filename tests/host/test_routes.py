@@ -156,9 +156,9 @@ async def test_what_is_for_this_machine_alone_is_said(caplog: pytest.LogCaptureF
     check_reach("http://127.0.0.1:1", doors, {}, local=True)
     (told,) = caplog.messages
     assert told.startswith(
-        "http://127.0.0.1:1 admits the operator alone: its word is known; to prove that it is you, connect"
+        "http://127.0.0.1:1 admits the operator alone: its word is known. To prove that you are the operator, connect"
     )
-    with pytest.raises(ConfigError, match=r"http://0\.0\.0\.0:1 is not for this machine alone, and its word is known"):
+    with pytest.raises(ConfigError, match=r"other machines can reach http://0\.0\.0\.0:1, and its word is known"):
         check_reach("http://0.0.0.0:1", doors, {}, local=False)
     check_reach("http://0.0.0.0:1", doors[1:], {}, local=False)
 

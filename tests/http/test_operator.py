@@ -56,7 +56,7 @@ def test_the_command_creates_a_token_and_never_replaces_one(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("content", "mode", "said"),
     [
-        ("", 0o600, "does not hold an operator token"),
+        ("", 0o600, "does not contain an operator token"),
         ("x" * 43, 0o600, "does not hold"),
         (None, 0o644, "others can read"),
     ],

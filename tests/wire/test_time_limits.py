@@ -82,4 +82,4 @@ async def test_what_blocks_the_loop_is_in_the_log_with_tool_file_and_line(tmp_pa
         assert result["content"][0]["text"] == "true"
         place = await said(wire, r"loop_block has blocked the event loop for .*/loop_kit\.py:(\d+) in block\b")
         assert "the line that blocks" in BLOCKS.lstrip().splitlines()[int(place[1]) - 1]
-        await said(wire, r"the event loop goes on; loop_block had blocked it for \d+\.\d s")
+        await said(wire, r"the event loop continues; loop_block had blocked it for \d+\.\d s")

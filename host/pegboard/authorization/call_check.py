@@ -1,4 +1,4 @@
-"""Before a function runs: whether the call has all that the function requires beside its arguments."""
+"""The check of a call against the requirements of its function."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pegboard.types.calls import Call
 
 
 def check_requirements(required: Requirements, call: Call) -> None:
-    """Refuse a call that lacks something.
+    """Check that a call has everything that a function requires beside its arguments.
 
     Raises:
-        ContextRequiredToolError: the caller is anonymous, and the function uses something of the operator's.
-        InsufficientScopeError: the caller's token does not allow it.
-        FatalToolError: a secret is not set, or some metadata not known.
+        ContextRequiredToolError: the caller is anonymous, and the function uses secrets, tokens or metadata.
+        InsufficientScopeError: the caller's token lacks a scope.
+        FatalToolError: a secret is not set, or metadata is unknown.
     """
     supplied = call.supplied
     if not call.caller.is_known and required.is_guarded:
@@ -39,7 +39,7 @@ def check_requirements(required: Requirements, call: Call) -> None:
 
 
 def _ways(missing: list[str]) -> str:
-    """Where the operator says what is not known."""
+    """Return the settings for unknown metadata."""
     ways = ["`[host] user`"] if "user_id" in missing else []
     if missing != ["user_id"]:
         ways.append("`[host] metadata`")

@@ -1,4 +1,4 @@
-"""Auth providers that running plugins describe, and the token sources that tools use."""
+"""The auth providers that plugins describe, and hints about tokens."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ ReportProblem = Callable[[Origin, str], None]
 
 
 def token_hint(required: ToolAuthorization, sources: Sequence[TokenSource], secrets: SecretStores) -> str:
-    """How the operator gives a token to this machine's user, who has none; empty where somebody has it, or may.
+    """Return how the operator sets the token that a tool requires, "" if a source has it, or may have it.
 
     Args:
-        required: what a tool requires.
-        sources: all that are asked for tokens.
-        secrets: the stores in which some of them look.
+        required: the authorization that the tool requires.
+        sources: all token sources.
+        secrets: the stores in which some sources look.
     """
     names = [_secret_of(source, required, secrets.is_reserved) for source in sources]
     if not all(names) or any(map(secrets.get, names)):
@@ -32,12 +32,12 @@ def token_hint(required: ToolAuthorization, sources: Sequence[TokenSource], secr
 def token_secrets(
     required: ToolAuthorization, sources: Iterable[TokenSource], is_reserved: Callable[[str], bool]
 ) -> list[str]:
-    """Return the names of the secrets in which sources look for a token that a tool requires."""
+    """Return the names of the secrets in which sources look for a token."""
     return list(dict.fromkeys(filter(None, (_secret_of(source, required, is_reserved) for source in sources))))
 
 
 def _secret_of(source: TokenSource, required: ToolAuthorization, is_reserved: Callable[[str], bool]) -> str:
-    """The name of the secret in which a source looks for a token; empty where it looks elsewhere."""
+    """Return the name of the secret in which a source looks for a token, "" if it looks elsewhere."""
     tell = getattr(source, "secret", None)
     try:
         name = attempt(tell, required) if callable(tell) else None
@@ -47,12 +47,12 @@ def _secret_of(source: TokenSource, required: ToolAuthorization, is_reserved: Ca
 
 
 class Providers:
-    """The providers that running plugins describe.
+    """The auth providers that running plugins describe.
 
     Args:
-        described: the providers, with the plugins that describe them.
+        described: the providers, with their plugins.
         disabled: the installed plugins that do not run.
-        report: told of descriptions that do not hold.
+        report: called with a plugin and a problem of its description.
     """
 
     def __init__(
@@ -65,28 +65,26 @@ class Providers:
         for name, owned in claims.items():
             if len(owned) > 1:
                 owners = " and ".join(dict.fromkeys(str(origin) for origin, _ in owned))
-                report(owned[0][0], f"the auth provider {name!r} is described by {owners}; neither holds")
+                report(owned[0][0], f"the auth provider {name!r} is described by {owners}: disable all but one")
         self._known = {name: owned[0][1] for name, owned in claims.items() if len(owned) == 1}
 
     def find(self, required: ToolAuthorization) -> AuthProvider:
-        """The description of what a tool requires.
+        """Return the description of the provider that a tool requires.
 
         Raises:
-            ToolDefinitionError: no plugin that runs describes it.
+            ToolDefinitionError: no running plugin describes it.
         """
         name = required.provider_id
         if name in self._known:
             return self._known[name]
-        message = (
-            f"it requires authorization by {name or required.provider.title!r}, which no plugin that runs describes"
-        )
+        message = f"it requires authorization by {name or required.provider.title!r}, which no running plugin describes"
         if plugin := self._off(type(required)):
-            raise ToolDefinitionError(f"{message}; turn on the plugin {plugin!r}")
+            raise ToolDefinitionError(f"{message}: enable the plugin {plugin!r}")
         close = nearest(name or "", [one for one in self._known if one])
         raise ToolDefinitionError(message + (f"; did you mean {close!r}?" if close else ""))
 
     def _off(self, provider: type[ToolAuthorization]) -> str | None:
-        """The plugin that does not run and brings the class of a provider."""
+        """Return the name of the disabled plugin that defines a provider's class, None without one."""
         module = provider.__module__
         return next((origin.name for origin in self._disabled if _brings(origin, module)), None)
 

@@ -1,4 +1,4 @@
-"""The token that a tool needs, got from whoever has one before the tool runs. Nothing is kept here."""
+"""The lookup of the token that a tool requires, before the tool runs. No token is stored here."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ logger = logging.getLogger("pegboard")
 
 
 TokenSources = Sequence[tuple[str, TokenSource]]
-"""With the names of their plugins, in the order in which they are asked."""
+"""Token sources in the order of lookup, each with the name of its plugin."""
 
 
 async def with_token(
     bound: BoundFunction, required: ToolAuthorization, call: Call, sources: TokenSources, seconds: float, hint: str = ""
 ) -> Call:
-    """The call, with the token that its tool needs: the request's own, else that of the first source that has one.
+    """Return the call with the token that its tool requires: the request's own, or that of the first source with one.
 
     Args:
         bound: the tool.
-        required: what it needs.
+        required: the authorization that the tool requires.
         call: the call.
-        hint: how the operator gives the token to this machine's user; nobody else is told.
-        sources: who is asked.
-        seconds: how long each may take.
+        sources: the token sources.
+        seconds: the seconds that each source may take.
+        hint: how the operator sets the token; only callers on this machine receive it.
 
     Raises:
-        AuthorizationRequiredError: nobody has one.
+        AuthorizationRequiredError: no source has a token.
     """
     supplied = call.supplied or Supplied()
     if supplied.authorization is not None and supplied.authorization.token:
@@ -59,7 +59,7 @@ async def with_token(
 
 
 def _is_of_this_machine(call: Call) -> bool:
-    """Whether a call is that of whoever sits here, and in nobody else's name."""
+    """Return True for a call of this machine's user that names no other user."""
     named = call.caller.subject or (None if call.supplied is None else call.supplied.user_id)
     return call.caller.trusted and named is None
 
@@ -98,22 +98,22 @@ async def _find(request: TokenRequest, sources: TokenSources, seconds: float, hi
 
 
 class _FailedError(Exception):
-    """A source did not do its part."""
+    """A source raised an exception, or returned an invalid value."""
 
 
 async def _asked(source: TokenSource, request: TokenRequest, seconds: float) -> Authorization | None:
-    """What a source says.
+    """Return the token of a source, None if it has none.
 
     Raises:
-        AuthorizationRequiredError: the source says so.
-        _FailedError: it says nothing sound.
+        AuthorizationRequiredError: the source requires authorization.
+        _FailedError: the source failed.
         asyncio.CancelledError: the call was cancelled.
     """
     limit = asyncio.timeout(seconds)
     try:
         async with limit:
             found: Any = await source.token(request)
-    except BaseException as error:  # whatever a plugin raises is its own failure
+    except BaseException as error:  # an exception of a plugin fails the plugin alone
         if isinstance(error, AuthorizationRequiredError) and presentable(error):
             raise
         task = asyncio.current_task()
@@ -125,5 +125,5 @@ async def _asked(source: TokenSource, request: TokenRequest, seconds: float) -> 
     if found is None or (isinstance(found, Authorization) and found.token == ""):
         return None
     if not isinstance(found, Authorization) or not isinstance(found.token, str):
-        raise _FailedError(f"it gave {type(found).__name__}, not an Authorization with a token")
+        raise _FailedError(f"it returned {type(found).__name__}, not an Authorization with a token")
     return found

@@ -1,4 +1,4 @@
-"""What tools require of their callers and of providers of tokens, checked and described. It asks nobody for a token."""
+"""The authorization that a tool declares: its check, and its description for clients."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from pegboard.routing.bearer import is_scope
 from pegboard.types.authorization import ToolAuthorization
 
 REQUIREMENTS = "pegboard/requirements"
-"""The key of a tool's `_meta` under which clients find what it requires."""
+"""The key in a tool's `_meta` that describes its requirements."""
 
 
 def check_authorization(definition: ToolDefinition) -> None:
-    """Find what is wrong with `requires_auth` and `scopes`, whatever plugins run.
+    """Check the types and scopes of `requires_auth` and `scopes`.
 
     Raises:
-        ToolDefinitionError: it is no provider, or a scope is none.
+        ToolDefinitionError: the provider or a scope is invalid.
     """
     required: Any = definition.requires_auth
     if isinstance(required, type) and issubclass(required, ToolAuthorization):
         name = required.__name__
-        raise ToolDefinitionError(f"its requires_auth is the class {name}; give an object of it, such as {name}()")
+        raise ToolDefinitionError(f"its requires_auth is the class {name}: use an object, such as {name}()")
     if required is not None:
         if not _is_of_provider(required):
             kind = f"{required!r}, not an object of a provider's class, such as GitHub(scopes=[...])"
             raise ToolDefinitionError(f"its requires_auth is {kind}")
         whose = f"its requires_auth, {type(required).__name__},"
         if not isinstance(required.id, str | None) or not required.name.strip():
-            raise ToolDefinitionError(f"{whose} has no id; give it the one under which its tokens are kept")
+            raise ToolDefinitionError(f"{whose} has no id: set the id under which its tokens are stored")
         _check_scopes(required.scopes, f"{whose} has")
     _check_scopes(definition.scopes, "it has")
 
@@ -42,12 +42,11 @@ def _is_of_provider(required: object) -> bool:
 def _check_scopes(scopes: Iterable[object], whose: str) -> None:
     for scope in scopes:
         if not is_scope(scope):
-            advice = "; write each by itself" if isinstance(scope, str) and len(scope.split()) > 1 else ""
-            raise ToolDefinitionError(f"{whose} the scope {scope!r}, which is none (RFC 6749){advice}")
+            raise ToolDefinitionError(f"{whose} the invalid scope {scope!r}: list scopes separately (RFC 6749)")
 
 
 def described_requirements(definition: ToolDefinition) -> dict[str, Any]:
-    """What clients are told of a tool's requirements, for its `_meta`: nothing of the operator's secrets."""
+    """Return the description of a tool's requirements for its `_meta`, without the operator's secrets."""
     told: dict[str, Any] = {}
     if (required := definition.requires_auth) is not None:
         whose = {"provider": required.provider_id, "type": required.provider_type, "id": required.id}

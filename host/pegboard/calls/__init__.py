@@ -1,1 +1,1 @@
-"""What authors wrote, run: one function, once, with whatever it does kept inside its call."""
+"""The execution of functions that authors wrote, each in its own call."""

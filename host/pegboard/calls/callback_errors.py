@@ -1,4 +1,4 @@
-"""Exits that a callback of a call raised on the event loop, outside of any task: the call fails, and nothing else."""
+"""Exceptions that callbacks of a call raise on the event loop, outside of any task. They fail that call alone."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pegboard.context import Context, _current
 
 
 def fail_call(error: BaseException) -> str | None:
-    """Fail the call whose callback raised an exception. Return its name, None when it is unknown.
+    """Fail the call whose callback raised an exception. Return its name, None if it is unknown.
 
-    An exception that a task raised stays with the task: whoever awaits the task gets it.
+    An exception of a task stays with the task: the code that awaits the task receives it.
     """
     handle = _handle_of(error)
     variables: Variables | None = getattr(handle, "_context", None)
@@ -25,7 +25,7 @@ def fail_call(error: BaseException) -> str | None:
 
 
 def _handle_of(error: BaseException) -> asyncio.Handle | None:
-    """Return the event loop's handle that ran what raised. uvloop's leaves no trace."""
+    """Return the event loop's handle that ran the callback, None under uvloop."""
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code is asyncio.Handle._run.__code__:

@@ -13,18 +13,18 @@ from pegboard.types.callers import EMPTY
 from pegboard.types.calls import Call, Completion
 
 MAX_COMPLETION_VALUES = 100
-"""How many values a completion may hold (completion/complete)."""
+"""The most values of a completion (completion/complete)."""
 
 
 class BoundCompleter(NamedTuple):
-    """What knows the values of one argument.
+    """The source of the values of one argument.
 
     Attributes:
-        values: all of them, None where a function gives them.
-        function: takes what has been typed, and may take other arguments by their names.
-        typed: the parameter that takes what has been typed.
-        others: the parameters that take other arguments, and which of them may be left out.
-        context: the parameter that takes the Context, None when none does.
+        values: all values, None if a function returns them.
+        function: takes the typed string, and may take other arguments by their names.
+        typed: the parameter that takes the typed string.
+        others: the parameters that take other arguments, each with True if the argument may be absent.
+        context: the parameter that takes the Context, None without one.
     """
 
     values: tuple[str, ...] | None = None
@@ -42,18 +42,18 @@ async def complete(
     call: Call,
     runtime: Runtime,
 ) -> Completion:
-    """What an argument may be.
+    """Return values for an argument.
 
     Args:
-        completer: what knows.
-        bound: the prompt or template that the argument belongs to.
-        typed: what has been typed.
-        chosen: other arguments, as far as they are known.
+        completer: the source of the values.
+        bound: the prompt or template that has the argument.
+        typed: the string that the user has typed.
+        chosen: the other arguments, as far as they are known.
         call: the call.
-        runtime: what the host lends.
+        runtime: the parts of the host that every call uses.
 
     Raises:
-        ToolRuntimeError, MCPContextError: the function failed, or gave no values.
+        ToolRuntimeError, MCPContextError: the function failed, or returned other things than strings.
     """
     if completer.function is None:
         return _cut(_beginning(completer.values or (), typed))
@@ -78,7 +78,7 @@ def _texts(given: Any) -> tuple[str, ...]:
 
 
 def _beginning(values: Iterable[str], typed: str) -> Completion:
-    """Those that begin as what has been typed, whatever the case of letters."""
+    """Return the values that begin with the typed string, ignoring case."""
     wanted = typed.casefold()
     return Completion(tuple(value for value in values if value.casefold().startswith(wanted)))
 

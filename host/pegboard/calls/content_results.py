@@ -1,4 +1,4 @@
-"""Results of resources, prompts and completions: errors of their functions, and the size of their content."""
+"""Errors and sizes of the results of resources, prompts and completions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How long functions may run: one timer for each limit that a host has, whatever number of calls runs under it.
+"""Time limits of functions. Calls with the same limit share one timer.
 
-Calls under one limit end in the order in which they began, so they stand in a queue; only its first is waited for. A
-call that has no limit, or ends without waiting for anything, has no clock.
+Calls under one limit end in the order in which they began, so they form a queue. The timer waits for the first of them.
+A call without a limit, or one that ends without waiting, has no deadline.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from pegboard.context import Context
 
 MAX_CLEANUP_SECONDS = 2.0
-"""How long a function may take to clean up once its time is over; then it is ended where it stands."""
+"""The seconds that a function may take to clean up after its time limit. After that it is closed."""
 
 
 class Deadlines:
-    """The clocks of one host."""
+    """The deadlines of one host."""
 
     def __init__(self) -> None:
         self._queues: dict[float, _Queue] = {}
 
     def start(self, limit: float, context: Context) -> Deadline:
-        """Start the clock of the function that the current task runs.
+        """Start the deadline of the function that the current task runs.
 
         Args:
-            limit: for how many seconds it may run.
-            context: its context; what it has asked its client already stops the clock.
+            limit: the seconds that the function may run.
+            context: the function's context. Open questions to the client pause the clock.
         """
         queue = self._queues.get(limit)
         if queue is None:
@@ -41,16 +41,16 @@ class Deadlines:
         return Deadline(queue, context, task)
 
     def close(self) -> None:
-        """Forget all clocks."""
+        """Remove all deadlines."""
         for queue in self._queues.values():
             queue.close()
         self._queues.clear()
 
 
 class _Queue:
-    """The clocks that run under one limit, in the order of their ends.
+    """The deadlines under one limit, in the order of their ends.
 
-    Its timer has variables of its own: with those of the call that set it, it would keep that call's tool alive.
+    The timer has an empty set of context variables. With the variables of a call it would keep the call's tool alive.
     """
 
     __slots__ = ("clocks", "handle", "limit", "loop")
@@ -84,15 +84,15 @@ class _Queue:
 
 
 class Deadline:
-    """How long one function may still run. At the end it is cancelled, and a while later given up.
+    """The time limit of one running function. The function is cancelled at its end, and closed a while later.
 
     Attributes:
-        due: when its time is over, as the event loop's clock has it.
-        cancelled: how many times it was cancelled: once when its time was over, and again when it did not end then.
-        error: the exception that ended it early, None for the end of its time.
+        due: the end, in the time of the event loop.
+        cancelled: how many times the function was cancelled: once at its limit, twice if it did not end then.
+        error: the exception that ended the function early, None for the end of its time.
     """
 
-    # in the class, as most clocks change none of them
+    # class attributes, since most deadlines never change them
     cancelled = 0
     error: BaseException | None = None
     _left = 0.0
@@ -111,23 +111,23 @@ class Deadline:
 
     @property
     def over(self) -> bool:
-        """Whether the time to clean up is over, too."""
+        """True if the time to clean up is over, too."""
         return self.cancelled > 1
 
     def pause(self) -> None:
-        """Let the time stand still."""
+        """Stop the clock."""
         if not self.cancelled:
             self._left = self.due - self._queue.loop.time()
             self._forget()
 
     def resume(self) -> None:
-        """Let the time run on."""
+        """Start the clock again."""
         if not self.cancelled:
             self.due = self._queue.loop.time() + self._left
             self._handle = self._queue.loop.call_later(self._left, self.expire)
 
     def stop(self) -> bool:
-        """The function has ended; whether its time had been over, and it is not cancelled for other reasons, too."""
+        """End the deadline after its function. Return True if its time was over and nothing else cancelled it."""
         self._context.clock = None
         if self._handle is None:
             self._queue.clocks.pop(self, None)
@@ -139,7 +139,7 @@ class Deadline:
         return left == 0
 
     def expire(self) -> None:
-        """Tell the function that its time is over."""
+        """Cancel the function because its time is over."""
         self._context.cancelled = True
         self._handle = self._queue.loop.call_later(MAX_CLEANUP_SECONDS, self._cancel)
         self._cancel()
@@ -164,18 +164,18 @@ class Deadline:
 
 @coroutine
 def driven(function: Coroutine[Any, Any, Any], waits_for: Any, clock: Deadline) -> Generator[Any, Any, Any]:
-    """Go on with a function that waits for something, and not beyond the end of its time to clean up.
+    """Run a waiting coroutine to its end, but not beyond its time to clean up.
 
-    It goes on in the task that it began in, so that timeouts and task groups inside it find what they know.
+    The coroutine stays in the task that it began in, so that timeouts and task groups inside it work.
 
     Args:
         function: the coroutine.
-        waits_for: what it waits for.
-        clock: its time.
+        waits_for: the awaitable that the coroutine waits for.
+        clock: its deadline.
 
     Raises:
-        asyncio.CancelledError: it did not end when it was cancelled, and has been closed.
-        BaseException: what it raised.
+        asyncio.CancelledError: the coroutine did not end when it was cancelled, and was closed.
+        BaseException: the exception of the coroutine.
     """
     while True:
         try:
@@ -196,6 +196,6 @@ def driven(function: Coroutine[Any, Any, Any], waits_for: Any, clock: Deadline) 
 
 
 def _close(function: Coroutine[Any, Any, Any]) -> None:
-    """End a coroutine where it stands. One that refuses even that is left there, and never goes on."""
+    """Close a coroutine. A coroutine that refuses to close is abandoned."""
     with suppress(BaseException):
         function.close()

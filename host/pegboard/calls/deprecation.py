@@ -1,4 +1,4 @@
-"""Tools that should be called no more, and who is told so when they are."""
+"""Warnings about deprecated tools."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pegboard.types.calls import Call
 
 
 class Deprecation:
-    """Told to the client of each call, if it listens, and to the host's log the first time.
+    """Warns the client of each call, and the host's log once.
 
     Args:
         name: the tool's name on the wire.
-        message: what to use instead.
+        message: the replacement of the tool.
     """
 
     __slots__ = ("_logged", "_name", "_text")
@@ -23,7 +23,7 @@ class Deprecation:
         self._logged = False
 
     def tell(self, call: Call) -> None:
-        """Tell those who are behind a call."""
+        """Send the warning to the client of a call, and log it the first time."""
         if not self._logged:
             self._logged = True
             logging.getLogger(f"pegboard.tools.{self._name}").warning("%s", self._text)

@@ -1,4 +1,4 @@
-"""What a function raised, as the typed error that its caller is meant to see; it raises and logs no story itself."""
+"""Exceptions of functions, mapped to the typed errors that callers see."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _MAX_GROUP_ERRORS = 1000
 
 
 def raise_mapped(error: BaseException, adapters: Adapters) -> None:
-    """Raise what the caller is meant to see of an exception.
+    """Raise the error that a caller sees for an exception.
 
     Call it where the exception is handled.
 
     Raises:
-        ToolRuntimeError, ProtocolError: its author meant it so, or an adapter knows it. A group of such is the gravest
-            of them; one with anything else in it is an accident.
-        FatalToolError: an accident; masked, with the exception as its cause.
+        ToolRuntimeError, ProtocolError: the author raised it, or an adapter made it of the exception. A group of typed
+            errors becomes the gravest of them.
+        FatalToolError: any other exception, masked, with the exception as its cause.
     """
     leaves = list(_leaves(error)) if isinstance(error, BaseExceptionGroup) else [error]
     found = [(leaf, _mapped(leaf, adapters)) for leaf in leaves]
@@ -35,14 +35,14 @@ def raise_mapped(error: BaseException, adapters: Adapters) -> None:
         raise _unexpected(error) from error
     leaf, meant = min(known, key=lambda one: _urgency(one[1]))
     if len(known) > 1:
-        raise meant from error  # the log tells of the others
+        raise meant from error  # the log shows the others
     if meant is leaf:
         raise meant
     raise meant from leaf
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
-    """What a group holds, however deep; not without end."""
+    """Yield the exceptions of a group at any depth, up to a limit."""
     found: list[BaseException] = [group]
     for one in found:
         if isinstance(one, BaseExceptionGroup):
@@ -52,7 +52,7 @@ def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]
 
 
 def _urgency(error: Mapped) -> tuple[bool, int]:
-    """Of several errors the first of the least tells what to do: what no retry mends, then the longest wait."""
+    """Return a sort key: errors that no retry resolves come first, then the longest wait."""
     if isinstance(error, ProtocolError):
         return (False, 0)
     return (error.can_retry, -(error.retry_after_ms or 0))
@@ -63,14 +63,14 @@ def _mapped(error: BaseException, adapters: Adapters) -> Mapped | None:
 
 
 def _on_purpose(error: BaseException) -> Mapped | None:
-    """What the author meant the caller to see; None when it is an accident."""
+    """Return the error that the author raised for the caller, None for any other exception."""
     if isinstance(error, ProtocolError) or (isinstance(error, ToolRuntimeError) and presentable(error)):
         return error
     return ToolExecutionError(error.message) if isinstance(error, MCPContextError) and speaks(error) else None
 
 
 def _adapted(error: BaseException, adapters: Adapters) -> ToolRuntimeError | None:
-    """What the first adapter that knows an exception makes of it; None when none does."""
+    """Return the error of the first adapter that knows an exception, None if no adapter does."""
     if not isinstance(error, Exception):
         return None
     for adapter in adapters:

@@ -1,7 +1,4 @@
-"""Running what authors wrote: one function, once, with whatever it does kept inside this call.
-
-It knows nothing of names, protocols or middleware.
-"""
+"""The execution of one function in one call. It knows neither names, protocols nor middleware."""
 
 from __future__ import annotations
 
@@ -50,7 +47,7 @@ class Function(NamedTuple):
 
     @classmethod
     def of(cls, function: Callable[..., Any], *, inline: bool = False) -> Function:
-        """Decide how a function runs by what it is."""
+        """Return a function with the mode that its kind requires."""
         target = function if inspect.isroutine(function) else getattr(type(function), "__call__", function)  # noqa: B004
         if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(target):
             return cls(function, "async")
@@ -58,15 +55,15 @@ class Function(NamedTuple):
 
 
 class BoundTool(NamedTuple):
-    """A tool with everything one host knows about it.
+    """A tool with everything that one host knows about it.
 
     Attributes:
-        owner: what its functions share with the others of their plugin.
-        requirements: what it needs beside its arguments, None when that is nothing.
-        timeout: for how many seconds its function may run; 0 for no limit.
-        max_result_bytes: the largest result, as JSON; 0 for no limit.
-        adapters: who knows what an exception means, in the order in which they are asked.
-        deprecation: tells whoever calls it to use something else; None while it is not deprecated.
+        owner: the data of its plugin.
+        requirements: what a call needs beside arguments, None for nothing.
+        timeout: the seconds that its function may run; 0 for no limit.
+        max_result_bytes: the largest result as JSON; 0 for no limit.
+        adapters: map exceptions to typed errors, in this order.
+        deprecation: warns callers to use another tool; None unless the tool is deprecated.
     """
 
     tool: Tool
@@ -86,33 +83,32 @@ class BoundTool(NamedTuple):
 
     @property
     def repeatable(self) -> bool:
-        """Whether a call may be made again without doing anything twice, by what its author says."""
+        """True if its author declares that a second call changes nothing more."""
         hints = self.tool.annotations
         return hints is not None and bool(hints.read_only or hints.idempotent)
 
 
 class Runtime(NamedTuple):
-    """What a host lends to every call.
+    """The parts of a host that every call uses.
 
     Attributes:
-        threads: for sync functions.
-        deadlines: for functions with a time limit.
-        surroundings: what a context reaches of the host.
-        token_sources: where the tokens of tools come from, with the names of their plugins, in the order in which
-            they are asked.
-        token_seconds: how long one of them may take.
+        threads: run sync functions.
+        deadlines: the time limits of functions.
+        host_access: the parts of the host that a context uses.
+        token_sources: provide tokens for tools, in this order, each with the name of its plugin.
+        token_seconds: the seconds that one token source may take.
         middleware: ends middleware that takes too long.
     """
 
     threads: Threads
     deadlines: Deadlines
-    surroundings: HostAccess
+    host_access: HostAccess
     token_sources: Sequence[tuple[str, TokenSource]] = ()
     token_seconds: float = 10
     middleware: MiddlewareTime | None = None
 
     def close(self) -> None:
-        """Give up the threads, and forget the time limits."""
+        """Close the threads, and remove the time limits."""
         self.deadlines.close()
         if self.middleware is not None:
             self.middleware.close()
@@ -122,22 +118,21 @@ class Runtime(NamedTuple):
 async def invoke(
     bound: BoundFunction, function: Function, keywords: Mapping[str, Any], runtime: Runtime, rounds: Rounds | None
 ) -> Any:
-    """Run a function and return what it returned.
+    """Run a function and return its value.
 
-    Whatever it raises loses this call and nothing else: `SystemExit` and `KeyboardInterrupt` would end the event loop
-    if they left the task, `StopIteration` would leave a future open. A task that the function itself started is out of
-    reach.
+    An exception fails this call alone. `SystemExit` and `KeyboardInterrupt` would end the event loop if they left the
+    task, and `StopIteration` would leave a future open. Tasks that the function starts are not covered.
 
     Args:
-        bound: what the host knows of it.
+        bound: the tool, resource or prompt.
         function: the function.
         keywords: its arguments.
-        runtime: what the host lends.
-        rounds: the questions of the call that made this one.
+        runtime: the parts of the host that every call uses.
+        rounds: the questions of the outermost call, None without any.
 
     Raises:
-        ToolRuntimeError, ProtocolError: raised by the author on purpose, or what an adapter made of an exception.
-        FatalToolError: anything else; masked, with the original as its cause.
+        ToolRuntimeError, ProtocolError: the error that the author raised, or that an adapter made of an exception.
+        FatalToolError: any other exception, masked, with the original as its cause.
         asyncio.CancelledError: the call was cancelled.
     """
     try:
@@ -149,7 +144,7 @@ async def invoke(
             value, error = await runtime.threads.run(Job(function.function, keywords, bound.name))
             if error is not None:
                 raise error
-        # a plain wrapper around an async function gives what is still to be awaited
+        # a plain wrapper around an async function returns a coroutine
         return await value if isinstance(value, CoroutineType) else value
     except BaseException as error:
         if is_cancelled(error, rounds):
@@ -165,13 +160,13 @@ async def invoke_within(
     context: Context,
     rounds: Rounds | None,
 ) -> Any:
-    """The same, for `bound.timeout` seconds at most; not for inline functions, which nothing can interrupt.
+    """Run a function like `invoke`, for at most `bound.timeout` seconds. Inline functions cannot be interrupted.
 
-    A function that awaits is cancelled when its time is over, and closed where it stands when it has not ended a while
-    later; what it returns then counts no more. One that runs in a thread goes on without its call.
+    A function that awaits is cancelled at its limit, and closed if it does not end soon after. Its return value is then
+    ignored. A function in a thread goes on without its call.
 
     Raises:
-        ToolTimeoutError: it took longer.
+        ToolTimeoutError: the function took longer.
     """
     job = Job(function.function, keywords, bound.name) if function.mode == "thread" else None
     clock: Deadline | None = None
@@ -202,7 +197,7 @@ async def invoke_within(
 
 
 def _too_long(bound: BoundFunction, job: Job | None, threads: Threads, error: BaseException | None) -> ToolTimeoutError:
-    """Return the error for a function that took longer than it may; log it.
+    """Return the error for a function that took longer than its limit, and log it.
 
     Raises:
         ToolRuntimeError, ProtocolError: an exception ended the function early, not its limit.
@@ -273,20 +268,20 @@ async def run_function(
     arguments: Mapping[str, Any],
     keywords: dict[str, Any],
 ) -> Any:
-    """Run a function in its context: what it returned, or an `InputRequired` where it asked.
+    """Run a function in its context. Return its value, or an `InputRequired` if it asked its client.
 
     Args:
-        bound: what the host knows of it.
+        bound: the tool, resource or prompt.
         function: the function.
-        parameter: that which takes the Context, None when none does.
+        parameter: the parameter that takes the Context, None without one.
         call: the call.
-        runtime: what the host lends.
+        runtime: the parts of the host that every call uses.
         arguments: the arguments as the client sent them.
-        keywords: those that the function is called with.
+        keywords: the arguments of the function.
     """
     asks = parameter is not None and function.mode == "async"
     task = asyncio.current_task() if asks and call.round is not None else None
-    context = Context(call, bound, arguments, runtime.surroundings, task, None if asks else CANNOT_ASK)
+    context = Context(call, bound, arguments, runtime.host_access, task, None if asks else CANNOT_ASK)
     if parameter is not None:
         keywords[parameter] = context
     token = _current.set(context)
@@ -297,7 +292,7 @@ async def run_function(
             value = await invoke(bound, function, keywords, runtime, call.rounds)
     except BaseException as error:
         context.cancelled = context.cancelled or isinstance(error, asyncio.CancelledError)
-        remember(call)  # its token may be in what is told of the failure
+        remember(call)  # the error may contain its token
         if context.asked is None:
             raise
         return context.asked.conclude(None, error)
@@ -308,7 +303,11 @@ async def run_function(
 
 
 def _result(bound: BoundTool, value: Any) -> Any:
-    """What a tool returned, JSON-ready, or a `ToolResult` where that says more."""
+    """Return a tool's value as JSON-ready data, or as a `ToolResult`.
+
+    Raises:
+        RetryableToolError: the result is larger than its limit.
+    """
     limit = bound.max_result_bytes
     if not limit:
         return bound.signature.result(value)

@@ -1,4 +1,4 @@
-"""What was raised, made fit for strangers: typed errors as they are, all else masked and logged."""
+"""Failures of calls: typed errors go to the caller, all other exceptions are masked and logged."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ logger = logging.getLogger("pegboard")
 
 
 MAX_LOGGED_NAME_CHARACTERS = 200
-"""How many characters of a name that a client chose are logged."""
+"""The most characters of a client's name for a tool that are logged."""
 
 MAX_ERROR_TEXT_CHARACTERS = 16_384
-"""Of what an error says to its caller; what is more is cut off."""
+"""The most characters of an error's text that callers receive. The rest is cut off."""
 
 
 def is_cancelled(error: BaseException, rounds: Rounds | None) -> bool:
-    """Whether the task that handles an exception ends with it; anybody can raise a `CancelledError` of their own.
+    """Return True if an exception cancels the current task. A function may also raise `CancelledError` itself.
 
     Args:
-        error: what was raised.
-        rounds: the call's questions, which end it in the same way; None where there are none.
+        error: the exception.
+        rounds: the questions of the call, which end it in the same way; None without any.
     """
     if not isinstance(error, asyncio.CancelledError):
         return False
@@ -46,14 +46,14 @@ def is_cancelled(error: BaseException, rounds: Rounds | None) -> bool:
 
 
 def as_failure(call: Call, error: BaseException) -> Failure:
-    """What a call came to that raised. The host does this to every call; who runs one by itself does it to that one.
+    """Return the failure for an exception of a call. The host calls this once for every call that fails.
 
-    What nobody raised on purpose is replaced, and its story logged under the id that the failure carries. A service
-    that refused or did not answer takes one line. Secrets are masked in all that is told.
+    An untyped exception is masked, and logged under the id in the failure. A service that refused or did not answer is
+    logged in one line. Secrets are masked in everything that is sent or logged.
 
     Args:
         call: the call.
-        error: what was raised.
+        error: the exception.
     """
     story: BaseException | None = error.__cause__ or error
     remember(call)
@@ -80,7 +80,7 @@ def as_failure(call: Call, error: BaseException) -> Failure:
 
 
 def _log_expected(call: Call, error: UpstreamError | NetworkTransportError, story: BaseException) -> None:
-    """Log in one line that a service refused or did not answer. The traceback is for the level debug."""
+    """Log in one line that a service refused or did not answer, with the traceback at the level debug."""
     name = _name(call)
     data = {"method": call.method, "name": name, "kind": error.kind.value, "status": error.status_code}
     told = redacted(" ".join(part for part in (error.message, error.developer_message) if part))
@@ -96,7 +96,7 @@ def _name(call: Call) -> str:
 
 
 def _shortened(error: MCPError) -> MCPError:
-    """An error of no more text than a model can do with."""
+    """Cut the texts of an error to a length that a model can use, and return it."""
     error.args = tuple(_cut(argument) for argument in error.args)
     if isinstance(error, ToolkitError) and error.additional_prompt_content is not None:
         error.additional_prompt_content = _cut(error.additional_prompt_content)
@@ -110,13 +110,13 @@ def _cut(text: Any) -> Any:
 
 
 def _in_authors_code(error: BaseException) -> BaseException | None:
-    """A typed error, which says what is wrong, with no more of its way than led through code that is not the host's."""
+    """Return a typed error whose traceback holds only code of authors, None if there is none."""
     places: list[TracebackType] = []
     at = error.__traceback__
     while at is not None:
         module = str(at.tb_frame.f_globals.get("__name__"))
         if module.startswith("pegboard.calls."):
-            places.clear()  # middleware, which is not to blame
+            places.clear()  # frames of middleware are not part of the author's code
         elif not module.startswith("pegboard."):
             places.append(at)
         at = at.tb_next

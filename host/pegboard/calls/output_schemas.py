@@ -1,6 +1,6 @@
-"""What clients are promised of a tool's result (server/tools, output schema), held where middleware made it another.
+"""Results of tools that middleware replaced, checked against the tools' output schemas (MCP, server/tools).
 
-What tools give themselves is checked where they are called. It knows no middleware.
+Results of the tools themselves are checked when they are called.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class OutputSchemas:
     """The output schemas of tools, each compiled when it is first needed.
 
     Args:
-        tools: by name.
+        tools: the tools by name.
     """
 
     def __init__(self, tools: Mapping[str, BoundTool]) -> None:
@@ -29,7 +29,7 @@ class OutputSchemas:
         self._compiled: dict[str, JsonSchema | None] = {}
 
     def problem(self, call: Call, outcome: Outcome) -> str | None:
-        """What is wrong with an outcome of the call, None for nothing."""
+        """Return the reason why an outcome does not fit the tool's output schema, None if it fits."""
         bound = self._tools.get(str(call.params.get("name")))
         if not isinstance(outcome, ToolResult) or outcome.is_error or bound is None or bound.tool.output_schema is None:
             return None
@@ -40,11 +40,11 @@ class OutputSchemas:
         try:
             found = schema.problems(outcome.value)
         except ValueError:
-            return "a ToolResult whose value is no JSON"
+            return "a ToolResult whose value is not JSON"
         return f"a ToolResult that does not fit the tool's output schema: {_told(found)}" if found else None
 
     def _schema(self, tool: Tool) -> JsonSchema | None:
-        """The schema of a tool; None for one that only pydantic understands, such as one with look-ahead."""
+        """Return the compiled schema of a tool, None for one that only pydantic supports."""
         if tool.name not in self._compiled:
             from pegboard.schemas.json_schema import compile_schema
 

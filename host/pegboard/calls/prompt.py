@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class BoundPrompt(NamedTuple):
-    """A prompt's function with everything one host knows about it; the fields are those of a `BoundResource`.
+    """A prompt with everything that one host knows about it. The fields are those of a `BoundResource`.
 
     Attributes:
-        parsed: the arguments whose text is read as JSON, as their types are no single values.
+        parsed: the arguments whose strings are read as JSON, since their types are not single values.
     """
 
     name: str
@@ -42,16 +42,16 @@ class BoundPrompt(NamedTuple):
 
     @property
     def repeatable(self) -> bool:
-        """Reading changes nothing."""
+        """True, since a prompt changes nothing."""
         return True
 
 
 async def get_prompt(bound: BoundPrompt, call: Call, runtime: Runtime) -> PromptResult | InputRequired:
-    """Run a prompt's function for the arguments of a call.
+    """Run the function of a prompt for the arguments of a call.
 
     Raises:
-        PromptError: an argument is unknown, missing, or not what the function declares.
-        ToolRuntimeError, MCPContextError: it failed, or gave what cannot be sent.
+        PromptError: an argument is unknown, missing, or not of the declared type.
+        ToolRuntimeError, MCPContextError: the function failed, or returned a value that cannot be sent.
     """
     arguments: Mapping[str, Any] = call.params.get("arguments") or EMPTY
     try:
@@ -74,7 +74,7 @@ async def get_prompt(bound: BoundPrompt, call: Call, runtime: Runtime) -> Prompt
 
 
 def _read(arguments: Mapping[str, Any], parsed: frozenset[str]) -> dict[str, Any]:
-    """The arguments, those read as JSON that are no single values by their types."""
+    """Return the arguments, with those in `parsed` read as JSON."""
     read = dict(arguments)
     for name, text in arguments.items():
         if not isinstance(text, str):

@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 
 class BoundResource(NamedTuple):
-    """A resource's or a template's function with everything one host knows about it.
+    """A resource or template with everything that one host knows about it.
 
     Attributes:
         name: its URI, or the template.
-        mime_type: of what it gives, None where its author did not say.
-        matcher: what a template's URIs are made of, None for a resource of one URI.
-        owner: what its functions share with the others of their plugin.
-        completers: by variable, what knows its values.
-        requirements: what it needs beside its arguments, None when that is nothing.
-        adapters: who knows what an exception means, in the order in which they are asked.
-        timeout: for how many seconds each of its functions may run; 0 for no limit.
+        mime_type: the type of its content, None unless its author declares one.
+        matcher: matches the URIs of a template, None for a resource with one URI.
+        owner: the data of its plugin.
+        completers: the completers of its variables, by name.
+        requirements: what a call needs beside the URI, None for nothing.
+        adapters: map exceptions to typed errors, in this order.
+        timeout: the seconds that each of its functions may run; 0 for no limit.
         max_result_bytes: the largest content; 0 for no limit.
     """
 
@@ -50,26 +50,26 @@ class BoundResource(NamedTuple):
 
     @property
     def repeatable(self) -> bool:
-        """Reading changes nothing."""
+        """True, since reading changes nothing."""
         return True
 
 
 async def read_resource(
     bound: BoundResource, uri: str, values: Mapping[str, Any], keywords: dict[str, Any], call: Call, runtime: Runtime
 ) -> ResourceResult | InputRequired:
-    """Run a resource's function for one URI.
+    """Run the function of a resource for one URI.
 
     Args:
         bound: the resource or template.
-        uri: the URI that is read.
-        values: what the URI is made of.
-        keywords: the same as what the function takes (`bound.signature.bind`).
+        uri: the URI.
+        values: the variables of the URI.
+        keywords: the variables as the function takes them (`bound.signature.bind`).
         call: the call.
-        runtime: what the host lends.
+        runtime: the parts of the host that every call uses.
 
     Raises:
-        NotFoundError: the function says that there is nothing.
-        ToolRuntimeError, MCPContextError: it failed, or gave what cannot be sent.
+        NotFoundError: the function found nothing.
+        ToolRuntimeError, MCPContextError: the function failed, or returned a value that cannot be sent.
     """
     running = run_function(bound, bound.function, bound.signature.context_parameter, call, runtime, values, keywords)
     given = await awaited(running, uri)
@@ -89,5 +89,5 @@ async def read_resource(
 
 
 def not_found(uri: str, why: str = "") -> NotFoundError:
-    """The error for a URI where there is nothing."""
+    """Return the error for a URI without a resource."""
     return NotFoundError(f"Resource not found{why}", data={"uri": uri})

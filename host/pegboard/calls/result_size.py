@@ -24,10 +24,10 @@ _MAX_DEPTH = 256
 
 
 class TooLarge(Exception):
-    """A result is larger than it may be.
+    """A result is larger than its limit.
 
     Args:
-        size: its bytes, or as many as there are at least.
+        size: its bytes, or a lower bound of them.
     """
 
     def __init__(self, size: int) -> None:
@@ -36,7 +36,7 @@ class TooLarge(Exception):
 
 
 def log_too_large(name: str, error: TooLarge, limit: int) -> None:
-    """Tell the operator whose result it was, and what limits it."""
+    """Log that a result is too large, with the setting that limits it."""
     text = (
         "the result of %s is too large: %d bytes or more; the limit (its max_result, or [host] max_result_bytes) is %d"
     )

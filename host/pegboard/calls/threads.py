@@ -1,6 +1,6 @@
-"""The host's own threads for sync functions; who holds them is known, and told when others must wait for long.
+"""The threads of one host for sync functions. The log names the functions that hold them if others wait for long.
 
-A function that runs in a thread cannot be stopped. When its call has ended it holds its thread until it returns.
+A function in a thread cannot be stopped. It holds its thread until it returns, even after its call has ended.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from typing import Any
 logger = logging.getLogger("pegboard.threads")
 
 LONG_WAIT_SECONDS = 5.0
-"""After how long the log tells that functions wait for a thread."""
+"""The seconds that a function waits for a thread before the log says so."""
 _MAX_NAMED_JOBS = 5
-"""How many of those that hold threads are named."""
+"""The most functions that the log names as holders of threads."""
 
 
 class Job:
-    """One function that runs in a thread, or waits for one.
+    """A function that runs in a thread, or waits for one.
 
     Attributes:
-        name: of the tool, for the log.
-        begun: since when it runs, None while it waits.
-        given_up: nobody waits for it any more.
-        unawaited: what it returned, where that is still to be awaited.
+        name: the tool's name, for the log.
+        begun: the time at which it began, None while it waits.
+        given_up: True once no call waits for it.
+        unawaited: the coroutine that it returned, if any.
     """
 
     __slots__ = ("begun", "function", "given_up", "keywords", "name", "unawaited")
@@ -43,13 +43,13 @@ class Job:
         self.unawaited: CoroutineType[Any, Any, Any] | None = None
 
     def drop(self) -> None:
-        """Nobody will await what it returned; Python would complain of it."""
+        """Close the coroutine that no call will await. Python would warn about it."""
         if self.unawaited is not None:
             self.unawaited.close()
 
 
 class Threads:
-    """The threads of one host; none exist before the first is needed.
+    """The threads of one host. They are created when the first is needed.
 
     Args:
         size: how many functions run at once.
@@ -65,12 +65,12 @@ class Threads:
         self._told = False
 
     async def run(self, job: Job) -> tuple[Any, BaseException | None]:
-        """Call a function in a thread; what it returned, and what it raised.
+        """Call a function in a thread. Return its value and its exception.
 
-        The exception comes in a box: a future that is given `StopIteration` stays open for ever.
+        The exception is returned, since a future that is given `StopIteration` stays open.
 
         Raises:
-            asyncio.CancelledError: this was cancelled; the function, where it has begun, goes on.
+            asyncio.CancelledError: the call was cancelled. A function that has begun goes on.
         """
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._size, thread_name_prefix="pegboard-tool")
@@ -89,10 +89,10 @@ class Threads:
             self._waiting.pop(job, None)
 
     async def step(self, function: Callable[[], Any]) -> Any:
-        """Call a function in a thread; what it returned.
+        """Call a function in a thread and return its value.
 
         Raises:
-            BaseException: what it raised.
+            BaseException: the exception of the function.
         """
         value, error = await self.run(Job(function, {}, "a step"))
         if error is not None:
@@ -118,16 +118,16 @@ class Threads:
 
     @property
     def busy(self) -> int:
-        """How many functions run right now."""
+        """The number of functions that run now."""
         return len(self._running)
 
     @property
     def given_up(self) -> int:
-        """How many of them run on though their calls have ended."""
+        """The number of functions that still run after their calls have ended."""
         return sum(job.given_up for job in tuple(self._running))
 
     def close(self) -> None:
-        """Give the threads up. A function that runs cannot be stopped; nobody waits for it."""
+        """Release the threads. Running functions cannot be stopped and are not awaited."""
         if self._look is not None:
             self._look.cancel()
             self._look = None
@@ -141,7 +141,7 @@ class Threads:
             self._look = loop.call_later(LONG_WAIT_SECONDS, self._tell_of_waiting, loop, context=Context())
 
     def _tell_of_waiting(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Log, once for as long as it lasts, that somebody has waited for long."""
+        """Log once that functions have waited for long, until none waits."""
         self._look = None
         if not self._waiting:
             self._told = False
@@ -161,7 +161,7 @@ class Threads:
         self._look = loop.call_later(LONG_WAIT_SECONDS, self._tell_of_waiting, loop, context=Context())
 
     def _holders(self, now: float) -> str:
-        """The longest running functions."""
+        """Return the functions that run longest, for the log."""
         since = sorted((job.begun or now, job.name) for job in tuple(self._running))
         named = [f"{name} for {now - begun:.0f} s" for begun, name in since[:_MAX_NAMED_JOBS]]
         return ", ".join(named) + (", ..." if len(since) > _MAX_NAMED_JOBS else "")

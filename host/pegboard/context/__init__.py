@@ -1,4 +1,4 @@
-"""What a function sees of the call it serves: `Context`, the same for tools, resources and prompts on every path."""
+"""The `Context`: a function's view of the call that it serves. It is the same for tools, resources and prompts."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Context(Generic[ConfigT, StateT]):
     """
 
     __slots__ = (
-        "_bound", "_call", "_done", "_progress", "_refusal", "_steps", "_surroundings", "_task",
+        "_bound", "_call", "_done", "_host", "_progress", "_refusal", "_steps", "_task",
         "arguments", "asked", "cancelled", "clock", "waits_for_client",
     )  # fmt: skip
 
@@ -72,13 +72,13 @@ class Context(Generic[ConfigT, StateT]):
         call: Call,
         bound: BoundFunction,
         arguments: Mapping[str, Any],
-        surroundings: HostAccess | None = None,
+        host_access: HostAccess | None = None,
         task: asyncio.Task[Any] | None = None,
         refusal: str | None = None,
     ) -> None:
         self._call = call
         self._bound = bound
-        self._surroundings = surroundings
+        self._host = host_access
         self._task = task
         self._refusal = refusal
         self._progress: Progress | None = None
@@ -94,18 +94,18 @@ class Context(Generic[ConfigT, StateT]):
 
     @property
     def name(self) -> str:
-        """The tool's or prompt's name on the wire, the resource's URI, or its template."""
+        """The tool's or prompt's name on the wire, or the resource's URI or template."""
         return self._bound.name
 
     @property
     def config(self) -> ConfigT:
-        """The toolkit's validated settings, None when it takes none."""
+        """The validated settings of the toolkit, None without any."""
         config: ConfigT = self._bound.owner.config
         return config
 
     @property
     def state(self) -> StateT:
-        """What the toolkit's lifespan yielded, None without one."""
+        """The value that the toolkit's lifespan yielded, None without one."""
         state: StateT = self._bound.owner.state
         return state
 
@@ -121,35 +121,35 @@ class Context(Generic[ConfigT, StateT]):
 
     @property
     def request_id(self) -> RequestId | None:
-        """The protocol's id of the request."""
+        """The id of the request in its protocol."""
         return self._call.request_id
 
     @property
     def session_id(self) -> str | None:
-        """The session the request belongs to; None where there are none."""
+        """The id of the session, None without one."""
         return self._call.session_id
 
     @property
     def client(self) -> Client:
-        """The program that asks, as it describes itself."""
+        """The client program, as it describes itself."""
         return self._call.client
 
     @property
     def user_id(self) -> str | None:
-        """The user whom the request names, where it may, else the authenticated one, else the operator's, else None.
+        """The user of the call: from the request if it may name one, else the authenticated user, else the operator's.
 
-        It is never a session.
+        It is None if none is known, and never a session id.
         """
         return user_of(self._bound.owner, self._call)
 
     @property
     def caller(self) -> Caller:
-        """Who is behind the call, as far as the transport can vouch for it."""
+        """The caller, as far as the transport has authenticated it."""
         return self._call.caller
 
     @property
     def auth_info(self) -> Caller | None:
-        """Who is authenticated, and what their own token says: for whom and what it is. None where nobody is."""
+        """The authenticated caller with the claims of its token, None for an anonymous caller."""
         caller = self._call.caller
         return caller if caller.subject is not None else None
 
@@ -176,18 +176,18 @@ class Context(Generic[ConfigT, StateT]):
 
     @property
     def headers(self) -> Headers | None:
-        """The fields of the HTTP request that the call came by, but `Authorization`; None where there was none."""
+        """The headers of the HTTP request without credentials, None for a call that did not come over HTTP."""
         from pegboard.context.request_headers import RequestHeaders
 
         return None if self._call.headers is None else RequestHeaders(self._call.headers)
 
     @property
     def secrets(self) -> Mapping[str, str]:
-        """The declared secrets that are set, by name in any case; printed without their values."""
+        """The declared secrets that are set, by name in any case. Printing them does not show their values."""
         return secrets_of(self._bound.requirements, self._call.supplied)
 
     def get_secret(self, name: str) -> str:
-        """A secret that the tool declared in `requires_secrets`: the request's own where it brings one.
+        """Return a secret that the tool declared in `requires_secrets`. A secret in the request comes first.
 
         Args:
             name: its name, in any case.
@@ -198,7 +198,7 @@ class Context(Generic[ConfigT, StateT]):
         return secret_of(self.name, self._bound.requirements, self._call.supplied, name)
 
     def get_metadata(self, key: str) -> str:
-        """What the tool declared in `requires_metadata`: the request's own, else the caller's, else the operator's.
+        """Return metadata that the tool declared in `requires_metadata`: from the request, the caller, or the operator.
 
         Args:
             key: such as "user_id" or a key of `[host] metadata`, in any case.
@@ -208,46 +208,46 @@ class Context(Generic[ConfigT, StateT]):
         """
         return metadata_of(self.name, self._bound.requirements, self._call, key)
 
-    # --- telling the client ---
+    # --- notifications to the client ---
 
     @property
     def progress(self) -> Progress:
-        """Tells the client how far the call has come, if it asked for that."""
+        """Progress notifications of the call. They are sent if the client requested them."""
         if self._progress is None:
-            own = not (self._done or self._call.path)  # the token is that of the outermost call
+            own = not (self._done or self._call.path)  # the progress token belongs to the outermost call
             self._progress = Progress(self._call.notify if own else None)
         return self._progress
 
     @property
     def log(self) -> Log:
-        """Tells the client, and the host's log, what is worth telling."""
+        """Log messages to the client and to the host's log."""
         from pegboard.context.log import Log
 
         return Log(None if self._done else self._call.notify, self.name)
 
     def send_notification(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
-        """Send a notification on the call's own stream; may be awaited, need not be.
+        """Send a notification on the call's stream. Awaiting the result is optional.
 
-        In 2026-07-28 nothing but progress and log messages may be there: the rest is dropped.
+        In 2026-07-28 only progress and log messages are allowed there. Other notifications are dropped.
         """
         if self._call.notify is not None and not self._done:
             self._call.notify(method, dict(params or {}))
         return SENT
 
-    # --- asking the client ---
+    # --- requests to the client ---
 
     @property
     def _asking(self) -> Interaction:
         from pegboard.context.interaction import Interaction, pausing
 
         ask = self._call.ask
-        # those that this one calls ask by the same way, so that its time stands still for their questions, too
+        # nested calls ask through it, too, so that their questions pause this function's clock
         call = self._call if ask is None else self._call._replace(ask=pausing(ask, self))
         return Interaction(call, self._rounds, self._refusal)
 
     @property
     def _rounds(self) -> Rounds | None:
-        """What questions go through where they are asked in rounds; made with the first that may need it."""
+        """The rounds of questions of the call, created by the first context that may ask."""
         if self._call.rounds is not None or self._call.round is None or self._refusal is not None:
             return self._call.rounds
         if self.asked is None:
@@ -277,7 +277,7 @@ class Context(Generic[ConfigT, StateT]):
             questions: `Elicit`, `ElicitUrl`, `Sample` and `ListRoots`, by the names of their answers.
 
         Raises:
-            ClientCapabilityError, ClientError, InteractionError: as for each of them alone.
+            ClientCapabilityError, ClientError, InteractionError: as for a single question.
         """
         return await self._asking.ask_all(questions)
 
@@ -286,24 +286,24 @@ class Context(Generic[ConfigT, StateT]):
         method: str,
         params: Mapping[str, Any] | None = None,
         *,
-        timeout: float | None = None,  # noqa: ASYNC109 - an answer that comes late is refused to the client
+        timeout: float | None = None,  # noqa: ASYNC109 - the client is sent a cancellation, too
         progress: OnProgress | None = None,
         reset_on_progress: bool = False,
         max_total: float | None = None,
     ) -> dict[str, Any]:
-        """Send a request to the client on the call's own stream and wait for its result; in sessions alone.
+        """Send a request to the client on the call's stream and wait for its result. It requires a session.
 
         Args:
             method: such as "ping".
             params: in the form of the newest revision.
-            timeout: how many seconds to wait, None for as long as the call may take.
-            progress: told of the progress that the client reports.
-            reset_on_progress: each report begins the timeout anew.
-            max_total: how many seconds to wait at most, whatever is reported.
+            timeout: the seconds to wait, None for as long as the call may take.
+            progress: called with each progress notification of the client.
+            reset_on_progress: True restarts the timeout with each notification.
+            max_total: the most seconds to wait, in spite of progress.
 
         Raises:
-            ClientTimeoutError: no answer came in time; the client has been told not to go on.
-            ClientError: the client answered with an error.
+            ClientTimeoutError: no response came in time; the client was sent a cancellation.
+            ClientError: the client responded with an error.
             InteractionError: there is no session.
         """
         if self._refusal is not None or self._call.ask is None:
@@ -322,21 +322,21 @@ class Context(Generic[ConfigT, StateT]):
         )
 
     async def once(self, key: str, function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-        """Run a step that must not be repeated, and give its result; when the call is made again, give that result.
+        """Run a step that must not be repeated, and return its result. A later round returns the same result.
 
-        Where questions end a call, it runs again from the top with each answer. No question ends it while a step runs.
+        A call with questions runs again from the top with each answer. No question ends the call while a step runs.
 
         Args:
-            key: the step's name, once in a call.
-            function: sync or async; sync ones run in the host's threads.
+            key: the step's name, unique in a call.
+            function: sync or async; a sync function runs in the host's threads.
             arguments: its positional arguments.
             keywords: its keyword arguments.
 
         Returns:
-            What it returned, as JSON holds it.
+            The result of the function, as JSON represents it.
 
         Raises:
-            InteractionError: the key is used twice, or the steps of a call leave more than 64 KiB.
+            InteractionError: the key is used twice, or the results of a call's steps take more than 64 KiB.
         """
         step = partial(self._step, partial(function, *arguments, **keywords))
         if self._steps is None:
@@ -347,19 +347,19 @@ class Context(Generic[ConfigT, StateT]):
 
     async def _step(self, function: Callable[[], Any]) -> Any:
         target = function.func if isinstance(function, partial) else function
-        if self._surroundings is None or inspect.iscoroutinefunction(target):
+        if self._host is None or inspect.iscoroutinefunction(target):
             value = function()
         else:
-            value = await self._surroundings.in_thread(function)
+            value = await self._host.in_thread(function)
         return await value if inspect.isawaitable(value) else value
 
-    # --- using the host ---
+    # --- the host ---
 
     @property
     def _inside(self) -> HostCalls:
         from pegboard.context.host_calls import HostCalls, no_host
 
-        return HostCalls(self._asking, no_host if self._surroundings is None else self._surroundings.dispatch)
+        return HostCalls(self._asking, no_host if self._host is None else self._host.dispatch)
 
     @property
     def tools(self) -> Tools:
@@ -370,7 +370,7 @@ class Context(Generic[ConfigT, StateT]):
 
     @property
     def resources(self) -> Resources:
-        """The host's resources, and the places that the client lets servers work in."""
+        """The host's resources, and the client's roots."""
         from pegboard.context.host_calls import Resources
 
         return Resources(self._inside, self._asking)
@@ -384,7 +384,7 @@ class Context(Generic[ConfigT, StateT]):
 
     @property
     def catalogue(self) -> Catalogue:
-        """What the toolkit or plugin of this function serves, to be changed while the host runs.
+        """The tools, resources and prompts of the toolkit or plugin, which may change while the host runs.
 
         Raises:
             InteractionError: the function runs without a host.
@@ -395,13 +395,13 @@ class Context(Generic[ConfigT, StateT]):
 
     @property
     def notifications(self) -> Notifications:
-        """Tells clients that something is no longer what it was."""
+        """Change notifications to all clients."""
         from pegboard.context.host_calls import Notifications
 
-        return Notifications(_nobody if self._surroundings is None else self._surroundings.emit)
+        return Notifications(_nobody if self._host is None else self._host.emit)
 
     def close(self) -> None:
-        """The call has ended: nothing may be sent for it any more."""
+        """End the call. Nothing is sent for it any more."""
         self._done = True
         self._task = None
         if self._progress is not None:
@@ -409,9 +409,9 @@ class Context(Generic[ConfigT, StateT]):
 
 
 def _nobody(change: Change) -> None:
-    """Who is told of a change where there is no host."""
+    """Ignore a change: there is no host."""
 
 
 def current_context() -> Context | None:
-    """The context of the tool that runs in this task or thread, None outside of one."""
+    """Return the context of the tool that runs in this task or thread, None outside of one."""
     return _current.get(None)

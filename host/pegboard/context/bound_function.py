@@ -1,4 +1,4 @@
-"""What is around a function that runs: its plugin's own things, and what it reaches of its host."""
+"""Records that connect a running function with its plugin and its host."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class PluginData(NamedTuple):
-    """What the functions of one plugin have in common.
+    """The data that the functions of one plugin share.
 
     Attributes:
-        config: the plugin's validated settings, None when it takes none.
-        state: what its lifespan yielded, None without one.
-        user: the user id where nobody is authenticated.
-        catalogue: its own tools, resources and prompts, for changes; None without a host.
+        config: the plugin's validated settings, None without any.
+        state: the value that its lifespan yielded, None without one.
+        user: the operator's user id, for calls without an authenticated user.
+        catalogue: its tools, resources and prompts, for changes; None without a host.
     """
 
     config: Any = None
@@ -30,11 +30,11 @@ class PluginData(NamedTuple):
 
 
 NO_PLUGIN = PluginData()
-"""Of functions that no plugin brought."""
+"""The data of functions without a plugin."""
 
 
 class BoundFunction(Protocol):
-    """What one host knows about a function."""
+    """A tool, resource or prompt as one host serves it."""
 
     @property
     def name(self) -> str:
@@ -43,27 +43,27 @@ class BoundFunction(Protocol):
 
     @property
     def owner(self) -> PluginData:
-        """What it shares with the others of its plugin."""
+        """The data of its plugin."""
         ...
 
     @property
     def timeout(self) -> float:
-        """For how many seconds its functions may run; 0 for no limit."""
+        """The seconds that each of its functions may run; 0 for no limit."""
         ...
 
     @property
     def repeatable(self) -> bool:
-        """Whether a call may be made again without doing anything twice."""
+        """True if a second call changes nothing more."""
         ...
 
     @property
     def requirements(self) -> Requirements | None:
-        """What it needs beside its arguments, None when that is nothing."""
+        """The requirements beside the arguments, None for nothing."""
         ...
 
     @property
     def adapters(self) -> tuple[ErrorAdapter, ...]:
-        """Who knows what an exception means, in the order in which they are asked."""
+        """The error adapters, in the order in which they are asked."""
         ...
 
 
@@ -84,11 +84,11 @@ class TimeLimit(Protocol):
 
 
 class HostAccess(NamedTuple):
-    """What a context reaches of its host.
+    """The parts of the host that a context uses.
 
     Attributes:
         dispatch: the entry of every call.
-        emit: tells of a change.
+        emit: announces a change.
         in_thread: runs a sync function in a thread of the host.
     """
 

@@ -1,6 +1,6 @@
-"""Forms: what a person may be asked for in one go, and whether an answer fits.
+"""Forms for elicitation, and the check of their answers.
 
-A form is a flat object of text, numbers, yes or no, and choices, as MCP allows it (2026-07-28, client/elicitation).
+A form is a flat object of strings, numbers, booleans and choices (MCP 2026-07-28, client/elicitation).
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ _ALLOWED = {
 }
 _INTEGERS = ("minLength", "maxLength", "minItems", "maxItems")
 _DROPPED = {"examples", "deprecated", "readOnly", "writeOnly", "uniqueItems"}
-"""What pydantic may say of a field and a form cannot, and need not."""
+"""Keywords of pydantic that a form neither has nor needs."""
 
 
 class Elicited(NamedTuple, Generic[T]):
-    """What a person answered.
+    """The answer of a person.
 
     Attributes:
         action: "accept", "decline" (an explicit no) or "cancel" (dismissed without a choice).
-        content: what was filled in, as the schema asked for it; None unless accepted.
+        content: the content of the form, in the type of its schema; None unless accepted.
     """
 
     action: Literal["accept", "decline", "cancel"]
@@ -54,16 +54,16 @@ class Elicited(NamedTuple, Generic[T]):
 
     @property
     def accepted(self) -> bool:
-        """Whether the person agreed."""
+        """True if the person agreed."""
         return self.action == "accept"
 
 
 class Form(NamedTuple):
-    """A form and what becomes of its content.
+    """A form with the conversion of its content.
 
     Attributes:
         schema: the flat JSON Schema that is sent.
-        convert: content that fits the schema, as the author asked for it; raises ValueError where validators refuse it.
+        convert: returns valid content in the type of the schema. Raises ValueError if a validator rejects it.
     """
 
     schema: Mapping[str, Any]
@@ -71,13 +71,13 @@ class Form(NamedTuple):
 
 
 def form_of(schema: Any) -> Form:
-    """The form that a schema describes.
+    """Return the form that a schema describes.
 
     Args:
-        schema: a JSON Schema, a pydantic model, dataclass or TypedDict, or a plain type for a form of one field.
+        schema: a JSON Schema, a pydantic model, dataclass or TypedDict, or a plain type for a form with one field.
 
     Raises:
-        InteractionError: it cannot be a form; the developer message says which field, and why.
+        InteractionError: the schema cannot be a form; the developer message names the field and the reason.
     """
     if isinstance(schema, Mapping):
         _check_form(schema)
@@ -104,7 +104,7 @@ def _typed_form(kind: Any) -> Form:
             schema = adapter.json_schema()
     except (PydanticUserError, SchemaError, TypeError) as error:
         why = str(error).partition("\n")[0]
-        raise _invalid_form(f"{kind!r} is no type that JSON Schema can describe: {why}") from None
+        raise _invalid_form(f"{kind!r} is not a type that JSON Schema can describe: {why}") from None
     flat, nullable = _flattened(schema)
     _check_form(flat)
 
@@ -122,9 +122,9 @@ def _typed_form(kind: Any) -> Form:
 
 
 def _flattened(schema: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """A schema of pydantic's without references and without null, and the fields that are null when they are left out.
+    """Return a schema of pydantic without references and null, and the names of required fields that may be null.
 
-    A form knows no null: what must be there, and may be null, may be left out.
+    A form has no null: a field that may be null is optional.
     """
     definitions = schema.get("$defs", {})
     root = _resolved(schema, definitions)
@@ -173,7 +173,7 @@ def _field(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str
 
 
 def _titled(branches: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Choices with titles, of a union of literals that each have one; empty for any other."""
+    """Return the titled choices of a union of literals, an empty list for any other union."""
     if not all(isinstance(branch.get("const"), str) for branch in branches):
         return []
     return [{"const": branch["const"], "title": branch.get("title", branch["const"])} for branch in branches]
@@ -188,7 +188,7 @@ def _items(items: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str
     return {key: flat[key] for key in ("type", "enum") if key in flat}
 
 
-# --- what a form may hold ---
+# --- the rules of a form ---
 
 
 def _check_form(schema: Mapping[str, Any]) -> None:
@@ -200,15 +200,15 @@ def _check_form(schema: Mapping[str, Any]) -> None:
         raise _invalid_form('"required" names fields that it does not have')
     for name, field in properties.items():
         if complaint := _complaint(field):
-            raise _invalid_form(f"field {name!r}: {complaint}; a form holds text, numbers, yes or no, and choices")
+            raise _invalid_form(f"field {name!r}: {complaint}; a form has strings, numbers, booleans and choices")
 
 
 def _complaint(field: Any) -> str | None:
     if not isinstance(field, Mapping):
-        return "it is no object"
+        return "it must be an object"
     kind = field.get("type")
     if not isinstance(kind, str) or kind not in _ALLOWED:
-        return "it is of no one simple type" if kind is None else f"its type is {kind!r}"
+        return "it must have one simple type" if kind is None else f"its type is {kind!r}"
     if extra := sorted(set(field) - _ALLOWED[kind]):
         return f"{extra[0]!r} is not possible for a field of type {kind}"
     if complaint := _wrong_value(field) or _wrong_choices(field):
@@ -219,16 +219,16 @@ def _complaint(field: Any) -> str | None:
 
 
 def _wrong_value(field: Mapping[str, Any]) -> str | None:
-    """What is wrong with what a field says of itself: that it is not even of the right type."""
+    """Return the reason why a keyword of a field has an invalid value, None if all are valid."""
     for key in ("title", "description"):
         if not isinstance(field.get(key, ""), str):
-            return f"its {key} is no text"
+            return f"its {key} must be a string"
     if wrong := [key for key in _INTEGERS if type(field.get(key, 0)) is not int]:
-        return f"its {wrong[0]} is no whole number"
+        return f"its {wrong[0]} must be an integer"
     if wrong := [key for key in ("minimum", "maximum") if not _is_number(field.get(key, 0))]:
-        return f"its {wrong[0]} is no number"
+        return f"its {wrong[0]} must be a number"
     if "format" in field and field["format"] not in FORMATS:
-        return f"the format {field['format']!r} is none of {', '.join(FORMATS)}"
+        return f"the format {field['format']!r} is unknown: use one of {', '.join(FORMATS)}"
     return None
 
 
@@ -236,9 +236,9 @@ def _wrong_choices(field: Mapping[str, Any]) -> str | None:
     found = choices(field)
     if field["type"] == "array":
         named = isinstance(field.get("items"), Mapping) and "enum" in field["items"]
-        return "its items are no choices" if not found or (named and field["items"].get("type") != "string") else None
+        return "its items must be choices" if not found or (named and field["items"].get("type") != "string") else None
     if {"enum", "oneOf"} & set(field) and not found:
-        return "its choices are not texts"
+        return "its choices must be strings"
     names = field.get("enumNames", found)
     if names != found and not (_are_texts(names) and len(names) == len(found or ())):
         return '"enumNames" and "enum" differ in length'
@@ -246,7 +246,7 @@ def _wrong_choices(field: Mapping[str, Any]) -> str | None:
 
 
 def choices(field: Mapping[str, Any]) -> list[str] | None:
-    """What a field of choices lets choose from; None when it is none."""
+    """Return the choices of a field, None if it has none."""
     source = field.get("items", {}) if field.get("type") == "array" else field
     if not isinstance(source, Mapping):
         return None
@@ -273,9 +273,9 @@ def _invalid_form(why: str) -> InteractionError:
 
 
 def form_problem(schema: Mapping[str, Any], content: Any) -> str | None:
-    """Why content does not fit a form, None when it does. What the form does not ask for is let be."""
+    """Return the reason why content does not fit a form, None if it fits. Unknown members are ignored."""
     if not isinstance(content, Mapping):
-        return "the content is no object"
+        return "the content must be an object"
     properties = schema["properties"]
     for name in schema.get("required", ()):
         if name not in content:
@@ -295,7 +295,7 @@ def _value_problem(field: Mapping[str, Any], value: Any) -> str | None:
     if kind == "array":
         return _array_problem(field, value)
     if type(value) is not str:
-        return "must be text"
+        return "must be a string"
     allowed = choices(field)
     if allowed is not None:
         return None if value in allowed else f"must be one of {', '.join(allowed)}"
@@ -308,7 +308,7 @@ def _number_problem(field: Mapping[str, Any], value: Any) -> str | None:
     if not _is_number(value):
         return "must be a number"
     if field["type"] == "integer" and value != int(value):
-        return "must be a whole number"
+        return "must be an integer"
     if not field.get("minimum", value) <= value <= field.get("maximum", value):
         return "is out of range"
     return None
@@ -328,7 +328,7 @@ def _array_problem(field: Mapping[str, Any], value: Any) -> str | None:
 
 
 def has_format(name: str | None, value: str) -> bool:
-    """Whether text has one of the formats; None is the format of any text."""
+    """Return True if a string has one of the formats. Every string has the format None."""
     if name is None:
         return True
     if _PATTERNS[name].fullmatch(value) is None:

@@ -1,4 +1,4 @@
-"""What a call can use of its own host: other tools, resources and prompts, through the same checks as any caller."""
+"""Calls that a function makes of its own host. They pass the same checks as the calls of clients."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from pegboard.context.interaction import Interaction
 
 MAX_NESTED_CALLS = 10
-"""How deep tools may call tools."""
+"""The most tools on the path of a call."""
 
 Dispatch = Callable[[Call], Awaitable[Outcome]]
 Emit = Callable[[Change], None]
 
 
 class HostCalls:
-    """Calls that a call makes of its own host, for the same caller.
+    """Calls of the host in the name of the same caller.
 
     Args:
-        asking: the call, and its way to the client.
+        asking: the call and its connection to the client.
         dispatch: the host's entry.
     """
 
@@ -35,7 +35,7 @@ class HostCalls:
         self._dispatch = dispatch
 
     async def outcome(self, method: str, params: Mapping[str, Any], name: str) -> Outcome:
-        """What a nested call comes to; its errors as `Failure`."""
+        """Return the outcome of a nested call. Errors are `Failure`s."""
         asking = self._asking
         call = asking.call
         if len(call.path) >= MAX_NESTED_CALLS:
@@ -48,10 +48,10 @@ class HostCalls:
         return await self._dispatch(nested)
 
     async def result(self, method: str, params: Mapping[str, Any], name: str) -> Any:
-        """What a nested call gives.
+        """Return the result of a nested call.
 
         Raises:
-            MCPError: what it failed with.
+            MCPError: the nested call failed.
         """
         outcome = await self.outcome(method, params, name)
         if isinstance(outcome, Failure):
@@ -59,7 +59,7 @@ class HostCalls:
         return outcome
 
     async def all(self, method: str) -> Sequence[Any]:
-        """Every page of a list."""
+        """Return the items of all pages of a list."""
         items: list[Any] = []
         cursor: str | None = None
         while True:
@@ -79,25 +79,25 @@ class Tools:
         self._inside = inside
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> Any:
-        """What another tool gives for arguments, for the same caller, through the same checks and middleware.
+        """Call another tool for the same caller, and return its value.
 
         Raises:
-            MCPError: what it failed with, such as ToolInputError or NotFoundError.
+            MCPError: the call failed, for example ToolInputError or NotFoundError.
         """
         params = {"name": name, "arguments": dict(arguments or {})}
         return cast(ToolResult, await self._inside.result("tools/call", params, name)).value
 
     async def call_raw(self, name: str, arguments: Mapping[str, Any] | None = None) -> Outcome:
-        """The same as an outcome: a ToolResult, or a Failure with the error."""
+        """Call another tool, and return its outcome: a ToolResult, or a Failure with the error."""
         return await self._inside.outcome("tools/call", {"name": name, "arguments": dict(arguments or {})}, name)
 
     async def list(self) -> Sequence[Tool]:
-        """The tools that this caller may use."""
+        """Return the tools that this caller may use."""
         return await self._inside.all("tools/list")
 
 
 class Resources:
-    """The host's resources, and the places of the client's."""
+    """The host's resources, and the client's roots."""
 
     __slots__ = ("_asking", "_inside")
 
@@ -106,19 +106,19 @@ class Resources:
         self._asking = asking
 
     async def read(self, uri: str) -> ResourceResult:
-        """What a resource holds.
+        """Return the content of a resource.
 
         Raises:
-            NotFoundError: there is none of that URI.
-            MCPError: it could not be read.
+            NotFoundError: there is no resource with the URI.
+            MCPError: reading failed.
         """
         return cast(ResourceResult, await self._inside.result("resources/read", {"uri": uri}, uri))
 
     async def get(self, uri: str) -> Resource:
-        """A resource as it is listed.
+        """Return a resource as lists show it.
 
         Raises:
-            NotFoundError: none of that URI is listed for this caller.
+            NotFoundError: this caller's list has no resource with the URI.
         """
         for resource in await self.list():
             if resource.uri == uri:
@@ -126,18 +126,18 @@ class Resources:
         raise NotFoundError("Resource not found", data={"uri": uri})
 
     async def list(self) -> Sequence[Resource]:
-        """The resources that this caller may read."""
+        """Return the resources that this caller may read."""
         return await self._inside.all("resources/list")
 
     async def list_templates(self) -> Sequence[Any]:
-        """The resource templates that this caller may use."""
+        """Return the resource templates that this caller may use."""
         return await self._inside.all("resources/templates/list")
 
     def list_roots(self, *, name: str | None = None) -> Awaitable[Sequence[Root]]:
-        """Where the client lets servers work.
+        """Return the places in which the client lets servers work.
 
         Raises:
-            ClientCapabilityError: the client does not say.
+            ClientCapabilityError: the client does not declare roots.
             ClientError, InteractionError: as for `UI.elicit`.
         """
         return self._asking.ask(ListRoots(), name)
@@ -152,22 +152,22 @@ class Prompts:
         self._inside = inside
 
     async def get(self, name: str, arguments: Mapping[str, str] | None = None) -> PromptResult:
-        """The messages of a prompt.
+        """Return the messages of a prompt.
 
         Raises:
-            NotFoundError: there is none of that name.
-            MCPError: it could not be made.
+            NotFoundError: there is no prompt with the name.
+            MCPError: the prompt failed.
         """
         params = {"name": name, "arguments": dict(arguments or {})}
         return cast(PromptResult, await self._inside.result("prompts/get", params, name))
 
     async def list(self) -> Sequence[Prompt]:
-        """The prompts that this caller may use."""
+        """Return the prompts that this caller may use."""
         return await self._inside.all("prompts/list")
 
 
 class ListNotifications:
-    """Tells clients that a list is no longer what it was."""
+    """Notifications that a list has changed."""
 
     __slots__ = ("_emit", "_kind")
 
@@ -176,22 +176,22 @@ class ListNotifications:
         self._kind = kind
 
     def list_changed(self) -> None:
-        """Tell those who listen; from any thread. What is added or removed through the host is told by itself."""
+        """Notify clients, from any thread. Changes through the catalogue are announced without this."""
         self._emit(Change(self._kind))
 
 
 class ResourceNotifications(ListNotifications):
-    """Tells clients of resources."""
+    """Notifications about resources."""
 
     __slots__ = ()
 
     def updated(self, uri: str) -> None:
-        """Tell those who subscribed to a resource that its content is another; from any thread."""
+        """Notify subscribers that the content of a resource has changed, from any thread."""
         self._emit(Change("resource", uri))
 
 
 class Notifications:
-    """What clients are told outside of any call."""
+    """Notifications to clients outside of any call."""
 
     __slots__ = ("prompts", "resources", "tools")
 
@@ -202,5 +202,5 @@ class Notifications:
 
 
 def no_host(call: Call) -> Awaitable[Outcome]:
-    """The dispatch of a function that runs without a host."""
+    """Raise the error for a function that runs without a host."""
     raise InteractionError("This tool uses its host, and there is none.")

@@ -1,4 +1,4 @@
-"""What a call can ask of its client: each kind of question, what it needs of the client, and what an answer is."""
+"""The questions that a call can ask its client, with the capability that each needs and the answers that it accepts."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ class InputRequest(Protocol):
     """A kind of question."""
 
     def needs(self) -> str:
-        """The client's capability that it takes, such as "elicitation.form"."""
+        """Return the capability that the client must declare, such as "elicitation.form"."""
         ...
 
     def question(self) -> Question:
-        """As it is sent."""
+        """Return the question as it is sent."""
         ...
 
     def parse(self, answer: Any) -> Any:
-        """What the author gets.
+        """Return the value that the author receives for an answer.
 
         Raises:
-            ValueError: this is no answer; the text says why.
+            ValueError: the answer is invalid; the text gives the reason.
         """
         ...
 
 
 class Elicit(NamedTuple):
-    """Asks the person to fill in a form.
+    """A form for the person.
 
     Attributes:
-        message: why, for the person. A form must not ask for secrets.
-        schema: a pydantic model, dataclass or TypedDict with flat fields, a plain type for a form of one field, or a
-            flat JSON Schema; None to ask for nothing but consent.
+        message: the reason, for the person. A form must not ask for secrets.
+        schema: a pydantic model, dataclass or TypedDict with flat fields, a plain type for a form with one field, or a
+            flat JSON Schema; None to ask only for consent.
     """
 
     message: str
     schema: Any = None
 
     def needs(self) -> str:
-        """The capability elicitation, with forms."""
+        """Return the capability for forms."""
         return "elicitation.form"
 
     def question(self) -> Question:
-        """As it is sent; raises InteractionError for a schema that is no form."""
+        """Return the question as it is sent. Raise InteractionError if the schema is not a form."""
         params = {"mode": "form", "message": self.message, "requestedSchema": dict(self._form().schema)}
         return Question("elicitation/create", params)
 
     def parse(self, answer: Any) -> Elicited[Any]:
-        """The person's choice, and what was filled in, in the type of the schema."""
+        """Return the person's choice, and the content in the type of the schema."""
         action = _action(answer)
         if action != "accept":
             return Elicited(action)
@@ -72,29 +72,29 @@ _CONSENT: dict[str, Any] = {"type": "object", "properties": {}}
 
 
 class ElicitUrl(NamedTuple):
-    """Asks the person to open a page, where what no client may see is entered (secrets, payments, consent).
+    """A page that the person opens, for data that the client must not see (secrets, payments, consent).
 
     Attributes:
-        message: why, for the person.
-        url: the page; without credentials or personal data.
+        message: the reason, for the person.
+        url: the page, without credentials or personal data.
     """
 
     message: str
     url: str
 
     def needs(self) -> str:
-        """The capability elicitation, with URLs."""
+        """Return the capability for URLs."""
         return "elicitation.url"
 
     def question(self) -> Question:
-        """As it is sent; raises InteractionError for what is no URL."""
-        url = str(self.url)  # a URL object is as good
+        """Return the question as it is sent. Raise InteractionError for an invalid URL."""
+        url = str(self.url)  # may be a URL object
         if not has_format("uri", url):
-            raise InteractionError("This tool asks for input in a way that cannot work.", f"{url!r} is no URL")
+            raise InteractionError("This tool asks for input in a way that cannot work.", f"{url!r} is not a URL")
         return Question("elicitation/create", {"mode": "url", "message": self.message, "url": url})
 
     def parse(self, answer: Any) -> Elicited[None]:
-        """The person's choice. "accept" says that the page was opened, no more."""
+        """Return the person's choice. "accept" means only that the page was opened."""
         return Elicited(_action(answer))
 
 
@@ -106,13 +106,13 @@ def _action(answer: Any) -> Literal["accept", "decline", "cancel"]:
 
 
 class Sampled(NamedTuple):
-    """What the client's model said.
+    """The answer of the client's model.
 
     Attributes:
         content: the content blocks, as MCP objects.
         role: "assistant", mostly.
         model: the model's name.
-        stop_reason: why it stopped, such as "endTurn", "maxTokens" or "toolUse"; None where the client does not say.
+        stop_reason: such as "endTurn", "maxTokens" or "toolUse"; None if the client does not name it.
     """
 
     content: tuple[Mapping[str, Any], ...]
@@ -122,26 +122,26 @@ class Sampled(NamedTuple):
 
     @property
     def text(self) -> str:
-        """All text of it."""
+        """The text of all blocks."""
         return "".join(block["text"] for block in self.content if block["type"] == "text")
 
 
 Messages: TypeAlias = str | Sequence[str | Mapping[str, Any]]
-"""What a model is given: text of the user, or a list of such and of MCP SamplingMessage objects."""
+"""The input of a model: a string of the user, or a list of strings and MCP SamplingMessage objects."""
 
 
 class Sample(NamedTuple):
-    """Asks the client's model.
+    """A question to the client's model.
 
     Attributes:
-        messages: text of the user, or a list of texts and MCP SamplingMessage objects (`role`, `content`).
-        max_tokens: how long the answer may become.
-        system_prompt: what the model is told first; the client may change it.
-        temperature: how freely the model chooses.
-        stop_sequences: texts at which it stops.
-        model_preferences: which model is wanted (MCP ModelPreferences).
-        tools: MCP Tool objects that the model may call; needs the client's capability sampling.tools.
-        tool_choice: whether it must (MCP ToolChoice).
+        messages: a string of the user, or a list of strings and MCP SamplingMessage objects (`role`, `content`).
+        max_tokens: the largest answer, in tokens.
+        system_prompt: the system prompt; the client may change it.
+        temperature: the temperature of the model.
+        stop_sequences: strings that end the answer.
+        model_preferences: the preferred model (MCP ModelPreferences).
+        tools: MCP Tool objects that the model may call; requires the client's capability sampling.tools.
+        tool_choice: True to force a call (MCP ToolChoice).
         metadata: for the model's provider.
     """
 
@@ -156,12 +156,12 @@ class Sample(NamedTuple):
     metadata: Mapping[str, Any] | None = None
 
     def needs(self) -> str:
-        """The capability sampling, and that with tools where there are some, or were."""
+        """Return the capability sampling, or sampling.tools if the messages or options use tools."""
         with_tools = self.tools is not None or self.tool_choice is not None
         return "sampling.tools" if with_tools or any(_tool_ids(one) for one in self._messages()) else "sampling"
 
     def question(self) -> Question:
-        """As it is sent; raises InteractionError for messages that no model may be given."""
+        """Return the question as it is sent. Raise InteractionError for invalid messages."""
         messages = self._messages()
         if wrong := _conversation_fault(messages):
             raise InteractionError("This tool asks for input in a way that cannot work.", wrong)
@@ -184,7 +184,7 @@ class Sample(NamedTuple):
         return [_message(message) for message in messages]
 
     def parse(self, answer: Any) -> Sampled:
-        """What the model said."""
+        """Return the answer of the model."""
         if not isinstance(answer, Mapping):
             raise ValueError("it must be an object")
         blocks = _blocks(answer)
@@ -214,14 +214,14 @@ def _blocks(message: Mapping[str, Any]) -> list[Any]:
 
 
 def _tool_ids(message: Mapping[str, Any]) -> list[Any]:
-    """The uses of tools in a message, or those that it gives the results of."""
+    """Return the ids of the tool uses and tool results in a message."""
     named = [block for block in _blocks(message) if isinstance(block, Mapping)]
     ids = {"tool_use": "id", "tool_result": "toolUseId"}
     return [block.get(ids[block["type"]]) for block in named if block.get("type") in ("tool_use", "tool_result")]
 
 
 def _conversation_fault(messages: list[Mapping[str, Any]]) -> str | None:
-    """What is wrong with messages (client/sampling, message content constraints), None when they are sound."""
+    """Return the reason why messages are invalid (client/sampling, message content constraints), or None."""
     used: list[Any] = []
     for number, message in enumerate(messages):
         where, blocks = f"message {number + 1} for the model", _blocks(message)
@@ -240,11 +240,11 @@ def _conversation_fault(messages: list[Mapping[str, Any]]) -> str | None:
 
 
 class Root(NamedTuple):
-    """A place that the client lets servers work in.
+    """A place in which the client lets servers work.
 
     Attributes:
         uri: a `file://` URI.
-        name: a name for people, None where the client gives none.
+        name: a name for people, None without one.
     """
 
     uri: str
@@ -252,18 +252,18 @@ class Root(NamedTuple):
 
 
 class ListRoots(NamedTuple):
-    """Asks the client where servers may work."""
+    """A question for the places in which servers may work."""
 
     def needs(self) -> str:
-        """The capability roots."""
+        """Return the capability roots."""
         return "roots"
 
     def question(self) -> Question:
-        """As it is sent."""
+        """Return the question as it is sent."""
         return Question("roots/list", {})
 
     def parse(self, answer: Any) -> list[Root]:
-        """The places."""
+        """Return the places."""
         roots = answer.get("roots") if isinstance(answer, Mapping) else None
         if not isinstance(roots, list) or not all(_is_root(root) for root in roots):
             raise ValueError("its roots must be a list of objects with a uri")
@@ -275,7 +275,7 @@ def _is_root(root: object) -> bool:
 
 
 def declares(client: Client, capability: str) -> bool:
-    """Whether a client declares a capability. One that says no more than `elicitation` means forms."""
+    """Return True if a client declares a capability. A bare `elicitation` stands for forms."""
     name, _, detail = capability.partition(".")
     declared = client.capabilities.get(name)
     if not isinstance(declared, Mapping):

@@ -1,4 +1,4 @@
-"""How a call asks its client: at once, in a session, or by ending with the question and being called again."""
+"""Questions of a call to its client: in a session at once, otherwise in rounds that end the call and repeat it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ANSWER_SECONDS = 300.0
-"""For how many seconds a session's client may take to answer, unless the author says otherwise."""
+"""The seconds that a session's client may take to answer, unless the author sets another limit."""
 
 
 class _TimedContext(Protocol):
-    """A context, as far as the time of its function goes."""
+    """The fields of a context that pause its clock."""
 
     clock: TimeLimit | None
     waits_for_client: int
 
 
 def pausing(ask: Ask, context: _TimedContext) -> Ask:
-    """The same way to the client, on which the time of a function stands still until there is an answer."""
+    """Return `ask` with the clock of a context paused until the client answers."""
 
     async def asked(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
         context.waits_for_client += 1
@@ -47,12 +47,12 @@ def pausing(ask: Ask, context: _TimedContext) -> Ask:
 
 
 class Interaction:
-    """The way of one call to its client.
+    """The connection of one call to its client.
 
     Args:
         call: the call.
-        rounds: its questions, where they are asked in rounds.
-        refusal: why its function cannot ask at all, None when it can.
+        rounds: the questions of the call, if they are asked in rounds.
+        refusal: the reason why the function cannot ask, None if it can.
     """
 
     __slots__ = ("call", "refusal", "rounds")
@@ -65,19 +65,19 @@ class Interaction:
     def ask(
         self, request: InputRequest, name: str | None = None, wait: float | None = ANSWER_SECONDS
     ) -> Awaitable[Any]:
-        """Ask, and give the answer.
+        """Send a question and return an awaitable of the answer.
 
         Raises:
-            InteractionError: this function, or this caller, cannot be asked for it; at once, without an await.
-            ClientCapabilityError: the client does not declare what it takes; at once.
-            ClientTimeoutError, ClientError: the client gave no answer, an error, or something that is no answer.
+            InteractionError: this function or this caller cannot be asked. Raised at once, before any await.
+            ClientCapabilityError: the client does not declare the capability. Raised at once.
+            ClientTimeoutError, ClientError: the client did not answer, or answered with an error or an invalid result.
         """
         return self._asked(request, self._question(request), name, wait)
 
     async def ask_all(self, requests: Mapping[str, InputRequest]) -> dict[str, Any]:
-        """Ask several questions at once, each by a name; the answers by the same names.
+        """Send several questions at once, and return the answers by the names of the questions.
 
-        When one fails, the others are taken back.
+        If one question fails, the others are cancelled.
         """
         questions = {name: self._question(request) for name, request in requests.items()}
         asked = [
@@ -147,31 +147,31 @@ class UI:
         """Ask the person to fill in a form.
 
         Args:
-            message: why, for the person. A form must not ask for secrets; use `elicit_url` for those.
-            schema: a pydantic model, dataclass or TypedDict with flat fields, a plain type for a form of one field, or
-                a flat JSON Schema; None to ask for nothing but consent.
-            name: tells this question from others that are asked side by side.
-            timeout: how many seconds to wait, where the client answers while the call runs.
+            message: the reason, for the person. A form must not ask for secrets; use `elicit_url` for those.
+            schema: a pydantic model, dataclass or TypedDict with flat fields, a plain type for a form with one field,
+                or a flat JSON Schema; None to ask only for consent.
+            name: distinguishes this question from others that are asked at the same time.
+            timeout: the seconds to wait, if the client answers while the call runs.
 
         Raises:
             ClientCapabilityError: the client cannot show forms.
-            ClientError: it gave an error, nothing in time (ClientTimeoutError), or what does not fit the form.
-            InteractionError: this function cannot ask, or the schema is no form.
+            ClientError: the client responded with an error, not in time (ClientTimeoutError), or with invalid content.
+            InteractionError: the function cannot ask, or the schema is not a form.
         """
         return self._asking.ask(Elicit(message, schema), name, timeout)
 
     def elicit_url(
         self, message: str, url: str, *, name: str | None = None, timeout: float | None = ANSWER_SECONDS
     ) -> Awaitable[Elicited[None]]:
-        """Ask the person to open a page, for what no client may see: secrets, payments, consent of a third party.
+        """Ask the person to open a page, for data that the client must not see: secrets, payments, consent.
 
-        "accept" says that it was opened; what happened there is between the page and the server.
+        "accept" means that the page was opened. Its result stays between the page and the server.
 
         Args:
-            message: why, for the person.
-            url: the page; without credentials or personal data in it.
-            name: tells this question from others that are asked side by side.
-            timeout: how many seconds to wait, where the client answers while the call runs.
+            message: the reason, for the person.
+            url: the page, without credentials or personal data.
+            name: distinguishes this question from others that are asked at the same time.
+            timeout: the seconds to wait, if the client answers while the call runs.
 
         Raises:
             ClientCapabilityError: the client cannot open pages.
@@ -203,23 +203,23 @@ class Sampling:
         name: str | None = None,
         timeout: float | None = ANSWER_SECONDS,
     ) -> Awaitable[Sampled]:
-        """Ask the client's model; the person may see and change what is asked and answered.
+        """Ask the client's model. The person may see and change the question and the answer.
 
         Args:
-            messages: text of the user, or a list of texts and MCP SamplingMessage objects (`role`, `content`).
-            max_tokens: how long the answer may become.
-            system_prompt: what the model is told first.
-            temperature: how freely it chooses.
-            stop_sequences: texts at which it stops.
-            model_preferences: which model is wanted (MCP ModelPreferences).
-            tools: MCP Tool objects that it may call.
-            tool_choice: whether it must (MCP ToolChoice).
+            messages: a string of the user, or a list of strings and MCP SamplingMessage objects (`role`, `content`).
+            max_tokens: the largest answer, in tokens.
+            system_prompt: the system prompt.
+            temperature: the temperature of the model.
+            stop_sequences: strings that end the answer.
+            model_preferences: the preferred model (MCP ModelPreferences).
+            tools: MCP Tool objects that the model may call.
+            tool_choice: True to force a call (MCP ToolChoice).
             metadata: for the model's provider.
-            name: tells this question from others that are asked side by side.
-            timeout: how many seconds to wait, where the client answers while the call runs.
+            name: distinguishes this question from others that are asked at the same time.
+            timeout: the seconds to wait, if the client answers while the call runs.
 
         Raises:
-            ClientCapabilityError: the client offers no model, or none that calls tools.
+            ClientCapabilityError: the client offers no model, or no model that calls tools.
             ClientError, InteractionError: as for `UI.elicit`.
         """
         sample = Sample(

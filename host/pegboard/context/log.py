@@ -1,4 +1,4 @@
-"""What a call has to say while it runs, for those who run the client and the host."""
+"""Log messages of a call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pegboard.context.progress import SENT
 from pegboard.types.calls import Notify
 
 Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
-"""How serious a message is, as in RFC 5424."""
+"""The severity of a message, as in RFC 5424."""
 
 _LEVELS = {
     "debug": logging.DEBUG,
@@ -26,9 +26,9 @@ _LEVELS = {
 
 
 class Log:
-    """Messages to the client, for those who run it, and to the host's own log.
+    """Log messages to the client and to the host's log.
 
-    A client gets what is as serious as it asked for. DeclaredSecrets that the host knows are masked.
+    A client receives messages of the level that it set. Secrets that the host knows are masked.
     """
 
     __slots__ = ("_name", "_notify")
@@ -38,18 +38,18 @@ class Log:
         self._name = name
 
     def log(self, level: Level, data: Any, **extra: Any) -> Any:
-        """Say something, at once; may be awaited, need not be, and may be called from a sync tool's thread.
+        """Send a message at once, also from a sync tool's thread. Awaiting the result is optional.
 
         Args:
-            level: how serious it is.
-            data: text, or anything that JSON can hold.
-            extra: further values, for programs; the client then gets `{"message": data, ...}`.
+            level: the severity.
+            data: a string, or any JSON value.
+            extra: further values for programs; the client then receives `{"message": data, ...}`.
 
         Raises:
-            ValueError: there is no such level.
+            ValueError: the level is unknown.
         """
         if level not in _LEVELS:
-            raise ValueError(f"{level!r} is no level: {', '.join(_LEVELS)}")
+            raise ValueError(f"unknown level {level!r}: use one of {', '.join(_LEVELS)}")
         logging.getLogger(f"pegboard.tools.{self._name}").log(_LEVELS[level], "%s", data)
         if self._notify is not None:
             value = {"message": data, **extra} if extra else data
@@ -58,25 +58,25 @@ class Log:
         return SENT
 
     def debug(self, data: Any, **extra: Any) -> Any:
-        """`log` at the level debug."""
+        """Send a message at the level debug."""
         return self.log("debug", data, **extra)
 
     def info(self, data: Any, **extra: Any) -> Any:
-        """`log` at the level info."""
+        """Send a message at the level info."""
         return self.log("info", data, **extra)
 
     def notice(self, data: Any, **extra: Any) -> Any:
-        """`log` at the level notice: normal, but worth a look."""
+        """Send a message at the level notice, for normal but significant events."""
         return self.log("notice", data, **extra)
 
     def warning(self, data: Any, **extra: Any) -> Any:
-        """`log` at the level warning."""
+        """Send a message at the level warning."""
         return self.log("warning", data, **extra)
 
     def error(self, data: Any, **extra: Any) -> Any:
-        """`log` at the level error."""
+        """Send a message at the level error."""
         return self.log("error", data, **extra)
 
     def critical(self, data: Any, **extra: Any) -> Any:
-        """`log` at the level critical."""
+        """Send a message at the level critical."""
         return self.log("critical", data, **extra)

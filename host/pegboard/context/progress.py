@@ -1,4 +1,4 @@
-"""How far a call has come."""
+"""Progress notifications of a call."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pegboard.types.calls import Notify
 
 
 class _Sent:
-    """What is already done; awaiting it gives the event loop a turn."""
+    """The result of a send that is already done. Awaiting it gives the event loop a turn."""
 
     __slots__ = ()
 
@@ -22,7 +22,7 @@ SENT = _Sent()
 
 
 class Progress:
-    """How far a call has come, told to the client if it asked for that."""
+    """Progress notifications to a client that requested them."""
 
     __slots__ = ("_last", "_notify")
 
@@ -31,13 +31,13 @@ class Progress:
         self._last: float | None = None
 
     def report(self, progress: float, total: float | None = None, message: str | None = None) -> Any:
-        """Tell the client, at once; may be awaited, need not be, and may be called from a sync tool's thread.
+        """Send a notification at once, also from a sync tool's thread. Awaiting the result is optional.
 
         Args:
-            progress: how much is done, in any unit; a value that does not exceed the last one is not sent (MCP
-                requires it to increase), nor is one that is no finite number.
-            total: how much there is to do, in the same unit; left out when it is no finite number.
-            message: what is being done, for people.
+            progress: the amount done, in any unit. A value that is not finite or not greater than the last one is not
+                sent (MCP requires progress to increase).
+            total: the total amount in the same unit; left out unless finite.
+            message: the current activity, for people.
         """
         if self._notify is not None and _is_number(progress) and (self._last is None or progress > self._last):
             self._last = progress

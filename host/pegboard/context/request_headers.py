@@ -1,4 +1,4 @@
-"""The header fields that functions see: all but credentials, which open this host or a proxy in front of it."""
+"""HTTP headers without credentials for this host or for a proxy in front of it."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ client-cert client-cert-chain x-client-cert x-ssl-client-cert ssl-client-cert x-
 x-forwarded-tls-client-cert x-arr-clientcert
 """
 CREDENTIALS = frozenset(_NAMES.split())
-"""Names of fields with credentials: of HTTP, of gateways, and of proxies that pass on what they have checked.
+"""Names of headers with credentials: of HTTP, of gateways, and of proxies that pass on verified identities.
 
-A token for this host must go no further (MCP, "Token Passthrough").
+A token for this host must not be passed on (MCP, "Token Passthrough").
 """
 CREDENTIAL_PREFIXES = ("x-amzn-oidc-", "x-amzn-mtls-", "x-ms-token-", "x-ms-client-principal")
 
 
 class RequestHeaders:
-    """Header fields without credentials."""
+    """Headers without credentials."""
 
     __slots__ = ("_headers",)
 
@@ -33,15 +33,15 @@ class RequestHeaders:
         self._headers = headers
 
     def get(self, key: str, /) -> str | None:
-        """The first field of that name."""
+        """Return the first header with a name."""
         return None if is_credential(key) else self._headers.get(key)
 
     def getall(self, key: str, /, default: Sequence[str]) -> Sequence[str]:
-        """Every field of that name, in order."""
+        """Return all headers with a name, in order."""
         return default if is_credential(key) else self._headers.getall(key, default)
 
 
 def is_credential(name: str) -> bool:
-    """Whether a header field holds a credential."""
+    """Return True if a header holds a credential."""
     name = name.lower()
     return name in CREDENTIALS or name.startswith(CREDENTIAL_PREFIXES)

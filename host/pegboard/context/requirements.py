@@ -1,4 +1,4 @@
-"""What a function requires beside its arguments, and what of that a call has. It checks nothing."""
+"""Requirements of functions beside their arguments, and the values that a call has for them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from pegboard.types.calls import Call
 
 
 class Requirements(NamedTuple):
-    """What a function declared, with what the host has of it.
+    """The declared requirements of a function, with the host's values for them.
 
     Attributes:
-        secrets: by declared name; None for one that is not set.
-        authorization: the provider of the token that it needs, and what that must allow; None when it needs none.
-        scopes: what the caller's own token must allow.
-        metadata: by key in lower case; None for what the host does not know.
-        token_hint: how the operator gives the token to this machine's user, who has none; empty where that is no
-            question of a setting.
+        secrets: the secrets by declared name; None for one that is not set.
+        authorization: the provider and scopes of the token that it needs, None for no token.
+        scopes: the scopes that the caller's own token needs.
+        metadata: the metadata by key in lower case; None for unknown values.
+        token_hint: how the operator sets the token for this machine's user; empty if no setting does.
     """
 
     secrets: Mapping[str, str | None] = EMPTY
@@ -36,12 +35,12 @@ class Requirements(NamedTuple):
 
     @property
     def is_guarded(self) -> bool:
-        """Whether the function uses what is somebody's own, so that it is not for everybody who can reach us."""
+        """True if the function uses secrets, tokens or metadata, so that anonymous callers must not run it."""
         return bool(self.secrets or self.metadata or self.authorization is not None or self.scopes)
 
 
 class DeclaredSecrets(Mapping[str, str]):
-    """The declared secrets that are set, by name in any case. It never shows a value by itself."""
+    """The declared secrets that are set, by name in any case. Its repr does not show values."""
 
     __slots__ = ("_values",)
 
@@ -65,28 +64,28 @@ class DeclaredSecrets(Mapping[str, str]):
 
 
 def secrets_of(required: Requirements | None, supplied: Supplied | None) -> DeclaredSecrets:
-    """The declared secrets that a call has."""
+    """Return the declared secrets that a call has."""
     declared = EMPTY if required is None else required.secrets
     values = {name: _first(name, kept, _given(supplied)) for name, kept in declared.items()}
     return DeclaredSecrets({name: value for name, value in values.items() if value})
 
 
 def missing_secrets(required: Requirements, supplied: Supplied | None) -> list[str]:
-    """The declared secrets that a call does not have; an empty one is a missing one."""
+    """Return the declared secrets that a call lacks. An empty secret is missing."""
     return [name for name, kept in required.secrets.items() if not _first(name, kept, _given(supplied))]
 
 
 def secret_of(function: str, required: Requirements | None, supplied: Supplied | None, name: str) -> str:
-    """One declared secret: the request's own, else the host's.
+    """Return one declared secret: from the request, else from the host.
 
     Args:
         function: the tool's name.
-        required: what it declared.
-        supplied: what the request brought.
-        name: of the secret, in any case.
+        required: the requirements that it declared.
+        supplied: the values in the request.
+        name: the name of the secret, in any case.
 
     Raises:
-        ToolDefinitionError: it was not declared, or is not set.
+        ToolDefinitionError: the secret was not declared, or is not set.
     """
     declared = EMPTY if required is None else required.secrets
     key = spelt(name, declared)
@@ -99,7 +98,7 @@ def secret_of(function: str, required: Requirements | None, supplied: Supplied |
 
 
 def spelt(name: str, names: Collection[str]) -> str | None:
-    """How a name in any case is spelt among names, None when it is not there."""
+    """Return the spelling among names of a name in any case, None if it is missing."""
     if name in names:
         return name
     folded = name.casefold()
@@ -111,7 +110,7 @@ def _given(supplied: Supplied | None) -> Mapping[str, str]:
 
 
 def _first(name: str, kept: str | None, given: Mapping[str, str]) -> str | None:
-    """The request's own value, else the host's."""
+    """Return the request's own value, else the host's."""
     if not given:
         return kept
     key = spelt(name, given)
@@ -122,15 +121,15 @@ def _first(name: str, kept: str | None, given: Mapping[str, str]) -> str | None:
 
 
 def missing_metadata(required: Requirements, call: Call) -> list[str]:
-    """The declared keys of metadata that nobody knows of a call."""
+    """Return the declared keys of metadata that are unknown for a call."""
     return [key for key, kept in required.metadata.items() if not _metadata(key, kept, call)]
 
 
 def metadata_of(function: str, required: Requirements | None, call: Call, key: str) -> str:
-    """One declared piece of metadata: the request's own, else what is known of the caller, else the host's.
+    """Return one declared value of metadata: from the request, else the caller, else the host.
 
     Raises:
-        ToolDefinitionError: it was not declared, or nobody knows it.
+        ToolDefinitionError: the key was not declared, or its value is unknown.
     """
     declared = EMPTY if required is None else required.metadata
     if key.lower() not in declared:
@@ -162,6 +161,6 @@ def authorization_of(function: str, required: Requirements | None, supplied: Sup
 
 
 def user_of(owner: PluginData, call: Call) -> str | None:
-    """For whom a call is: whom the request names, where it may, else who is authenticated, else the operator's user."""
+    """Return the user that the request names if it may, else the authenticated one, else the operator's."""
     named = None if call.supplied is None else call.supplied.user_id
     return named or call.caller.subject or owner.user

@@ -1,7 +1,7 @@
-"""Rounds of questions: where a call cannot wait for its client, it ends with what it must know, and is called again.
+"""Rounds of questions: a call ends with its questions, and the client repeats it with the answers.
 
-The function runs again from the top. What was answered in earlier rounds is answered from memory, so that it comes to
-the next question, or to its end (MCP 2026-07-28, multi round-trip requests). It knows no protocol and seals nothing.
+The function runs again from the top. Earlier answers come from memory, so that the function reaches its next question
+or its end (MCP 2026-07-28, multi round-trip requests). This module knows no protocol and seals nothing.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from pegboard.wire.codec import decode, encode
 from pegboard.wire.jsonrpc import INVALID_PARAMS
 
 MAX_ROUNDS = 20
-"""How many times one call may end with questions."""
+"""The most rounds of one call."""
 
 MAX_STEP_RESULTS_BYTES = 64 * 1024
-"""How much JSON the steps of one call may leave for its next round."""
+"""The most bytes of JSON that the results of one call's steps may take."""
 
 T = TypeVar("T")
 in_step: ContextVar[bool] = ContextVar("pegboard.in_step", default=False)
-"""Whether this is a step of `once`, or was begun by one: no round ends while it runs, so it would wait for ever."""
+"""True in a step of `once` and in everything that it starts. No round ends during a step, so it cannot ask."""
 CallPath = tuple[str, ...]
 
 
 class Rounds:
-    """What one call asks of its client, and what it knows already.
+    """The questions and answers of one call.
 
-    Ending a round works as `asyncio.timeout` does: the task that runs the call is cancelled in the next turn of the
-    event loop, so that what was asked together goes out together, and the cancellation is taken back where it arrives.
+    A round ends as `asyncio.timeout` does: the task of the call is cancelled in the next turn of the event loop, so
+    that simultaneous questions go out together. The cancellation is taken back when the call ends.
 
     Args:
-        before: what the rounds before left, and what the client gives now. An answer to a question that was not asked
-            before counts only where the author gave the question a name; what was answered once stays answered.
-        task: what runs the call; None for one that ends no round.
+        before: the state of the earlier rounds, with the client's new answers. An answer to a question that was not
+            asked before counts only if the author named the question. An answered question keeps its answer.
+        task: runs the call; None if the call cannot end a round.
     """
 
     def __init__(self, before: Round, task: asyncio.Task[Any] | None = None) -> None:
@@ -62,34 +62,35 @@ class Rounds:
 
     @property
     def ended(self) -> bool:
-        """Whether the round is over: what waits for an answer then is cancelled, and what asks."""
+        """True if the round is over. Then all tasks that wait for answers are cancelled."""
         return self._ended
 
-    # --- what functions do ---
+    # --- for functions ---
 
     def nested(self, path: CallPath, name: str) -> CallPath:
-        """The path of a call that the call at `path` makes: the same on every replay."""
+        """Return the path of a call that the call at `path` makes. It is the same in every round."""
         return (*path, self._count((*path, name), name))
 
     async def ask(self, question: Question, parse: Callable[[Any], T], path: CallPath, name: str | None) -> T:
-        """The client's answer; without one, the round ends here.
+        """Return the client's answer. Without an answer, end the round.
 
         Args:
-            question: what to ask.
-            parse: makes of an answer what the function gets, or raises ValueError, which says what is wrong with it.
+            question: the question.
+            parse: converts an answer for the function. Raises ValueError with the reason if the answer is invalid.
             path: the calls that lead to the one that asks.
-            name: the author's name for the question; without one it is known by its place among the others.
+            name: the author's name for the question; without one its position identifies it.
 
         Raises:
-            InteractionError: it was asked otherwise in an earlier round, twice by one name, or too often.
-            ProtocolError: the answer is none to this question.
+            InteractionError: an earlier round asked another question here, the name is used twice, or there are too
+                many rounds.
+            ProtocolError: the answer is invalid for this question.
         """
         await self._refuse_late()
         key = self._key(question, path, name)
         if name is not None and key in self._given:
             self._answers.setdefault(key, self._given[key])
         if key in self._answers:
-            # a turn of the loop, so that questions asked side by side stay in their order
+            # a turn of the loop keeps simultaneous questions in their order
             await asyncio.sleep(0)
             try:
                 return parse(self._answers[key])
@@ -105,12 +106,12 @@ class Rounds:
         return await waiting
 
     async def once(self, key: str, step: Callable[[], Awaitable[Any]], path: CallPath) -> Any:
-        """What a step gave in an earlier round, else what it gives now, as JSON.
+        """Return the result of a step, as JSON represents it. The step runs in the first round only.
 
         No round ends while a step runs.
 
         Raises:
-            InteractionError: the key is used twice, or the results are too large to keep, or no JSON.
+            InteractionError: the key is used twice, or the results are too large, or not JSON.
         """
         await self._refuse_late()
         place = "/".join((*path, key))
@@ -139,7 +140,7 @@ class Rounds:
 
     async def _refuse_late(self) -> None:
         if self._ended:
-            await asyncio.sleep(0)  # a loop that catches this and asks again must not stop all others
+            await asyncio.sleep(0)  # a loop that catches this and asks again must not block other tasks
             raise asyncio.CancelledError
 
     def _key(self, question: Question, path: CallPath, name: str | None) -> str:
@@ -168,7 +169,7 @@ class Rounds:
         self._fault = fault
         return fault
 
-    # --- how a round ends ---
+    # --- the end of a round ---
 
     def _end_soon(self) -> None:
         if self._handle is None:
@@ -185,12 +186,11 @@ class Rounds:
             waiting.cancel()
 
     def conclude(self, value: Any, error: BaseException | None = None) -> Any:
-        """What the call comes to, now that its function returned or raised: the value, or an `InputRequired`.
+        """Return the result of the call after its function has ended: the value, or an `InputRequired`.
 
         Raises:
-            InteractionError: it asked, and yet returned or raised something: that is not the person's answer.
-            BaseException: what the function raised; what was wrong with a question or an answer comes first, whatever
-                became of it.
+            InteractionError: the function asked, and then returned or raised without waiting for the answer.
+            BaseException: the exception of the function. An error in a question or an answer comes first.
         """
         ours = self._ended and self._task is not None and self._task.uncancel() <= self._cancelled_before
         self.close()
@@ -208,7 +208,7 @@ class Rounds:
         return value
 
     def close(self) -> None:
-        """End what is left: nothing is asked any more."""
+        """Cancel everything that still waits for an answer."""
         self._task = None
         self._ended = True
         if self._handle is not None:

@@ -1,1 +1,1 @@
-"""Middleware: helpers to write it, rules for it, and the chain around each method."""
+"""Middleware: helpers to write it, checks of its methods, and the chain around each handler."""

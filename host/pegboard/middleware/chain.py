@@ -1,6 +1,6 @@
-"""Middleware around a handler: one chain for each method, made once, and what is wrong with a link said where it is.
+"""The chain of middleware around each handler, built once. Faults of a middleware are logged with its name.
 
-It knows no method's meaning, and decides no order.
+The chain knows the meaning of no method, and decides no order.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ REQUEST_HOOKS: Mapping[str, str] = {
     "prompts/get": "on_get_prompt",
     "completion/complete": "on_complete",
 }
-"""The method of a middleware that stands around each request of one method."""
+"""The middleware method that wraps each request of one method."""
 
 LIST_HOOKS: Mapping[str, str] = {
     "tools/list": "on_list_tools",
@@ -47,12 +47,12 @@ LIST_HOOKS: Mapping[str, str] = {
     "resources/templates/list": "on_list_resource_templates",
     "prompts/list": "on_list_prompts",
 }
-"""That which stands around making a list."""
+"""The middleware method that wraps the creation of each list."""
 
 CLIENT_NOTIFICATIONS = tuple(
     f"notifications/{name}" for name in ("initialized", "cancelled", "progress", "roots/list_changed")
 )
-"""The notifications of clients that the specification has."""
+"""The notifications of clients in the specification."""
 
 _ANY = frozenset({MethodResult, InputRequired, Failure})
 _OUTCOMES: Mapping[str, frozenset[type[Any]]] = {
@@ -65,15 +65,15 @@ _OUTCOMES: Mapping[str, frozenset[type[Any]]] = {
 _EVERY = _ANY.union(*_OUTCOMES.values())
 
 OutcomeCheck: TypeAlias = Callable[[Call, Outcome], str | None]
-"""What is wrong with an outcome that a middleware made, by what clients are promised; None for nothing."""
+"""Returns the reason why a middleware's outcome is invalid, None if it is valid."""
 
 
 class MiddlewareLink(NamedTuple):
-    """One middleware in its place.
+    """One middleware in the chain.
 
     Attributes:
-        name: what order lists call it.
-        owner: the plugin that brought it, for the log.
+        name: its name in order lists.
+        owner: the plugin that contributed it, for the log.
         middleware: the middleware.
     """
 
@@ -82,18 +82,18 @@ class MiddlewareLink(NamedTuple):
     middleware: Middleware
 
     def blame(self, hook: str) -> str:
-        """Who it is, for the log."""
+        """Return the middleware's name for the log."""
         one = self.middleware
         code = getattr(one.on_message, "__name__", hook) if isinstance(one, Around) else f"{type(one).__name__}.{hook}"
         return f"the middleware {self.name!r} of {self.owner} ({code})"
 
     def overrides(self, hook: str) -> bool:
-        """Whether a method of the base class is another here."""
+        """Return True if the middleware overrides a method of the base class."""
         own = getattr(self.middleware, hook)
         return getattr(own, "__func__", own) is not getattr(Middleware, hook)
 
     def around(self, method: str) -> Iterator[tuple[str, MiddlewareFunction]]:
-        """What of it stands around the requests of a method, outermost first."""
+        """Yield the methods that wrap the requests of a method, outermost first."""
         if isinstance(self.middleware, Around):
             if self.middleware.stands_around(method):
                 yield "on_message", self.middleware.on_message
@@ -105,10 +105,10 @@ class MiddlewareLink(NamedTuple):
 
 
 class MiddlewareFault(Exception):
-    """A middleware did what it must not, or raised what nobody expected; masked like any accident.
+    """A middleware broke a rule or raised an untyped exception. The error is masked.
 
     Args:
-        developer_message: whose it was, and what.
+        developer_message: the middleware and its fault.
     """
 
     def __init__(self, developer_message: str) -> None:
@@ -123,14 +123,14 @@ def chain(
     promises: OutcomeCheck | None = None,
     time: MiddlewareTime | None = None,
 ) -> CallNext:
-    """A method's handler with all that stands around it, outermost first; the handler itself where nothing does.
+    """Return a method's handler inside its middleware, or the handler itself without any.
 
     Args:
         method: the method.
-        handler: what runs it.
+        handler: runs the method.
         links: all middleware, outermost first.
-        promises: what clients are promised, whoever makes an outcome.
-        time: ends what takes too long.
+        promises: checks outcomes that a middleware replaced.
+        time: ends middleware that takes too long.
     """
     for link in reversed(links):
         found = list(link.around(method))
@@ -148,7 +148,7 @@ def _where_wanted(link: MiddlewareLink, around: CallNext, inner: CallNext) -> Ca
     def choose(call: Call) -> Any:
         try:
             wanted = wants(call)
-        except BaseException as error:  # noqa: BLE001 - of a plugin's; whatever it is, it is masked
+        except BaseException as error:  # noqa: BLE001 - any exception of a plugin is masked
             _raise_fault(link.blame("wants"), error)
         return around(call) if wanted else inner(call)
 
@@ -163,7 +163,7 @@ def wrap(
     promises: OutcomeCheck | None = None,
     time: MiddlewareTime | None = None,
 ) -> CallNext:
-    """One link, whose misuse is found: it costs its call, and the log says whose it was."""
+    """Return a handler inside one middleware method. A fault fails its call alone, and the log names the middleware."""
     kinds = _kinds(method)
     time = time or MiddlewareTime(0)
     cuts = time.cuts
@@ -186,14 +186,12 @@ def wrap(
         if kinds is not None and type(outcome) not in kinds:
             given = type(outcome).__name__
             raise MiddlewareFault(
-                f"{blame} gave {given} for {method}; it gives what call_next gave, or an outcome of its own"
+                f"{blame} returned {given} for {method}: return the outcome of call_next, or another outcome"
             )
         if promises is not None and outcome is not following.given and (wrong := promises(call, outcome)):
-            raise MiddlewareFault(f"{blame} gave {wrong}")
+            raise MiddlewareFault(f"{blame} returned {wrong}")
         if (following.raised is not None or following.given is None) and _cancelled():
-            logger.error(
-                "%s answered a cancelled call; CancelledError is for it to pass on", blame, extra={"call": call}
-            )
+            logger.error("%s answered a cancelled call: let CancelledError pass", blame, extra={"call": call})
             raise CancelledError
         return outcome
 
@@ -202,17 +200,17 @@ def wrap(
 
 
 def _kinds(method: str) -> frozenset[type[Any]] | None:
-    """Return the outcomes that a method may have. Nothing waits for the outcome of a notification."""
+    """Return the outcomes that a method may have. The outcome of a notification is ignored."""
     return None if method.startswith("notifications/") else _OUTCOMES.get(method, _EVERY)
 
 
 class _Following:
-    """The `call_next` of one link in one call.
+    """The `call_next` of one middleware in one call.
 
     Attributes:
-        given: what it gave last, None for nothing yet.
-        raised: what it raised last.
-        inside: the link waits for what `call_next` runs, which has limits of its own.
+        given: its last outcome, None before the first.
+        raised: its last exception.
+        inside: True while the middleware waits for `call_next`, whose code has its own limits.
     """
 
     __slots__ = ("_blame", "_call_next", "given", "inside", "raised")
@@ -228,7 +226,7 @@ class _Following:
         if self.given is not None:
             self._refuse_again()
         if type(call) is not Call:
-            raise MiddlewareFault(f"{self._blame} called call_next with {type(call).__name__}, not with a Call")
+            raise MiddlewareFault(f"{self._blame} called call_next with {type(call).__name__}: pass a Call")
         self.inside = True
         try:
             outcome = await self._call_next(call)
@@ -245,12 +243,12 @@ class _Following:
     def _refuse_again(self) -> None:
         if not _failed(self.given):
             raise MiddlewareFault(
-                f"{self._blame} called call_next again, after it went well; only what failed may be repeated"
+                f"{self._blame} called call_next again after a success: repeat only calls that failed"
             )
 
 
 def _pass_on(blame: str, following: _Following, error: BaseException, call: Call) -> NoReturn:
-    """Raise what the caller of a link gets to see of an exception. Call it where the exception is handled."""
+    """Raise the error that the caller of a middleware sees for an exception. Call it where the exception is handled."""
     if error is following.raised or isinstance(error, MiddlewareFault) or is_cancelled(error, call.rounds):
         raise error
     _raise_fault(blame, error)

@@ -1,4 +1,4 @@
-"""What helps to write middleware: a plain function around methods, and a gate that hides things and refuses them."""
+"""Gates: middleware that hides and refuses tools, resources and prompts."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from pegboard.types.catalogue import ItemKind, Prompt, Resource, ResourceTemplat
 
 
 class Gate(Middleware):
-    """Hides tools, resources and prompts, and refuses them: what a caller may not use is not there for them.
+    """Middleware that hides tools, resources and prompts from callers, and refuses their use.
 
-    Override `allows`. Lists are made once for a caller, so that its answers for a caller must stay the same until what
-    is listed changes.
+    Override `allows`. Lists are cached by caller, so its result for a caller must stay the same until the catalogue
+    changes.
     """
 
     def allows(self, kind: ItemKind, name: str, caller: Caller) -> bool:
-        """Whether a caller may use something.
+        """Return True if a caller may use something.
 
         Args:
             kind: "tools", "resources" or "prompts".
-            name: a name on the wire; of a resource its URI, and a template's text where templates are listed.
-            caller: who.
+            name: a name on the wire; for a resource its URI, and for a template its text.
+            caller: the caller.
         """
         return True
 
     def asks(self, kind: ItemKind, name: str) -> frozenset[str]:
-        """The scopes that something needs, for the operator to see; none for a gate that does not go by scopes."""
+        """Return the scopes that something requires, for the operator; none for a gate without scopes."""
         return frozenset()
 
     def refusal(self, kind: ItemKind, name: str, call: Call) -> MCPError:
-        """What is raised where a caller asks for what they may not use; unless overridden, that it is not there.
+        """Return the error for a caller that may not use something. By default it says that nothing is there.
 
         Args:
             kind: as in `allows`.
             name: as in `allows`.
-            call: what asks for it; of a subscription the method and the caller alone.
+            call: the call; for a subscription only its method and caller are known.
         """
         if kind != "resources":
             return NotFoundError(f"Unknown {kind[:-1]}: {name}")
@@ -48,28 +48,28 @@ class Gate(Middleware):
         )
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
-        """Refuse what is hidden."""
+        """Refuse a hidden tool."""
         name = call.params.get("name")
         if isinstance(name, str) and not self.allows("tools", name, call.caller):
             raise self.refusal("tools", name, call)
         return await call_next(call)
 
     async def on_read_resource(self, call: Call, call_next: CallNext) -> Outcome:
-        """Refuse what is hidden."""
+        """Refuse a hidden resource."""
         uri = call.params.get("uri")
         if isinstance(uri, str) and not self.allows("resources", uri, call.caller):
             raise self.refusal("resources", uri, call)
         return await call_next(call)
 
     async def on_get_prompt(self, call: Call, call_next: CallNext) -> Outcome:
-        """Refuse what is hidden."""
+        """Refuse a hidden prompt."""
         name = call.params.get("name")
         if isinstance(name, str) and not self.allows("prompts", name, call.caller):
             raise self.refusal("prompts", name, call)
         return await call_next(call)
 
     async def on_complete(self, call: Call, call_next: CallNext) -> Outcome:
-        """Say nothing of what is hidden."""
+        """Refuse to complete for a hidden prompt or template."""
         reference = call.params.get("ref")
         if isinstance(reference, dict):
             name, uri = reference.get("name"), reference.get("uri")
@@ -81,19 +81,19 @@ class Gate(Middleware):
         return await call_next(call)
 
     async def on_list_tools(self, call: Call, call_next: CallNext) -> Outcome:
-        """Leave out what is hidden."""
+        """Remove hidden tools."""
         return self._left("tools", call, await call_next(call))
 
     async def on_list_resources(self, call: Call, call_next: CallNext) -> Outcome:
-        """Leave out what is hidden."""
+        """Remove hidden resources."""
         return self._left("resources", call, await call_next(call))
 
     async def on_list_resource_templates(self, call: Call, call_next: CallNext) -> Outcome:
-        """Leave out what is hidden."""
+        """Remove hidden templates."""
         return self._left("resources", call, await call_next(call))
 
     async def on_list_prompts(self, call: Call, call_next: CallNext) -> Outcome:
-        """Leave out what is hidden."""
+        """Remove hidden prompts."""
         return self._left("prompts", call, await call_next(call))
 
     def _left(self, kind: ItemKind, call: Call, listing: Outcome) -> Outcome:
@@ -103,26 +103,26 @@ class Gate(Middleware):
 
 
 def hides(gates: Iterable[Gate], name: str, caller: Caller) -> bool:
-    """Whether a tool is hidden from a caller. A gate that fails hides it, and says so when the tool is called."""
+    """Return True if a gate hides a tool from a caller. A gate that fails hides it; the call then shows the error."""
     try:
         return not all(gate.allows("tools", name, caller) for gate in gates)
-    except Exception:  # noqa: BLE001 - of a plugin's
+    except Exception:  # noqa: BLE001 - any exception of a plugin
         return True
 
 
 def refused(gates: Iterable[Gate], uri: str, call: Call) -> MCPError | None:
-    """Why a call may not hear of a resource, None where it may. A gate that fails hides it."""
+    """Return the error for a resource that a call may not see, None if it may. A gate that fails hides the resource."""
     for gate in gates:
         try:
             if gate.wants(call) and not gate.allows("resources", uri, call.caller):
                 return gate.refusal("resources", uri, call)
-        except Exception:  # noqa: BLE001 - of a plugin's
+        except Exception:  # noqa: BLE001 - any exception of a plugin
             return Gate().refusal("resources", uri, call)
     return None
 
 
 def listed_name(item: Tool | Resource | ResourceTemplate | Prompt) -> str:
-    """What a list knows something by: its name, or its URI."""
+    """Return the name or URI by which a list identifies an item."""
     if isinstance(item, Resource):
         return item.uri
     return item.uri_template if isinstance(item, ResourceTemplate) else item.name

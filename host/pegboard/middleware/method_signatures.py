@@ -1,4 +1,4 @@
-"""What middleware must be to stand around calls, told when its plugin is loaded. It runs none of it."""
+"""The check of middleware when its plugin is loaded."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ MIDDLEWARE_METHODS = tuple(name for name in vars(Middleware) if name.startswith(
 
 
 def as_middleware(item: object) -> object:
-    """A plain function as the middleware that it stands for; anything else as it is."""
+    """Return the middleware for a plain function; anything else unchanged."""
     return Around(item) if callable(item) and not isinstance(item, type | Middleware) else item
 
 
 def middleware_problem(item: Middleware) -> str | None:
-    """What is wrong with a middleware, None when nothing is."""
+    """Return the reason why a middleware is invalid, None if it is valid."""
     what = type(item).__name__ if type(item) is not Around else "middleware"
     name: object = item.name
     if not isinstance(name, str | None):
-        return f"{what} whose name is no text"
+        return f"{what} whose name is not a string"
     if type(item) is Around:
-        return _method_problem("its function", what, item.on_message)
+        return _method_problem("function", what, item.on_message)
     overridden = [hook for hook in MIDDLEWARE_METHODS if _function(item, hook) is not getattr(Middleware, hook)]
     unknown = sorted({name for name in dir(item) if name.startswith("on_")} - set(MIDDLEWARE_METHODS))
     if unknown:
         close = nearest(unknown[0], MIDDLEWARE_METHODS)
-        return f"{what}, whose {unknown[0]} is none of its methods" + (f"; did you mean {close}?" if close else "")
+        return f"{what} with the unknown method {unknown[0]}" + (f"; did you mean {close}?" if close else "")
     if not overridden:
-        return f"{what}, which overrides none of {', '.join(MIDDLEWARE_METHODS)}"
+        return f"{what} that overrides no method: override one of {', '.join(MIDDLEWARE_METHODS)}"
     return next((found for hook in overridden if (found := _method_problem(hook, what, getattr(item, hook)))), None)
 
 
@@ -43,11 +43,11 @@ def _function(item: Middleware, hook: str) -> Any:
 
 def _method_problem(hook: str, what: str, function: Any) -> str | None:
     if not callable(function):
-        return f"{what}, of which {hook} is {type(function).__name__}, no function"
+        return f"{what} whose {hook} is {type(function).__name__}, not a function"
     try:
         inspect.signature(function).bind(None, None)
     except TypeError:
-        return f"{what}, of which {hook} does not take a call and call_next"
+        return f"{what} whose {hook} does not take a call and call_next"
     except ValueError:
-        pass  # it has no signature to look at
+        pass  # a function without a signature
     return None

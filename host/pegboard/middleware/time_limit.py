@@ -1,4 +1,4 @@
-"""Ends middleware that takes longer than the limit of its call. It looks at all tasks from time to time."""
+"""Time limits of middleware. All tasks are examined at intervals."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from pegboard.errors import ToolTimeoutError
 from pegboard.types.calls import Call
 
 MIDDLEWARE_CHECK_SECONDS = 0.5
-"""How often the middleware that runs is looked at."""
+"""The interval between two examinations."""
 MANY_TASKS = 500
-"""With more tasks than this, looking takes longer and happens a tenth as often."""
+"""With more tasks than this, an examination takes longer and happens a tenth as often."""
 
 logger = logging.getLogger("pegboard")
 
 
 class Timed(Protocol):
-    """A tool, as far as its limit goes."""
+    """A tool with a time limit."""
 
     @property
     def timeout(self) -> float:
@@ -34,7 +34,7 @@ class Stage(NamedTuple):
     """A middleware that runs in one call.
 
     Attributes:
-        key: the `call_next` that it was given, which has an attribute `inside`.
+        key: the `call_next` of the middleware, which has an attribute `inside`.
         blame: its name, for the log.
         call: the call.
         task: runs it.
@@ -50,8 +50,8 @@ class MiddlewareTime:
     """The time that the middleware of one host takes.
 
     Attributes:
-        timer: ends the wait for the next look, None while nothing runs.
-        tools: the tools that are served, whose limits hold for their calls.
+        timer: waits for the next examination, None while no middleware runs.
+        tools: the served tools, whose limits apply to their calls.
         code: the code of the coroutine that runs a middleware; its variables are those of a `Stage`.
         cuts: how many times each middleware was cancelled for taking too long.
 
@@ -69,19 +69,19 @@ class MiddlewareTime:
         self._looked = 0.0
 
     def wake(self) -> None:
-        """Look at the middleware from time to time, for as long as any runs."""
+        """Examine the middleware at intervals, for as long as any runs."""
         loop = asyncio.get_running_loop()
         self._looked = loop.time()
         self.timer = loop.call_later(MIDDLEWARE_CHECK_SECONDS, self._look, loop, context=Variables())
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop the examinations."""
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
 
     def settle(self, key: object) -> bool:
-        """Take back the cancellations of a middleware. Return False if its call was cancelled otherwise, too."""
+        """Take back the cancellations of a middleware. Return False if its call was also cancelled otherwise."""
         task, left = asyncio.current_task(), 0
         for _ in range(self.cuts.pop(key, 0)):
             left = task.uncancel() if task is not None else 0
@@ -92,7 +92,7 @@ class MiddlewareTime:
         since, self._looked, self.timer = now - self._looked, now, None
         tasks = asyncio.all_tasks(loop)
         found = [stage for task in tasks for stage in self._stages(task)]
-        # one that is seen for the first time may have begun just now
+        # a middleware that is seen for the first time may have begun just now
         self._spent = {
             stage.key: self._spent[stage.key] + since if stage.key in self._spent else 0.0
             for stage in found

@@ -1,6 +1,6 @@
-"""Bearer tokens in HTTP requests, and the responses that ask for one (RFC 6750). It knows no tokens that are good.
+"""Bearer tokens in HTTP requests, and the responses that request one (RFC 6750).
 
-And what a secret needs before strangers may try to guess it.
+It also checks the strength of secrets that strangers may try to guess.
 """
 
 from __future__ import annotations
@@ -11,42 +11,42 @@ from collections.abc import Iterable, Mapping
 from pegboard.types.http import Request, Response
 
 SECRET_BYTES = 32
-"""How many bytes a secret needs that strangers may try (RFC 7518, section 3.2, for HS256)."""
+"""The fewest bytes of a secret that strangers may try to guess (RFC 7518, section 3.2, for HS256)."""
 PROOF_WITHOUT_HEADER = (
     "connect to a Unix socket as the operator's user, or set `loopback_is_operator = true` for the HTTP server"
 )
-"""How a request proves that it comes from the operator if its `Authorization` header holds another token."""
+"""How a request proves that it comes from the operator if its `Authorization` header has another token."""
 PROOF = (
     "send the operator token as `Authorization: Bearer` (`pegboard operator-token` prints it), " + PROOF_WITHOUT_HEADER
 )
-"""The ways in which a request proves that it comes from the operator, for messages."""
+"""How a request proves that it comes from the operator, for messages."""
 _LEAST_VARIED = 8
-"""How many different characters are in a secret of random ones, whatever its alphabet."""
+"""The fewest different characters of a random secret in any alphabet."""
 _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
 _TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 _SAFE = frozenset(chr(code) for code in range(0x20, 0x7F)) - set('"\\')
 
 
 def is_weak_secret(secret: str) -> bool:
-    """Whether a token or key is too short, or too much of the same, for strangers to be let near it."""
+    """Return True if a token or key is too short or too uniform to resist guessing."""
     return len(secret.encode("utf-8", "surrogatepass")) < SECRET_BYTES or len(set(secret)) < _LEAST_VARIED
 
 
 class BearerScheme:
-    """Reads the token of a request, and refuses requests, for authenticators.
+    """Reads tokens of requests, and refuses requests, for authenticators.
 
     Args:
-        parameters: what every challenge says besides, by name, such as "resource_metadata" (RFC 9728, section 5.1).
+        parameters: further parameters of every challenge, such as "resource_metadata" (RFC 9728, section 5.1).
     """
 
     def __init__(self, parameters: Mapping[str, str] | None = None) -> None:
         self._parameters = dict(parameters or {})
 
     def token(self, request: Request) -> str | Response:
-        """The token of a request, or the response that refuses it.
+        """Return the token of a request, or the response that refuses the request.
 
-        That is 401 without an error where the request has none, and 400 where it has more than one, or one in its
-        query, where logs and histories would keep it.
+        The response is 401 without an error if there is no token. It is 400 for several tokens, or one in the query,
+        where logs and histories would keep it.
         """
         if "access_token" in request.query:
             return self.refusal(400, "invalid_request", "A token belongs in the Authorization header, not in the URL.")
@@ -58,23 +58,23 @@ class BearerScheme:
         return token if scheme.lower() == "bearer" and token else self.refusal(401)
 
     def invalid(self, description: str) -> Response:
-        """401 for a token that is no good; the description is for the client's developer."""
+        """Return 401 for an invalid token. The description is for the client's developer."""
         return self.refusal(401, "invalid_token", description)
 
     def insufficient(self, scopes: Iterable[str], description: str) -> Response:
-        """403 for a token that does not allow enough; the scopes are all that the request needs."""
+        """Return 403 for a token with too few scopes. The scopes are all that the request requires."""
         return self.refusal(403, "insufficient_scope", description, scopes)
 
     def refusal(
         self, status: int, error: str | None = None, description: str | None = None, scopes: Iterable[str] = ()
     ) -> Response:
-        """A response that refuses a request.
+        """Return a response that refuses a request.
 
         Args:
             status: 400, 401 or 403.
-            error: the code, None where the request has brought no token at all (RFC 6750, section 3.1).
-            description: in words.
-            scopes: what a token has to allow, in the place of what the parameters say.
+            error: the error code, None for a request without a token (RFC 6750, section 3.1).
+            description: the reason in words.
+            scopes: the required scopes; they replace the scope parameter.
         """
         given = {"error": error, "error_description": description, "scope": " ".join(scopes)}
         told = {name: text for name, text in given.items() if text}
@@ -82,7 +82,7 @@ class BearerScheme:
         return Response(status, body, "text/plain", {"WWW-Authenticate": challenge({**self._parameters, **told})})
 
     def complete(self, response: Response) -> Response:
-        """A response whose challenge, if it has one of this scheme, says what the parameters say besides."""
+        """Return a response whose challenge of this scheme has all parameters."""
         given = response.headers.get("WWW-Authenticate", "")
         more = {name: text for name, text in self._parameters.items() if f'{name}="' not in given}
         scheme, _, told = given.partition(" ")
@@ -93,29 +93,29 @@ class BearerScheme:
 
 
 def is_scope(given: object) -> bool:
-    """Whether it is the name of one scope (RFC 6749, section 3.3)."""
+    """Return True for the name of one scope (RFC 6749, section 3.3)."""
     return isinstance(given, str) and _SCOPE.fullmatch(given) is not None
 
 
 def checked_scopes(given: tuple[str, ...]) -> tuple[str, ...]:
-    """The scopes of a setting.
+    """Return the scopes of a setting.
 
     Raises:
-        ValueError: one is none.
+        ValueError: a scope is invalid.
     """
     for scope in given:
         if not is_scope(scope):
-            raise ValueError(f"{scope!r} is no scope (RFC 6749)")
+            raise ValueError(f"invalid scope {scope!r}: list scopes separately (RFC 6749)")
     return given
 
 
 def is_bearer_token(text: str) -> bool:
-    """Whether a header can carry it as a token (RFC 6750, section 2.1)."""
+    """Return True if a header can carry a string as a token (RFC 6750, section 2.1)."""
     return _TOKEN.fullmatch(text) is not None
 
 
 def challenge(parameters: Mapping[str, str]) -> str:
-    """The value of `WWW-Authenticate`; what a quoted text of it cannot hold is left out (RFC 6750, section 3)."""
+    """Return the value of `WWW-Authenticate` without characters that it cannot contain (RFC 6750, section 3)."""
     first = ("error", "error_description")
     names = sorted(parameters, key=lambda name: first.index(name) if name in first else len(first))
     told = [f'{name}="{_quotable(parameters[name])}"' for name in names]

@@ -1,7 +1,7 @@
 """The operator token: proof, over any channel, that a request comes from the operator of this host.
 
-`pegboard serve` creates it once in the state directory. It belongs to the operator's user, not to a route policy: where
-authenticators are configured for a policy, they alone decide, and the token admits nobody.
+`pegboard serve` creates it once in the state directory. The token belongs to the operator's user, not to a route
+policy. If authenticators are configured for a policy, they alone decide, and the token admits nobody there.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class OperatorToken:
 
     def __init__(self, token: str) -> None:
         self._token = token.encode()
-        self._longest = len(token) + 16  # with the scheme, and spaces that need not be there
+        self._longest = len(token) + 16  # with the scheme and optional spaces
 
     def recognize(self, request: Request) -> Request:
         """Return the request, with the operator as its caller if it carries the token."""
         given = request.headers.get("Authorization")
         if given is None or len(given) > self._longest:
-            return request  # as nearly all are: without a token, or with a longer one
+            return request  # the common case: no token, or a longer one
         scheme, _, token = given.partition(" ")
         if not compare_digest(token.strip().encode("utf-8", "surrogateescape"), self._token):
             return request
@@ -51,7 +51,7 @@ def operator_token(environ: Mapping[str, str]) -> str:
 
     Raises:
         OSError: the file can neither be read nor created.
-        ConfigError: the file does not hold a token that is fit for use.
+        ConfigError: the file does not contain a valid token.
     """
     token = (
         create_state(STATE_FILE, f"{token_urlsafe(SECRET_BYTES)}\n".encode(), environ)
@@ -60,7 +60,7 @@ def operator_token(environ: Mapping[str, str]) -> str:
     )
     path = token_file(environ)
     if not is_bearer_token(token) or is_weak_secret(token):
-        raise ConfigError([f"{path} does not hold an operator token: remove it, and start again"])
+        raise ConfigError([f"{path} does not contain an operator token: remove the file, and start again"])
     if os.name == "posix" and os.stat(path).st_mode & 0o077:
         raise ConfigError([f"others can read the operator token in {path}: remove the file, and start again"])
     return token

@@ -1,7 +1,4 @@
-"""What an operator may have to find out later: who was refused what. Lines on the logger `pegboard.audit`, never many.
-
-It decides nothing, and tells nobody but the log.
-"""
+"""A log of refusals on the logger `pegboard.audit`, with a limited number of lines."""
 
 from __future__ import annotations
 
@@ -14,20 +11,20 @@ from pegboard.types.callers import EMPTY, Caller
 logger = logging.getLogger("pegboard.audit")
 
 MAX_LINES = 20
-"""How many refusals of one kind are told in a period."""
+"""The most refusals of one kind that are logged in a period."""
 PERIOD_SECONDS = 60.0
-"""How long a period is."""
+"""The length of a period."""
 MAX_FACT_CHARACTERS = 200
-"""How many characters of a value are told."""
+"""The most characters of a value that are logged."""
 
 
 class RefusalLog:
-    """Tells refusals, a few of each kind in a minute; how many it has left out is told with the next that it tells.
+    """Logs refusals, a few of each kind in a minute. The next line says how many were left out.
 
-    Each line is a warning or less severe, in one line of printable ASCII, and has the same as `audit` in its record.
+    Each line is a warning or less severe, and one line of printable ASCII. Its record has the same facts as `audit`.
 
     Args:
-        clock: seconds that only grow.
+        clock: returns monotonic seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
@@ -41,13 +38,13 @@ class RefusalLog:
         facts: Mapping[str, object] = EMPTY,
         level: int = logging.WARNING,
     ) -> None:
-        """Tell of one.
+        """Log a refusal.
 
         Args:
-            what: what was refused, the same text for all of its kind.
-            caller: who was, as far as they are known.
-            facts: what else is known, by name; never a secret, but its `fingerprint`. None is not told.
-            level: how severe it is.
+            what: the refused thing, the same string for all refusals of its kind.
+            caller: the caller, as far as it is known.
+            facts: further facts by name. Use a `fingerprint` for a secret. None is not logged.
+            level: the level.
         """
         if not logger.isEnabledFor(level):
             return
@@ -64,10 +61,10 @@ class RefusalLog:
 
 
 class _Period:
-    """How many were told since when.
+    """The refusals of one kind in a period.
 
     Attributes:
-        left_out: how many were not told, since the last that was.
+        left_out: how many were not logged since the last line.
     """
 
     def __init__(self) -> None:
@@ -86,7 +83,7 @@ class _Period:
 
 
 def fingerprint(secret: str) -> str:
-    """Twelve digits by which one secret is told from another, and of which none can be made: for long, random ones."""
+    """Return twelve digits that identify a long random secret without revealing it."""
     from hashlib import sha256
 
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""Which route answers an HTTP request, and who may ask it. It knows no server."""
+"""The routing of HTTP requests, and the policies that admit their callers. It knows no server."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ logger = logging.getLogger("pegboard")
 _NO_AUTHENTICATOR = Response(403, b"No authenticator is configured for this, so it is closed.\n", "text/plain")
 
 OPEN = frozenset(("public", DEFAULT_POLICY))
-"""Policies that need no authenticator: the second admits everybody only as long as there is none for it."""
+"""Policies that need no authenticator. The policy "mcp" admits every caller only while it has no authenticator."""
 
 _CHALLENGED = (401, 403)
 _WRONG = re.compile(r'error_description="([^"]*)"')
 _AUDIT = RefusalLog()
 
 Routes = Mapping[str, Mapping[str, Route]]
-"""By path, then by method."""
+"""Routes by path, then by method."""
 
 
 async def respond(
     routes: Routes, request: Request, host: ProtocolContext, operator: OperatorToken | None = None
 ) -> Response | EventStream:
-    """Answer one HTTP request by the route it belongs to. Never raises, but for `asyncio.CancelledError`."""
+    """Return the response of a request's route. Raise nothing but `asyncio.CancelledError`."""
     if operator is not None:
         request = operator.recognize(request)
     methods = routes.get(request.path)
@@ -57,7 +57,7 @@ async def respond(
 
 
 async def _head(answer: EventStream) -> Response:
-    """The answer to a HEAD request for an event stream, which is not begun."""
+    """Return the response to a HEAD request for an event stream. The stream is not started."""
     close = getattr(answer.messages, "aclose", None)
     if close is not None:
         await close()
@@ -65,11 +65,11 @@ async def _head(answer: EventStream) -> Response:
 
 
 def protect(route: Route, authenticators: Iterable[Authenticator]) -> Route | None:
-    """A route that admits those whom its policy admits; None where nobody says whom that is.
+    """Return a route that admits the callers of its policy, None if the policy has no authenticator and is not open.
 
     Args:
         route: the route.
-        authenticators: of all policies.
+        authenticators: the authenticators of all policies.
     """
     own = [one for one in authenticators if one.policy == route.auth]
     if own and route.auth != "public":
@@ -93,16 +93,16 @@ async def authenticate(
 def check_reach(
     address: str, authenticators: Sequence[Authenticator], routes: Routes, *, local: bool, policy: str | None = None
 ) -> None:
-    """Refuse an address that callers of other machines reach, unless everything there may be served to them.
+    """Refuse an address that callers of other machines can reach, unless all its routes may be served to them.
 
     Warn about authenticators that admit the operator alone.
 
     Args:
-        address: where callers come in.
-        authenticators: of all policies.
-        routes: what is served over HTTP.
-        local: only programs of this machine reach the address.
-        policy: admits the callers of message streams there; None if there are none.
+        address: the address.
+        authenticators: the authenticators of all policies.
+        routes: the routes that are served over HTTP.
+        local: True if only programs of this machine reach the address.
+        policy: the policy of message streams at the address; None without any.
 
     Raises:
         ConfigError: an authenticator is for the operator alone, or a policy has no authenticator.
@@ -111,9 +111,9 @@ def check_reach(
     if not local:
         reasons = [reason for _, reason in restricted] + _unguarded(authenticators, routes, policy)
         if reasons:
-            raise ConfigError([f"{address} is not for this machine alone, and {reason}" for reason in reasons])
+            raise ConfigError([f"other machines can reach {address}, and {reason}" for reason in reasons])
     for one, reason in restricted:
-        told = "%s admits the operator alone: %s; to prove that it is you, %s"
+        told = "%s admits the operator alone: %s. To prove that you are the operator, %s"
         logger.warning(told, address, reason, _proof([one]))
 
 
@@ -123,7 +123,7 @@ def public_hosts(authenticators: Iterable[Authenticator]) -> frozenset[str]:
 
 
 def _unguarded(authenticators: Iterable[Authenticator], routes: Routes, policy: str | None) -> list[str]:
-    """Return what is served without an authenticator and may not be served to everybody, each with the fix."""
+    """Return a problem with its fix for each policy that has no authenticator and must not be open to everybody."""
     guarded = {"public", *(one.policy for one in authenticators)}
     served = [route for methods in routes.values() for route in methods.values() if route.auth not in guarded]
     wanted: dict[tuple[str, str], str] = {}
@@ -140,14 +140,14 @@ def _unguarded(authenticators: Iterable[Authenticator], routes: Routes, policy: 
 
 
 def _proof(authenticators: Iterable[Authenticator]) -> str:
-    """Return how the operator proves to be one, beside the token that the authenticators may need."""
+    """Return the ways to prove to be the operator that work beside the authenticators' own tokens."""
     return PROOF_WITHOUT_HEADER if any(getattr(one, "needs_token", True) for one in authenticators) else PROOF
 
 
 class _Door:
-    """The authenticators of one policy: the first that knows the caller admits the request.
+    """The authenticators of one policy. The first that knows the caller admits the request.
 
-    If none does, the refusal that says most is the answer.
+    If none does, the most specific refusal is the response.
     """
 
     def __init__(self, authenticators: Sequence[Authenticator]) -> None:
@@ -155,7 +155,7 @@ class _Door:
         self._for_others = [one for one in authenticators if not getattr(one, "only_local", None)]
 
     async def ask(self, request: Request) -> tuple[Caller | Response, Authenticator | None]:
-        """Return the caller, and the authenticator that knows it; or the response that refuses the request."""
+        """Return the caller and the authenticator that knows it, or the response that refuses the request."""
         refusals: list[tuple[Response, Authenticator]] = []
         asked = self._authenticators if request.caller.trusted else self._for_others
         if not asked:
@@ -171,7 +171,7 @@ class _Door:
         return _completed(refusal, self._others(whose)), None
 
     def complete(self, answer: Response, first: Authenticator) -> Response:
-        """Return a response with everything that its challenge should say, the word of one authenticator first."""
+        """Return a response with a complete challenge. The parameters of one authenticator come first."""
         return _completed(answer, [first, *self._others(first)])
 
     def _others(self, authenticator: Authenticator) -> list[Authenticator]:
@@ -179,7 +179,7 @@ class _Door:
 
 
 class _Guarded:
-    """A route's handler behind the door of its policy."""
+    """A route's handler behind the authenticators of its policy."""
 
     def __init__(self, route: Route, door: _Door) -> None:
         self._handler = route.handler
@@ -193,12 +193,12 @@ class _Guarded:
             request.notes["caller"] = found
         answer = await self._handler(request._replace(caller=found), host)
         if authenticator is None or not isinstance(answer, Response) or answer.status not in _CHALLENGED:
-            return answer  # as nearly all are
+            return answer  # the common case
         return self._door.complete(answer, authenticator)
 
 
 def _tell(refusal: Response, request: Request) -> None:
-    """Keep a record of tokens that are no good; who brings none is only on their way to get one."""
+    """Log a refusal because of an invalid token. A request without a token is not logged."""
     told = _WRONG.search(refusal.headers.get("WWW-Authenticate", ""))
     scheme, _, rest = (request.headers.get("Authorization") or "").strip().partition(" ")
     token = rest.strip() if scheme.lower() == "bearer" else ""
@@ -214,7 +214,7 @@ def _tell(refusal: Response, request: Request) -> None:
 
 
 def _completed(answer: Response, authenticators: Iterable[Authenticator]) -> Response:
-    """What is refused, with what only authenticators know of how to be admitted."""
+    """Return a refusal with the challenge parameters of all authenticators."""
     for one in authenticators:
         complete = getattr(one, "complete", None)
         if complete is not None and answer.status in _CHALLENGED:
@@ -223,7 +223,7 @@ def _completed(answer: Response, authenticators: Iterable[Authenticator]) -> Res
 
 
 def _says_little(refused: tuple[Response, Authenticator]) -> tuple[int, int]:
-    """How little a refusal says: most does one that knows the token, least one that asks for another."""
+    """Return a sort key: the most specific refusal, which knows the token, comes first."""
     status, challenge = refused[0].status, refused[0].headers.get("WWW-Authenticate", "")
     kind = 0 if status == 403 else 1 if status >= 500 else 3 if status == 401 else 2
     return kind, -challenge.count('="')

@@ -1,6 +1,6 @@
-"""Finds what blocks the event loop while it blocks, and names it in the log. It stops nothing.
+"""The watchdog logs code that blocks the event loop, while it blocks. It stops nothing.
 
-A beat runs on the loop, a thread listens for it; both are there only while calls are. It costs a call nothing.
+A timer beats on the loop, and a thread checks the beats. Both exist only during calls and cost a call nothing.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from pegboard.middleware.chain import CALL_NEXT_CODE, LINK_CODE
 logger = logging.getLogger("pegboard.runtime.watchdog")
 
 _BEATS = 4
-"""How often the loop is listened to, in the time that it may be blocked."""
+"""The number of beats in the time that the loop may be blocked."""
 _MAX_PLACES = 8
-"""How many frames of the way to what blocks are told."""
+"""The most frames of a stack that are logged."""
 _MAX_NAME_CHARACTERS = 200
-"""How much of a name that a client chose is told."""
+"""The most characters of a client's name for a tool that are logged."""
 _IDLE = ("asyncio", "selectors", "uvloop")
-"""Modules in which a loop waits: it is not blocked there, but late for other reasons, such as a process that slept."""
+"""Modules in which a loop waits. There it is not blocked, but late for other reasons, such as a suspended machine."""
 
 
 class Stall(NamedTuple):
-    """One time that the loop is blocked.
+    """A time in which the loop is blocked.
 
     Attributes:
-        since: when it was last heard of.
-        by: who blocks it.
+        since: the time of the last beat.
+        by: the tool, middleware or call that blocks the loop.
     """
 
     since: float
@@ -46,11 +46,11 @@ class Stall(NamedTuple):
 class Watchdog:
     """Watches the event loop of one host.
 
-    Its timer has variables of its own: with those of the call that set it, it would keep what they hold alive.
+    The timer has an empty set of context variables. With the variables of a call it would keep their values alive.
 
     Args:
-        seconds: for how long the loop may be blocked; 0 for no watching.
-        is_busy: whether calls are in flight.
+        seconds: how long the loop may be blocked; 0 to watch nothing.
+        is_busy: returns True while calls are in flight.
         dispatch: the code of the entry of all calls; its variable `call` is the call.
     """
 
@@ -61,7 +61,7 @@ class Watchdog:
         self._dispatch = dispatch
         self._beat: asyncio.TimerHandle | None = None
         self._lock = allocate_lock()
-        self._alarm = allocate_lock()  # held, so that waiting for it is sleeping
+        self._alarm = allocate_lock()  # always held, so that acquiring it with a timeout sleeps
         self._alarm.acquire()
         self._listening = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -70,12 +70,12 @@ class Watchdog:
         self._stall: Stall | None = None
 
     def wake(self) -> None:
-        """A call begins."""
+        """Start watching when a call begins."""
         if self._beat is None and self._seconds:
             self._begin(asyncio.get_running_loop())
 
     def close(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         if self._beat is not None:
             self._beat.cancel()
             self._end()
@@ -94,7 +94,7 @@ class Watchdog:
             stall, self._stall = self._stall, None
         if stall is not None:
             blocked = self._heard - since - self._interval
-            logger.warning("the event loop goes on; %s had blocked it for %.1f s", stall.by, blocked)
+            logger.warning("the event loop continues; %s had blocked it for %.1f s", stall.by, blocked)
         if self._is_busy() and self._loop is not None:
             self._beat = self._loop.call_later(self._interval, self._go_on, context=Context())
         else:
@@ -104,7 +104,7 @@ class Watchdog:
         with self._lock:
             self._beat = None
 
-    # --- in a thread of its own
+    # --- in the thread
 
     def _listen(self) -> None:
         while True:
@@ -123,10 +123,10 @@ class Watchdog:
             return
         by = self._who(frame) or self._task_of() or "something outside of all calls"
         self._stall = Stall(self._heard, by)
-        logger.warning("%s has blocked the event loop for %.1f s, and all else waits: %s", by, late, _where(frame))
+        logger.warning("%s has blocked the event loop for %.1f s, and other calls wait: %s", by, late, _where(frame))
 
     def _who(self, frame: FrameType | None) -> str | None:
-        """Return the function that runs in a stack of frames, or the middleware, or the call around it."""
+        """Return the tool, middleware or call that a stack of frames belongs to, None for other code."""
         passed_on = False
         while frame is not None:
             code = frame.f_code
@@ -143,7 +143,7 @@ class Watchdog:
         return None
 
     def _task_of(self) -> str | None:
-        """Whose task it is: one that a function has started; None where Python does not tell (before 3.12)."""
+        """Return the name of the tool that started the current task, None before Python 3.12 or outside of tools."""
         task: Any = asyncio.current_task(self._loop)
         told: Any = getattr(task, "get_context", dict)()
         context = told.get(_current)
@@ -151,7 +151,7 @@ class Watchdog:
 
 
 def _where(frame: FrameType) -> str:
-    """The places that lead to where it is, that place first, up to what the host itself called."""
+    """Return the places of a stack, innermost first, up to the host's own code."""
     return ", called at ".join(_places(frame))
 
 

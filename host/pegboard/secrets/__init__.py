@@ -1,1 +1,1 @@
-"""Secrets of the operator: stores, grants, and their removal from everything that the host tells."""
+"""Secrets of the operator: stores, grants, and their removal from logs and errors."""

@@ -1,4 +1,4 @@
-"""The secrets that toolkits may be given, as `[host.toolkits.NAME] secrets` limits them. It reads no secret."""
+"""The secrets that each toolkit may receive (`[host.toolkits.NAME] secrets`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pegboard.plugin.origin import Origin
 
 
 def is_granted(config: HostConfig, origin: Origin, name: str) -> bool:
-    """Return True if a plugin may be given a secret. Only toolkits have limits, and only those that are configured."""
+    """Return True if a plugin may receive a secret. Only toolkits with a configured list are limited."""
     rights = config.host.toolkits.get(origin.name) if origin.kind == "toolkit" else None
     if rights is None or rights.secrets is None:
         return True
@@ -18,7 +18,7 @@ def is_granted(config: HostConfig, origin: Origin, name: str) -> bool:
 
 
 def refusal_reason(config: HostConfig, origin: Origin, names: Iterable[str]) -> str:
-    """Return the reason why a tool is not served that requires these secrets, "" if all of them are granted."""
+    """Return the reason why a tool with these secrets is not served, "" if all of them are granted."""
     refused = [name for name in names if not is_granted(config, origin, name)]
     if not refused:
         return ""

@@ -1,4 +1,4 @@
-"""Secrets that a definition would show to every client, such as a parameter's default read from the environment."""
+"""Secrets in definitions that every client would see, such as a default value read from the environment."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from pegboard.secrets.redaction import MIN_SECRET_CHARACTERS
 _WORDS = frozenset(
     ("type", "format", "required", "name", "own_name", "owner", "version", "requires", "mirrors", "gives")
 )
-"""Members whose texts are words of a schema or names, in which a short secret would be found by chance."""
+"""Members whose strings are keywords or names. A short secret could match them by chance."""
 
 MIN_SUBSTRING_CHARACTERS = 16
-"""From how many characters on a secret of letters alone is looked for inside of texts."""
+"""The shortest secret of letters alone that is searched for inside of strings."""
 
 
 def check_secrets(shown: Any, secrets: Mapping[str, str]) -> None:
-    """Refuse a definition in which clients would see the value of a declared secret.
+    """Reject a definition in which clients would see the value of a declared secret.
 
     Args:
         shown: the tool, resource, template or prompt as clients see it.
         secrets: the known values of declared secrets, by name.
 
     Raises:
-        ToolDefinitionError: one of its texts holds one. The message names the secret, not the value.
+        ToolDefinitionError: a string contains a secret. The message names the secret, not the value.
     """
     for name, value in secrets.items():
         if len(value) < MIN_SECRET_CHARACTERS or not _may_hold(repr(shown), value):
             continue
-        # a password that is a common word stands in descriptions by chance
+        # a password that is a common word may occur in descriptions by chance
         whole = value.isalpha() and len(value) < MIN_SUBSTRING_CHARACTERS
         word = re.compile(rf"\s*{re.escape(value)}\s*\Z" if whole else rf"(?<!\w){re.escape(value)}(?!\w)")
         for path, text in _texts(shown, ()):
             if word.match(text) if whole else word.search(text):
                 raise ToolDefinitionError(
-                    f"its {'.'.join(path)} holds the value of the secret {name}, which clients would see; "
+                    f"its {'.'.join(path)} shows the value of the secret {name} to clients: "
                     f'read it while the tool runs, with context.get_secret("{name}")'
                 )
 
@@ -47,7 +47,7 @@ def _may_hold(written: str, value: str) -> bool:
 
 
 def _texts(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield each text with the way to it."""
+    """Yield each string with its path."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, Mapping):

@@ -1,8 +1,8 @@
-"""Secrets kept out of what is told: of log lines, errors and what commands print, never of what functions return.
+"""Removal of secrets from log lines, errors and printed output. Results of functions are not changed.
 
-What is known as a secret: what stores gave to tools, what configuration refers to or holds under a key that says so,
-and what a request brought or was admitted with, while its call runs and in its task after it failed. A value of fewer
-than `MIN_SECRET_CHARACTERS` characters is left alone: it would be found in the middle of words.
+Known secrets are values that stores gave to tools, values that configuration refers to or has under a telling key, and
+values in a request, during its call and later in its task if it failed. Values with fewer than `MIN_SECRET_CHARACTERS`
+characters are ignored: they would match parts of words.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from pegboard.errors import FatalToolError, MCPError, ServerError, ToolkitError
 from pegboard.types.calls import Call
 
 MIN_SECRET_CHARACTERS = 6
-"""How many characters a secret has that is looked for in texts."""
+"""The shortest secret that is searched for."""
 MIN_LINE_CHARACTERS = 16
-"""From how many characters on a single line of a secret is looked for by itself."""
+"""The shortest line of a secret that is searched for separately."""
 MAX_REMEMBERED_SECRETS = 64
-"""How many secrets of failed calls a task remembers."""
+"""The most secrets of failed calls that a task remembers."""
 
 
 SecretSource: TypeAlias = Callable[[], Iterable[str]]
 
 
 class Redactor:
-    """Some secrets, kept out of what this process tells until the redactor is closed or gone.
+    """A set of secrets that this process masks until the redactor is closed or collected.
 
     Args:
-        sources: give more of them, asked when a text is looked through for the first time.
+        sources: return more secrets; called when a text is first searched.
     """
 
     def __init__(self, *sources: SecretSource) -> None:
@@ -46,29 +46,29 @@ class Redactor:
         self.learn(*sources)
 
     def learn(self, *sources: SecretSource) -> None:
-        """More sources; a redactor that was closed is open again."""
+        """Add sources of secrets, and reopen a closed redactor."""
         self._sources += sources
         _living.add(self)
 
     def close(self) -> None:
-        """What it knows is no longer looked for."""
+        """Stop searching for these secrets."""
         _living.discard(self)
 
     def add(self, value: str) -> None:
-        """Another secret; from any thread."""
+        """Add a secret, from any thread."""
         if value not in self._values and value not in self._names:
             self._values[value] = None
             self._forms = None
 
     def spare(self, name: str) -> None:
-        """The name of a secret is none, though configuration has it under a key such as `secret`."""
+        """Exempt the name of a secret, which configuration may have under a key such as `secret`."""
         self._names.add(name)
         if name in self._values:
             del self._values[name]
             self._forms = None
 
     def forms(self) -> list[Forms]:
-        """How each of them may be written."""
+        """Return the written forms of each secret."""
         while self._sources:
             for value in self._sources.pop()():
                 self.add(value)
@@ -80,15 +80,15 @@ class Redactor:
 
 _living: WeakSet[Redactor] = WeakSet()
 _of_failed: ContextVar[tuple[str, ...]] = ContextVar("pegboard.secrets.redaction.of_failed", default=())
-"""What requests brought whose calls failed in this task."""
+"""Secrets in the requests of failed calls of this task."""
 
 
 def redacted(text: str, *more: Redactor) -> str:
-    """A text with every secret in it masked, in whatever form it stands there.
+    """Return a text with every written form of every secret masked.
 
     Args:
         text: the text.
-        more: redactors that are looked through though they are closed.
+        more: redactors to use in addition, even if they are closed.
     """
     known = [*_known(), *(forms for redactor in more for forms in redactor.forms())]
     found = set(re.findall(_CUT_SHORT, text)) if known and "input_value=" in text else set()
@@ -106,7 +106,7 @@ def redacted(text: str, *more: Redactor) -> str:
 
 
 _CUT_SHORT = r"(?<=input_value=).*\.\.\..*(?=, input_type=)"
-"""How pydantic shows a long value: its beginning and its end, which may be parts of a secret."""
+"""Long values as pydantic shows them: a beginning and an end, which may be parts of a secret."""
 
 
 def _known() -> Iterator[Forms]:
@@ -121,7 +121,7 @@ def _of_running_call() -> Iterable[str]:
 
 
 def remember(call: Call) -> None:
-    """Keep what a request brought out of what its task tells of its failure after its end."""
+    """Mask the secrets of a request in later logs and errors of its task."""
     if values := _values(call):
         known = dict.fromkeys((*_of_failed.get(), *values))
         _of_failed.set(tuple(known)[-MAX_REMEMBERED_SECRETS:])
@@ -138,7 +138,7 @@ def _values(call: Call) -> list[str]:
 
 
 def redacted_error(error: MCPError) -> MCPError:
-    """An error with the secrets in its texts masked: the same, or one in its place whose text cannot be changed."""
+    """Return an error with the secrets in its texts masked, or a replacement if its text cannot be changed."""
     vars(error).update({name: redacted_data(value) for name, value in vars(error).items()})
     arguments = redacted_data(error.args)
     if arguments is not error.args:
@@ -146,11 +146,11 @@ def redacted_error(error: MCPError) -> MCPError:
     if redacted(error.message) == error.message:
         return error
     instead = FatalToolError if isinstance(error, ToolkitError) else ServerError
-    return instead("It failed, and what it said of that held a secret.")
+    return instead("The call failed. Its error message was removed because it contained a secret.")
 
 
 def redacted_data(value: Any, inside: tuple[int, ...] = ()) -> Any:
-    """A value of JSON, or a copy of it in which every secret is masked; `inside` are the ids of what it is part of."""
+    """Return a JSON value with every secret masked. `inside` has the ids of the values around it."""
     if isinstance(value, str):
         text = redacted(value)
         return value if text == value else text
@@ -166,12 +166,12 @@ def redacted_data(value: Any, inside: tuple[int, ...] = ()) -> Any:
 
 
 class RedactingFormatter(logging.Formatter):
-    """Formats log records as another formatter does, without secrets and without anything that a terminal obeys.
+    """A log formatter that removes secrets and terminal control characters.
 
-    A message stays on its line. Each line of a traceback is indented, so that none can pass for a record.
+    A message stays on its line. Each line of a traceback is indented, so that it cannot pass for a record.
 
     Args:
-        inner: the other formatter; None for messages alone.
+        inner: the formatter to use; None for messages alone.
     """
 
     def __init__(self, inner: logging.Formatter | None = None) -> None:
@@ -179,7 +179,7 @@ class RedactingFormatter(logging.Formatter):
         self._inner = inner or logging.Formatter()
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as one text."""
+        """Return the record as one string."""
         safe = copy(record)
         safe.msg, safe.args = escaped(record.getMessage()), None
         safe.name = escaped(record.name)
@@ -191,7 +191,7 @@ class RedactingFormatter(logging.Formatter):
 
 
 INDENT = "    "
-"""Before each line of a traceback in the log."""
+"""The indentation of each line of a traceback."""
 
 
 def _indented(text: str) -> str:
@@ -199,21 +199,21 @@ def _indented(text: str) -> str:
 
 
 def escaped(text: str, kept: str = "") -> str:
-    """Escape everything that a terminal obeys or that is not seen, and mask the secrets that this would hide.
+    """Return a text with control and invisible characters escaped and secrets masked.
 
     Args:
         text: the text.
         kept: characters that stay, such as line breaks.
     """
     if text.isascii() and text.isprintable():
-        return text  # as most are, and importing `texts` takes its time
+        return text  # the common case, without importing `texts`
     from pegboard.messages.texts import escape_invisible
 
     return escape_invisible(redacted(text), kept)
 
 
 def redact_logs(handlers: Iterable[logging.Handler]) -> None:
-    """Mask secrets and escape control characters in all that handlers write from now on."""
+    """Mask secrets and escape control characters in all records that handlers write from now on."""
     for handler in handlers:
         if not isinstance(handler.formatter, RedactingFormatter):
             handler.setFormatter(RedactingFormatter(handler.formatter))
@@ -223,11 +223,11 @@ def redact_logs(handlers: Iterable[logging.Handler]) -> None:
 
 
 class Forms(NamedTuple):
-    """How a secret may be written.
+    """The written forms of a secret.
 
     Attributes:
-        texts: as it stands.
-        pattern: with some of its characters quoted or escaped, None where nothing would do that.
+        texts: the exact forms.
+        pattern: matches forms with quoted or escaped characters, None if no character needs that.
     """
 
     texts: tuple[str, ...] = ()
@@ -236,9 +236,9 @@ class Forms(NamedTuple):
 
 @lru_cache(128)
 def forms_of(value: str) -> Forms:
-    """How a secret may be written: as it is, quoted as in URLs, escaped as in JSON and Python, in base64.
+    """Return the written forms of a secret: plain, URL-quoted, escaped for JSON and Python, and in base64.
 
-    There is no form of one that is too short.
+    A secret that is too short has none.
     """
     if len(value.strip()) < MIN_SECRET_CHARACTERS:
         return Forms()
@@ -249,12 +249,12 @@ def forms_of(value: str) -> Forms:
 
 
 _PLAIN = r"[A-Za-z0-9_.~-]*"
-"""What is written in one way alone (RFC 3986, unreserved)."""
+"""Characters that are written in one way only (RFC 3986, unreserved)."""
 
 
 @lru_cache(256)
 def _written(char: str) -> str:
-    """Every way in which a character is written, as a pattern: libraries of URLs differ in what they quote."""
+    """Return a pattern of the ways in which a character is written. URL libraries differ in what they quote."""
     if re.fullmatch(_PLAIN, char):
         return re.escape(char)
     import json
@@ -266,7 +266,7 @@ def _written(char: str) -> str:
 
 
 def _in_base64(value: str) -> set[str]:
-    """What base64 makes of it in the middle of other text, as of a password behind a name: at each of three places."""
+    """Return the base64 forms of a secret inside of other data, such as `name:password`, at each of three offsets."""
     from base64 import b64encode, urlsafe_b64encode
 
     data = value.encode("utf-8", "replace")
@@ -274,7 +274,7 @@ def _in_base64(value: str) -> set[str]:
     for offset in range(3):
         padded = b"\0" * offset + data
         whole = len(padded) * 8 // 6
-        # characters that hold bits of what stands before or behind are no part of it
+        # characters with bits of neighbouring bytes are excluded
         for encode in (b64encode, urlsafe_b64encode):
             forms.add(encode(padded)[(0, 2, 3)[offset] : whole].decode())
     return forms

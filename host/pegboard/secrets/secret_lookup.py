@@ -1,6 +1,4 @@
-"""The stores that secrets come from, asked in their order, once for each secret. What is done about a missing one it
-does not decide.
-"""
+"""The lookup of secrets in stores, in order and once for each secret."""
 
 from __future__ import annotations
 
@@ -20,24 +18,18 @@ RESERVED_PREFIXES = ("MCP_", "PEGBOARD_", "_")
 
 
 def is_reserved(name: str, reserved: Collection[str]) -> bool:
-    """Return True if no tool may have the secret of this name, in any case.
-
-    Args:
-        name: the name.
-        reserved: the names that plugins reserve, in capitals.
-    """
+    """Return True if a name, in any case, belongs to a secret of the host."""
     return name.upper() in reserved or name.upper().startswith(RESERVED_PREFIXES)
 
 
 class SecretStores:
-    """The stores of one host.
+    """The secret stores of one host.
 
     Args:
-        stores: the stores, in the order in which they are asked, with the plugins that brought them.
-        settings: the validated settings of all plugins, in which fields may hold secrets by their types.
-        report: told what went wrong, and with whose store.
-        redactor: told what is a secret.
-        reserved: the names of secrets that plugins keep for themselves.
+        stores: the stores in the order of lookup, with their plugins.
+        settings: the validated settings of all plugins, whose fields may be secrets by type.
+        report: called with a plugin and a problem of its store.
+        redactor: receives every secret.
     """
 
     def __init__(
@@ -60,14 +52,14 @@ class SecretStores:
         return is_reserved(name, self._reserved)
 
     def get(self, name: str) -> str | None:
-        """The first store's that has it, None when none does; an empty one, or one of blanks, is a missing one.
+        """Return a secret from the first store that has it, None if no store does. A blank value counts as missing.
 
         Raises:
-            ToolDefinitionError: the name is that of a secret of the host's own.
+            ToolDefinitionError: the name belongs to a secret of the host.
         """
         if self.is_reserved(name):
             raise ToolDefinitionError(
-                f"it requires the secret {name}, which is kept for the host itself; give the secret another name"
+                f"it requires the secret {name}, which is reserved for the host: give the secret another name"
             )
         if name not in self._known:
             self._redactor.spare(name)
@@ -91,19 +83,19 @@ class SecretStores:
             if value is None or isinstance(value, str):
                 yield value
             else:
-                self._report(origin, f"the secret store {store.name!r} gave no text for {name}")
+                self._report(origin, f"the secret store {store.name!r} must return a string for {name}")
 
     def missing(self, name: str) -> str:
-        """What the operator is told about a secret that is not set: the ways to set it, by the stores that run."""
+        """Return the message about a secret that is not set, with the ways to set it."""
         ways = [_way(store, name) for _, store in self._stores]
         if not ways:
-            return f"the secret {name} is not set, and no store of secrets runs that could have it"
+            return f"the secret {name} is not set, and no secret store runs: enable one"
         last = f" or {ways[-1]}" if ways[1:] else ways[-1]
-        return f"the secret {name} is not set; set it {', '.join(ways[:-1])}{last}"
+        return f"the secret {name} is not set: set it {', '.join(ways[:-1])}{last}"
 
 
 def _hidden(settings: Any) -> Iterator[str]:
-    """What settings hold as secrets by their types (`pydantic.SecretStr`)."""
+    """Yield the values in settings that are secrets by type (`pydantic.SecretStr`)."""
     if hasattr(settings, "get_secret_value"):
         yield str(settings.get_secret_value())
     elif isinstance(settings, BaseModel):

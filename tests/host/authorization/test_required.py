@@ -82,17 +82,17 @@ def test_one_text_is_one_scope() -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"requires_auth": Acme}, "its requires_auth is the class Acme; give an object of it, such as Acme()"),
+        ({"requires_auth": Acme}, "its requires_auth is the class Acme: use an object, such as Acme()"),
         ({"requires_auth": "acme"}, "its requires_auth is 'acme', not an object of a provider's class"),
         ({"requires_auth": ToolAuthorization()}, "not an object of a provider's class"),
         ({"requires_auth": Acme.provider}, "not an object of a provider's class"),
         ({"requires_auth": Nameless()}, "its requires_auth, Nameless, has no id"),
         ({"requires_auth": Nameless(id=" ")}, "its requires_auth, Nameless, has no id"),
-        ({"requires_auth": Acme(scopes=["", "a"])}, "Acme, has the scope '', which is none"),
-        ({"requires_auth": Acme(scopes="a b")}, "the scope 'a b', which is none (RFC 6749); write each by itself"),
-        ({"requires_auth": Acme(scopes=[1])}, "the scope 1, which is none"),  # type: ignore[list-item]
-        ({"scopes": ["a", "with\nbreak"]}, "it has the scope 'with\\nbreak', which is none"),
-        ({"scopes": [""]}, "it has the scope ''"),
+        ({"requires_auth": Acme(scopes=["", "a"])}, "Acme, has the invalid scope ''"),
+        ({"requires_auth": Acme(scopes="a b")}, "the invalid scope 'a b': list scopes separately (RFC 6749)"),
+        ({"requires_auth": Acme(scopes=[1])}, "the invalid scope 1"),  # type: ignore[list-item]
+        ({"scopes": ["a", "with\nbreak"]}, "it has the invalid scope 'with\\nbreak'"),
+        ({"scopes": [""]}, "it has the invalid scope ''"),
     ],
 )
 async def test_what_is_no_requirement_costs_that_tool_alone(options: Any, reason: str) -> None:
@@ -104,8 +104,8 @@ async def test_a_provider_that_nobody_describes_costs_the_tool() -> None:
         provider = AuthProvider("acne", "Acne")
 
     text = await told(requires_auth=Acne())
-    assert "it requires authorization by 'acne', which no plugin that runs describes; did you mean 'acme'?" in text
-    assert "'Whoever', which no plugin" in await told(plugins={}, requires_auth=Nameless(id="x"))
+    assert "it requires authorization by 'acne', which no running plugin describes; did you mean 'acme'?" in text
+    assert "'Whoever', which no running plugin" in await told(plugins={}, requires_auth=Nameless(id="x"))
 
 
 async def test_a_provider_that_two_describe_holds_for_neither() -> None:
@@ -113,7 +113,7 @@ async def test_a_provider_that_two_describe_holds_for_neither() -> None:
     async with make_host(kit_of(requires_auth=Acme()), plugins=plugins) as host:
         assert set(host.assembly.tools) == {"open"}
         texts = [str(problem) for problem in host.assembly.problems]
-    assert any("'acme' is described by plugin 'one' and plugin 'two'; neither holds" in text for text in texts)
+    assert any("'acme' is described by plugin 'one' and plugin 'two': disable all but one" in text for text in texts)
 
 
 async def test_a_tool_that_is_added_later_is_held_to_the_same() -> None:
@@ -122,7 +122,7 @@ async def test_a_tool_that_is_added_later_is_held_to_the_same() -> None:
         host.catalogue.add(*kit.register_tools())
         assert set(host.assembly.tools) == {"guarded", "open"}
     async with make_host() as host:
-        with pytest.raises(Exception, match="which no plugin that runs describes"):
+        with pytest.raises(Exception, match="which no running plugin describes"):
             host.catalogue.add(*kit.register_tools())
 
 

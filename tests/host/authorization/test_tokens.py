@@ -167,9 +167,9 @@ async def refused() -> Authorization:
         (TimeoutError(), "it raised TimeoutError"),
         (refused, "it raised CancelledError"),
         (never, "it did not answer within 0.01 seconds"),
-        ("a string", "it gave str, not an Authorization with a token"),
+        ("a string", "it returned str, not an Authorization with a token"),
         (AuthorizationRequiredError("acme", authorization_id=7), "it raised AuthorizationRequiredError"),  # type: ignore[arg-type]
-        (Authorization(7), "it gave Authorization, not an Authorization with a token"),  # type: ignore[arg-type]
+        (Authorization(7), "it returned Authorization, not an Authorization with a token"),  # type: ignore[arg-type]
     ],
     ids=["raises", "exits", "times out", "cancels", "hangs", "text", "asks wrongly", "number"],
 )

@@ -220,7 +220,7 @@ INVALID: list[tuple[Any, dict[str, Any], str]] = [
     (simple(), {"requires_secrets": ["A B"]}, "invalid secret name 'A B'"),
     (simple(), {"requires_secrets": ["../x"]}, "invalid secret name '../x'"),
     (simple(), {"requires_secrets": [""]}, "invalid secret name ''"),
-    (simple(), {"requires_secrets": ["Mcp_Key"]}, "Mcp_Key, which is kept for the host"),
+    (simple(), {"requires_secrets": ["Mcp_Key"]}, "Mcp_Key, which is reserved for the host"),
     (simple(), {"enabled": raising}, "its `enabled`, which is given the settings, raised KeyError"),
     (simple(), {"enabled": leaving}, "SystemExit"),
 ]
@@ -397,7 +397,7 @@ async def test_missing_secrets_hide_the_tool(empty: str) -> None:
     async with make_host(secret_kit(), plugins=stores(SET="s", EMPTY=empty), missing_secrets="hide") as host:
         assert tools(host) == ["github_free"]
         (unserved,) = host.assembly.unserved
-    assert unserved.reason == "; ".join(f"the secret {name} is not set; set it in store" for name in ("UNSET", "EMPTY"))
+    assert unserved.reason == "; ".join(f"the secret {name} is not set: set it in store" for name in ("UNSET", "EMPTY"))
 
 
 async def test_missing_secrets_stop_the_start() -> None:
@@ -421,7 +421,7 @@ async def test_a_store_that_fails_is_skipped(policy: str) -> None:
         assert await value(host, "github_needy") == "needy"
         messages = problems(host)
     assert any("vault" in message for message in messages)
-    assert "the secret store 'odd' gave no text for SET" in messages
+    assert "the secret store 'odd' must return a string for SET" in messages
 
 
 # --- the order of middleware

@@ -64,5 +64,5 @@ async def test_it_is_refused_with_the_place_and_the_name_of_the_secret(where: st
         with pytest.raises(ToolDefinitionError, match="the value of the secret TOKEN"):
             host.catalogue.add(ToolDefinition(lambda: 1, name="added", description=f"Use {SECRET}."))
     name = "DATABASE" if where == "uri" else "TOKEN"
-    assert f"its {where} holds the value of the secret {name}, which clients would see" in str(problem)
+    assert f"its {where} shows the value of the secret {name} to clients" in str(problem)
     assert SECRET not in str(problem)

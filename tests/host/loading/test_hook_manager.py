@@ -314,12 +314,16 @@ def test_a_lifespan_is_one_context_manager() -> None:
         ("register_transports", [Channel], "returned the class Channel, not an instance of it"),
         ("register_transports", [type("Nameless", (Channel,), {"name": None})()], "whose name must be a string"),
         ("register_middleware", [5], "returned int, not Middleware or Callable"),
-        ("register_middleware", [around()(5)], "middleware, of which its function is int, no function"),  # type: ignore[arg-type]
-        ("register_middleware", [work], "middleware, of which its function does not take a call and call_next"),
-        ("register_middleware", [around(name=5)(handle)], "middleware whose name is no text"),  # type: ignore[arg-type]
-        ("register_middleware", [Middleware()], "Middleware, which overrides none of on_message, on_request"),
-        ("register_middleware", [Misspelt()], "whose on_call_tools is none of its methods; did you mean on_call_tool?"),
-        ("register_middleware", [Narrow()], "Narrow, of which on_call_tool does not take a call and call_next"),
+        ("register_middleware", [around()(5)], "middleware whose function is int, not a function"),  # type: ignore[arg-type]
+        ("register_middleware", [work], "middleware whose function does not take a call and call_next"),
+        ("register_middleware", [around(name=5)(handle)], "middleware whose name is not a string"),  # type: ignore[arg-type]
+        (
+            "register_middleware",
+            [Middleware()],
+            "Middleware that overrides no method: override one of on_message, on_request",
+        ),
+        ("register_middleware", [Misspelt()], "with the unknown method on_call_tools; did you mean on_call_tool?"),
+        ("register_middleware", [Narrow()], "Narrow whose on_call_tool does not take a call and call_next"),
         ("register_middleware", [Narrow], "returned the class Narrow, not an instance of it"),
         ("register_auth_providers", [Acme()], "returned Acme, not AuthProvider"),
         ("register_secret_stores", [{}], "returned dict, which lacks name"),

@@ -70,10 +70,10 @@ def is_plain(call: Call, call_next: CallNext) -> Any:
 
 
 MISUSES: dict[Misuse, str] = {
-    gives_nothing: "gave NoneType for tools/call",
-    never_calls_on: "gave NoneType for tools/call",
-    gives_text: "gave str for tools/call",
-    gives_another_kind: "gave PromptResult for tools/call",
+    gives_nothing: "returned NoneType for tools/call",
+    never_calls_on: "returned NoneType for tools/call",
+    gives_text: "returned str for tools/call",
+    gives_another_kind: "returned PromptResult for tools/call",
     calls_twice: "called call_next again",
     calls_twice_at_once: "called call_next again",
     passes_no_call: "called call_next with dict",
@@ -158,7 +158,7 @@ async def test_each_method_has_outcomes_of_its_own(method: str, caplog: pytest.L
             else:
                 assert isinstance(outcome, Failure)
                 assert outcome.error.message == "Internal error"
-                assert f"gave {type(one).__name__} for {method}" in caplog.text
+                assert f"returned {type(one).__name__} for {method}" in caplog.text
 
 
 async def test_what_clients_are_promised_is_given(caplog: pytest.LogCaptureFixture) -> None:
@@ -191,7 +191,7 @@ async def test_what_clients_are_promised_is_given(caplog: pytest.LogCaptureFixtu
     broken = {
         "number": (ToolResult(7), "that is not structured for a tool with an output schema"),
         "numbers": (ToolResult({"a": [1, "b"]}, structured=True), "output schema: a.1: must be an integer"),
-        "lists": (ToolResult(object(), structured=True), "gave a ToolResult whose value is no JSON"),
+        "lists": (ToolResult(object(), structured=True), "returned a ToolResult whose value is not JSON"),
     }
     async with make_host(kit, plugins={"p": plugin_of(middleware=[caches])}) as host:
         for name, result in kept.items():

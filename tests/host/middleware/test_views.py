@@ -208,7 +208,7 @@ def renamed(listing: Listing, caller: Caller) -> Listing:
         (renamed, "lists 'other', which is not there"),
         (lambda listing, _: Listing("tools", listing.items * 2), "lists 'x_a', which is there twice"),
         (lambda listing, _: Listing("tools", cast(Any, ("x_a",))), "lists str, which does not belong there"),
-        (lambda listing, _: None, "gave NoneType for tools/list"),
+        (lambda listing, _: None, "returned NoneType for tools/list"),
     ],
     ids=["renamed", "twice", "no tools", "nothing"],
 )

@@ -107,12 +107,12 @@ async def test_a_tool_that_blocks_is_named_with_its_place_each_time_once(tool: s
             await until(lambda expected=number: len(named.said) == expected)  # type: ignore[misc]
     assert ["has blocked" in said for said in named.said] == [True, False, True, False]
     first, last = named.said[:2]
-    assert first.startswith(f"x_{tool} has blocked the event loop for 0.0 s, and all else waits: ")
+    assert first.startswith(f"x_{tool} has blocked the event loop for 0.0 s, and other calls wait: ")
     assert "the line that blocks" in line_of(first, tool)
     assert "return named.block()" in line_of(first, "deep")
     assert first.index("in wait,") < first.index("in deep,") < first.index(f"in {tool}")
     assert "/pegboard/" not in first
-    assert re.fullmatch(rf"the event loop goes on; x_{tool} had blocked it for \d\.\d s", last)
+    assert re.fullmatch(rf"the event loop continues; x_{tool} had blocked it for \d\.\d s", last)
 
 
 async def test_tasks_of_tools_and_resources_are_named(named: Named) -> None:

@@ -64,7 +64,7 @@ def test_a_tool_names_the_plugin_of_an_unknown_provider() -> None:
     host = Host(config, toolkits={"t": kit_of(GitHub())})
     assert not host.load().tools
     (problem,) = host.problems
-    assert "by 'github', which no plugin that runs describes; turn on the plugin 'auth_providers'" in str(problem)
+    assert "by 'github', which no running plugin describes: enable the plugin 'auth_providers'" in str(problem)
 
 
 def test_a_tool_names_the_third_party_plugin_of_an_unknown_provider(
@@ -86,7 +86,7 @@ def test_a_tool_names_the_third_party_plugin_of_an_unknown_provider(
     config = {"host": {"autoload": False, "transports": []}}
     host = Host(config, toolkits={"t": kit_of(Acme())})
     assert not host.load().tools
-    assert any("turn on the plugin 'acme_login'" in str(problem) for problem in host.problems)
+    assert any("enable the plugin 'acme_login'" in str(problem) for problem in host.problems)
     on = Host({**config, "plugins": {"acme_login": {}}}, toolkits={"t": kit_of(Acme())})
     assert list(on.load().tools) == ["tool_0"]
 

@@ -144,7 +144,7 @@ async def test_a_weak_token_admits_the_operator_only(site: Path, token: str) -> 
         done = await ask(served, call("door_who"), Authorization=f"Bearer {token}")
         assert done.result["content"][0]["text"] == "operator ['work']"
         assert "admits the operator alone: tokens of [plugins.auth_token] are weak: token; " in served.stderr
-        assert "to prove that it is you, connect to a Unix socket" in served.stderr
+        assert "To prove that you are the operator, connect to a Unix socket" in served.stderr
         assert "send the operator token" not in served.stderr, "the header holds this token"
     async with serve(site, settings, env=env, ready=False) as refused:
         assert await refused.wait() == 3
@@ -157,8 +157,8 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"token": ""}, "invalid token: use letters"),
     ({"token": "with space"}, "invalid token: use letters"),
     ({"callers": {"ada": {"token": "line\n"}}}, "invalid token: use letters"),
-    ({"token": ADA, "scopes": ["a b"]}, "'a b' is no scope"),
-    ({"callers": {"ben": {"token": ADA, "scopes": ["a", ""]}}}, "'' is no scope"),
+    ({"token": ADA, "scopes": ["a b"]}, "invalid scope 'a b'"),
+    ({"callers": {"ben": {"token": ADA, "scopes": ["a", ""]}}}, "invalid scope ''"),
     ({"token": ADA, "callers": {"ben": {"token": ADA}}}, "two callers have the same token"),
     ({"token": ADA, "subject": ""}, "at least 1 character"),
     ({"callers": {"ada": {"token": ADA, "subject": ""}}}, "at least 1 character"),

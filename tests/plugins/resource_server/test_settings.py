@@ -51,11 +51,11 @@ def test_urls_must_be_https_or_loopback(url: str) -> None:
 def test_scopes_must_be_scopes() -> None:
     for key in ("scopes_supported", "challenge_scopes", "required_scopes"):
         for scope in ("a b", "", "ä"):
-            with pytest.raises(ValidationError, match=f"{scope!r} is no scope"):
+            with pytest.raises(ValidationError, match=f"invalid scope {scope!r}"):
                 config(**{key: ["a", scope]})
     implied: Any
     for implied in ({"a b": ["c"]}, {"a": ["b", "c d"]}, {"": ["a"]}, {"a": ['"']}):
-        with pytest.raises(ValidationError, match="is no scope"):
+        with pytest.raises(ValidationError, match="invalid scope"):
             config(implied_scopes=implied)
 
 

@@ -87,7 +87,7 @@ async def test_only_listed_stores_run(folder: Path) -> None:
     assert not {"secrets_env", "secrets_dotenv"} & running
     async with make_host([]) as host:
         (problem,) = host.problems
-    assert "no store of secrets runs" in str(problem)
+    assert "no secret store runs" in str(problem)
     async with make_host(selection=Selection(safe=True)) as host:
         running = {plugin.origin.name for plugin in host.report.plugins}
     assert {"secrets_env", "secrets_dotenv", "secrets_files"} <= running
@@ -111,12 +111,12 @@ async def test_a_missing_secret_is_reported_with_the_ways_to_set_it() -> None:
     async with make_host(["secrets_env", "secrets_dotenv", "secrets_files"], kit) as host:
         (problem,) = host.problems
     assert problem.message == (
-        "the secret OTHER is not set; set it in the environment, in .env or in a file that OTHER_FILE names; "
+        "the secret OTHER is not set: set it in the environment, in .env or in a file that OTHER_FILE names; "
         "it is needed by 'y_use'"
     )
     async with make_host(["secrets_env", "secrets_keyring"], kit) as host:
         (problem,) = host.problems
-    assert "; set it in the environment or with `keyring set pegboard OTHER`;" in problem.message
+    assert ": set it in the environment or with `keyring set pegboard OTHER`;" in problem.message
 
 
 RESERVED = [
@@ -145,4 +145,4 @@ async def test_no_store_returns_secrets_of_the_host(
         async with make_host(None, kit, plugins=plugins, host={"missing_secrets": policy}) as host:
             assert list(host.assembly.tools) == ["x_read"]
     assert name not in vault.asked
-    assert f"it requires the secret {name}, which is kept for the host itself" in caplog.text
+    assert f"it requires the secret {name}, which is reserved for the host" in caplog.text

@@ -105,7 +105,7 @@ def test_users_are_names_or_have_subject_and_issuer(user: Any) -> None:
         StaticTokensConfig.model_validate({"users": [user]})
 
 
-UNSET = "the secret INTRANET is not set; set it in test"
+UNSET = "the secret INTRANET is not set: set it in test"
 
 
 async def test_a_missing_secret_is_named_at_the_start_and_to_the_operator(

@@ -173,7 +173,7 @@ async def test_every_tool_and_parameter_is_described_and_every_result_has_a_sche
 
 async def test_without_a_token_the_tools_say_what_is_missing(serve: Serve, github: GithubServer) -> None:
     served = await serve(token="")
-    unset = "the secret GITHUB_TOKEN is not set; set it in the environment"
+    unset = "the secret GITHUB_TOKEN is not set: set it in the environment"
     (problem,) = served.host.problems  # one for all tools
     assert unset in str(problem)
     error = await served.fail("whoami")
