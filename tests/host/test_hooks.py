@@ -540,7 +540,7 @@ async def test_a_route_that_nobody_authenticates_for_is_not_served() -> None:
 async def test_an_authenticator_for_this_machine_alone_keeps_others_out() -> None:
     async with make_host(plugins={"p": guarded_by(Door("vault", "dev", "its word is known"))}) as host:
         host.opened("http://127.0.0.1:1", local=True)
-        with pytest.raises(ConfigError, match="can reach .*, and its word is known"):
+        with pytest.raises(ConfigError, match="and its word is known"):
             host.opened("http://0.0.0.0:1", local=False)
 
 
