@@ -1,10 +1,10 @@
-"""Breaks the protocol's code in small ways, one at a time, and says which of them no test notices. Not part of any run.
+"""Changes the code in small ways, one at a time, and lists the changes that no test detects. It is not part of any run.
 
 python -m tools.mutate TREE [MODULE ...]
 
-TREE is another checkout with an environment of its own (`git worktree add TREE`, then `make -C TREE install`): its
-modules are overwritten, each restored afterwards. MODULE is one of TARGETS; all of them without any. A survivor is a
-line on standard output: the module, the line, what was done.
+TREE is another checkout with an environment (`git worktree add TREE`, then `make -C TREE install`): its modules are
+overwritten and restored. MODULE is one of TARGETS; without any, all of them. A survivor is a line on standard output:
+the module, the line and the change.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ SWAPS: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 
 class Mutant(NamedTuple):
-    """One way to break a module: the line, what is done, and the text of the module with it done."""
+    """A change of a module: the line, the change, and the changed text of the module."""
 
     line: int
     what: str

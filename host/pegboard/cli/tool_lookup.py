@@ -23,8 +23,8 @@ def find_tool(assembly: Assembly, name: str) -> BoundTool:
         raise NotFoundError(f"{name!r} is ambiguous: {', '.join(found)}")
     if found:
         return assembly.tools[found[0]]
-    if withheld := find_unserved(assembly, name):
-        raise NotFoundError(f"the tool {withheld[0].name} is not served: {withheld[0].reason}")
+    if unserved := find_unserved(assembly, name):
+        raise NotFoundError(f"the tool {unserved[0].name} is not served: {unserved[0].reason}")
     close = nearest(name, assembly.tools)
     hint = f"; did you mean {close!r}?" if close else "; `pegboard list` shows all tools"
     if name.endswith(".py"):

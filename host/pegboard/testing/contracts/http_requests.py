@@ -8,7 +8,7 @@ from pegboard.types.callers import ANONYMOUS, EMPTY, Caller
 from pegboard.types.http import Request
 
 
-class RequestHeaders:
+class FixedHeaders:
     """The header fields of a request, by names in any case.
 
     Args:
@@ -37,4 +37,4 @@ def http_request(
     caller: Caller = ANONYMOUS,
 ) -> Request:
     """Return a request from another machine."""
-    return Request(method, path, query, RequestHeaders(headers), body, caller, peer="203.0.113.9")
+    return Request(method, path, query, FixedHeaders(headers), body, caller, peer="203.0.113.9")
