@@ -534,7 +534,7 @@ async def test_a_route_that_nobody_authenticates_for_is_not_served() -> None:
     async with make_host(plugins={"p": guarded_by(Door("volt", "sesame"))}) as host:
         assert (await asked(host, "/vault", b"sesame Ada")).status == 404
         (problem,) = host.problems
-        assert "'POST /vault' is for callers of the policy 'vault', and no plugin says who they are" in str(problem)
+        assert "'POST /vault' has the policy 'vault', which no enabled plugin authenticates" in str(problem)
 
 
 async def test_an_authenticator_for_this_machine_alone_keeps_others_out() -> None:

@@ -269,7 +269,7 @@ def two(name: str, other: int) -> str:
         ("x://{name}", {}, two, "its function takes 'other', which is not a variable of its URI"),
         ("x://static", {}, two, "its function takes 'name', 'other', and its URI has no variables"),
         ("x://{name}", {}, lambda name: name, "parameter 'name' has no type annotation"),
-        ("x://{name}", {"size": 5}, one_name, "it is a template, which has no size"),
+        ("x://{name}", {"size": 5}, one_name, "a template cannot have a size"),
         (
             "x://{name}",
             {"annotations": Annotations(NO_ROLES)},
@@ -283,12 +283,12 @@ def two(name: str, other: int) -> str:
             one_name,
             "its icons: src must be an https:, http: or data: URI, not 'icon.png'",
         ),
-        ("x://{name}", {"completions": {"id": ["a"]}}, one_name, "its completion for 'id' is for no argument"),
-        ("x://{name}", {"completions": {"name": "abc"}}, one_name, "is neither a function nor a list of texts"),
-        ("x://{name}", {"completions": {"name": [1]}}, one_name, "holds something that is no text"),
-        ("x://{name}", {"completions": {"name": lambda: ["a"]}}, one_name, "must take what has been typed"),
+        ("x://{name}", {"completions": {"id": ["a"]}}, one_name, "its completion for 'id' does not match an argument"),
+        ("x://{name}", {"completions": {"name": "abc"}}, one_name, "must be a function or a list of strings"),
+        ("x://{name}", {"completions": {"name": [1]}}, one_name, "must contain only strings"),
+        ("x://{name}", {"completions": {"name": lambda: ["a"]}}, one_name, "must take the typed text"),
         ("x://{name}", {"completions": {"name": lambda a, b: []}}, one_name, "takes 'b', which is not an argument"),
-        ("x://{name}", {"completions": {"name": lambda *a: []}}, one_name, "must take what has been typed"),
+        ("x://{name}", {"completions": {"name": lambda *a: []}}, one_name, "must take the typed text"),
         ("x://{name}", {"completions": [1]}, one_name, "its completions are list, not a mapping"),
     ],
 )
@@ -372,7 +372,7 @@ async def test_a_prompt_says_what_it_takes() -> None:
     [
         ({"icons": [5]}, "its icons: must be a list of Icon, not of int"),
         ({"meta": {"progressToken": 1}}, "its meta: the key 'progressToken' is reserved"),
-        ({"completions": {"other": ["a"]}}, "its completion for 'other' is for no argument; there are: 'name'"),
+        ({"completions": {"other": ["a"]}}, "its completion for 'other' does not match an argument; there are: 'name'"),
     ],
 )
 def test_a_wrong_prompt_costs_itself_and_says_why(options: Any, reason: str) -> None:

@@ -313,15 +313,15 @@ async def test_resources_prompts_and_completions_have_the_hosts_limit() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"timeout": -1}, "its timeout is -1"),
-        ({"timeout": "soon"}, "its timeout is 'soon'"),
-        ({"timeout": True}, "its timeout is True"),
-        ({"timeout": float("nan")}, "its timeout is nan"),
-        ({"timeout": float("inf")}, "its timeout is inf"),
+        ({"timeout": -1}, "its timeout must be a number of seconds"),
+        ({"timeout": "soon"}, "its timeout must be a number of seconds"),
+        ({"timeout": True}, "its timeout must be a number of seconds"),
+        ({"timeout": float("nan")}, "its timeout must be a number of seconds"),
+        ({"timeout": float("inf")}, "its timeout must be a number of seconds"),
         ({"timeout": 1, "inline": True}, "nothing can interrupt"),
-        ({"max_result": -1}, "its max_result is -1"),
-        ({"max_result": 1.5}, "its max_result is 1.5"),
-        ({"max_result": True}, "its max_result is True"),
+        ({"max_result": -1}, "its max_result must be a number of bytes"),
+        ({"max_result": 1.5}, "its max_result must be a number of bytes"),
+        ({"max_result": True}, "its max_result must be a number of bytes"),
     ],
 )
 def test_an_invalid_limit_disables_its_tool(options: Any, words: str) -> None:

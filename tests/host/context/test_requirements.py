@@ -219,10 +219,10 @@ async def test_anonymous_callers_cannot_run_tools_that_use_the_operators_metadat
 @pytest.mark.parametrize(
     ("required", "complaint"),
     [
-        (["Client_Id"], "it requires the metadata client_id, that of a token, and no token"),
-        (["a b"], "it requires the metadata 'a b', which is no name"),
-        ([5], "it requires the metadata 5, which is no name"),
-        (5, "its requires_metadata are 5, not a list of names"),
+        (["Client_Id"], "it requires the metadata client_id without a token"),
+        (["a b"], "invalid metadata name 'a b'"),
+        ([5], "invalid metadata name 5"),
+        (5, "its requires_metadata must be a list of names, not 5"),
     ],
 )
 async def test_invalid_requirements_disable_the_tool(required: Any, complaint: str) -> None:
