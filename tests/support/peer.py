@@ -45,7 +45,7 @@ class Peer:
         self.conversation = Conversation()
         self._writer: asyncio.StreamWriter | None = None
         self._reading: asyncio.Task[None] | None = None
-        self._waiting: dict[IdKey, asyncio.Future[Message]] = {}
+        self._waiting: dict[IdKey, list[asyncio.Future[Message]]] = {}
         self._inbox: asyncio.Queue[Any] = asyncio.Queue()
         self._ids = itertools.count(10**6)  # far from the ids that tests write by hand
         self._unfinished = b""
@@ -102,15 +102,17 @@ class Peer:
 
     def expect(self, request_id: Any) -> None:
         """Keep the answer with this id for `answer`, whoever sends the request and however."""
-        self._waiting[id_key(request_id)] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(id_key(request_id), []).append(asyncio.get_running_loop().create_future())
 
     async def answer(self, request_id: Any) -> Message:
-        """The whole answer to a request that was begun."""
+        """The whole answer to a request that was begun; of two with one id, to the later."""
+        waiting = self._waiting[id_key(request_id)]
+        future = waiting[-1]
         try:
             async with asyncio.timeout(WAIT):
-                return await self._waiting[id_key(request_id)]
+                return await future
         finally:
-            del self._waiting[id_key(request_id)]
+            waiting.remove(future)
 
     async def request(
         self, method: str, params: Message | None = None, *, id: Any = None, modern: bool | None = None
@@ -149,6 +151,10 @@ class Peer:
             await self.result("server/discover", modern=True)
         else:
             await self.result("ping", modern=False)
+        return await self.unread()
+
+    async def unread(self) -> list[Any]:
+        """Return the messages that arrived and were not read."""
         left: list[Any] = []
         while not self._inbox.empty():
             left.append(await self.receive())
@@ -179,7 +185,7 @@ class Peer:
 
     def check_rest(self) -> None:
         """Raise what the recorder found in messages that no test waited for."""
-        left = [future.exception() for future in self._waiting.values() if future.done()]
+        left = [future.exception() for waiting in self._waiting.values() for future in waiting if future.done()]
         while not self._inbox.empty():
             left.append(self._inbox.get_nowait())
         for item in left:
@@ -190,7 +196,7 @@ class Peer:
         while line := await reader.readline():
             self._take(line)
         ended = EOFError(f"the host closed the connection. {self.epitaph()}")
-        for future in self._waiting.values():
+        for future in itertools.chain(*self._waiting.values()):
             if not future.done():
                 future.set_exception(ended)
                 future.exception()  # a test may well not wait for it
@@ -209,8 +215,8 @@ class Peer:
         self._deliver(message.get("id") if answers else None, message)
 
     def _deliver(self, request_id: Any, item: Any) -> None:
-        future = self._waiting.get(id_key(request_id))
-        if future is None or future.done():
+        future = next((one for one in reversed(self._waiting.get(id_key(request_id), [])) if not one.done()), None)
+        if future is None:
             self._inbox.put_nowait(item)
         elif isinstance(item, Exception):
             future.set_exception(item)

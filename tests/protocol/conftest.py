@@ -1,0 +1,118 @@
+"""Hosts over stdio and HTTP that tests share, and clients of each revision.
+
+A test that ends its host, or needs its own configuration, takes `start`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.support import asks_kit, content_kit, fixture_kit, hostile_kit, options_kit
+from tests.support.mcp_client import NEWEST, TRANSPORTS, McpClient, McpServer
+from tests.support.pool import ASKING, make_asking_site, make_growing_site, make_site
+from tests.support.schemas import LEGACY, MODERN, REVISIONS
+
+Start = Callable[..., McpServer]
+
+KITS = {
+    "fixture": {"fixture": fixture_kit, "hostile": hostile_kit},
+    "content": {"content": content_kit, "options": options_kit},
+    "asks": {"asks": asks_kit},
+}
+
+
+@pytest.fixture(scope="session")
+def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A folder for each group of toolkits; `asking` and `growing` are plugins that `[host] plugins` must name."""
+    found = {name: make_site(tmp_path_factory.mktemp(name), kits) for name, kits in KITS.items()}
+    asking, growing = tmp_path_factory.mktemp("asking"), tmp_path_factory.mktemp("growing")
+    return found | {"asking": make_asking_site(asking), "growing": make_growing_site(growing)}
+
+
+class Servers:
+    """Hosts by transport and site, each started when it is first requested."""
+
+    def __init__(self, sites: dict[str, Path], stack: AsyncExitStack) -> None:
+        self._sites = sites
+        self._stack = stack
+        self._running: dict[tuple[str, str], McpServer] = {}
+
+    async def get(self, transport: str, site: str) -> McpServer:
+        """Return a running host."""
+        key = transport, site
+        if key not in self._running:
+            host = ASKING if site == "asking" else ""
+            server = McpServer(transport, self._sites[site], host=host)
+            self._running[key] = await self._stack.enter_async_context(server)
+        return self._running[key]
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def servers(sites: dict[str, Path]) -> AsyncIterator[Servers]:
+    """The hosts that tests share."""
+    async with AsyncExitStack() as stack:
+        yield Servers(sites, stack)
+
+
+@pytest.fixture(params=TRANSPORTS)
+def transport(request: pytest.FixtureRequest) -> str:
+    """Each transport."""
+    chosen: str = request.param
+    return chosen
+
+
+@pytest.fixture
+def start(transport: str, sites: dict[str, Path]) -> Start:
+    """Start a host of the test's own over a transport: `async with start("[plugins.x]", host=...) as server`."""
+
+    def started(more: str = "", *, site: str = "fixture", **options: object) -> McpServer:
+        return McpServer(transport, sites[site], more=more, **options)  # type: ignore[arg-type]  # passed on
+
+    return started
+
+
+@pytest.fixture
+def group() -> str:
+    """The toolkits of the shared hosts; a module may name another group."""
+    return "fixture"
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def server(servers: Servers, transport: str, group: str) -> McpServer:
+    """The shared host over each transport."""
+    return await servers.get(transport, group)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def legacy(server: McpServer) -> McpClient:
+    """A client in a session of the newest legacy revision."""
+    return await server.shared(LEGACY[-1])
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def modern(server: McpServer) -> McpClient:
+    """A client of the newest revision."""
+    return await server.shared(MODERN[-1])
+
+
+@pytest_asyncio.fixture(loop_scope="session", params=NEWEST)
+async def client(server: McpServer, request: pytest.FixtureRequest) -> McpClient:
+    """A client of the newest revision of either era."""
+    return await server.shared(request.param)
+
+
+@pytest_asyncio.fixture(loop_scope="session", params=LEGACY)
+async def session(server: McpServer, request: pytest.FixtureRequest) -> McpClient:
+    """A client in a session of each legacy revision."""
+    return await server.shared(request.param)
+
+
+@pytest_asyncio.fixture(loop_scope="session", params=REVISIONS)
+async def every(server: McpServer, request: pytest.FixtureRequest) -> McpClient:
+    """A client of each revision."""
+    return await server.shared(request.param)

@@ -1,0 +1,215 @@
+"""Calls of tools: arguments, results, errors, options; and definitions that are invalid."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.protocol.conftest import Start
+from tests.support import clumsy_kit
+from tests.support.distributions import make_distribution
+from tests.support.hostile_kit import CANARY, ERRORS
+from tests.support.mcp_client import NEWEST, McpClient, McpServer, text_of
+from tests.support.peer import META
+from tests.support.pool import make_site
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+LEAKS = ("pydantic", "Traceback", "errors.pydantic.dev", "fixture_kit", "hostile_kit", ".py", "File ", "<", "http")
+
+
+@pytest.mark.requirement("TOOL-16")
+async def test_arguments_and_results(every: McpClient) -> None:
+    result = await every.call("fixture_echo", text="x")
+    assert (result["content"], result.get("isError")) == ([{"type": "text", "text": "x"}], False)
+    assert "structuredContent" not in result
+    assert await every.text("fixture_add", a=2, b=3) == "5"
+    assert await every.text("fixture_add", a=2) == "3"
+    shape = await every.text("fixture_shape", points=[{"x": 1, "y": 2.5}], meta={"a": [None, True]})
+    assert json.loads(shape) == {"count": 1, "meta": {"a": [None, True]}}
+    assert text_of(await every.result("tools/call", {"name": "fixture_greet"})) == "hello you"
+    nothing = await every.call("fixture_nothing")
+    assert isinstance(nothing["content"], list)
+    about = json.loads((await every.request("tools/call", {"name": "fixture_about"}, id="mine")).text)
+    assert (about["tool"], about["request_id"], about["revision"]) == ("fixture_about", "mine", every.revision)
+    assert about["client"] == ("" if every.modern else "wire")
+
+
+@pytest.mark.requirement("TOOL-17", "TOOL-19")
+async def test_structured_content_is_sent_as_far_as_the_revision_has_it(every: McpClient) -> None:
+    """Objects since 2025-06-18, other values in 2026-07-28; the recorder compares them with the listed schema."""
+    await every.result("tools/list")
+    for tool, arguments, value in (
+        ("point", {"x": 1, "y": 2.5}, {"x": 1.0, "y": 2.5, "label": None}),
+        ("numbers", {"count": 3}, [0, 1, 2]),
+        ("add", {"a": 1}, 2),
+    ):
+        result = await every.call(f"fixture_{tool}", **arguments)
+        assert json.loads(text_of(result)) == value
+        has = every.modern or (isinstance(value, dict) and every.since("2025-06-18"))
+        assert result.get("structuredContent") == (value if has else None)
+
+
+@pytest.mark.requirement("TOOL-26")
+@pytest.mark.parametrize("revision", NEWEST)
+async def test_null_is_structured_content_where_it_is_the_value(transport: str, tmp_path: Path, revision: str) -> None:
+    kit = (
+        "from pegboard import Toolkit\n\nkit = Toolkit('perhaps')\n\n\n"
+        "@kit.tool\ndef number(there: bool) -> int | None:\n"
+        "    '''Return a number, perhaps.'''\n    return 1 if there else None\n"
+    )
+    make_distribution(tmp_path, "perhaps", "1", {"pegboard.toolkits": {"perhaps": "perhaps:kit"}}, {"perhaps.py": kit})
+    async with McpServer(transport, tmp_path) as server:
+        client = await server.client(revision)
+        await client.result("tools/list")
+        for there, value in ((True, 1), (False, None)):
+            result = await client.call("perhaps_number", there=there)
+            assert ("structuredContent" in result) == client.modern
+            assert result.get("structuredContent") == (value if client.modern else None)
+            assert text_of(result) == ("null" if value is None else "1")
+
+
+@pytest.mark.requirement("TOOL-11", "TOOL-18")
+@pytest.mark.parametrize("tool", ["not_a_number", "unserialisable", "broken_promise"])
+async def test_a_result_that_cannot_be_sent_as_declared_is_a_failed_call(client: McpClient, tool: str) -> None:
+    await client.result("tools/list")
+    result = await client.call(f"hostile_{tool}")
+    assert result["isError"] is True
+    assert not [leak for leak in LEAKS if leak in text_of(result)]
+
+
+# --- failures
+
+
+@pytest.mark.requirement("TOOL-05", "TOOL-12", "TOOL-13")
+async def test_unknown_tools_and_malformed_calls_are_protocol_errors(every: McpClient) -> None:
+    names = [
+        "fixture_missing",
+        "echo",
+        "Fixture.Echo",
+        "FIXTURE_ECHO",
+        "fixture_Echo",
+        "",
+        "fixture_echo ",
+        "*",
+        "../x",
+    ]
+    wrong: list[dict[str, Any]] = [{"name": name, "arguments": {}} for name in names]
+    wrong += [{}, {"arguments": {}}] if not every.modern else []
+    wrong += [{"name": name} for name in (5, None, ["fixture_echo"])] if not every.modern else []
+    wrong += [{"name": "fixture_echo", "arguments": one} for one in ([], "text=x", 0, False)]
+    for params in wrong:
+        reply = await every.request("tools/call", params)
+        assert (reply.error["code"], reply.status) in ((-32602, None), (-32602, 200)), params
+
+
+@pytest.mark.requirement("TOOL-08", "TOOL-14")
+async def test_invalid_arguments_are_a_failed_call_that_names_them(every: McpClient) -> None:
+    """The model must see and mend it; without the words of the validation library."""
+    cases: list[tuple[str, dict[str, Any], list[str]]] = [
+        ("echo", {}, ["text"]),
+        ("echo", {"text": 5}, ["text"]),
+        ("echo", {"text": None}, ["text"]),
+        ("echo", {"text": "x", "extra": 1}, ["extra"]),
+        ("add", {"a": "one", "b": -1}, ["a", "b"]),
+        ("add", {"a": 1.5}, ["a"]),
+        ("shape", {"points": [{"x": 1}]}, ["points", "y"]),
+        ("point", {"x": "NaN?", "y": 1}, ["x"]),
+    ]
+    for tool, arguments, named in cases:
+        result = await every.call(f"fixture_{tool}", **arguments)
+        assert result["isError"] is True
+        assert all(re.search(rf"\b{name}\b", text_of(result)) for name in named), arguments
+        assert not [leak for leak in LEAKS if leak in text_of(result)]
+
+
+@pytest.mark.requirement("ERR-08", "TOOL-15", "UTIL-21")
+async def test_an_intended_error_reaches_the_model_and_an_accident_only_the_log(start: Start) -> None:
+    async with start(host='[toolkits.fixture]\ngreeting = "moin"') as server:
+        client = await server.client(NEWEST[0])
+        assert await client.text("fixture_greet", name="du") == "moin du"
+        await client.result("logging/setLevel", {"level": "debug"})
+        for modern in (True, False):
+            for tool, arguments, said in (
+                ("refuse", {"reason": "too heavy"}, "refused: too heavy"),
+                ("try_again", {}, "too early"),
+                ("try_again", {}, "Try it later."),
+                ("give_up", {}, "beyond repair"),
+            ):
+                result = await client.call(f"fixture_{tool}", modern=modern, **arguments)
+                assert result["isError"] is True
+                assert said in text_of(result)
+                assert CANARY not in json.dumps(result)
+            found = []
+            for tool in ("crash", "crash", "crash_later"):
+                params = {"name": f"fixture_{tool}", "_meta": {f"{META}logLevel": "debug"}}
+                reply = await client.request("tools/call", params, modern=modern)
+                assert reply.result["isError"] is True
+                assert CANARY not in json.dumps([reply.message, reply.told])
+                (error_id,) = re.findall(r"\b[0-9a-f]{8,}\b", text_of(reply.result))
+                await server.said(error_id)
+                found.append(error_id)
+            assert len(set(found)) == 3
+        assert CANARY in server.stderr
+        assert "fixture_crash_later" in server.stderr
+
+
+@pytest.mark.requirement("ERR-04", "ERR-07", "MSG-10")
+@pytest.mark.parametrize("kind", ERRORS)
+async def test_an_error_that_is_malformed_itself_is_answered_with_a_sound_one(client: McpClient, kind: str) -> None:
+    message = (await client.request("tools/call", {"name": "hostile_misreport", "arguments": {"kind": kind}})).message
+    assert CANARY not in json.dumps(message)
+    assert "error" in message if kind in {"code", "data"} else message["result"]["isError"] is True
+
+
+@pytest.mark.requirement("TOOL-25")
+async def test_a_request_for_a_task_without_the_capability_is_an_ordinary_call(client: McpClient) -> None:
+    params = {"name": "fixture_echo", "arguments": {"text": "x"}, "task": {"ttl": 1000}}
+    assert text_of(await client.result("tools/call", params)) == "x"
+
+
+async def test_a_call_that_blocks_threads_or_waits_delays_no_other(client: McpClient) -> None:
+    blocked = [await client.begin_call("fixture_block", token=n) for n in range(30)]
+    for one in blocked:
+        await one.next()
+    assert await client.text("fixture_echo", text="meanwhile") == "meanwhile"
+    assert await client.text("fixture_open_gate") == "open"
+    assert [await one.text() for one in blocked] == ["through"] * 30
+
+
+@pytest.mark.parametrize("tool", ["wait", "stubborn", "block"])
+async def test_a_call_that_exceeds_its_time_limit_fails_and_is_cancelled(start: Start, tool: str) -> None:
+    async with start(host="tool_timeout = 0.05") as server:
+        client = await server.client()
+        for modern in (True, False):
+            result = await client.call(f"fixture_{tool}", label=str(modern), modern=modern)
+            text = text_of(result)
+            assert text.startswith("It took longer than 0.05 seconds and was given up.\n\nAsk for less")
+            detail = result["_meta"]["pegboard/error"]
+            assert (detail["kind"], detail["canRetry"], detail["statusCode"]) == ("TOOL_RUNTIME_FATAL", False, 504)
+        await server.said(f"fixture_{tool} took longer than its limit of 0.05 seconds")
+        if tool == "block":
+            await client.call("fixture_open_gate")
+        while not all(word in await client.text("fixture_cancelled") for word in ("True", "False")):
+            pass
+
+
+@pytest.mark.requirement("TOOL-01")
+async def test_an_invalid_definition_is_left_out_and_named_in_the_log(transport: str, tmp_path: Path) -> None:
+    """By its name or its place in the file, in one line."""
+    async with McpServer(transport, make_site(tmp_path, {"clumsy": clumsy_kit})) as server:
+        client = await server.client()
+        for kind, sound in (("tools", "clumsy_sound"), ("prompts", "clumsy_prompt_sound")):
+            assert [item["name"] for item in (await client.result(f"{kind}/list"))[kind]] == [sound]
+        assert [item["uri"] for item in (await client.result("resources/list"))["resources"]] == ["clumsy://sound"]
+        await client.result("tools/list", modern=True)
+        wrong = [name for name in vars(clumsy_kit) if re.match(r"(tool|resource|prompt)_(?!sound)", name)]
+        for name in wrong:
+            place = f"{Path(clumsy_kit.__file__).name}:{getattr(clumsy_kit, name).__code__.co_firstlineno}"
+            assert [line for line in server.stderr.splitlines() if re.search(rf"\b{name}\b", line) or place in line]
+        assert wrong
+        assert "Traceback" not in server.stderr

@@ -1,0 +1,214 @@
+"""Lists: pages, order, the fields of each revision, caching, and lists that grow and shrink while the host runs."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.protocol.conftest import Start
+from tests.support.mcp_client import NEWEST, McpClient, McpServer
+from tests.support.pool import GROWING
+from tests.support.schemas import LEGACY, MODERN, definitions
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+LISTS = {"tools/list": "tools", "resources/list": "resources", "prompts/list": "prompts"}
+METHODS = {kind: method for method, kind in LISTS.items()}
+DEFINITIONS = {"tools": "Tool", "resources": "Resource", "prompts": "Prompt"}
+IDENTIFIERS = {"tools": "name", "resources": "uri", "prompts": "name"}
+TWO = "page_size = 2\n"
+
+
+async def pages(client: McpClient, method: str, modern: bool | None = None) -> list[dict[str, Any]]:
+    """All pages of a list."""
+    found = [await client.result(method, modern=modern)]
+    while "nextCursor" in found[-1]:
+        found.append(await client.result(method, {"cursor": found[-1]["nextCursor"]}, modern=modern))
+    return found
+
+
+@pytest.mark.requirement("ERA-15", "ERA-17", "LIST-01", "LIST-02", "LIST-03", "LIST-04", "LIST-08")
+@pytest.mark.parametrize("revision", NEWEST)
+async def test_pages_together_are_the_whole_list_on_any_instance(
+    server: McpServer, start: Start, revision: str
+) -> None:
+    whole = await server.shared(revision)
+    async with start(host=TWO) as short, start(host=TWO) as another:
+        client, other = await short.client(revision), await another.client(revision)
+        for method, kind in LISTS.items():
+            found = await pages(client, method)
+            assert {len(page[kind]) for page in found[:-1]} == {2}
+            assert len({page.get("cacheScope") for page in found}) == 1
+            items = [item for page in found for item in page[kind]]
+            assert items == (await whole.result(method))[kind]
+            assert len({item[IDENTIFIERS[kind]] for item in items}) == len(items) > 2
+            for cursor in ("nonsense", "MTA=!", "0", 5, 0, False, [], {}, "\u00e9", "//79"):
+                assert (await client.error(method, {"cursor": cursor}))["code"] == -32602, cursor
+        first = await client.result("tools/list")
+        assert (await client.result("tools/list", {"cursor": ""}))["tools"] == first["tools"]
+        cursor = {"cursor": first["nextCursor"]}
+        assert (await client.error("resources/list", cursor))["code"] == -32602
+        assert (await client.result("tools/list", cursor))["tools"] == (await other.result("tools/list", cursor))[
+            "tools"
+        ]
+
+
+def nulls(value: Any, path: str = "") -> Iterator[str]:
+    """Where a value holds null."""
+    if value is None:
+        yield path
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from nulls(item, f"{path}.{key}")
+    elif isinstance(value, list):
+        for item in value:
+            yield from nulls(item, f"{path}[]")
+
+
+@pytest.mark.requirement("ERA-07", "LIST-03", "RES-15", "SCHEMA-09", "TOOL-01", "TOOL-07", "TOOL-21", "TOOL-23")
+async def test_lists_hold_only_fields_of_the_revision_and_no_null(every: McpClient) -> None:
+    """One null in an optional field, or one bad tool, fails a whole list in real clients."""
+    known = definitions(every.revision)
+    for method, kind in LISTS.items():
+        for params in (None, {}, {"_meta": {"progressToken": 1}}):
+            result = await every.result(method, params)
+        for item in result[kind]:
+            assert item.keys() <= known[DEFINITIONS[kind]]["properties"].keys()
+            if "annotations" in item:
+                assert item["annotations"].keys() <= known["ToolAnnotations"]["properties"].keys()
+        assert [path for path in nulls(result) if not path.endswith("default")] == []
+    for method, params in (
+        ("resources/read", {"uri": "fixture://text"}),
+        ("prompts/get", {"name": "fixture_exchange"}),
+        ("tools/call", {"name": "fixture_nothing"}),
+        ("tools/call", {"name": "fixture_refuse", "arguments": {"reason": "x"}}),
+    ):
+        assert set(nulls(await every.result(method, params))) <= {".structuredContent"}
+    assert (await every.result("resources/templates/list"))["resourceTemplates"] == []
+    tools = (await every.result("tools/list"))["tools"]
+    assert [tool["name"] for tool in tools] == sorted(tool["name"] for tool in tools)
+    assert all(tool["inputSchema"]["type"] == "object" and tool["description"] for tool in tools)
+    assert all(len(tool["name"]) <= 64 for tool in tools)
+
+
+@pytest.mark.requirement("TOOL-21")
+async def test_a_tool_is_listed_as_the_revision_describes_it(every: McpClient) -> None:
+    tools = {tool["name"]: tool for tool in (await every.result("tools/list"))["tools"]}
+    expected: dict[str, Any] = {
+        "name": "fixture_echo",
+        "description": "Say it back.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"text": {"type": "string", "description": "what to say back"}},
+            "required": ["text"],
+            "additionalProperties": False,
+        },
+    }
+    if every.since("2025-03-26"):
+        hints = {"title": "Echo it", "readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
+        expected["annotations"] = hints
+    if every.since("2025-06-18"):
+        expected["title"] = "Echo"
+    assert tools["fixture_echo"] == expected
+    assert tools["fixture_greet"]["inputSchema"]["properties"].keys() == {"name"}  # the context is no parameter
+    kinds = {tool["outputSchema"].get("type") for tool in tools.values() if "outputSchema" in tool} - {None, "null"}
+    assert kinds == (
+        {"object", "array", "integer"} if every.modern else {"object"} if every.since("2025-06-18") else set()
+    )
+
+
+# --- lists that change
+
+
+async def listed(client: McpClient, kind: str, *, modern: bool | None = None) -> list[str]:
+    """The identifiers of a whole list."""
+    return [item[IDENTIFIERS[kind]] for page in await pages(client, METHODS[kind], modern) for item in page[kind]]
+
+
+async def grow(client: McpClient, kind: str, *names: str, **more: str) -> None:
+    found = await client.call("grow", kind=kind, names=names, modern=True, **more)
+    assert found["structuredContent"] == list(names)
+
+
+async def shrink(client: McpClient, kind: str, *names: str) -> None:
+    assert (await client.call("shrink", kind=kind, names=names, modern=True))["isError"] is False
+
+
+@pytest.fixture
+def growing(start: Start) -> Any:
+    """Start a host whose only tools are `grow` and `shrink`."""
+
+    return lambda more="": start(more, site="growing", host=GROWING + TWO)
+
+
+@pytest.mark.requirement("LIST-01", "LIST-08", "LIST-09")
+@pytest.mark.parametrize("revision", NEWEST)
+async def test_a_list_shows_the_current_tools_though_pages_are_cached(growing: Any, revision: str) -> None:
+    async with growing() as server:
+        client = await server.client(revision)
+        assert await listed(client, "tools") == ["grow", "shrink"]
+        for name in ("a", "grow", "never there", "\u00e9", "\x00", "zz"):  # a cursor of any name is a page
+            cursor = base64.urlsafe_b64encode(f"tools:{name}".encode()).decode()
+            page = await client.result("tools/list", {"cursor": cursor})
+            assert [tool["name"] for tool in page["tools"]] == [one for one in ("grow", "shrink") if one > name]
+        await grow(client, "tools", "c", "a", "z")
+        assert await listed(client, "tools") == ["a", "c", "grow", "shrink", "z"]
+        assert await client.text("z") == "z"
+        await shrink(client, "tools", "a", "z")
+        assert await listed(client, "tools") == ["c", "grow", "shrink"]
+        assert (await client.error("tools/call", {"name": "z", "arguments": {}}))["code"] == -32602
+        await grow(client, "tools", "a", "b", "d")
+        page = await client.result("tools/list")
+        await shrink(client, "tools", "b", "c")  # the cursor goes on behind them
+        page = await client.result("tools/list", {"cursor": page["nextCursor"]})
+        assert [tool["name"] for tool in page["tools"]] == ["d", "grow"]
+        if client.modern:
+            await grow(client, "tools", "z", scope="x")  # a list that is shorter for other callers is private
+            await grow(client, "prompts", "p")
+            assert {page["cacheScope"] for page in await pages(client, "tools/list")} == {"private"}
+            assert (await client.result("prompts/list"))["cacheScope"] == "public"
+            await shrink(client, "tools", "z")
+            assert {page["cacheScope"] for page in await pages(client, "tools/list")} == {"public"}
+
+
+@pytest.mark.requirement("ERA-07", "ERA-08", "ERA-09", "PROMPT-07")
+@pytest.mark.parametrize("revision", [*LEGACY, *MODERN])
+@pytest.mark.parametrize(("kind", "name"), [("resources", "x://late"), ("prompts", "late")])
+async def test_a_capability_comes_with_the_first_of_its_kind_and_to_later_sessions(
+    growing: Any, kind: str, name: str, revision: str
+) -> None:
+    """A session has what its handshake advertised; a capability that is not advertised has no methods."""
+    async with growing() as server:
+        client = await server.client(revision)
+        assert kind not in (await client.server())["capabilities"]
+        assert (await client.error(METHODS[kind]))["code"] == -32601
+        await grow(client, kind, name)
+        if client.modern:
+            assert kind in (await client.server())["capabilities"]
+        else:
+            assert (await client.error(METHODS[kind]))["code"] == -32601
+            if server.transport == "stdio":
+                return
+            later = await server.client(revision)
+            assert kind in later.opened["capabilities"]
+            client = later
+        assert await listed(client, kind) == [name]
+        await shrink(client, kind, name)
+        assert await listed(client, kind) == []
+        assert kind in (await client.server())["capabilities"]
+
+
+@pytest.mark.requirement("LIST-05", "LIST-06", "LIST-11")
+async def test_lists_may_be_cached_as_the_operator_says_and_contents_as_the_author_says(growing: Any) -> None:
+    async with growing("[plugins.mcp]\nlist_ttl_ms = 10\ntools_ttl_ms = 0\nprompts_ttl_ms = 30") as server:
+        client = await server.client(MODERN[-1])
+        await grow(client, "resources", "x://a", "x://kept")
+        await grow(client, "prompts", "a")
+        methods = ("tools/list", "resources/list", "resources/templates/list", "prompts/list", "server/discover")
+        assert [(await client.result(method))["ttlMs"] for method in methods] == [0, 10, 10, 30, 10]
+        for uri, kept in (("x://a", (0, "private")), ("x://kept", (5000, "public"))):
+            read = await client.result("resources/read", {"uri": uri})
+            assert (read["ttlMs"], read["cacheScope"]) == kept

@@ -1,0 +1,218 @@
+"""JSON, JSON-RPC messages, ids and notifications: what is malformed is refused and ends neither host nor connection."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.protocol.conftest import Start
+from tests.support.hostile_kit import OUTBURSTS
+from tests.support.http import LEAKS
+from tests.support.mcp_client import McpClient, text_of
+from tests.support.peer import modern_meta
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+BETRAYALS = (*LEAKS, "line 1 column", "sys.")
+
+
+def ping(**changes: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": "ping"} | changes
+
+
+def echo(client: McpClient, arguments: str, request_id: str = "mine") -> bytes:
+    """A call of `echo` whose arguments are written by hand."""
+    meta = json.dumps(modern_meta() if client.modern else {})
+    params = f'{{"name":"fixture_echo","arguments":{arguments},"_meta":{meta}}}'
+    return f'{{"jsonrpc":"2.0","id":"{request_id}","method":"tools/call","params":{params}}}'.encode()
+
+
+NOT_JSON = [
+    b"{bad",
+    b'{"jsonrpc":"2.0","id":1,"method":"ping"',
+    b'{"jsonrpc":"2.0","id":1,"method":"ping"} {}',
+    b"{'jsonrpc':'2.0'}",
+    b'{"jsonrpc":"2.0","id":1,"method":"ping",}',
+    b"\x00",
+    b"[" * 100_000,
+    b"[" * 100_000 + b"]" * 100_000,
+    b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}}",
+    b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":NaN}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":-Infinity}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":1e400}}',
+    b'{"jsonrpc":"2.0","id":' + b"9" * 5000 + b',"method":"ping"}',
+    b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[' + b"9" * 5000 + b"]}",
+    b'{"jsonrpc":"2.0","id":1,"method":"\xff"}',
+    b'{"jsonrpc":"2.0","id":1,"method":"\xed\xa0\x80"}',
+    b'\xef\xbb\xbf{"jsonrpc":"2.0","id":1,"method":"ping"}',
+    '{"jsonrpc":"2.0","id":1,"method":"ping"}'.encode("utf-16"),
+]
+NO_MESSAGES: list[Any] = [
+    *({"foo": 1}, {}, {"jsonrpc": "2.0"}, {"jsonrpc": "2.0", "id": 1}, {"jsonrpc": "2.0", "result": {}}),
+    *([], None, "ping", 5),
+    *(ping(id=wrong) for wrong in (None, 1.5, 1.0, True, {}, [1])),
+]
+
+
+@pytest.mark.requirement("ERR-01", "ERR-02", "ERR-09", "HTTP-08", "MSG-02", "MSG-03", "MSG-04")
+async def test_bytes_that_are_no_message_are_refused_without_an_id(client: McpClient) -> None:
+    cases = [(raw, -32700) for raw in NOT_JSON] + [(json.dumps(one).encode(), -32600) for one in NO_MESSAGES]
+    for raw, code in cases:
+        reply = await client.send_raw(raw)
+        assert (reply.error["code"], reply.message.get("id")) == (code, None), raw[:80]
+        assert reply.status in (None, 400)
+        assert "\n" not in reply.error["message"]
+        assert not [leak for leak in BETRAYALS if leak in json.dumps(reply.message)], raw[:80]
+        assert await client.settle() == []
+
+
+@pytest.mark.requirement("MSG-09")
+async def test_a_malformed_request_with_an_id_gets_its_id_back(client: McpClient) -> None:
+    """JSON-RPC 2.0, section 5: a client that gets no id back waits until its own timeout."""
+    wrong: list[dict[str, Any]] = [{"jsonrpc": one} for one in (None, "1.0", 2.0)]
+    wrong += [{"method": one} for one in (None, 5, ["ping"])] + [{"params": one} for one in ([], "x", 5)]
+    for changes in wrong:
+        reply = await client.send_raw(json.dumps({**ping(id="mine"), **changes}).encode(), id="mine")
+        assert reply.message["id"] in ("mine", None)
+        assert reply.error["code"] in {-32600, -32602}, changes
+        assert not [leak for leak in BETRAYALS if leak in json.dumps(reply.message)]
+
+
+@pytest.mark.requirement("SEC-07")
+@pytest.mark.parametrize("twice", ['"id":2', '"method":"tools/list"', '"jsonrpc":"2.0"', '"params":{}'])
+async def test_a_duplicate_member_is_refused(client: McpClient, twice: str) -> None:
+    """RFC 8259 section 4 leaves open which of the two counts, so two programs could see two different requests."""
+    reply = await client.send_raw(f'{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{}},{twice}}}'.encode())
+    assert reply.error["code"] in {-32600, -32700}
+
+
+@pytest.mark.requirement("SEC-07")
+async def test_a_duplicate_member_inside_params_is_refused_under_the_id(client: McpClient) -> None:
+    for arguments in (
+        '{"text":"a","text":"b"}',
+        '{"text":"a: b","x":[{"a":1,"\\u0061":1}]}',
+        '{"text":"a","te\\u0078t":"a"}',
+    ):
+        assert (await client.send_raw(echo(client, arguments), id="mine")).error["code"] == -32602
+
+
+async def test_meta_must_be_an_object_and_params_may_be_null(session: McpClient) -> None:
+    for method in ("tools/list", "ping"):
+        for meta in (None, [], "x", 5):
+            assert (await session.error(method, {"_meta": meta}))["code"] == -32602
+        assert (
+            "result"
+            in (await session.send_raw(json.dumps(ping(method=method, id="n", params=None)).encode(), id="n")).message
+        )
+    await session.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": None})
+    assert await session.settle() == []
+
+
+async def test_half_a_character_is_refused_in_an_argument_and_replaced_in_a_result(client: McpClient) -> None:
+    for raw in ('"\\ud800"', '"a\\udc00b"', '"\\ud83d\\ud83d"'):
+        assert (await client.send_raw(echo(client, f'{{"text":{raw}}}'))).error["code"] in {-32700, -32602}
+    assert (await client.text("hostile_surrogate")).startswith("half ")
+
+
+async def test_large_integers_stay_exact(client: McpClient) -> None:
+    for number in (int("9" * 4000), 2**64, -(2**63) - 1):
+        assert json.loads(await client.text("fixture_add", a=number, b=0)) == number
+
+
+@pytest.mark.requirement("MSG-02", "STDIO-01")
+@pytest.mark.parametrize("escaped", [True, False])
+async def test_any_text_comes_back_as_it_was_sent(client: McpClient, escaped: bool) -> None:
+    for text in (
+        "naïve, größer, 日本語, Ω",
+        "🧰 and 👩‍🔧",
+        "one\ntwo\r\nthree\u2028four\u2029\x85five",
+        "\x00\x01\x1b[31m\x7f",
+        '"\\/{}[]',
+        "",
+    ):
+        arguments = json.dumps({"text": text}, ensure_ascii=escaped)
+        assert (await client.send_raw(echo(client, arguments), id="mine")).text == text
+
+
+async def test_six_megabytes_in_base64_are_served_by_default_and_ten_come_back(client: McpClient) -> None:
+    assert await client.text("fixture_length", text="x" * 8 * 2**20) == str(8 * 2**20)
+    assert len(await client.text("fixture_large", size=10_000_000)) == 10_000_000
+
+
+# --- ids
+
+
+@pytest.mark.requirement("MSG-07")
+@pytest.mark.parametrize(
+    "request_id", [0, 1, -1, 2**53, 2**70, "", "0", "listen:0", "ünïcode", "a" * 1000, 'quo"te'], ids=repr
+)
+async def test_an_id_comes_back_as_it_was_sent(client: McpClient, request_id: Any) -> None:
+    for _ in range(2):  # it may be used again once it is answered
+        found = (await client.request("tools/list", id=request_id)).message["id"]
+        assert (found, type(found)) == (request_id, type(request_id))
+
+
+@pytest.mark.requirement("MSG-05", "MSG-07")
+async def test_an_id_in_use_is_refused_and_the_first_request_goes_on(legacy: McpClient) -> None:
+    for request_id, other in ((7, "7"), ("seven", "Seven"), (0, ""), ("", 0)):  # a number and its text are two ids
+        first = await legacy.begin_call("fixture_wait", id=request_id, token="p")
+        await first.next()
+        assert (await legacy.request("tools/list", id=request_id)).error["code"] == -32600
+        assert "result" in (await legacy.request("tools/list", id=other)).message
+        await legacy.call("fixture_release")
+        assert await first.text() == "released"
+
+
+@pytest.mark.requirement("ERA-16")
+async def test_many_requests_at_once_are_all_answered(client: McpClient) -> None:
+    pending = [await client.begin_call("fixture_echo", text=str(number)) for number in range(100)]
+    assert [await one.text() for one in pending] == [str(number) for number in range(100)]
+
+
+@pytest.mark.requirement("HTTP-07", "MSG-11")
+async def test_notifications_get_no_answer_even_malformed_ones_and_those_with_the_name_of_a_request(
+    every: McpClient,
+) -> None:
+    messages: list[dict[str, Any]] = [
+        *(
+            {"method": f"notifications/{name}"}
+            for name in ("unheard-of", "initialized", "roots/list_changed", "cancelled")
+        ),
+        {"method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}},
+        *({"method": "notifications/cancelled", "params": {"requestId": one}} for one in (None, {}, "never-sent")),
+        {"method": "tools/list"},
+        {"method": "tools/call", "params": {"name": "fixture_echo", "arguments": {"text": "x"}}},
+        {"method": "initialize", "params": {}},
+        {"method": "nonsense"},
+    ]
+    for message in messages:
+        assert await every.send({"jsonrpc": "2.0", **message}) in (None, 202)
+    for message in ({"result": {}}, {"error": {"code": -32603, "message": "no such request"}}):
+        await every.send({"jsonrpc": "2.0", "id": 99, **message})
+    assert await every.settle() == []
+
+
+async def test_a_request_without_an_id_is_not_run(start: Start) -> None:
+    async with start() as server:
+        client = await server.client()
+        await client.notify("tools/call", {"name": "fixture_crash", "arguments": {}})
+        await client.settle()
+        assert "fixture_crash" not in server.stderr
+
+
+@pytest.mark.requirement("TOOL-15")
+@pytest.mark.parametrize("tool", ["burst", "burst_async", "burst_inline"])
+async def test_exceptions_that_no_tool_should_raise_lose_that_call_only(client: McpClient, tool: str) -> None:
+    """Out of a task, SystemExit and KeyboardInterrupt would end the event loop."""
+    waiting = await client.begin_call("fixture_wait", token="p")
+    await waiting.next()
+    for kind in OUTBURSTS:
+        result = await client.call(f"hostile_{tool}", kind=kind)
+        assert result["isError"] is True, kind
+        assert "canary" not in text_of(result)
+    assert await client.settle() == []
+    await client.call("fixture_release")
+    assert await waiting.text() == "released"

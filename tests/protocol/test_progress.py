@@ -1,0 +1,153 @@
+"""Progress and cancellation. The recorder checks that progress increases."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.protocol.conftest import Start
+from tests.support.hostile_kit import ODD_NUMBERS
+from tests.support.mcp_client import McpClient, McpServer, Reply, until
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def called(client: McpClient, tool: str, token: Any = "token", **arguments: Any) -> Reply:
+    meta = {} if token is None else {"progressToken": token}
+    return await client.request("tools/call", {"name": tool, "arguments": arguments, "_meta": meta})
+
+
+async def progress(client: McpClient, tool: str, token: Any = "token", **arguments: Any) -> list[dict[str, Any]]:
+    """The parameters of the notifications before the response; none comes after it."""
+    reply = await called(client, f"fixture_{tool}", token, **arguments)
+    assert reply.result["isError"] is False
+    assert await client.settle() == []
+    return [one["params"] for one in reply.told]
+
+
+@pytest.mark.requirement("HTTP-10", "HTTP-11", "HTTP-15", "HTTP-24", "UTIL-10", "UTIL-11", "UTIL-12", "UTIL-13")
+async def test_progress_comes_before_the_response_under_the_token_of_the_request(every: McpClient) -> None:
+    """0 and "" are tokens like any other."""
+    for token in ("token", "", 0, 1, -5, 2**53, "ünï"):
+        heard = await progress(every, "count", token)
+        assert [(one["progress"], one["total"]) for one in heard] == [(1, 3), (2, 3), (3, 3)]
+        assert all((one["progressToken"], type(one["progressToken"])) == (token, type(token)) for one in heard)
+    assert [one["progress"] for one in await progress(every, "count_sync")] == [0.5, 1, 1.5]
+    assert [one["progress"] for one in await progress(every, "stumble")] == [1, 2]  # it stood still and went back
+    said = (await progress(every, "count", to=1, say="a\nb\r\nc\rd\u2028e\x85"))[0].get("message")
+    assert said == ("a\nb\r\nc\rd\u2028e\x85" if every.since("2025-03-26") else None)
+    assert await progress(every, "count", None) == []
+
+
+@pytest.mark.requirement("UTIL-14")
+async def test_a_flood_of_progress_is_coalesced_up_to_its_last_value(client: McpClient) -> None:
+    for tool, arguments in (("chatter", {"steps": 5001, "text": "x"}), ("count_sync", {"to": 10_000})):
+        heard = [one["progress"] for one in await progress(client, tool, **arguments)]
+        assert len(heard) < 1000
+        assert heard[-1] == 5000
+
+
+async def test_invalid_progress_harms_nothing(client: McpClient) -> None:
+    for part in ("progress", "total"):
+        for kind in ODD_NUMBERS:
+            assert "content" in (await called(client, f"hostile_odd_{part}", 1, kind=kind)).result
+    assert "content" in (await called(client, "hostile_odd_message", 1)).result
+
+
+@pytest.mark.requirement("UTIL-10")
+async def test_progress_of_two_calls_is_kept_apart(client: McpClient) -> None:
+    calls = [await client.begin_call("fixture_count", token=token, to=2) for token in ("left", "right")]
+    told = [message for call in calls for message in (await call.next(), await call.next())]
+    heard = [(one["params"]["progressToken"], one["params"]["progress"]) for one in told]
+    assert sorted(heard) == [("left", 1), ("left", 2), ("right", 1), ("right", 2)]
+    assert [await call.text() for call in calls] == ["counted"] * 2
+
+
+# --- cancellation
+
+
+async def was_cancelled(client: McpClient, label: str) -> None:
+    async def seen() -> bool:
+        return label in json.loads(await client.text("fixture_cancelled"))
+
+    await until(seen)
+
+
+async def began(client: McpClient, tool: str, **more: Any) -> Any:
+    call = await client.begin_call(f"fixture_{tool}", token="begun", **more)
+    assert (await call.next())["params"]["progress"] == 1
+    return call
+
+
+async def ends_silently(client: McpClient, call: Any) -> None:
+    """Neither a response nor anything else comes for a request: over HTTP its stream ends."""
+    if hasattr(call, "line") and not client.modern:
+        assert await call.next() is None
+    assert await client.settle() == []
+
+
+@pytest.mark.requirement("HTTP-16", "HTTP-17", "STDIO-05", "STDIO-06", "UTIL-02")
+async def test_a_cancelled_call_stops_and_gets_no_response(every: McpClient) -> None:
+    for request_id in (0, 41, "", "a"):
+        label = f"call {request_id!r} of {every.revision}"
+        call = await began(every, "wait", id=request_id, label=label)
+        await call.cancel()
+        await ends_silently(every, call)
+        await was_cancelled(every, label)
+        assert "result" in (await every.request("tools/list", id=request_id)).message  # the id is free again
+
+
+@pytest.mark.requirement("HTTP-16", "STDIO-05", "STDIO-06")
+async def test_a_cancelled_tool_that_goes_on_is_not_heard(client: McpClient) -> None:
+    """One that catches the cancellation, and one in a thread, which sees `context.cancelled`."""
+    for tool in ("stubborn", "block"):
+        call = await began(client, tool, label=f"{tool} {client.revision}")
+        await call.cancel()
+        await ends_silently(client, call)
+        if tool == "block":
+            await client.call("fixture_open_gate", cancelled=0 if client.modern else 1)
+        await was_cancelled(client, f"{tool} {client.revision}")
+        assert await client.settle() == []
+
+
+@pytest.mark.requirement("UTIL-01", "UTIL-03", "UTIL-04")
+async def test_a_cancellation_cancels_only_the_request_in_flight_that_it_names(legacy: McpClient) -> None:
+    assert "result" in (await legacy.request("tools/list", id="done")).message
+    call, other = await began(legacy, "wait", id=7), await began(legacy, "wait", id="other")
+    ids: tuple[Any, ...] = ("7", 8, 7.5, None, [7], {"id": 7}, "done")
+    for params in (*({"requestId": one} for one in ids), {}, {"reason": "all of them"}):
+        await legacy.notify("notifications/cancelled", params)
+    await other.cancel()
+    await ends_silently(legacy, other)
+    await legacy.call("fixture_release")
+    assert await call.text() == "released"
+
+
+@pytest.mark.requirement("UTIL-01")
+async def test_a_client_cannot_cancel_the_request_of_another(server: McpServer) -> None:
+    mine, other = await server.client(), await server.client()
+    call = await began(mine, "wait", id=6)
+    for request_id in (6, "6", 6.0, True, None, [6]):
+        await other.notify("notifications/cancelled", {"requestId": request_id})
+    await mine.call("fixture_release")
+    assert await call.text() == "released"
+
+
+@pytest.mark.requirement("UTIL-05")
+async def test_the_reason_for_a_cancellation_is_logged(start: Start) -> None:
+    async with start(host='log_level = "info"') as server:
+        client = await server.client()
+        await began(client, "wait", id="w")
+        await client.notify("notifications/cancelled", {"requestId": "w", "reason": "it rains"})
+        assert "'w'" in (await server.said(r".*it rains.*"))[0]
+
+
+@pytest.mark.requirement("UTIL-02")
+async def test_hundreds_of_cancelled_calls_leave_room_for_more(client: McpClient) -> None:
+    for number in range(200):
+        call = await client.begin_call("fixture_wait", id=f"n{number}", label=f"many {client.revision}")
+        await call.cancel()
+    assert await client.settle() == []
+    assert await client.text("fixture_echo", text="x") == "x"
