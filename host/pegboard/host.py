@@ -156,8 +156,11 @@ class Host:
         return self.assembly.contributed
 
     def hears(self, method: str) -> bool:
-        """Return True if a handler or middleware receives notifications of that name."""
-        return method in self._methods
+        """Return True if a handler or middleware receives notifications of that name.
+
+        A request without an id is not a notification: its method does not run.
+        """
+        return method.startswith("notifications/") and method in self._methods
 
     def tool(self, name: str, caller: Caller) -> Tool | None:
         """Return the tool that a caller may call by that name, or None."""

@@ -13,7 +13,7 @@ from tests.protocol.conftest import Start
 from tests.support import clumsy_kit
 from tests.support.distributions import make_distribution
 from tests.support.hostile_kit import CANARY, ERRORS
-from tests.support.mcp_client import NEWEST, McpClient, McpServer, text_of
+from tests.support.mcp_client import NEWEST, McpClient, McpServer, text_of, until_cancelled
 from tests.support.peer import META
 from tests.support.pool import make_site
 
@@ -173,7 +173,7 @@ async def test_a_request_for_a_task_without_the_capability_is_an_ordinary_call(c
 
 
 async def test_a_call_that_blocks_threads_or_waits_delays_no_other(client: McpClient) -> None:
-    blocked = [await client.begin_call("fixture_block", token=n) for n in range(30)]
+    blocked = [await client.begin_call("fixture_block", progress=True) for _ in range(30)]
     for one in blocked:
         await one.next()
     assert await client.text("fixture_echo", text="meanwhile") == "meanwhile"
@@ -194,8 +194,8 @@ async def test_a_call_that_exceeds_its_time_limit_fails_and_is_cancelled(start: 
         await server.said(f"fixture_{tool} took longer than its limit of 0.05 seconds")
         if tool == "block":
             await client.call("fixture_open_gate")
-        while not all(word in await client.text("fixture_cancelled") for word in ("True", "False")):
-            pass
+        for label in ("True", "False"):
+            await until_cancelled(client, label)
 
 
 @pytest.mark.requirement("TOOL-01")

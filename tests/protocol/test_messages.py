@@ -158,7 +158,7 @@ async def test_an_id_comes_back_as_it_was_sent(client: McpClient, request_id: An
 @pytest.mark.requirement("MSG-05", "MSG-07")
 async def test_an_id_in_use_is_refused_and_the_first_request_goes_on(legacy: McpClient) -> None:
     for request_id, other in ((7, "7"), ("seven", "Seven"), (0, ""), ("", 0)):  # a number and its text are two ids
-        first = await legacy.begin_call("fixture_wait", id=request_id, token="p")
+        first = await legacy.begin_call("fixture_wait", id=request_id, progress=True)
         await first.next()
         assert (await legacy.request("tools/list", id=request_id)).error["code"] == -32600
         assert "result" in (await legacy.request("tools/list", id=other)).message
@@ -199,15 +199,16 @@ async def test_a_request_without_an_id_is_not_run(start: Start) -> None:
     async with start() as server:
         client = await server.client()
         await client.notify("tools/call", {"name": "fixture_crash", "arguments": {}})
-        await client.settle()
-        assert "fixture_crash" not in server.stderr
+        await client.call("fixture_crash_later")
+        await server.said("fixture_crash_later")
+        assert "'fixture_crash'" not in server.stderr
 
 
 @pytest.mark.requirement("TOOL-15")
 @pytest.mark.parametrize("tool", ["burst", "burst_async", "burst_inline"])
 async def test_exceptions_that_no_tool_should_raise_lose_that_call_only(client: McpClient, tool: str) -> None:
     """Out of a task, SystemExit and KeyboardInterrupt would end the event loop."""
-    waiting = await client.begin_call("fixture_wait", token="p")
+    waiting = await client.begin_call("fixture_wait", progress=True)
     await waiting.next()
     for kind in OUTBURSTS:
         result = await client.call(f"hostile_{tool}", kind=kind)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from tests.protocol.conftest import Start
 from tests.support.hostile_kit import ODD_NUMBERS
-from tests.support.mcp_client import McpClient, McpServer, Reply, until
+from tests.support.mcp_client import McpClient, McpServer, Reply, until_cancelled
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -58,7 +57,12 @@ async def test_invalid_progress_harms_nothing(client: McpClient) -> None:
 
 @pytest.mark.requirement("UTIL-10")
 async def test_progress_of_two_calls_is_kept_apart(client: McpClient) -> None:
-    calls = [await client.begin_call("fixture_count", token=token, to=2) for token in ("left", "right")]
+    calls = [
+        await client.begin(
+            "tools/call", {"name": "fixture_count", "arguments": {"to": 2}, "_meta": {"progressToken": token}}
+        )
+        for token in ("left", "right")
+    ]
     told = [message for call in calls for message in (await call.next(), await call.next())]
     heard = [(one["params"]["progressToken"], one["params"]["progress"]) for one in told]
     assert sorted(heard) == [("left", 1), ("left", 2), ("right", 1), ("right", 2)]
@@ -68,15 +72,8 @@ async def test_progress_of_two_calls_is_kept_apart(client: McpClient) -> None:
 # --- cancellation
 
 
-async def was_cancelled(client: McpClient, label: str) -> None:
-    async def seen() -> bool:
-        return label in json.loads(await client.text("fixture_cancelled"))
-
-    await until(seen)
-
-
 async def began(client: McpClient, tool: str, **more: Any) -> Any:
-    call = await client.begin_call(f"fixture_{tool}", token="begun", **more)
+    call = await client.begin_call(f"fixture_{tool}", progress=True, **more)
     assert (await call.next())["params"]["progress"] == 1
     return call
 
@@ -95,7 +92,7 @@ async def test_a_cancelled_call_stops_and_gets_no_response(every: McpClient) -> 
         call = await began(every, "wait", id=request_id, label=label)
         await call.cancel()
         await ends_silently(every, call)
-        await was_cancelled(every, label)
+        await until_cancelled(every, label)
         assert "result" in (await every.request("tools/list", id=request_id)).message  # the id is free again
 
 
@@ -108,7 +105,7 @@ async def test_a_cancelled_tool_that_goes_on_is_not_heard(client: McpClient) -> 
         await ends_silently(client, call)
         if tool == "block":
             await client.call("fixture_open_gate", cancelled=0 if client.modern else 1)
-        await was_cancelled(client, f"{tool} {client.revision}")
+        await until_cancelled(client, f"{tool} {client.revision}")
         assert await client.settle() == []
 
 

@@ -30,6 +30,8 @@ TRANSPORTS = ("stdio", "http")
 NEWEST = (LEGACY[-1], MODERN[-1])
 """The newest revision of each era."""
 
+_tokens = itertools.count(1)
+
 
 class Reply(NamedTuple):
     """The response to one request.
@@ -184,9 +186,9 @@ class McpClient(ABC):
         """Call a tool that succeeds, and return its text."""
         return (await self.request("tools/call", {"name": tool, "arguments": arguments}, modern=modern)).text
 
-    async def begin_call(self, tool: str, /, *, id: Any = None, token: Any = None, **arguments: Any) -> Pending:
-        """Begin the call of a tool; with a token it asks for progress."""
-        meta = {} if token is None else {"_meta": {"progressToken": token}}
+    async def begin_call(self, tool: str, /, *, id: Any = None, progress: bool = False, **arguments: Any) -> Pending:
+        """Begin the call of a tool, under a new progress token if it asks for progress."""
+        meta = {"_meta": {"progressToken": f"token {next(_tokens)}"}} if progress else {}
         return await self.begin("tools/call", {"name": tool, "arguments": arguments, **meta}, id=id)
 
     async def server(self) -> Message:
@@ -297,6 +299,8 @@ class HttpPending(Pending):
     async def cancel(self) -> None:
         if self._modern:
             self.line.abort()
+            gone = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": self.id}}
+            self._client.conversation.sent(json.dumps(gone).encode())
         else:
             await self._client.notify("notifications/cancelled", {"requestId": self.id})
 
@@ -479,3 +483,12 @@ async def until(condition: Any) -> None:
     async with asyncio.timeout(WAIT):
         while not await condition():
             pass
+
+
+async def until_cancelled(client: McpClient, label: str) -> None:
+    """Wait until the call of the toolkit `fixture` with a label was cancelled."""
+
+    async def seen() -> bool:
+        return label in json.loads(await client.text("fixture_cancelled"))
+
+    await until(seen)

@@ -1,0 +1,148 @@
+"""Tools that require a token or scopes: a third-party auth provider, token source, error adapter and authenticator."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import acme_login
+from tests.support.distributions import make_distribution
+from tests.support.mcp_client import NEWEST, McpClient, McpServer, text_of
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+GUARDED = ["desk_elsewhere", "desk_fails", "desk_greet", "desk_guarded", "desk_leaks"]
+ALL = [*GUARDED, "desk_plain", "desk_who"]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    site = tmp_path_factory.mktemp("acme")
+    entry_points = {
+        "pegboard.plugins": {"acme_login": "acme_login:AcmePlugin"},
+        "pegboard.toolkits": {"desk": "acme_login:kit"},
+    }
+    make_distribution(site, "acme-login", "1", entry_points, {"acme_login.py": inspect.getsource(acme_login)})
+    return site
+
+
+def serving(transport: str, site: Path, mode: str = "token", *, operator: bool = True) -> McpServer:
+    """A host whose token source is in a mode; the caller is its operator."""
+    more = f'[plugins.acme_login]\nmode = "{mode}"'
+    return McpServer(transport, site, host='user = "ann"', more=more, operator=operator)
+
+
+async def names(client: McpClient) -> list[str]:
+    return [tool["name"] for tool in (await client.result("tools/list"))["tools"]]
+
+
+def required(provider: str, *scopes: str) -> dict[str, Any]:
+    return {"authorization": {"provider": provider, "type": "oauth2", "scopes": list(scopes)}}
+
+
+@pytest.mark.parametrize("revision", NEWEST)
+async def test_a_token_reaches_the_tool_and_is_masked_in_errors_and_the_log(
+    transport: str, site: Path, revision: str
+) -> None:
+    async with serving(transport, site) as server:
+        client = await server.client(revision)
+        who = "ann" if transport == "stdio" else None
+        assert await client.text("desk_greet") == f"hello {who}, True"
+        assert await client.text("desk_guarded") == "done"  # the operator has every scope
+        refused = await client.call("desk_fails")
+        assert text_of(refused).startswith("Acme refused.")
+        assert refused["_meta"]["pegboard/error"]["kind"] == "UPSTREAM_RUNTIME_AUTH_ERROR"
+        for purpose in (True, False):
+            failed = await client.call("desk_leaks", purpose=purpose)
+            assert failed["isError"] is True
+            assert ("no good: ****" in text_of(failed)) is purpose
+            assert acme_login.CANARY not in str(failed)
+        await server.said(r"no good: \*\*\*\*")
+        assert acme_login.CANARY not in server.stderr
+        tools = (await client.result("tools/list"))["tools"]
+        assert {tool["name"]: tool.get("_meta", {}).get("pegboard/requirements") for tool in tools} == {
+            "desk_elsewhere": required("github"),
+            "desk_fails": required("acme"),
+            "desk_greet": required("acme", "read", "write"),
+            "desk_guarded": {"scopes": ["work"]},
+            "desk_leaks": required("acme"),
+            "desk_plain": None,
+            "desk_who": None,
+        }
+
+
+@pytest.mark.parametrize("revision", NEWEST)
+async def test_without_a_token_the_caller_learns_how_to_authorize(transport: str, site: Path, revision: str) -> None:
+    async with serving(transport, site, "page") as server:
+        client = await server.client(revision)
+        page, none = await client.call("desk_greet"), await client.call("desk_elsewhere")
+        url = f"https://acme.example/login?who={'ann' if transport == 'stdio' else None}"
+        assert page["isError"] is none["isError"] is True
+        assert text_of(page).splitlines() == [
+            f"Authorization required: this tool needs a token of Acme that allows read, write. To allow it, open {url}",
+            "",
+            "Show the person this address as it is, and ask them to open it. Call the tool again once they have.",
+        ]
+        detail = page["_meta"]["pegboard/error"]
+        assert (detail["kind"], detail["canRetry"]) == ("TOOL_RUNTIME_CONTEXT_REQUIRED", False)
+        asked = {"provider": "acme", "scopes": ["read", "write"], "status": "pending"}
+        assert detail["authorizationRequired"] == {**asked, "url": url, "authorizationId": "a-1"}
+        missing = none["_meta"]["pegboard/error"]["authorizationRequired"]
+        assert missing == {"provider": "github", "scopes": [], "status": "not_started"}
+        assert "a token of GitHub, and there is none for you." in text_of(none)
+        await server.said(r"desk_greet has no token of acme \(scopes: read write\) for .*: pending")
+
+
+@pytest.mark.parametrize("revision", NEWEST)
+async def test_a_broken_token_source_is_masked_for_the_caller_and_logged(
+    transport: str, site: Path, revision: str
+) -> None:
+    async with serving(transport, site, "broken") as server:
+        failed = await (await server.client(revision)).call("desk_greet")
+        detail = failed["_meta"]["pegboard/error"]
+        assert (detail["authorizationRequired"]["status"], detail["canRetry"]) == ("failed", True)
+        assert "the vault" not in text_of(failed)
+        await server.said("the token source acme_login failed for desk_greet: it raised RuntimeError")
+        await server.said("RuntimeError: the vault is shut")
+
+
+# --- callers over HTTP
+
+
+@pytest.mark.requirement("LIST-10")
+async def test_unknown_callers_do_not_see_tools_with_scopes_and_learn_why_they_may_have_no_token(site: Path) -> None:
+    async with serving("http", site, operator=False) as server:
+        client = await server.client(NEWEST[1])
+        assert await names(client) == [name for name in ALL if name != "desk_guarded"]
+        hidden = await client.error("tools/call", {"name": "desk_guarded", "arguments": {}})
+        assert hidden["message"] == "Unknown tool: desk_guarded"
+        refused = await client.call("desk_greet")
+        assert refused["isError"]
+        assert "send the operator token as `Authorization: Bearer`" in text_of(refused)
+        assert await client.text("desk_plain") == "plain"
+
+
+def user(name: str, scopes: str = "", expires: int = 0) -> list[tuple[str, str]]:
+    return [("X-User", name), ("X-Scopes", scopes), ("X-Expires", str(expires))]
+
+
+@pytest.mark.parametrize("revision", NEWEST)
+async def test_a_call_has_the_scopes_of_its_own_token(site: Path, revision: str) -> None:
+    async with serving("http", site, "door", operator=False) as server:
+        client = await server.client(revision, fields=user("ann"))
+        for scopes, allowed in (("", False), ("other", False), ("work other", True)):
+            client.fields = user("ann", scopes)
+            reply = await client.request("tools/call", {"name": "desk_guarded", "arguments": {}})
+            if allowed:
+                assert reply.text == "done"
+            else:
+                assert (reply.error["code"], reply.error["data"]) == (-32602, {"requiredScopes": ["work"]})
+        for scopes, expires, told in (("a", 1, "ann ['a'] 1.0"), ("b", 2, "ann ['b'] 2.0")):
+            client.fields = user("ann", scopes, expires)  # a renewed token opens the same session
+            assert await client.text("desk_who") == told
+        client.fields = user("bob", "a", 1)
+        asked = await client.request("tools/call", {"name": "desk_who", "arguments": {}})
+        assert asked.text == "bob ['a'] 1.0" if client.modern else asked.status == 404

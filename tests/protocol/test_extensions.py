@@ -1,0 +1,184 @@
+"""An extension that a third-party plugin contributes: the sample `acme_jobs`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from tests.support.jobs import ADDED, CONFIG, DECLARED, JOBS, make_jobs_site
+from tests.support.mcp_client import NEWEST, HttpClient, McpClient, McpServer, until
+from tests.support.peer import META, Message
+from tests.support.schemas import MODERN, REVISIONS
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+CALL: dict[str, Any] = {"name": "mill_grind", "arguments": {"corn": "rye"}}
+FLOUR = [{"type": "text", "text": "flour of rye"}]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_jobs_site(tmp_path_factory.mktemp("jobs"))
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def jobs(transport: str, site: Path) -> AsyncIterator[McpServer]:
+    async with McpServer(transport, site, more=CONFIG, added=ADDED) as server:
+        yield server
+
+
+class Declaring:
+    """A client whose extension requests carry the header field that they require."""
+
+    def __init__(self, client: McpClient) -> None:
+        self.client = client
+
+    async def request(self, method: str, **params: Any) -> Any:
+        client = self.client
+        if isinstance(client, HttpClient) and client.modern and "jobId" in params:
+            client.fields = [("Mcp-Name", params["jobId"])]
+        reply = await client.request(method, params)
+        if isinstance(client, HttpClient):
+            client.fields = []
+        return reply
+
+    async def result(self, method: str, **params: Any) -> Message:
+        return (await self.request(method, **params)).result  # type: ignore[no-any-return]
+
+    async def begun(self, tool: str = "mill_grind", **arguments: Any) -> str:
+        """Call a tool that becomes a job, and return the job's id."""
+        job: str = (await self.client.call(tool, **arguments))["jobId"]
+        return job
+
+    async def ended(self, job: str) -> Message:
+        """Wait until a job has ended, and return it."""
+        while (detail := await self.result("jobs/get", jobId=job))["status"] == "working":
+            pass
+        return detail
+
+
+@pytest_asyncio.fixture(loop_scope="session", params=NEWEST)
+async def client(jobs: McpServer, request: pytest.FixtureRequest) -> Declaring:
+    """A client that declares the extension."""
+    return Declaring(await jobs.client(request.param, DECLARED))
+
+
+@pytest_asyncio.fixture(loop_scope="session", params=NEWEST)
+async def stranger(jobs: McpServer, request: pytest.FixtureRequest) -> Declaring:
+    """A client that does not."""
+    return Declaring(await jobs.client(request.param, {"extensions": {"com.acme/other": {}}}))
+
+
+@pytest.mark.requirement("EXT-04")
+async def test_the_extension_is_advertised_and_there_in_the_revisions_that_it_exists_in(jobs: McpServer) -> None:
+    for revision in REVISIONS:
+        client = await jobs.client(revision, DECLARED)
+        exists = revision >= "2025-06-18"
+        found = (await client.server())["capabilities"]
+        assert {key: found[key] for key in found if key in ("extensions", "experimental")} == (
+            {"extensions": {JOBS: {"cancel": True}}} if exists else {}
+        )
+        reply = await Declaring(client).request("jobs/get", jobId="x")
+        status = {"stdio": None, "http": 200}[jobs.transport]
+        assert (reply.error["code"], reply.status) == (-32602 if exists else -32601, status)
+    for revision in NEWEST:
+        client = await jobs.client(revision, DECLARED)
+        for method in ("jobs/list", "notifications/jobs/seen"):
+            assert (await client.error(method, {"jobId": "x"}))["code"] == -32601
+
+
+@pytest.mark.requirement("EXT-02")
+@pytest.mark.parametrize("revision", NEWEST)
+async def test_an_extension_that_does_not_run_is_neither_advertised_nor_there(
+    transport: str, site: Path, revision: str
+) -> None:
+    async with McpServer(transport, site) as server:
+        client = await server.client(revision, DECLARED)
+        assert "extensions" not in (await client.server())["capabilities"]
+        assert (await client.error("jobs/get", {"jobId": "x"}))["code"] == -32601
+        await client.call("mill_open_sluice")
+        assert (await client.result("tools/call", CALL))["content"] == FLOUR
+
+
+@pytest.mark.requirement("EXT-09", "MSG-13")
+async def test_a_call_becomes_a_job_that_goes_on_after_its_connection(client: Declaring) -> None:
+    begun = await client.client.result("tools/call", CALL)
+    assert (begun["resultType"], begun["status"]) == ("job", "working")
+    job = begun["jobId"]
+    working = await client.result("jobs/get", jobId=job)
+    assert (working["jobId"], working["status"]) == (job, "working")
+    await client.client.notify("notifications/jobs/seen", client.client.params({"jobId": job}, client.client.modern))
+
+    async def seen() -> bool:
+        return (await client.result("jobs/get", jobId=job))["seen"] == 1
+
+    await until(seen)  # a notification reaches the plugin
+    await client.client.call("mill_open_sluice")
+    done = await client.ended(job)
+    assert (done["status"], done["result"]["content"]) == ("completed", FLOUR)
+    assert done.get("resultType") == ("complete" if client.client.modern else None)
+    assert await client.client.text("mill_bake", corn="rye") == "bread of flour of rye"  # inside another tool
+
+
+@pytest.mark.requirement("EXT-09")
+async def test_a_job_ends_as_its_call_would_have_or_is_cancelled(client: Declaring) -> None:
+    spoilt, wrong = await client.begun("mill_spoil", corn="rye"), await client.begun("mill_spoil")
+    collapsed, cancelled = await client.begun("mill_collapse"), await client.begun(corn="rye")
+    ended = await client.ended(spoilt)
+    assert ended["status"] == "completed"
+    assert (ended["result"]["isError"], ended["result"]["content"][0]["text"]) == (True, "rye is mouldy")
+    assert (await client.ended(wrong))["result"]["isError"]
+    failed = await client.ended(collapsed)
+    assert (failed["status"], failed["error"]) == ("failed", {"code": -32603, "message": "The mill is down."})
+    await client.client.notify("notifications/cancelled", {"requestId": 1})
+    assert (await client.result("jobs/get", jobId=cancelled))["status"] == "working"
+    await client.result("jobs/cancel", jobId=cancelled)
+    assert (await client.ended(cancelled))["status"] == "cancelled"
+    error = (await client.request("jobs/get", jobId="nobody's")).error
+    assert error == {"code": -32602, "message": "There is no such job."}
+
+
+@pytest.mark.requirement("ERA-20", "EXT-03", "MSG-14")
+async def test_a_client_that_does_not_declare_it_waits_for_its_calls_and_may_not_use_it(stranger: Declaring) -> None:
+    await stranger.client.call("mill_open_sluice")
+    assert (await stranger.client.result("tools/call", CALL))["content"] == FLOUR
+    for method in ("jobs/get", "jobs/cancel"):
+        reply = await stranger.request(method, jobId="x")
+        assert (reply.error["code"], reply.error["data"]) == (-32021, {"requiredCapabilities": DECLARED})
+        assert reply.status in (None, 400 if stranger.client.modern else 200)
+
+
+@pytest.mark.requirement("ERA-20")
+async def test_a_subscription_hears_of_the_extension(jobs: McpServer) -> None:
+    client = Declaring(await jobs.client(MODERN[-1], DECLARED))
+    job = await client.begun(corn="rye")
+    for wanted in ({"jobIds": ["nobody's"]}, {"jobIds": [job, "nobody's"], "toolsListChanged": True}):
+        subscription = await client.client.begin("subscriptions/listen", {"notifications": wanted})
+        told = await subscription.next()
+        assert told["params"]["notifications"] == ({**wanted, "jobIds": [job]} if job in wanted["jobIds"] else {})
+    await client.client.call("mill_open_sluice")
+    told = await subscription.next()
+    assert (told["method"], told["params"]["jobId"]) == ("notifications/jobs", job)
+    assert (told["params"]["status"], told["params"]["result"]["content"]) == ("completed", FLOUR)
+    assert told["params"]["_meta"] == {f"{META}subscriptionId": subscription.id}
+    refused = await client.client.error("subscriptions/listen", {"notifications": {"jobIds": "x"}})
+    assert refused == {"code": -32602, "message": "jobIds must be a list"}
+    client.client.capabilities = {}
+    undeclared = await client.client.request("subscriptions/listen", {"notifications": {"jobIds": []}})
+    assert (undeclared.error["code"], undeclared.error["data"]) == (-32021, {"requiredCapabilities": DECLARED})
+
+
+@pytest.mark.requirement("EXT-08")
+async def test_the_name_of_a_job_is_mirrored_in_a_header(site: Path) -> None:
+    async with McpServer("http", site, more=CONFIG, added=ADDED) as server:
+        client = Declaring(await server.client(MODERN[-1], DECLARED))
+        job = await client.begun(corn="rye")
+        assert (await client.result("jobs/get", jobId=job))["status"] == "working"
+        for name, params in ((None, {"jobId": job}), ("another", {"jobId": job}), (job, {})):
+            client.client.fields = [] if name is None else [("Mcp-Name", name)]  # type: ignore[attr-defined]
+            reply = await client.client.request("jobs/get", params)
+            assert (reply.status, reply.error["code"]) == (400, -32020)
