@@ -1,4 +1,4 @@
-"""No state and no answers, however made, are a fault of the server, a hang, or an answer that is lost."""
+"""Properties of rounds: no state and no answers cause an internal error, a hang or a lost response."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from pegboard import Host
 from pegboard.types import LOCAL
-from tests.asking.conftest import ABLE, CAPABILITIES, accept
 from tests.support.asks_kit import kit
+from tests.support.mcp_rounds import ABLE, accept
 from tests.support.peer import modern_meta
 from tests.support.recorder import Conversation
 
@@ -63,7 +63,7 @@ class Exchanges:
 
     async def _request(self, method: str, params: dict[str, Any]) -> Any:
         connection, conversation = Memory(), Conversation()
-        meta = modern_meta() | {CAPABILITIES: ABLE}
+        meta = modern_meta(capabilities=ABLE)
         one = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
         line = json.dumps(one).encode()
 

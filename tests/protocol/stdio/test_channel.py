@@ -1,0 +1,197 @@
+"""The channel: lines, their limits, printing tools, and clients that send or read too slowly or too fast."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.protocol.stdio.conftest import New
+from tests.support.distributions import make_distribution
+from tests.support.hostile_kit import SAID
+from tests.support.peer import modern_meta
+from tests.support.wire import Wire
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+PRINTING = ["say", "say_unflushed", "write_descriptor", "write_from_c", "run_child"]
+
+
+def call(tool: str, request_id: Any = "mine", *, modern: bool = False, **arguments: Any) -> bytes:
+    meta = {"_meta": modern_meta()} if modern else {}
+    params = {"name": f"fixture_{tool}", "arguments": arguments, **meta}
+    return json.dumps({"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}).encode() + b"\n"
+
+
+def resident(wire: Wire) -> int:
+    """MiB of memory that the process holds."""
+    status = Path(f"/proc/{wire.process.pid}/status").read_text(encoding="ascii")
+    return int(status.partition("VmRSS:")[2].split()[0]) // 1024
+
+
+# --- lines
+
+
+@pytest.mark.requirement("STDIO-01", "STDIO-12")
+async def test_lines_may_end_in_cr_lf_be_blank_come_in_pieces_and_many_at_once(wire: Wire) -> None:
+    for place, raw in enumerate(
+        (b"\n\r\n   \n" + call("echo", 0, text="x").replace(b"\n", b"\r\n"), call("echo", 1, text="x"))
+    ):
+        wire.expect(place)
+        for start in range(0, len(raw), 50 if place else 10_000):
+            await wire.send_raw(raw[start : start + (50 if place else 10_000)])
+        assert (await wire.answer(place))["result"]["content"][0]["text"] == "x"
+    for number in range(20):
+        wire.expect(f"n{number}")
+    await wire.send_raw(b"".join(call("echo", f"n{number}", text="x") for number in range(20)))
+    for number in range(20):
+        assert "result" in await wire.answer(f"n{number}")
+    assert await wire.settle() == []
+
+
+async def test_ten_megabytes_in_one_argument_are_served_and_their_memory_is_returned(new: New) -> None:
+    big = "x" * 10_000_000
+    async with new("\n[plugins.stdio]\nmax_message_bytes = 11_000_000\n") as wire:
+        await wire.initialize()
+        before = resident(wire)
+        for turn in range(6):
+            assert (await wire.call("fixture_length", text=big, modern=bool(turn % 2)))["content"][0][
+                "text"
+            ] == "10000000"
+        await wire.settle()
+        assert resident(wire) - before < 25  # the C library keeps up to twice the size of what was freed
+
+
+@pytest.mark.requirement("SEC-03")
+async def test_a_line_beyond_the_limit_is_refused_under_its_id_and_not_kept(wire: Wire) -> None:
+    before = resident(wire)
+    params = b'"method":"ping","params":{"id":1,"x":"' + b"x" * 40_000_000 + b'"}'
+    own = b'"jsonrpc":"2.0","id":"big"'
+    for members in ((own, params), (params, own)):
+        wire.expect("big")
+        await wire.send_raw(b"{%b}\n" % b",".join(members))
+        error = (await wire.answer("big"))["error"]
+        assert error["code"] == -32700
+        assert "[plugins.stdio] max_message_bytes" in error["message"]
+    await wire.send_raw(b'{"jsonrpc":"2.0","method":"notifications/x","params":{"x":"' + b"x" * 11_000_000 + b'"}}\n')
+    assert await wire.settle() == []
+    assert resident(wire) - before < 40  # the limit, twice; and what the C library keeps
+    await wire.close()
+    assert "ignored a notification that is longer than [plugins.stdio] max_message_bytes" in wire.stderr
+
+
+@pytest.mark.requirement("STDIO-05", "UTIL-04", "UTIL-06")
+async def test_a_cancellation_in_the_same_write_cancels_a_call_of_either_era_but_not_the_handshake(new: New) -> None:
+    async with new() as wire:
+        client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "w", "version": "1"}}
+        opening = {"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": client}
+        lines = [json.dumps(opening).encode() + b"\n", call("wait", "l", label="l"), call("wait", "m", modern=True)]
+        wire.expect("i")
+        for line, request_id in zip(lines, "ilm", strict=True):
+            cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request_id}}
+            await wire.send_raw(line + json.dumps(cancel).encode() + b"\n")
+        assert (await wire.answer("i"))["result"]["protocolVersion"] == "2025-11-25"
+        assert await wire.settle() == []
+
+
+@pytest.mark.requirement("STDIO-12")
+async def test_a_slow_reader_gets_everything(wire: Wire) -> None:
+    params = {"name": "fixture_large", "arguments": {"size": 300_000}}
+    for request_id in [await wire.begin("tools/call", params) for _ in range(40)]:
+        assert len((await wire.answer(request_id))["result"]["content"][0]["text"]) == 300_000
+
+
+# --- printing
+
+
+@pytest.mark.requirement("STDIO-03")
+async def test_a_healthy_host_writes_nothing_to_standard_error(wire: Wire) -> None:
+    await wire.call("fixture_echo", text="x")
+    await wire.close()
+    assert wire.stderr == ""
+
+
+@pytest.mark.requirement("STDIO-02")
+async def test_prints_of_tools_stay_off_the_channel_and_are_logged_with_the_tool(wire: Wire) -> None:
+    """The recorder would refuse the line; responses in between are whole."""
+    for tool in PRINTING:
+        assert not (await wire.call(f"hostile_{tool}")).get("isError")
+    names = [f"hostile_{PRINTING[turn % 3]}" for turn in range(30)]
+    asked = [await wire.begin("tools/call", {"name": name, "arguments": {}}) for name in names]
+    for request_id in asked:
+        assert "result" in await wire.answer(request_id)
+    assert await wire.settle() == []
+    await wire.close()
+    for tool in PRINTING:
+        assert [line for line in wire.stderr.splitlines() if SAID in line and f"hostile_{tool}" in line], tool
+
+
+@pytest.mark.parametrize("tool", ["read_input", "child_reads_input"])
+async def test_tools_read_nothing_from_the_channel(wire: Wire, tool: str) -> None:
+    asked = await wire.begin("tools/call", {"name": f"hostile_{tool}", "arguments": {}})
+    following = await wire.begin("tools/call", {"name": "fixture_echo", "arguments": {"text": "mine"}})
+    assert (await wire.answer(asked))["result"]["content"][0]["text"] == "''"
+    assert (await wire.answer(following))["result"]["content"][0]["text"] == "mine"
+
+
+@pytest.mark.requirement("MSG-02")
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"PYTHONIOENCODING": "cp932"},
+        {"PYTHONUTF8": "0", "LANG": "C", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"},
+        {"PYTHONUNBUFFERED": "1"},
+    ],
+)
+async def test_the_channel_is_utf_8_whatever_the_environment_says(new: New, env: dict[str, str]) -> None:
+    async with new(env=env) as wire:
+        await wire.initialize()
+        assert (await wire.call("fixture_echo", text="größer 日本語 🧰"))["content"][0]["text"] == "größer 日本語 🧰"
+        assert not (await wire.call("hostile_say", text="größer 日本語 🧰")).get("isError")
+        await wire.close()
+        assert "hostile_say" in wire.stderr
+
+
+KIT = """\
+import os
+from pegboard import Toolkit
+
+print("printed at import")
+os.write(1, b"written at import\\n")
+kit = Toolkit("loud")
+
+
+@kit.lifespan
+async def live(config):
+    print("printed at start")
+    yield
+    print("printed at stop")
+    os.write(1, b"written at stop\\n")
+"""
+
+
+@pytest.mark.requirement("STDIO-02")
+@pytest.mark.parametrize("closed", ["", " 2>&-"], ids=["open", "closed"])
+def test_prints_at_start_and_stop_stay_off_the_channel_and_standard_error_may_be_closed(
+    tmp_path: Path, closed: str
+) -> None:
+    points = {"pegboard.toolkits": {"loud": "loud_kit:kit"}}
+    make_distribution(tmp_path, "toolkit-loud", "1", points, {"loud_kit.py": KIT})
+    (tmp_path / "hostconfig.toml").write_text("[host]\nautoload = false\n[toolkits.loud]\n")
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"exec {sys.executable} -m pegboard stdio --config hostconfig.toml{closed}"],
+        input=json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}) + "\n",
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
+    for said in ("printed at import", "written at import", "printed at start", "printed at stop", "written at stop"):
+        assert (said in done.stderr) == (not closed)

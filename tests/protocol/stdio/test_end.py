@@ -1,0 +1,247 @@
+"""The end of a process: end of input, signals, and clients that do not read.
+
+Real clients wait 2 seconds before they send SIGTERM; the tests with the official SDK's clients see that it takes less.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import select
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.protocol.stdio.conftest import New
+from tests.support import unruly_kit
+from tests.support.peer import WAIT, modern_meta
+from tests.support.pool import CONFIG, make_site
+from tests.support.wire import PEGBOARD, Wire, client_environment
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def ended(wire: Wire) -> int:
+    """Close the input, and wait for the process to end."""
+    assert wire.process.stdin is not None
+    wire.process.stdin.close()
+    return await wire.wait()
+
+
+async def begun(wire: Wire, tool: str, **arguments: Any) -> Any:
+    """Begin a call, and wait until it has begun."""
+    params: dict[str, Any] = {"name": f"fixture_{tool}", "arguments": arguments, "_meta": {"progressToken": tool}}
+    request_id = await wire.begin("tools/call", params)
+    await wire.receive()
+    return request_id
+
+
+@pytest.mark.requirement("STDIO-07")
+@pytest.mark.parametrize("opened", [False, True])
+@pytest.mark.parametrize("by", ["end of input", "SIGTERM"])
+async def test_an_idle_process_ends_with_0_and_leaves_no_process(new: New, opened: bool, by: str) -> None:
+    async with new() as wire:
+        await (wire.initialize() if opened else wire.result("server/discover", modern=True))
+        if by == "SIGTERM":
+            wire.signal(signal.SIGTERM)
+            assert await wire.wait() == 0
+        else:
+            before = len(wire.messages)
+            await wire.send_raw(b'{"jsonrpc":"2.0","id":9,"meth')  # a line without an end
+            assert await ended(wire) == 0
+            assert wire.messages[before:] == []
+        with pytest.raises(ProcessLookupError):
+            os.kill(wire.process.pid, 0)
+
+
+async def test_nothing_is_written_after_the_end_of_input(new: New) -> None:
+    """Not even an error for a running call, a question or a subscription; a blocked thread holds up nothing."""
+    async with new() as wire:
+        await wire.initialize()
+        for tool in ("wait", "stubborn", "block"):
+            await begun(wire, tool)
+        await wire.begin("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, modern=True)
+        await wire.receive()
+        before = len(wire.messages)
+        assert await ended(wire) == 1
+        assert wire.messages[before:] == []
+        assert "which dropped 3 calls in flight" in wire.stderr
+        assert "pegboard stdio --finish" in wire.stderr
+
+
+@pytest.mark.requirement("STDIO-07")
+async def test_a_client_that_no_longer_reads_does_not_keep_the_process(wire: Wire) -> None:
+    """A broken pipe is the end, not a crash."""
+    descriptor = wire.process._transport.get_pipe_transport(1)  # type: ignore[attr-defined]  # asyncio closes it nowhere else
+    descriptor.close()
+    for _ in range(20):
+        await wire.notify("notifications/unheard-of")
+    await wire.begin("tools/call", {"name": "fixture_large", "arguments": {"size": 1_000_000}})
+    assert await ended(wire) in {0, 1}
+    assert "Traceback" not in wire.stderr
+
+
+async def test_sigterm_lets_a_call_in_flight_finish(wire: Wire) -> None:
+    blocked = await begun(wire, "block")
+    opening = await wire.begin("tools/call", {"name": "fixture_open_gate", "arguments": {}})
+    wire.signal(signal.SIGTERM)
+    assert "result" in await wire.answer(blocked)
+    assert "result" in await wire.answer(opening)
+    assert await wire.wait() == 0
+
+
+async def test_sigterm_is_safe_at_any_time(new: New) -> None:
+    """A client starts a probe and ends it at once, beside another process of the same configuration."""
+    async with new() as probe, new() as wire:
+        probe.signal(signal.SIGTERM)
+        await wire.initialize()
+        assert await probe.wait() in {0, -signal.SIGTERM}
+        assert probe.messages == []
+        assert (await wire.call("fixture_echo", text="x"))["content"][0]["text"] == "x"
+
+
+# --- tools that print without end, and calls after the end of input
+
+
+@pytest.fixture(scope="session")
+def unruly(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_site(tmp_path_factory.mktemp("unruly"), {"unruly": unruly_kit})
+
+
+RUNS = 4
+"""A defect once crashed each run with a probability of more than a half."""
+
+
+@pytest.mark.parametrize("how", ["print", "child"])
+@pytest.mark.parametrize("by", ["end of input", "SIGTERM"])
+async def test_a_tool_that_prints_at_the_end_harms_nothing(unruly: Path, by: str, how: str) -> None:
+    for _ in range(RUNS if how == "print" else 1):
+        async with Wire(config=CONFIG + "grace_seconds = 0.5\n", site=unruly) as wire:
+            params = {"name": "unruly_print_on", "arguments": {"how": how}, "_meta": {"progressToken": 1}}
+            await wire.begin("tools/call", params, modern=True)
+            temporary = (await wire.receive())["params"]["message"]
+            if by == "SIGTERM":
+                wire.signal(signal.SIGTERM)
+                assert await wire.wait() == 0
+            else:
+                assert await ended(wire) == 1
+            assert unruly_kit.CLOSED in wire.stderr
+            assert not await asyncio.to_thread(os.path.exists, temporary)
+        assert len(wire.messages) == 1
+
+
+async def test_an_exit_in_a_task_fails_a_call_from_the_shell(unruly: Path) -> None:
+    command = [str(PEGBOARD), "call", "unruly_exits", "how=create_task"]
+    async with Wire(command, config=CONFIG, site=unruly) as wire:
+        assert await wire.wait() == 1
+        assert "unruly_exits failed" in wire.stderr
+        assert unruly_kit.CLOSED in wire.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "config"),
+    [(["--finish"], ""), ([], '[plugins.stdio]\nafter_eof = "finish"\n')],
+    ids=["option", "key"],
+)
+async def test_a_call_in_flight_is_finished_where_that_is_configured(
+    unruly: Path, arguments: list[str], config: str
+) -> None:
+    async with Wire(arguments=arguments, config=CONFIG + config, site=unruly) as wire:
+        await wire.begin("tools/call", {"name": "unruly_nap", "arguments": {"times": 100_000}}, modern=True)
+        assert await ended(wire) == 0
+    assert [message["result"]["content"][0]["text"] for message in wire.messages] == ["rested" * 100_000]
+
+
+# --- clients that do not read: the pipes are the test's own here, as `Wire` reads everything
+
+Process = subprocess.Popen[bytes]
+
+
+def call(number: int, tool: str, **arguments: object) -> bytes:
+    """A call that wants progress, with its line break."""
+    params = {"name": f"fixture_{tool}", "arguments": arguments, "_meta": {**modern_meta(), "progressToken": number}}
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}).encode() + b"\n"
+
+
+@pytest.fixture
+def unread(sites: dict[str, Path], tmp_path: Path) -> Callable[..., Any]:
+    """Start a process and write lines to it."""
+
+    @contextmanager
+    def started(*lines: bytes) -> Iterator[Process]:
+        environment = client_environment(tmp_path, {"PYTHONPATH": str(sites["fixture"])})
+        pipe = subprocess.PIPE
+        with subprocess.Popen(
+            [PEGBOARD, "stdio"], stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path, env=environment
+        ) as process:
+            try:
+                assert process.stdin
+                process.stdin.write(b"".join(lines))
+                process.stdin.flush()
+                yield process
+            finally:
+                process.kill()
+
+    return started
+
+
+def memory(process: Process, key: str = "VmRSS") -> int:
+    """MiB of memory."""
+    status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
+    return int(status.partition(f"{key}:")[2].split()[0]) // 1024
+
+
+@pytest.mark.requirement("STDIO-07")
+@pytest.mark.parametrize(("by", "code"), [("end of input", 1), ("SIGTERM", 0)])
+def test_the_process_ends_though_the_client_does_not_take_the_response(
+    unread: Callable[..., Any], by: str, code: int
+) -> None:
+    with unread(call(1, "large", size=3_000_000)) as process:
+        assert process.stdout.read(1) == b"{"  # the response has begun
+        if by == "SIGTERM":
+            process.send_signal(signal.SIGTERM)
+        else:
+            process.stdin.close()
+        assert process.wait(WAIT) == code
+
+
+@pytest.mark.requirement("SEC-03")
+def test_a_client_that_sends_and_never_reads_is_not_served_without_end(unread: Callable[..., Any]) -> None:
+    """The host takes no more requests than it can hold responses to, and its memory stays bounded."""
+    with unread(call(1, "large", size=3_000_000)) as process:
+        assert process.stdout.read(1) == b"{"
+        line = call(2, "large", size=100_000)
+        for _ in range(10_000):  # 2 MB of requests, a gigabyte of responses
+            if not select.select([], [process.stdin], [], 1.0)[1]:
+                break  # the host has stopped reading
+            os.write(process.stdin.fileno(), line)
+        else:
+            pytest.fail("the host took every request, though its responses are not read")
+        assert memory(process) < 150
+
+
+@pytest.mark.requirement("UTIL-14")
+def test_unread_progress_is_dropped_and_responses_are_not(unread: Callable[..., Any]) -> None:
+    """Of 100 MB of progress no more waits than a client may leave unread; every call gets its response."""
+    asked = [call(number, "large", size=20_000) for number in range(1, 50)]
+    with unread(*asked, call(50, "chatter", steps=50_000, text="x" * 2000)) as process:
+        assert b"chatter is over\n" in process.stderr  # nothing was read so far
+        missing, told = set(range(1, 51)), []
+        while missing:
+            message = json.loads(process.stdout.readline())
+            if "id" in message:
+                missing.remove(message["id"])
+            else:
+                told.append(message["params"]["progress"])
+        assert memory(process, "VmHWM") < 100
+        process.stdin.close()
+        assert process.wait(WAIT) == 0
+    assert told == sorted(told)
+    assert told[-1] == 49_999  # the oldest are dropped
+    assert len(told) < 3000
