@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.protocol.conftest import Start
-from tests.support import clumsy_kit
+from tests.support import clumsy_kit, unruly_kit
 from tests.support.distributions import make_distribution
 from tests.support.hostile_kit import CANARY, ERRORS
 from tests.support.mcp_client import NEWEST, McpClient, McpServer, text_of, until_cancelled
@@ -196,6 +196,95 @@ async def test_a_call_that_exceeds_its_time_limit_fails_and_is_cancelled(start: 
             await client.call("fixture_open_gate")
         for label in ("True", "False"):
             await until_cancelled(client, label)
+
+
+BLOCKS = '''
+import logging, threading
+from pegboard import Toolkit
+
+kit = Toolkit("loop")
+named = threading.Event()
+
+
+class Named(logging.Handler):
+    def emit(self, record):
+        if "has blocked" in record.getMessage():
+            named.set()
+
+
+logging.getLogger("pegboard.runtime.watchdog").addHandler(Named())
+
+
+@kit.tool
+async def block() -> bool:
+    """Block the event loop until the watchdog has seen it."""
+    return named.wait(10)  # the line that blocks
+'''.lstrip()
+
+
+async def test_a_blocked_event_loop_is_logged_with_tool_file_and_line(transport: str, tmp_path: Path) -> None:
+    points = {"pegboard.toolkits": {"loop": "loop_kit:kit"}}
+    make_distribution(tmp_path, "loop-kit", "1.0", points, {"loop_kit.py": BLOCKS})
+    async with McpServer(transport, tmp_path, host="blocked_loop_seconds = 0.05") as server:
+        assert await (await server.client(NEWEST[1])).text("loop_block") == "true"
+        place = await server.said(r"loop_block has blocked the event loop for .*/loop_kit\.py:(\d+) in block\b")
+        assert "the line that blocks" in BLOCKS.splitlines()[int(place[1]) - 1]
+        await server.said(r"the event loop goes on; loop_block had blocked it for \d+\.\d s")
+
+
+async def test_an_exit_in_a_task_of_a_tool_fails_that_call_at_most(transport: str, tmp_path: Path) -> None:
+    async with McpServer(transport, make_site(tmp_path, {"unruly": unruly_kit})) as server:
+        client = await server.client(NEWEST[1])
+        failed = [how for how in unruly_kit.EXITS if (await client.call("unruly_exits", how=how))["isError"]]
+        assert failed[:5] == list(unruly_kit.EXITS)[:5]
+        assert await client.text("unruly_nap") == "rested"
+
+
+# --- large results
+
+
+@pytest.mark.requirement("TOOL-11")
+@pytest.mark.parametrize("revision", NEWEST)
+async def test_a_result_beyond_the_limit_fails_with_advice_and_is_logged(start: Start, revision: str) -> None:
+    async with start(host="max_result_bytes = 5000") as server:
+        client = await server.client(revision)
+        for kind in ("text", "bytes", "list", "range", "escapes", "texts"):
+            result = await client.call("hostile_flood", kind=kind, size=50_000)
+            assert result["isError"] is True, kind
+            assert "more than 5,000 bytes" in text_of(result)
+            assert "Ask for less" in text_of(result)
+            assert "structuredContent" not in result
+        assert "Ask for less" in text_of(await client.call("hostile_flood_numbers", size=50_000))
+        for size, is_error in ((4998, False), (4999, True)):  # and two quotation marks
+            assert (await client.call("fixture_large", size=size))["isError"] is is_error
+        said = await server.said(r"the result of hostile_flood is too large: (\d+) bytes or more; .*_bytes\) is (\d+)")
+        assert (int(said[1]), int(said[2])) == (50_000, 5000)
+        assert "Traceback" not in server.stderr
+
+
+async def test_an_endless_iterator_is_refused(client: McpClient) -> None:
+    for kind in ("itself", "dict", "list", "tuple", "model"):
+        result = await client.call("hostile_endless", kind=kind)
+        assert result["isError"] is True
+        assert "iterator" in text_of(result)
+    assert "iterator" in text_of(await client.call("hostile_endless_numbers"))
+
+
+async def test_without_a_limit_any_result_is_sent(start: Start) -> None:
+    async with start(host="max_result_bytes = 0") as server:
+        assert len(await (await server.client()).text("fixture_large", size=11_000_000)) == 11_000_000
+
+
+@pytest.mark.parametrize("kind", ["text", "bytes", "list"])
+async def test_a_result_far_beyond_the_limit_is_never_copied(sites: dict[str, Path], kind: str) -> None:
+    """The tool's own result takes so much memory; a copy in any form would take as much again."""
+    size = 256 * 2**20
+    async with McpServer("http", sites["fixture"]) as server:
+        client = await server.client(NEWEST[1])
+        await client.text("fixture_echo", text="x")
+        before = server.served.peak_memory()
+        assert "more than 10,485,760 bytes" in text_of(await client.call("hostile_flood", kind=kind, size=size))
+        assert server.served.peak_memory() - before < size * 1.2
 
 
 @pytest.mark.requirement("TOOL-01")

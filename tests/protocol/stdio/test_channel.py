@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.protocol.stdio.conftest import New
-from tests.support.distributions import make_distribution
 from tests.support.hostile_kit import SAID
 from tests.support.peer import modern_meta
 from tests.support.wire import Wire
@@ -155,43 +151,3 @@ async def test_the_channel_is_utf_8_whatever_the_environment_says(new: New, env:
         assert not (await wire.call("hostile_say", text="größer 日本語 🧰")).get("isError")
         await wire.close()
         assert "hostile_say" in wire.stderr
-
-
-KIT = """\
-import os
-from pegboard import Toolkit
-
-print("printed at import")
-os.write(1, b"written at import\\n")
-kit = Toolkit("loud")
-
-
-@kit.lifespan
-async def live(config):
-    print("printed at start")
-    yield
-    print("printed at stop")
-    os.write(1, b"written at stop\\n")
-"""
-
-
-@pytest.mark.requirement("STDIO-02")
-@pytest.mark.parametrize("closed", ["", " 2>&-"], ids=["open", "closed"])
-def test_prints_at_start_and_stop_stay_off_the_channel_and_standard_error_may_be_closed(
-    tmp_path: Path, closed: str
-) -> None:
-    points = {"pegboard.toolkits": {"loud": "loud_kit:kit"}}
-    make_distribution(tmp_path, "toolkit-loud", "1", points, {"loud_kit.py": KIT})
-    (tmp_path / "hostconfig.toml").write_text("[host]\nautoload = false\n[toolkits.loud]\n")
-    done = subprocess.run(
-        ["/bin/sh", "-c", f"exec {sys.executable} -m pegboard stdio --config hostconfig.toml{closed}"],
-        input=json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}) + "\n",
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert [json.loads(line) for line in done.stdout.splitlines()] == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
-    for said in ("printed at import", "written at import", "printed at start", "printed at stop", "written at stop"):
-        assert (said in done.stderr) == (not closed)

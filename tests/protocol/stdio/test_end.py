@@ -6,13 +6,8 @@ Real clients wait 2 seconds before they send SIGTERM; the tests with the officia
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import select
 import signal
-import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +15,8 @@ import pytest
 
 from tests.protocol.stdio.conftest import New
 from tests.support import unruly_kit
-from tests.support.peer import WAIT, modern_meta
 from tests.support.pool import CONFIG, make_site
-from tests.support.wire import PEGBOARD, Wire, client_environment
+from tests.support.wire import PEGBOARD, Wire
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -156,92 +150,3 @@ async def test_a_call_in_flight_is_finished_where_that_is_configured(
         await wire.begin("tools/call", {"name": "unruly_nap", "arguments": {"times": 100_000}}, modern=True)
         assert await ended(wire) == 0
     assert [message["result"]["content"][0]["text"] for message in wire.messages] == ["rested" * 100_000]
-
-
-# --- clients that do not read: the pipes are the test's own here, as `Wire` reads everything
-
-Process = subprocess.Popen[bytes]
-
-
-def call(number: int, tool: str, **arguments: object) -> bytes:
-    """A call that wants progress, with its line break."""
-    params = {"name": f"fixture_{tool}", "arguments": arguments, "_meta": {**modern_meta(), "progressToken": number}}
-    return json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}).encode() + b"\n"
-
-
-@pytest.fixture
-def unread(sites: dict[str, Path], tmp_path: Path) -> Callable[..., Any]:
-    """Start a process and write lines to it."""
-
-    @contextmanager
-    def started(*lines: bytes) -> Iterator[Process]:
-        environment = client_environment(tmp_path, {"PYTHONPATH": str(sites["fixture"])})
-        pipe = subprocess.PIPE
-        with subprocess.Popen(
-            [PEGBOARD, "stdio"], stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path, env=environment
-        ) as process:
-            try:
-                assert process.stdin
-                process.stdin.write(b"".join(lines))
-                process.stdin.flush()
-                yield process
-            finally:
-                process.kill()
-
-    return started
-
-
-def memory(process: Process, key: str = "VmRSS") -> int:
-    """MiB of memory."""
-    status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
-    return int(status.partition(f"{key}:")[2].split()[0]) // 1024
-
-
-@pytest.mark.requirement("STDIO-07")
-@pytest.mark.parametrize(("by", "code"), [("end of input", 1), ("SIGTERM", 0)])
-def test_the_process_ends_though_the_client_does_not_take_the_response(
-    unread: Callable[..., Any], by: str, code: int
-) -> None:
-    with unread(call(1, "large", size=3_000_000)) as process:
-        assert process.stdout.read(1) == b"{"  # the response has begun
-        if by == "SIGTERM":
-            process.send_signal(signal.SIGTERM)
-        else:
-            process.stdin.close()
-        assert process.wait(WAIT) == code
-
-
-@pytest.mark.requirement("SEC-03")
-def test_a_client_that_sends_and_never_reads_is_not_served_without_end(unread: Callable[..., Any]) -> None:
-    """The host takes no more requests than it can hold responses to, and its memory stays bounded."""
-    with unread(call(1, "large", size=3_000_000)) as process:
-        assert process.stdout.read(1) == b"{"
-        line = call(2, "large", size=100_000)
-        for _ in range(10_000):  # 2 MB of requests, a gigabyte of responses
-            if not select.select([], [process.stdin], [], 1.0)[1]:
-                break  # the host has stopped reading
-            os.write(process.stdin.fileno(), line)
-        else:
-            pytest.fail("the host took every request, though its responses are not read")
-        assert memory(process) < 150
-
-
-@pytest.mark.requirement("UTIL-14")
-def test_unread_progress_is_dropped_and_responses_are_not(unread: Callable[..., Any]) -> None:
-    """Of 100 MB of progress no more waits than a client may leave unread; every call gets its response."""
-    asked = [call(number, "large", size=20_000) for number in range(1, 50)]
-    with unread(*asked, call(50, "chatter", steps=50_000, text="x" * 2000)) as process:
-        assert b"chatter is over\n" in process.stderr  # nothing was read so far
-        missing, told = set(range(1, 51)), []
-        while missing:
-            message = json.loads(process.stdout.readline())
-            if "id" in message:
-                missing.remove(message["id"])
-            else:
-                told.append(message["params"]["progress"])
-        assert memory(process, "VmHWM") < 100
-        process.stdin.close()
-        assert process.wait(WAIT) == 0
-    assert told == sorted(told)
-    assert told[-1] == 49_999  # the oldest are dropped
-    assert len(told) < 3000

@@ -1,4 +1,7 @@
-"""One `pegboard serve` for all tests that leave nothing behind in it; others start their own, `Served(...)`."""
+"""Processes of `pegboard serve` that tests share; others start their own, `Served(...)`.
+
+They run on asyncio's own event loop, the tests of both transports on uvloop, and those of limits on either.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,16 @@ from tests.support.pool import ASKING, make_asking_site, make_fixture_site
 from tests.support.schemas import LEGACY
 
 
-@pytest.fixture(scope="session", params=["asyncio", "uvloop"])
-def fixture_site(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    """A folder whose distribution brings the toolkits `fixture` and `hostile`, for a server on either event loop."""
-    site = make_fixture_site(tmp_path_factory.mktemp("site"))
-    return without_uvloop(site) if request.param == "asyncio" else site
+@pytest.fixture(scope="session")
+def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the toolkits `fixture` and `hostile`, for a server on asyncio's own event loop."""
+    return without_uvloop(make_fixture_site(tmp_path_factory.mktemp("site")))
+
+
+@pytest.fixture(scope="session")
+def asking_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with the plugin `asking`."""
+    return without_uvloop(make_asking_site(tmp_path_factory.mktemp("asking")))
 
 
 LIMITS = """
@@ -31,7 +39,7 @@ cors_credentials = true
 """
 """Small limits, so that tests need not wait."""
 IMPATIENT = "header_seconds = 0.3\nbody_seconds = 0.3\n"
-"""Limits that whoever is held up by a busy machine may miss as well: for tests of nothing else."""
+"""Limits that a client on a busy machine may miss: for tests of nothing else."""
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -41,44 +49,41 @@ async def served(fixture_site: Path) -> AsyncIterator[Served]:
         yield served
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def strict(fixture_site: Path) -> AsyncIterator[Served]:
+@pytest_asyncio.fixture(scope="session", loop_scope="session", params=["asyncio", "uvloop"])
+async def strict(sites: dict[str, Path], fixture_site: Path, request: pytest.FixtureRequest) -> AsyncIterator[Served]:
     """A server with small limits, and web origins that may use it."""
-    async with Served(fixture_site, http_config(LIMITS)) as served:
+    async with Served(fixture_site if request.param == "asyncio" else sites["fixture"], http_config(LIMITS)) as served:
         yield served
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def impatient(fixture_site: Path) -> AsyncIterator[Served]:
-    """A server that does not wait for what clients send slowly."""
-    async with Served(fixture_site, http_config(LIMITS + IMPATIENT)) as served:
+@pytest_asyncio.fixture(scope="session", loop_scope="session", params=["asyncio", "uvloop"])
+async def impatient(
+    sites: dict[str, Path], fixture_site: Path, request: pytest.FixtureRequest
+) -> AsyncIterator[Served]:
+    """A server that does not wait for slow clients."""
+    site = fixture_site if request.param == "asyncio" else sites["fixture"]
+    async with Served(site, http_config(LIMITS + IMPATIENT)) as served:
         yield served
 
 
-@pytest_asyncio.fixture(loop_scope="session", params=LEGACY)
-async def session(served: Served, request: pytest.FixtureRequest) -> Session:
-    """A session of each legacy revision."""
-    session = Session(served, request.param)
+@pytest_asyncio.fixture(loop_scope="session")
+async def session(served: Served) -> Session:
+    """A session of the newest revision that has them."""
+    session = Session(served, LEGACY[-1])
     await session.open()
     return session
 
 
-@pytest.fixture(scope="session")
-def asking_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the plugin whose calls talk to their client, too."""
-    return make_asking_site(tmp_path_factory.mktemp("asking"))
-
-
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def asking(asking_site: Path) -> AsyncIterator[Served]:
-    """A server that runs it."""
+    """A server with the plugin `asking`."""
     async with Served(asking_site, http_config(host=ASKING)) as served:
         yield served
 
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
-    """A toolkit one of whose tools needs a secret."""
+    """A toolkit with a tool that needs a secret."""
     text = (
         "from pegboard import Toolkit, Context\n"
         'kit = Toolkit("vault")\n'

@@ -1,0 +1,333 @@
+"""Streams of sessions: their events, GET streams for changes, and resuming a stream that was lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.http import Served, http_config
+from tests.support.http_mcp import Session, Streaming, ask, call, events, message, mirrored, modern, stream
+from tests.support.pool import ASKING
+from tests.support.schemas import LEGACY
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+NEWEST = LEGACY[-1]
+TOOLS, RESOURCES, PROMPTS = (f"notifications/{kind}/list_changed" for kind in ("tools", "resources", "prompts"))
+
+
+async def opened(served: Served, revision: str = NEWEST) -> Session:
+    session = Session(served, revision)
+    await session.open()
+    return session
+
+
+def config(more: str, http: str = "port = 0") -> str:
+    return http_config(http, host=ASKING, more=f"[plugins.mcp]\n{more}" if more else "")
+
+
+def log(*texts: str, **arguments: Any) -> dict[str, Any]:
+    """A call that logs these texts."""
+    said = [["notifications/message", {"level": "error", "data": text}] for text in texts]
+    return call("asking_tell", {"notifications": said, **arguments})
+
+
+def said(messages: list[Any]) -> list[Any]:
+    return [one["params"]["data"] if "params" in one else one["result"]["content"][0]["text"] for one in messages]
+
+
+async def rest(streaming: Streaming) -> list[Any]:
+    return said([one async for one in streaming.rest()])
+
+
+async def let_go(session: Session) -> None:
+    """Let the calls end that stay."""
+    await session.post(call("asking_let_go"))
+
+
+async def change(served: Served, *what: str) -> None:
+    """Change lists and resources, by a call that belongs to no session."""
+    assert (await ask(served, call("asking_change", {"what": list(what)}))).result["isError"] is False
+
+
+async def told(streaming: Streaming, many: int = 1) -> list[str]:
+    found = [await streaming.next() for _ in range(many)]
+    return [one["params"].get("uri", one["method"]) for one in found]
+
+
+async def marked(session: Session, streaming: Streaming) -> list[str]:
+    """Everything that a stream is told up to a mark, which is a change of a resource of this session alone."""
+    mark = f"mark://{session.id}"
+    await session.post(message("resources/subscribe", {"uri": mark}))
+    await change(session.served, mark)
+    found: list[str] = []
+    while mark not in found:
+        found += await told(streaming)
+    await session.post(message("resources/unsubscribe", {"uri": mark}))
+    return found[:-1]
+
+
+async def refused(session: Session, *last: str) -> tuple[int, int]:
+    fields = [*session.fields(("Accept", "text/event-stream")), *(("Last-Event-ID", one) for one in last)]
+    answer = await session.served.request("GET", "/mcp", fields)
+    found = answer.json if answer.status != 200 else json.loads(*events(answer.body))
+    return answer.status, found["error"]["code"]
+
+
+LOST = (200, -32603)
+"""A stream that only says that the response is lost."""
+
+
+# --- resuming the stream of a call
+
+
+@pytest.mark.requirement("HTTP-19", "HTTP-24", "HTTP-27", "SESS-10", "SESS-11", "SESS-12", "SESS-13", "SESS-15")
+@pytest.mark.parametrize("revision", LEGACY)
+async def test_events_have_unique_ids_from_which_a_stream_is_resumed(asking: Served, revision: str) -> None:
+    """In 2025-11-25 the first event is empty, and says when to come back. Modern streams have neither."""
+    session = await opened(asking, revision)
+    first, second = await session.begin(log("a", "b", "c")), await session.begin(log("d"))
+    assert [said([first.first]), await rest(first)] == [["a"], ["b", "c", "told"]]
+    assert [said([second.first]), await rest(second)] == [["d"], ["told"]]
+    everything = first.events + second.events
+    assert len({event.id for event in everything} - {None, ""}) == len(everything)
+    primed = [(event.data, event.retry) for event in (first.events[0], second.events[0])]
+    assert primed == [(b"", 1000)] * 2 if revision == NEWEST else all(data and retry is None for data, retry in primed)
+    assert not any(not event.data or event.retry for event in first.events[1:])
+    texts = ["a", "b", "c", "told"][0 if revision == NEWEST else 1 :]
+    for place, event in enumerate(first.events):
+        again = await session.listen(event.id)
+        assert await rest(again) == texts[place:]
+        assert [one.id for one in again.events] == [one.id for one in first.events[place + 1 :]]
+    lost = await session.begin(log("a", "b", stay=True))
+    lost.abort()  # the call goes on without its client
+    back = await session.listen(lost.events[-1].id)
+    assert said([await back.next()]) == ["b"]
+    last = await session.listen(back.events[-1].id)  # a client need not wait for the server to notice a loss
+    assert await back.next() is None
+    await let_go(session)
+    assert await rest(last) == ["told"]
+    streaming = await stream(asking, modern(log("a"), **{"io.modelcontextprotocol/logLevel": "error"}))
+    assert await rest(streaming) == ["told"]
+    assert all(event.id is None and event.retry is None and event.data for event in streaming.events)
+
+
+@pytest.mark.requirement("SESS-15")
+async def test_the_end_of_a_call_and_its_questions_are_kept_for_a_client_that_is_gone(asking: Served) -> None:
+    session = await opened(asking)
+    lost, question = await session.begin(log("a", stay=True)), await session.begin(call("asking_ask", {}))
+    lost.abort()
+    question.abort()
+    await let_go(session)
+    async with asyncio.timeout(10):
+        while (found := await rest(await session.listen(lost.events[-1].id))) != ["told"]:
+            assert found == []
+    back = await session.listen(question.events[0].id)
+    asked = await back.next()
+    assert asked["id"] == question.first["id"]
+    result = {"role": "assistant", "content": {"type": "text", "text": "Paris"}, "model": "m"}
+    await session.post({"jsonrpc": "2.0", "id": asked["id"], "result": result})
+    assert "Paris" in (await rest(back))[0]
+
+
+FORGED = [".99", ".-1", ".1e1"]
+NO_IDS = ["cNQ.0", "c!~x.0", "cbnVsbA~x.0", "c.0", ".0", "0", "", "\u00b2.1"]
+
+
+@pytest.mark.requirement("SESS-16")
+async def test_forged_ids_and_ids_of_other_sessions_resume_nothing(asking: Served) -> None:
+    session, other = await opened(asking), await opened(asking)
+    mine, theirs = await session.begin(log("mine", stay=True)), await other.begin(log("theirs"))
+    assert await rest(theirs) == ["told"]
+    foreign, own = str(theirs.events[0].id), str(mine.events[0].id)
+    name = own.rpartition(".")[0]
+    for unknown in (foreign, f"{name}x.0", "cNQ~x.0"):
+        assert await refused(session, unknown) == LOST
+    for last in (*(name + end for end in FORGED), *NO_IDS):
+        assert await refused(session, last.encode().decode("latin-1")) == (400, -32600), last
+    assert await refused(session, own, own) == (400, -32600)
+    assert await refused(other, own) == LOST
+    session_id, session.id = session.id, "unknown"
+    assert await refused(session, own) == (404, -32600)
+    session.id = session_id
+    back = await session.listen(own)
+    await let_go(session)
+    assert await rest(back) == ["mine", "told"]  # and nothing of another stream
+
+
+async def test_a_deleted_session_ends_its_streams_and_cannot_be_resumed(asking: Served) -> None:
+    session = await opened(asking)
+    done = await session.begin(log("a"))
+    await rest(done)
+    running, apart = await session.begin(log("b", stay=True)), await session.listen()
+    asked = await session.begin(call("asking_ask", {"label": "deleted"}))
+    assert (await asking.request("DELETE", "/mcp", session.fields())).status == 204
+    assert (await asked.next())["method"] == "notifications/cancelled"
+    for streaming in (running, asked):
+        assert (await streaming.next())["error"]["code"] == -32600
+        assert await streaming.next() is None
+    assert await apart.next() is None
+    assert await refused(session, str(done.events[0].id)) == (404, -32600)
+    async with asyncio.timeout(10):
+        while "deleted" not in (await ask(asking, call("asking_ended"))).result["content"][0]["text"]:
+            pass
+
+
+async def test_events_are_kept_up_to_a_limit(asking_site: Path) -> None:
+    async with Served(asking_site, config("session_events_bytes = 5000")) as served:
+        session = await opened(served)
+        old = await session.begin(log("old"))
+        await rest(old)
+        long = await session.begin(log(*["x" * 1000] * 6))
+        await rest(long)
+        assert await refused(session, str(old.events[0].id)) == LOST
+        assert await refused(session, str(long.events[0].id)) == LOST  # there would be a gap
+        assert len(await rest(await session.listen(long.events[-3].id))) == 2
+        lost = await session.listen()
+        for kind in ["tools", "prompts", "resources"] * 30:
+            await change(served, kind)
+            await told(lost)
+        back = await session.listen(lost.events[0].id)  # a GET stream whose events are forgotten begins anew
+        assert await marked(session, back) == []
+    async with Served(asking_site, config("events_bytes = 0")) as served:
+        session = await opened(served)
+        streaming = await session.begin(log("a"))
+        assert await rest(streaming) == ["told"]
+        assert all(event.id is None and event.retry is None and event.data for event in streaming.events)
+        assert await refused(session, "c0-x.0") == (400, -32600)
+
+
+@pytest.mark.requirement("HTTP-20", "SESS-14")
+async def test_a_server_may_end_streams_of_calls_early_in_the_newest_revision(asking_site: Path) -> None:
+    async with Served(asking_site, config("poll_after_seconds = 0.05\nretry_ms = 10")) as served:
+        session, older = await opened(served), await opened(served, LEGACY[-2])
+        whole, apart = await older.begin(log("a", stay=True)), await session.listen()
+        for one in (log(stay=True), log("a", stay=True)):
+            polled = Streaming(await served.connect(), session.conversation, session.seen)
+            await polled.send(one, session.fields())
+            texts = await rest(polled)  # the time has passed, for the other streams too
+            assert polled.events[0].retry == 10
+            last = polled.events[-1].id
+            for _ in range(2):
+                assert await rest(await session.listen(last)) == []
+            back = await session.listen(last)
+            await let_go(session)
+            while not (found := await rest(back)):
+                back = await session.listen(last)
+            assert texts + found == [*(["a"] if "a" in texts else []), "told"]
+        assert await rest(whole) == ["told"]
+        await change(served, "tools")
+        assert await told(apart) == [TOOLS]
+
+
+# --- GET streams
+
+
+@pytest.mark.requirement("SESS-09")
+async def test_a_change_is_told_on_the_latest_of_few_streams(asking: Served) -> None:
+    session = await opened(asking)
+    streams = [await session.listen() for _ in range(5)]
+    assert await streams[0].next() is None
+    first, second = streams[-2:]
+    await change(asking, "tools")
+    assert await told(second) == [TOOLS]
+    second.abort()
+    async with asyncio.timeout(10):
+        waiting = asyncio.create_task(told(first))
+        while not waiting.done():
+            await change(asking, "prompts")
+            await asyncio.wait((waiting,), timeout=0.1)
+    assert await waiting == [PROMPTS]
+
+
+async def test_changes_while_a_stream_was_lost_are_told_once_on_this_stream_or_another(asking: Served) -> None:
+    for resumes in (True, False):
+        session = await opened(asking)
+        lost = await session.listen()
+        await change(asking, "tools")
+        await told(lost)
+        assert lost.events[0].id is not None
+        lost.abort()
+        await change(asking, "prompts", "prompts")
+        await change(asking, "prompts")
+        back = await session.listen(lost.events[-1].id if resumes else None)
+        assert await marked(session, back) == [PROMPTS]
+
+
+@pytest.mark.requirement("LISTEN-13", "SEC-03")
+async def test_listening_sessions_and_subscriptions_have_a_limit(asking_site: Path) -> None:
+    async with Served(asking_site, config("max_listening = 2")) as served:
+        sessions = [await opened(served) for _ in range(3)]
+        streams = [await session.listen() for session in sessions[:2]]
+        refused = await served.request("GET", "/mcp", sessions[2].fields(("Accept", "text/event-stream")))
+        assert (refused.status, refused.json["error"]["code"]) == (503, -32603)
+        assert refused.get("Retry-After")
+        await sessions[0].listen()  # a session with a stream may have another
+        await change(served, "tools")
+        assert await told(streams[1]) == [TOOLS]
+
+
+@pytest.mark.requirement("LISTEN-03", "LISTEN-13")
+async def test_subscriptions_are_streams_kept_alive_that_tell_slow_readers_each_change_once(asking_site: Path) -> None:
+    uris = [f"x://{number}/{'x' * 1000}" for number in range(1000)]
+    listen = message("subscriptions/listen", {"notifications": {"resourceSubscriptions": uris}}, id=7)
+    async with Served(asking_site, config("", "port = 0\nstream_ping_seconds = 0.1")) as served:
+        assert (await ask(served, listen, Accept="application/json")).status == 406
+        streams = [await stream(served, listen) for _ in range(2)]  # of one id, on two connections
+        for _ in range(2):
+            assert await streams[0].line.chunk() == b": ping\n\n"
+        one = modern(listen)
+        line = await served.connect()
+        await line.ask("POST", "/mcp", mirrored(one, Accept="text/event-stream"), json.dumps(one).encode())
+        assert (await line.head()).status == 200
+        line.writer.transport.pause_reading()  # type: ignore[attr-defined]  # it is a socket's
+        await change(served, *uris)
+        before = served.memory()
+        for _ in range(10):
+            await change(served, *uris)
+        assert served.memory() - before < 16 * 2**20
+        assert await told(streams[1]) == [uris[0]]
+        assert all(event.id is None and event.retry is None for event in streams[1].events)
+
+
+async def test_a_shutdown_ends_streams(asking_site: Path) -> None:
+    async with Served(asking_site, config("")) as served:
+        session = await opened(served)
+        streams = [await session.listen() for _ in range(3)]
+        served.signal(signal.SIGTERM)
+        for streaming in streams:
+            assert await streaming.next() is None
+        assert await served.wait() == 0
+        assert "Traceback" not in served.stderr
+
+
+async def test_sessions_that_come_and_go_and_streams_that_nobody_reads_take_little_memory(asking_site: Path) -> None:
+    async def come_and_go(served: Served, many: int) -> None:
+        for _ in range(many):
+            session = await opened(served)
+            streaming = await session.listen()
+            await session.post(message("resources/subscribe", {"uri": "x://a"}))
+            streaming.abort()
+            assert (await served.request("DELETE", "/mcp", session.fields())).status == 204
+
+    async with Served(asking_site, config("", "port = 0\nsend_seconds = 0.2")) as served:
+        await come_and_go(served, 50)
+        before, descriptors = served.memory(), served.descriptors()
+        await come_and_go(served, 200)
+        assert served.memory() - before < 4 * 2**20
+        async with asyncio.timeout(10):
+            while served.descriptors() > descriptors:
+                await served.request("GET", "/healthz")
+        session = await opened(served)
+        await rest(await session.begin(log("x", times=50)))
+        before = served.memory()
+        for _ in range(20):
+            lost = await session.begin(log("a", "x" * 10_000, times=500))
+            lost.line.writer.transport.pause_reading()  # type: ignore[attr-defined]  # it is a socket's
+        assert (await session.post(message("ping"))).result == {}
+        assert served.memory() - before < 60 * 2**20

@@ -1,0 +1,222 @@
+"""Methods, paths, media types, and the era that a request over HTTP belongs to."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.http import Served, http_config
+from tests.support.http_mcp import ACCEPT, JSON_FIELDS, Session, ask, call, exchange, message, mirrored, modern
+from tests.support.peer import modern_meta
+from tests.support.schemas import LEGACY, MODERN
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+PV = "MCP-Protocol-Version"
+TAKES = ("Accept", "text/event-stream")
+LIST = message("tools/list", {})
+
+
+async def post(served: Served, one: Any, *fields: tuple[str, str]) -> Any:
+    async with await served.connect() as line:
+        return await exchange(line, json.dumps(one).encode(), [*JSON_FIELDS, *fields])
+
+
+# --- POST
+
+
+@pytest.mark.requirement("ERA-04", "HEAD-03", "SESS-01", "SESS-02")
+async def test_initialize_opens_a_session_with_any_header_and_no_other_legacy_request_does(served: Served) -> None:
+    for header in (None, *LEGACY):
+        done = await post(served, message("initialize", INITIALIZE), *([(PV, header)] if header else []))
+        assert done.result["protocolVersion"] == "2025-11-25"
+        assert done.answer.get("Mcp-Session-Id")
+    done = await post(served, message("tools/list"))
+    assert done.refused == (400, -32600)
+    assert MODERN[-1] in done.last["error"]["data"]["supported"]
+
+
+@pytest.mark.requirement("ERA-11", "ERA-21", "HEAD-01", "HEAD-04", "HEAD-05")
+async def test_the_header_or_a_version_in_meta_makes_a_request_modern(served: Served, session: Session) -> None:
+    for header in (MODERN[-1], "2099-01-01", "nonsense"):
+        done = await post(served, LIST, (PV, header))
+        assert done.refused == (400, -32602)  # it lacks its `_meta`
+        error = done.last["error"]
+        assert error["data"]["supported"] == [MODERN[-1], *reversed(LEGACY)]
+        assert all(one in error["message"] for one in LEGACY) == (header != MODERN[-1])
+        assert (await session.post(LIST, (PV, header))).refused == (400, -32602)
+    for header in (*LEGACY, "2025-11-25 "):  # any of the era is served in the session's own revision
+        assert (await session.post(LIST, (PV, header))).status == 200
+    bare = [*JSON_FIELDS, ("Mcp-Session-Id", session.id)]
+    async with await served.connect() as line:
+        assert (await exchange(line, json.dumps(LIST).encode(), bare)).status == 200
+        for first, second in (("2025-11-25", "2025-11-25"), ("2025-11-25", "2025-06-18"), ("2025-11-25", MODERN[-1])):
+            fields = [*bare, (PV, first), (PV, second)]  # intermediaries may read the one or the other
+            assert (await exchange(line, json.dumps(LIST).encode(), fields)).refused == (400, -32602)
+        one = modern(LIST)
+        fields = mirrored(one, MCP_Protocol_Version="2025-11-25")
+        assert (await exchange(line, json.dumps(one).encode(), fields)).refused == (400, -32020)
+    assert (await session.post(message("tools/list", {"_meta": {"progressToken": 1}}))).status == 200
+    half = {"_meta": {key: value for key, value in modern_meta().items() if key.endswith("Version")}}
+    assert (await session.post(message("tools/list", half))).refused == (400, -32602)
+
+
+@pytest.mark.requirement("HTTP-07", "HTTP-08", "HTTP-09", "MSG-17", "UTIL-08")
+async def test_modern_notifications_are_ignored_and_responses_and_batches_refused(
+    served: Served, session: Session
+) -> None:
+    """A request is cancelled by closing its connection, never by its id."""
+    streaming = await session.begin(call("fixture_wait", {"label": "modern-cancel"}, token="t", id=77))
+    one = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 77}}
+    for fields in ([(PV, MODERN[-1])], [(PV, MODERN[-1]), ("Mcp-Session-Id", session.id)]):
+        done = await post(served, one, *fields)
+        assert (done.status, done.answer.body) == (202, b"")
+    in_meta = {**one, "params": {"requestId": 77, "_meta": modern_meta()}}
+    assert (await post(served, in_meta, ("Mcp-Session-Id", session.id))).status == 202
+    assert (await post(served, one, (PV, "2099-01-01"))).refused == (400, -32600)
+    await session.post(call("fixture_release"))
+    assert (await streaming.next())["result"]["content"][0]["text"] == "released"
+    done = await post(served, {"jsonrpc": "2.0", "id": 5, "result": {}}, (PV, MODERN[-1]))
+    assert (done.refused, done.last.get("id")) == ((400, -32600), None)
+    for fields in ([], *([(PV, one)] for one in ("2025-11-25", MODERN[-1], "2025-03-26"))):
+        for batch in ([], [modern(LIST)], [message("initialize", INITIALIZE)]):
+            assert (await post(served, batch, *fields)).refused == (400, -32600)
+
+
+# --- the other methods, and paths
+
+
+@pytest.mark.requirement("HEAD-04", "HTTP-01", "HTTP-05", "HTTP-22", "SESS-03", "SESS-04", "SESS-05", "SESS-06")
+async def test_get_and_delete_belong_to_sessions(served: Served, session: Session) -> None:
+    sid = ("Mcp-Session-Id", session.id)
+    for method in ("GET", "DELETE"):
+        answer = await served.request(method, "/mcp", [(PV, MODERN[-1]), sid])
+        assert (answer.status, answer.get("Allow")) == (405, "POST")
+    for fields in ([sid], [sid, TAKES, ("Content-Type", "application/json")], [sid, ("Accept", "*/*")]):
+        async with await served.connect() as line:
+            await line.ask("GET", "/mcp", fields)
+            head = await line.head()
+            assert (head.status, head.get("Content-Type")) == (200, "text/event-stream")
+    async with await served.connect() as line:
+        head = await line.request("HEAD", "/mcp", session.fields())  # it opens no stream
+        assert (head.status, head.get("Allow")) == (405, "DELETE, GET, POST")
+        assert (await line.request("GET", "/healthz")).text == "ok\n"
+    for fields, status in (
+        ([sid, ("Accept", "application/json")], 406),
+        ([TAKES], 400),
+        ([("Mcp-Session-Id", "unknown"), TAKES], 404),
+    ):
+        assert (await served.request("GET", "/mcp", fields)).status == status
+    unknown = await served.request("GET", "/mcp", [sid, TAKES, (PV, "2099-01-01")])
+    assert unknown.status == 400
+    assert all(one in unknown.json["error"]["message"] for one in (*LEGACY, *MODERN))
+    assert (await served.request("DELETE", "/mcp", [sid, (PV, "2099-01-01")])).status == 400
+    assert (await served.request("DELETE", "/mcp")).status == 400
+    assert (await session.post(message("ping"))).status == 200
+    assert (await served.request("DELETE", "/mcp/", [sid, ("Accept", "*/*")])).status == 204
+    assert (await session.post(message("ping"))).refused == (404, -32600)
+    assert (await served.request("DELETE", "/mcp", [sid])).status == 404
+
+
+@pytest.mark.requirement("HTTP-01", "HTTP-05")
+async def test_other_methods_and_paths(served: Served) -> None:
+    for method in ("BREW", "get", "GETX", "X-Y"):
+        assert (await served.request(method, "/mcp")).status == 501
+    for method in ("PUT", "PATCH", "OPTIONS", "PROPFIND"):
+        answer = await served.request(method, "/mcp")
+        assert answer.status == 405
+        assert "POST" in (answer.get("Allow") or "")
+    for path in ("/", "/mcp//", "/MCP", "/mcp/x", "//mcp", "/nothing"):
+        assert (await served.request("POST", path, JSON_FIELDS, b"{}")).status == 404
+    for path, text in (("/healthz", "ok\n"), ("/readyz", "ready\n")):
+        answer = await served.request("GET", path)
+        assert (answer.status, answer.text, answer.get("Server")) == (200, text, "pegboard")
+        head = await served.request("HEAD", path)
+        assert (head.status, head.get("Content-Length")) == (200, str(len(text)))
+
+
+@pytest.mark.parametrize("path", ["/", "/tools/mcp/"])
+async def test_a_path_may_end_with_a_slash(fixture_site: Path, path: str) -> None:
+    async with Served(fixture_site, http_config(more=f'[plugins.mcp]\npath = "{path}"')) as served:
+        body = json.dumps(message("initialize", INITIALIZE)).encode()
+        for one in {path, path.rstrip("/") or "/"}:
+            assert (await served.request("POST", one, JSON_FIELDS, body)).status == 200
+
+
+# --- media types
+
+
+@pytest.mark.requirement("SEC-04")
+async def test_a_body_must_be_json_in_utf_8(served: Served) -> None:
+    plain = "application/json"
+    refused = [None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
+    refused += [
+        f"{plain}-rpc",
+        *(f"{plain}; {more}" for more in ("charset=utf-16", "charset=latin-1", "x=y; charset=utf-16")),
+    ]
+    taken = [
+        plain,
+        'Application/JSON;charset="UTF-8"',
+        *(f"{plain}; {one}" for one in ("charset=utf-8", "charset=utf8", "x=y")),
+    ]
+    for media, status in [*((one, 415) for one in refused), *((one, 200) for one in taken)]:
+        assert (await ask(served, LIST, Content_Type=media)).status == status, media
+    fields = [("Content-Type", plain), ("Content-Type", "text/plain")]
+    assert (await served.request("POST", "/mcp", fields, b"{}")).status in {400, 415}
+
+
+ACCEPTED = [
+    ACCEPT,
+    None,
+    "*/*",
+    "application/json",
+    "application/*;q=0.5",
+    "text/event-stream",
+    "",
+    "*/*;q=0.001",
+    "text/*",
+]
+NOT_ACCEPTED = ["text/html", "application/json;q=0", "*/*;q=0.000", "image/png, text/plain"]
+NOT_ACCEPTED.append("application/json; q=0.0, text/event-stream; Q=0.00")
+
+
+@pytest.mark.requirement("HTTP-06")
+async def test_a_client_must_accept_json_or_a_stream(served: Served) -> None:
+    for accept, status in [*((one, 200) for one in ACCEPTED), *((one, 406) for one in NOT_ACCEPTED)]:
+        assert (await ask(served, LIST, Accept=accept)).status == status, accept
+    one = modern(LIST)
+    async with await served.connect() as line:  # several fields are one list
+        for accepted, status in (("application/json", 200), ("image/png", 406)):
+            fields = [*mirrored(one, Accept="text/html"), ("Accept", accepted)]
+            assert (await line.request("POST", "/mcp", fields, json.dumps(one).encode())).status == status
+
+
+@pytest.mark.requirement("HTTP-10")
+async def test_a_client_gets_the_form_that_it_accepts(served: Served, session: Session) -> None:
+    """Progress is left out for one that accepts no stream. A call without other messages is answered with JSON."""
+    for accept, streamed, messages in (
+        ("application/json", False, 1),
+        ("text/event-stream", True, 4),
+        (ACCEPT, True, 4),
+        (None, True, 4),
+    ):
+        one = call("fixture_count", token="p")
+        answers = [await ask(served, one, Accept=accept)]
+        if accept:
+            answers.append(await session.post({**one, "id": accept}, ("Accept", accept)))
+        for done in answers:
+            assert (done.streamed, len(done.messages)) == (streamed, messages)
+            assert done.result["content"][0]["text"] == "counted"
+    for token in (None, 0):
+        for done in (
+            await ask(served, call("fixture_echo", {"text": "x"}, token=token)),
+            await session.post(call("fixture_echo", {"text": "x"}, token=token)),
+        ):
+            assert (done.streamed, done.answer.get("Content-Length")) == (False, str(len(done.answer.body)))
+    assert not (await ask(served, call("fixture_count"), Accept=None)).streamed
+    quiet = call("fixture_echo", {"text": "x"}, id="quiet")
+    assert (await session.post(quiet, ("Accept", "text/event-stream"))).streamed

@@ -1,0 +1,236 @@
+"""Sessions: ids, owners, statuses, requests in flight, limits, and their end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.http import OPEN_MCP, Answer, Line, Served, http_config
+from tests.support.http_mcp import JSON_FIELDS, Exchanged, Session, ask, call, exchange, message, mirrored, modern
+from tests.support.schemas import LEGACY
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+PING = message("ping")
+
+
+def cancelling(request_id: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request_id}}
+
+
+async def opened(served: Served, revision: str = LEGACY[-1]) -> Session:
+    session = Session(served, revision)
+    await session.open()
+    return session
+
+
+async def cancelled(served: Served) -> str:
+    text: str = (await ask(served, call("fixture_cancelled"))).result["content"][0]["text"]
+    return text
+
+
+# --- ids and owners
+
+
+@pytest.mark.requirement("SESS-01")
+async def test_ids_are_random_and_never_the_client_s(served: Served) -> None:
+    """192 random bits: 6 in each of 32 characters."""
+    found = [(await opened(served)).id for _ in range(40)]
+    assert len(set(found)) == len(found)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{32}", one) for one in found)
+    assert min(len(set(place)) for place in zip(*found, strict=True)) > 8  # it is 30 of 64 on average
+    for chosen in ("mine", "x" * 32):
+        session = Session(served)
+        assert (await session.open(**{"Mcp-Session-Id": chosen})).status == 200
+        assert session.id != chosen
+        session.id = chosen
+        assert (await session.post(PING)).refused == (404, -32600)
+
+
+@pytest.mark.requirement("SESS-03", "SESS-04")
+async def test_an_unknown_session_is_404_and_a_missing_one_400(session: Session) -> None:
+    for name in ("unknown", session.id + "x", session.id.swapcase(), ""):
+        assert (await session.post(PING, ("Mcp-Session-Id", name))).refused == (404, -32600)
+    session.id = ""
+    assert (await session.post(PING)).refused == (400, -32600)
+
+
+@pytest.mark.requirement("ASK-10", "SEC-02")
+async def test_a_session_is_for_its_caller_alone(served: Served, session: Session) -> None:
+    other = served.proof  # the operator is another caller than an unknown one
+    streaming = await session.begin(call("fixture_wait", {"label": "owned"}, token="p", id=1))
+    for one in (PING, cancelling(1), {"jsonrpc": "2.0", "id": 1, "result": {}}):
+        assert (await session.post(one, other)).status == 404
+    for more in ((), (("Last-Event-ID", str(streaming.events[0].id)),)):
+        fields = [*session.fields(("Accept", "text/event-stream")), *more, other]
+        assert (await served.request("GET", "/mcp", fields)).status == 404
+    assert (await served.request("DELETE", "/mcp", [*session.fields(), other])).status == 404
+    await session.post(call("fixture_release"))
+    assert (await streaming.next())["result"]["content"][0]["text"] == "released"
+
+
+# --- requests
+
+
+@pytest.mark.requirement("HTTP-07", "RES-02", "UTIL-09")
+@pytest.mark.parametrize("revision", LEGACY)
+async def test_errors_are_responses_and_messages_without_a_response_202(served: Served, revision: str) -> None:
+    """Any other status ends the session for some clients."""
+    session = await opened(served, revision)
+    for one, code in (
+        (message("nonsense"), -32601),
+        (message("server/discover"), -32601),
+        (call("fixture_unknown"), -32602),
+        (message("tools/list", []), -32602),
+        (message("resources/read", {"uri": "x://y"}), -32002),
+        (message("tools/call", {"_meta": {"progressToken": 1.5}}), -32602),
+    ):
+        assert (await session.post(one)).refused == (200, code)
+    for silent in (
+        {"jsonrpc": "2.0", "method": "notifications/unheard/of", "params": {"x": 1}},
+        {"jsonrpc": "2.0", "id": None, "error": {"code": 1, "message": "x"}},
+    ):
+        done = await session.post(silent)
+        assert (done.status, done.answer.body, done.answer.get("Content-Type")) == (202, b"", None)
+
+
+async def begun(session: Session, line: Line, one: dict[str, Any]) -> None:
+    """Send a request that says nothing, and wait until it has begun: its id is in use then."""
+    await line.ask("POST", "/mcp", session.fields(), json.dumps(one).encode())
+    async with asyncio.timeout(10):
+        while "result" in json.loads(
+            (await session.served.request("POST", "/mcp", session.fields(), _ping(one["id"]))).body
+        ):
+            pass
+
+
+def _ping(request_id: Any) -> bytes:
+    return json.dumps(message("ping", id=request_id)).encode()
+
+
+@pytest.mark.requirement("HTTP-19", "UTIL-02")
+async def test_a_call_outlives_its_connection_until_it_is_cancelled(served: Served, session: Session) -> None:
+    """In a session the end of a connection is not the end of a call. A cancelled JSON response becomes 202."""
+    streaming = await session.begin(call("fixture_wait", {"label": "left-stream"}, token="p", id="s"))
+    left, silent = await served.connect(), await served.connect()
+    await begun(session, left, call("fixture_wait", {"label": "left-json"}, id="j"))
+    await begun(session, silent, call("fixture_wait", {"label": "silent"}, id="c"))
+    streaming.abort()
+    left.abort()
+    for _ in range(20):  # round trips, in which the server notices that the others are gone
+        answer = await served.request("POST", "/mcp", session.fields(), _ping("s"))
+        assert answer.json["error"]["code"] == -32600
+    await session.post(cancelling("c"))
+    answer = await silent.answer()
+    assert (answer.status, answer.body) == (202, b"")
+    gone = await cancelled(served)
+    assert "silent" in gone
+    assert "left" not in gone
+    one = modern(call("fixture_release"))  # a modern request with a session id goes on beside the session
+    async with await served.connect() as line:
+        done = await exchange(line, json.dumps(one).encode(), [*mirrored(one), ("Mcp-Session-Id", session.id)])
+        assert done.result["content"][0]["text"] == "done"
+
+
+@pytest.mark.requirement("SESS-05")
+async def test_deleting_a_session_cancels_its_calls(served: Served) -> None:
+    session = await opened(served)
+    streaming = await session.begin(call("fixture_wait", {"label": "deleted"}, token=1))
+    silent = await served.connect()
+    await begun(session, silent, call("fixture_wait", {"label": "unanswered"}, id="w"))
+    assert (await served.request("DELETE", "/mcp", session.fields())).status == 204
+    assert (await streaming.next())["error"]["message"] == "The session was deleted."
+    assert await streaming.next() is None
+    answer = await silent.answer()
+    assert (answer.status, answer.json["id"], answer.json["error"]["code"]) == (404, "w", -32600)
+    assert "deleted" in await cancelled(served)
+
+
+# --- limits
+
+
+@pytest.mark.requirement("SEC-03")
+async def test_a_session_has_a_limit_of_calls_in_flight(fixture_site: Path) -> None:
+    async with Served(fixture_site, http_config("port = 0\nloopback_is_operator = true")) as served:
+        mine, other = await opened(served, "2025-03-26"), await opened(served)
+        for batch in range(10):
+            waiting = [call("fixture_wait", id=f"{batch}-{number}") for number in range(100)]
+            await (await served.connect()).ask("POST", "/mcp", mine.fields(), json.dumps(waiting).encode())
+        async with asyncio.timeout(60):
+            while "error" not in (answer := (await mine.post(call("fixture_nothing"))).last):
+                pass
+        assert answer["error"]["code"] == -32603
+        assert "1000 requests are in flight" in answer["error"]["message"]
+        await other.post(call("fixture_release"))
+        async with asyncio.timeout(60):
+            while "result" not in (await mine.post(call("fixture_nothing"))).last:
+                pass
+
+
+async def open_from(served: Served, address: str) -> tuple[Session, Exchanged]:
+    session = Session(served)
+    return session, await session.open(**{"X-Forwarded-For": address})
+
+
+@pytest.mark.requirement("SEC-03")
+async def test_sessions_are_limited_in_all_and_for_each_caller(fixture_site: Path) -> None:
+    """Unknown callers are told apart by their addresses; the operator has no limit of its own."""
+    http = 'port = 0\ntrusted_proxies = ["127.0.0.1"]'
+    limits = f"{OPEN_MCP}max_sessions_per_caller = 2\nmax_sessions = 7"
+    async with Served(fixture_site, http_config(http, more=limits)) as served:
+        first, done = await open_from(served, "203.0.113.9")
+        assert done.status == (await open_from(served, "203.0.113.9"))[1].status == 200
+        refused = (await open_from(served, "203.0.113.9"))[1]
+        assert refused.refused == (429, -32603)
+        assert "max_sessions_per_caller" in refused.last["error"]["message"]
+        assert refused.answer.get("Retry-After") == "60"
+        assert (await open_from(served, "203.0.113.10"))[1].status == 200
+        assert (await first.post(PING, ("X-Forwarded-For", "203.0.113.9"))).status == 200
+        fields = [*first.fields(), ("X-Forwarded-For", "203.0.113.9")]
+        assert (await served.request("DELETE", "/mcp", fields)).status == 204
+        assert (await open_from(served, "203.0.113.9"))[1].status == 200
+        for _ in range(4):
+            assert (await Session(served).open(Authorization=served.proof[1])).status == 200
+        refused = (await open_from(served, "203.0.113.11"))[1]
+        assert refused.refused == (503, -32603)
+        assert refused.answer.get("Retry-After")
+
+
+@pytest.mark.requirement("SESS-04")
+async def test_an_idle_session_expires_and_one_with_a_call_or_a_stream_does_not(fixture_site: Path) -> None:
+    config = http_config("port = 0\nstream_ping_seconds = 0.1", more="[plugins.mcp]\nsession_idle_seconds = 0.25")
+    async with Served(fixture_site, config) as served:
+        idle, busy, listening = await opened(served), await opened(served), await opened(served)
+        stream = await listening.listen()
+        streaming = await busy.begin(call("fixture_wait", token="p"))
+        for _ in range(5):
+            assert await streaming.line.chunk() == b": ping\n\n"  # the server's clock, by which idle time passes
+            assert b": ping" in await stream.line.chunk()
+        assert (await idle.post(PING)).status == 404
+        assert (await listening.post(PING)).result == {}
+        await ask(served, call("fixture_release"))
+        assert (await streaming.next())["result"]["isError"] is False
+        assert (await busy.post(PING)).status == 200  # idle time begins with the end of the call
+
+
+async def test_a_thousand_sessions_are_small(fixture_site: Path) -> None:
+    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    opening = json.dumps(message("initialize", client)).encode()
+    async with Served(fixture_site) as served:
+        line = await served.connect()
+
+        async def open_many(many: int) -> Answer:
+            for _ in range(many):
+                answer = await line.request("POST", "/mcp", JSON_FIELDS, opening)
+                assert answer.status == 200
+            return answer
+
+        await open_many(100)
+        before = served.memory()
+        await open_many(1000)
+        assert served.memory() - before < 4 * 2**20

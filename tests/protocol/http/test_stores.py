@@ -1,0 +1,150 @@
+"""Stores of plugins: sessions and the events of their streams outlive the server."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.support.http import Served, http_config
+from tests.support.http_mcp import Session, call, message
+from tests.support.pool import ASKING, add_stores, stores
+from tests.support.wire import PEGBOARD, client_environment
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SAID = [["notifications/message", {"level": "error", "data": "x"}], ["notifications/message", {"level": "info"}]]
+
+
+@pytest.fixture(scope="session")
+def kept_site(asking_site: Path) -> Path:
+    return add_stores(asking_site)
+
+
+def serve(site: Path, folder: Path) -> Served:
+    return Served(site, http_config(host=ASKING, more=stores(folder)))
+
+
+async def test_sessions_and_streams_survive_a_crash_of_the_server(kept_site: Path, tmp_path: Path) -> None:
+    """Clients of sessions do not begin anew by themselves. A call that was lost is answered with an error."""
+    async with serve(kept_site, tmp_path) as first:
+        session, deleted = Session(first), Session(first)
+        await session.open()
+        await deleted.open()
+        await session.post({**message("logging/setLevel", {"level": "error"}), "id": "level"})
+        await session.post(message("resources/subscribe", {"uri": "x://a"}))
+        done = await session.begin(call("asking_tell", {"notifications": SAID}))
+        assert [one async for one in done.rest()]
+        stay = {"notifications": SAID[:1], "stay": True}
+        ids: list[int | str] = [7, "r", "r" * 400]
+        lost = [await session.begin(call("asking_tell", stay, id=request_id)) for request_id in ids]
+        assert (await first.request("DELETE", "/mcp", deleted.fields())).status == 204
+        first.process.kill()
+        await first.wait()
+    async with serve(kept_site, tmp_path) as second:
+        session.served = deleted.served = second
+        assert (await session.post(message("tools/list"))).result["tools"]
+        again = await session.listen(done.events[0].id)
+        assert [one.get("method") async for one in again.rest()] == ["notifications/message", None]
+        assert await (await session.listen(done.events[-1].id)).next() is None
+        for streaming, request_id, seen in zip(lost, ids[:2], (0, 1), strict=False):
+            found = [one async for one in (await session.listen(streaming.events[seen].id)).rest()]
+            assert [one.get("method") for one in found[:-1]] == ["notifications/message"][seen:]
+            assert (found[-1]["id"], found[-1]["error"]["code"]) == (request_id, -32603)
+        assert lost[2].events[0].id is None  # no id of an event could carry such an id
+        changes = await session.listen()
+        await session.post(call("asking_change", {"what": ["x://b", "x://a"]}))
+        assert (await changes.next())["params"]["uri"] == "x://a"
+        assert len((await session.post(call("asking_tell", {"notifications": SAID}))).messages) == 2
+        assert (await deleted.post(message("ping"))).status == 404
+
+
+async def test_an_answer_that_reaches_another_process_is_refused(kept_site: Path, tmp_path: Path) -> None:
+    """Two processes on one store, and a process that was started again."""
+    async with serve(kept_site, tmp_path) as first, serve(kept_site, tmp_path) as second:
+        session = Session(first, capabilities={"sampling": {}})
+        await session.open()
+        asked = await session.begin(call("asking_ask", {}))
+        answer = {"jsonrpc": "2.0", "id": asked.first["id"], "result": {"model": "m"}}
+        session.served = second
+        refused = await session.post(answer)
+        assert refused.refused == (404, -32600)
+        assert "did not send this request" in refused.last["error"]["message"]
+        await second.said("refused: a response to a request of another process")
+        session.served = first
+        assert (await session.post(answer)).status == 202
+        assert (await asked.next())["result"]
+        assert (await session.post(answer)).status == 202  # it is late, and was asked here
+        first.process.kill()
+        await first.wait()
+        session.served = second
+        assert (await session.post(answer)).refused == (404, -32600)
+        again = await session.begin(call("asking_ask", {}))
+        assert (await session.post({**answer, "id": again.first["id"]})).status == 202
+
+
+async def test_a_store_has_the_secrets_of_its_plugin_and_is_closed(kept_site: Path, tmp_path: Path) -> None:
+    config = http_config(host=ASKING, more=stores(tmp_path, more='secret = "KEY"'))
+    async with Served(kept_site, config, env={"KEY": "open sesame"}) as served:
+        assert (await Session(served).open()).status == 200
+        served.process.terminate()
+        assert await served.wait() == 0
+    opened = [f"{kind} opened with open sesame" for kind in ("events", "sessions")]
+    notes = (tmp_path / "notes").read_text().splitlines()
+    assert sorted(notes) == sorted(["events closed", "sessions closed", *opened])
+
+
+async def run(site: Path, folder: Path, config: str, *words: str) -> int:
+    """Run a command in a folder with a configuration, and return its exit code."""
+    (folder / "hostconfig.toml").write_text(config)
+    process = await asyncio.create_subprocess_exec(
+        *(PEGBOARD, "--config", folder / "hostconfig.toml", *words),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+        cwd=folder,
+        env=client_environment(folder, {"PYTHONPATH": str(site)}),
+    )
+    return await process.wait()
+
+
+async def test_commands_that_serve_no_sessions_open_no_store_and_configuration_runs_no_code(
+    kept_site: Path, tmp_path: Path
+) -> None:
+    for words in (["list"], ["config", "check"], ["call", "asking_reach"], ["stdio"]):
+        assert await run(kept_site, tmp_path, http_config(host=ASKING, more=stores(tmp_path)), *words) == 0
+        assert not (tmp_path / "notes").exists()
+    (tmp_path / "list").write_text("open('executed', 'w')")  # `cProfile.main()` would run this file
+    await run(kept_site, tmp_path, http_config(more='[plugins.mcp]\nsession_store = "cProfile:main"'), "list")
+    assert not (tmp_path / "executed").exists()
+
+
+@pytest.mark.parametrize(
+    ("sections", "says"),
+    [
+        ({"sessions": "kepd"}, r'hostconfig\.toml:\d+: plugins\.mcp\.session_store: .*; did you mean "kept"\?'),
+        ({"events": "memoy"}, r'plugins\.mcp\.event_store: .* EventStore named .*; did you mean "memory"\?'),
+        (
+            {"more": 'broken = "open"'},
+            "SessionStore 'kept' of plugin 'kept' .* cannot be opened: OSError: no connection",
+        ),
+        ({"more": 'broken = "lacking"'}, "SessionStore 'kept' .* cannot be opened: .* put, get, remove"),
+        ({"sessions": "kept:Sessions"}, r"plugins\.mcp\.session_store: .*'kept:Sessions'"),
+        (None, r"does not run: add a section \[plugins\.kept\]"),
+    ],
+)
+async def test_a_store_that_is_not_available_keeps_the_server_from_starting(
+    kept_site: Path, tmp_path: Path, sections: dict[str, str] | None, says: str
+) -> None:
+    more = '[plugins.mcp]\nsession_store = "kept"' if sections is None else stores(tmp_path, **sections)
+    async with Served(kept_site, http_config(host=ASKING, more=more), ready=False) as served:
+        await served.said(says)
+        assert await served.wait() == 3
+        assert "Traceback" not in served.stderr
+
+
+async def test_a_safe_start_uses_the_default_store(kept_site: Path) -> None:
+    config = http_config(more='[plugins.mcp]\nsession_store = "kept"')
+    async with Served(kept_site, config, command=(PEGBOARD, "--safe", "serve")) as served:
+        assert (await Session(served).open()).status == 200

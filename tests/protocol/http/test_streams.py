@@ -1,0 +1,210 @@
+"""Responses as JSON or as a stream: their bytes, and what the end of a connection means in 2026-07-28."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+from aiohttp import ClientConnectionResetError
+
+from pegboard_plugins.http.connection import Connection
+from tests.support.http import Line, Served, http_config, request_bytes
+from tests.support.http_mcp import Session, ask, call, mirrored, modern, stream
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+UNLIMITED = "max_result_bytes = 0"
+
+
+def as_bytes(one: dict[str, Any], *more: tuple[str, str]) -> bytes:
+    return request_bytes("POST", "/mcp", [*mirrored(one), *more], json.dumps(one).encode())
+
+
+async def cancelled(served: Served, label: str) -> None:
+    """Wait until a call has been cancelled; each look is a round trip."""
+    async with asyncio.timeout(10):
+        while label not in (await ask(served, call("fixture_cancelled"))).result["content"][0]["text"]:
+            pass
+
+
+async def fewer_descriptors(served: Served, many: int) -> None:
+    """Wait until the server has closed a connection."""
+    probe = await served.connect()
+    async with asyncio.timeout(30):
+        while served.descriptors() > many + 1:
+            await probe.request("GET", "/healthz")
+
+
+# --- bytes
+
+
+@pytest.mark.requirement("ERA-16", "ERR-08", "HTTP-14", "HTTP-15", "HTTP-24")
+async def test_the_bytes_of_responses(served: Served, session: Session) -> None:
+    heads = []
+    for text in ("x", "x" * 100_000):  # written in one piece, and by the HTTP library
+        async with await served.connect() as line:
+            await line.send(as_bytes(modern(call("fixture_echo", {"text": text}))))
+            answer = await line.answer()
+            assert int(answer.get("Content-Length") or 0) == len(answer.body)
+            assert parsedate_to_datetime(answer.get("Date") or "").tzinfo is not None
+            heads.append({name: value for name, value in answer.fields if name not in ("Content-Length", "Date")})
+    assert heads[0] == heads[1] == {"Content-Type": "application/json", "Server": "pegboard"}
+    count = call("fixture_count", token="p")
+    for done in (await ask(served, count), await session.post(count)):
+        assert done.streamed
+        assert done.answer.get("Cache-Control") == "no-cache, no-transform"
+        assert done.answer.get("X-Accel-Buffering") == "no"
+        assert done.answer.get("Server") == "pegboard"
+    assert b"\nid:" not in (await ask(served, count)).answer.body
+    one = modern(call("fixture_echo", {"text": "x"}))
+    for sent in (as_bytes(one, ("Connection", "close")), as_bytes(one).replace(b"HTTP/1.1", b"HTTP/1.0", 1)):
+        async with await served.connect() as line:
+            await line.send(sent)
+            assert (await line.answer()).json["result"]["isError"] is False
+            assert await line.rest() == b""
+    wanted = [modern(count), *(modern(call("fixture_echo", {"text": "x"})) for _ in range(20))]
+    async with await served.connect() as line:  # all are sent before the first is answered
+        await line.send(b"".join(as_bytes(one) for one in wanted))
+        assert (await line.answer()).get("Content-Type") == "text/event-stream"
+        assert [(await line.answer()).json["id"] for _ in wanted[1:]] == [one["id"] for one in wanted[1:]]
+
+
+@pytest.mark.requirement("HTTP-14", "HTTP-25")
+async def test_a_stream_begins_before_its_call_ends_and_is_kept_alive(strict: Served) -> None:
+    streaming = await stream(strict, call("fixture_wait", {"label": "early"}, token="p"))
+    assert streaming.first["params"]["message"] == "early"
+    for _ in range(2):
+        assert await streaming.line.chunk() == b": ping\n\n"
+    await ask(strict, call("fixture_release"))
+    assert [one["result"]["isError"] async for one in streaming.rest()] == [False]
+
+
+# --- clients that leave
+
+
+@pytest.mark.requirement("HTTP-16")
+async def test_leaving_before_the_response_cancels_the_call(served: Served) -> None:
+    debug = {"io.modelcontextprotocol/logLevel": "debug"}  # the response might have become a stream
+    for label, meta in (("gone-json", {}), ("gone-half-closed", {}), ("gone-unsaid", debug)):
+        one = modern(call("fixture_wait", {"label": label}), **meta)
+        line = await served.connect()
+        await line.send(as_bytes(one))
+        await ask(served, call("fixture_nothing"))
+        if label.endswith("closed"):
+            line.writer.close()
+        else:
+            line.abort()
+        await cancelled(served, label)
+
+
+@pytest.mark.requirement("HTTP-17", "HTTP-18")
+async def test_a_hundred_clients_that_leave_their_streams_leave_nothing_behind(fixture_site: Path) -> None:
+    async with Served(fixture_site) as served:
+        await ask(served, call("fixture_count", token="p"))
+        before = served.descriptors()
+        for number in range(100):
+            (await stream(served, call("fixture_wait", {"label": f"left-{number}"}, token="p"))).abort()
+        for number in range(100):
+            await cancelled(served, f"left-{number}")
+        await fewer_descriptors(served, before + 1)
+        assert "Traceback" not in served.stderr
+        assert "ERROR" not in served.stderr
+
+
+@pytest.mark.parametrize("begun", [0, 100])
+async def test_a_response_to_a_client_that_is_gone_is_not_logged(begun: int, caplog: pytest.LogCaptureFixture) -> None:
+    request: Any = Mock(remote="127.0.0.1")
+    request.writer.output_size = begun
+    gone = ClientConnectionResetError("Cannot write to closing transport")
+    with caplog.at_level(logging.DEBUG), pytest.raises(ClientConnectionResetError):
+        Connection.handle_error(Mock(spec=Connection), request, 500, gone)
+    assert not caplog.records
+
+
+# --- clients that do not read
+
+
+def stop_reading(line: Line) -> None:
+    line.writer.transport.pause_reading()  # type: ignore[attr-defined]  # it is a socket's
+
+
+@pytest.mark.requirement("UTIL-14")
+async def test_unread_progress_takes_no_memory(fixture_site: Path) -> None:
+    async with Served(fixture_site, http_config("port = 0\nsend_seconds = 0.2")) as served:
+        await ask(served, call("fixture_nothing"))
+        before = served.memory()
+        for _ in range(5):
+            line = await served.connect()
+            stop_reading(line)
+            await line.send(as_bytes(modern(call("fixture_count", {"to": 2000, "say": "x" * 10_000}, token="p"))))
+        await ask(served, call("fixture_nothing"))
+        assert served.memory() - before < 30 * 2**20
+
+
+async def test_a_client_that_does_not_read_is_disconnected_and_a_slow_one_is_not(fixture_site: Path) -> None:
+    """Of a large response, as JSON or as a stream, and of many small ones."""
+    large = modern(call("fixture_large", {"size": 20 * 2**20}))
+    many = b"".join(as_bytes(modern(call("fixture_echo", {"text": "x" * 50_000}))) for _ in range(400))
+    forms = [request_bytes("POST", "/mcp", mirrored(large, Accept=accept), json.dumps(large).encode()) for accept in
+             ("application/json", "text/event-stream")]  # fmt: skip
+    async with Served(fixture_site, http_config("port = 0\nsend_seconds = 0.2", host=UNLIMITED)) as served:
+        for sent in (*forms, many):
+            probe = await served.connect()
+            await probe.request("GET", "/healthz")
+            before = served.descriptors()
+            line = await served.connect()
+            stop_reading(line)
+            line.writer.write(sent)
+            await fewer_descriptors(served, before)
+            assert served.descriptors() <= before + 1
+    async with Served(fixture_site, http_config("port = 0\nsend_seconds = 1", host=UNLIMITED)) as served:
+        for accept in ("application/json", "text/event-stream"):
+            done = await ask(served, call("fixture_large", {"size": 20 * 2**20}), Accept=accept)
+            assert done.streamed == (accept == "text/event-stream")
+            assert len(done.result["content"][0]["text"]) == 20 * 2**20
+
+
+# --- many streams
+
+CALLS = 1000
+STREAMS = 1000
+
+
+def work(served: Served) -> float:
+    """Seconds of processor time that it has used (Linux)."""
+    fields = Path(f"/proc/{served.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+async def time_of_calls(served: Served, line: Line) -> float:
+    """Processor time for many calls in a row."""
+    one = modern(call("fixture_nothing"))
+    fields, body = mirrored(one), json.dumps(one).encode()
+    before = work(served)
+    for _ in range(CALLS):
+        assert (await line.request("POST", "/mcp", fields, body)).status == 200
+    return work(served) - before
+
+
+async def test_a_thousand_idle_streams_cost_other_calls_nothing(fixture_site: Path) -> None:
+    async with Served(fixture_site) as served, await served.connect() as line:
+        await time_of_calls(served, line)
+        alone, memory, descriptors = await time_of_calls(served, line), served.memory(), served.descriptors()
+        streams = [await stream(served, call("fixture_wait", token="p")) for _ in range(STREAMS)]
+        assert served.memory() - memory < STREAMS * 100 * 1024
+        assert await time_of_calls(served, line) < 2 * alone
+        for streaming in streams[: STREAMS // 2]:
+            streaming.abort()
+        await ask(served, call("fixture_release"))
+        for streaming in streams[STREAMS // 2 :]:
+            assert (await streaming.next())["result"]["isError"] is False
+            streaming.abort()
+        await fewer_descriptors(served, descriptors + 1)
+        assert "Traceback" not in served.stderr
