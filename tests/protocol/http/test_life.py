@@ -1,0 +1,405 @@
+"""The life of `pegboard serve`: signals, shutdown, ports, Unix sockets, certificates, and its event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import socket
+import ssl
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from pegboard import Host, Toolkit, ToolResult
+from pegboard.types import Call
+from tests.support import unruly_kit
+from tests.support.distributions import make_distribution
+from tests.support.environments import built_wheels, executable, make_environment
+from tests.support.http import OPEN_MCP, Line, Served, http_config, without_uvloop
+from tests.support.http_mcp import Session, ask, call, message, mirrored, modern, stream
+from tests.support.peer import LIMIT, WAIT
+from tests.support.pool import CONFIG, make_site
+from tests.support.wire import PEGBOARD, Wire
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+LIST = message("tools/list")
+SIGNALS = pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+
+
+async def release(line: Line) -> None:
+    """Let waiting calls go on, over a connection that is open."""
+    one = modern(call("fixture_release"))
+    assert (await line.request("POST", "/mcp", mirrored(one), json.dumps(one).encode())).status == 200
+
+
+async def stopping(probe: Line) -> None:
+    """Wait until the server is not ready any more."""
+    while (ready := await probe.request("GET", "/readyz")).status == 200:
+        pass
+    assert (ready.status, ready.text, ready.get("Connection")) == (503, "stopping\n", "close")
+
+
+# --- the end
+
+
+@SIGNALS
+async def test_a_signal_lets_calls_in_flight_finish(fixture_site: Path, number: signal.Signals) -> None:
+    """It is not ready any more, accepts no connection, and every response arrives whole."""
+    async with Served(fixture_site, http_config(host="grace_seconds = 30")) as served:
+        session = Session(served)
+        await session.open()
+        probe, control, silent, idle = [await served.connect() for _ in range(4)]
+        assert (await probe.request("GET", "/readyz")).status == 200
+        wait = call("fixture_wait", token="p")
+        streams = [await stream(served, wait), await session.begin(wait)]
+        one = modern(call("fixture_wait"))
+        await silent.ask("POST", "/mcp", mirrored(one), json.dumps(one).encode())
+        await ask(served, LIST)
+        served.signal(number)
+        await stopping(probe)
+        assert await probe.rest() == await idle.rest() == b""
+        with pytest.raises(ConnectionRefusedError):
+            await served.connect()
+        await release(control)
+        for streaming in streams:
+            assert (await streaming.next())["result"]["content"][0]["text"] == "released"
+            assert await streaming.next() is None
+        last = await silent.answer()
+        assert (last.json["result"]["content"][0]["text"], last.get("Connection")) == ("released", "close")
+        assert await served.wait() == 0
+        assert "Traceback" not in served.stderr
+
+
+async def test_calls_are_cut_after_the_grace_period(fixture_site: Path) -> None:
+    """Streams end with an error, clients that wait for JSON get one, and a blocked thread delays nothing."""
+    async with Served(fixture_site, http_config(host="grace_seconds = 0.1")) as served:
+        streaming = await stream(served, call("fixture_wait", token="p"))
+        await stream(served, call("fixture_block", token="q"))
+        silent = await served.connect()
+        session = Session(served)
+        await session.open()
+        in_session, lost = [await session.begin(call("fixture_wait", token=token)) for token in "pq"]
+        resumed = await session.listen(lost.events[-1].id)
+        one = modern(call("fixture_wait"))
+        await silent.ask("POST", "/mcp", mirrored(one), json.dumps(one).encode())
+        await ask(served, LIST)
+        served.signal(signal.SIGTERM)
+        for cut in (streaming, in_session, resumed):
+            assert (await cut.next())["error"]["message"].startswith("The server is stopping")
+            assert await cut.next() is None
+        answer = await silent.answer()
+        assert (answer.status, answer.get("Retry-After")) == (503, None)  # the call has begun: a retry would repeat it
+        assert await served.wait() == 0
+        assert "Traceback" not in served.stderr
+
+
+async def test_a_second_signal_ends_it_at_once(fixture_site: Path) -> None:
+    async with Served(fixture_site, http_config(host="grace_seconds = 60")) as served:
+        probe = await served.connect()
+        await stream(served, call("fixture_wait", token="p"))
+        served.signal(signal.SIGTERM)
+        await stopping(probe)
+        served.signal(signal.SIGTERM)
+        assert await served.wait() == -signal.SIGTERM
+
+
+def wait_until_caught(pid: int, number: signal.Signals) -> None:
+    """Wait until a process has no handler for a signal any more (Linux): it has caught the first one."""
+    caught = 1 << number - 1
+    while caught & int(re.findall(r"SigCgt:\s*(\w+)", Path(f"/proc/{pid}/status").read_text())[0], 16):
+        time.sleep(0.01)
+
+
+@SIGNALS
+@pytest.mark.parametrize("how", ["busy", "asleep"])
+async def test_a_second_signal_ends_a_process_whose_event_loop_is_blocked(
+    tmp_path: Path, how: str, number: signal.Signals
+) -> None:
+    site = make_site(tmp_path, {"unruly": unruly_kit})
+    async with Served(site, http_config(host="blocked_loop_seconds = 0.1\n")) as served:
+        one = modern(call("unruly_block", {"how": how}))
+        line = await served.connect()
+        await line.ask("POST", "/mcp", mirrored(one), json.dumps(one).encode())
+        await served.said("blocked the event loop")
+        served.signal(number)
+        await asyncio.to_thread(wait_until_caught, served.pid, number)
+        served.signal(number)
+        assert await served.wait() == -number
+
+
+@pytest.mark.skipif(signal.getsignal(signal.SIGHUP) is signal.SIG_IGN, reason="nohup keeps SIGHUP from the server")
+async def test_the_hang_up_of_its_terminal_ends_it_and_any_other_changes_nothing(
+    fixture_site: Path, tmp_path: Path
+) -> None:
+    """A service manager that sends SIGHUP means that settings are to be read again; nohup stays in force."""
+    async with Served(fixture_site) as served:
+        streaming = await stream(served, call("fixture_wait", token="p"))
+        served.signal(signal.SIGHUP)
+        await served.said("SIGHUP is ignored")
+        served.signal(signal.SIGPIPE)
+        await ask(served, call("fixture_release"))
+        assert (await streaming.next())["result"]["isError"] is False
+    leader, follower = os.openpty()
+    async with Served(fixture_site, stdin=follower) as served:
+        streaming = await stream(served, call("fixture_wait", token="p"))
+        probe, control = await served.connect(), await served.connect()
+        served.signal(signal.SIGHUP)
+        await stopping(probe)
+        await release(control)
+        assert (await streaming.next())["result"]["isError"] is False
+        assert await served.wait() == 0
+    script = tmp_path / "pegboard-without-hang-up"
+    script.write_text(f'#!/bin/sh\ntrap "" HUP\nexec {PEGBOARD} "$@"\n')
+    script.chmod(0o755)
+    async with Served(fixture_site, command=[script, "serve"], stdin=follower) as served:
+        os.close(follower)
+        served.signal(signal.SIGHUP)
+        await ask(served, LIST)
+        served.signal(signal.SIGTERM)
+        assert await served.wait() == 0
+        assert "SIGHUP" not in served.stderr
+    os.close(leader)
+
+
+# --- ports
+
+
+@pytest.mark.requirement("ERA-17", "SESS-04")
+async def test_a_restart_at_the_same_port_which_another_process_may_not_use(fixture_site: Path) -> None:
+    """In the modern era a client just goes on; sessions are gone, which 404 says."""
+    async with Served(fixture_site) as first:
+        said = await first.said(r"serves \d+ tools \((.*)\) at (http://127\.0\.0\.1:\d+/mcp)\n")
+        assert {"fixture", "hostile"} <= set(said[1].split(", "))
+        port = first.port
+        assert f"curl http://127.0.0.1:{port}/healthz" in (await first.said(r"next: .*"))[0]
+        session = Session(first)
+        await session.open()
+        async with Served(fixture_site, http_config(f"port = {port}"), ready=False) as second:
+            assert await second.wait() == 5
+            (line,) = [line for line in second.stderr.splitlines() if "http:" in line]
+            assert f"127.0.0.1:{port}" in line
+            assert f"(process {first.pid})" in line
+            assert "Traceback" not in second.stderr
+        keep = await first.connect()
+        await keep.request("GET", "/healthz")
+        first.signal(signal.SIGTERM)
+        assert await first.wait() == 0
+        assert first.process.stdout is not None
+        assert await first.process.stdout.read() == b""
+    async with Served(fixture_site, http_config(f"port = {port}")) as second:
+        assert (await ask(second, LIST)).status == 200
+        session.served = second
+        assert (await session.post(message("ping"))).refused == (404, -32600)
+
+
+@pytest.mark.requirement("HTTP-03")
+async def test_it_listens_at_one_loopback_address_or_the_configured_one(fixture_site: Path) -> None:
+    async with Served(fixture_site) as served:
+        for other in ("127.0.0.2", "::1"):
+            with pytest.raises(OSError, match=r"(?i)refused|connect"):
+                await served.connect(other)
+    async with Served(fixture_site, http_config('host = "::1"\nport = 0')) as served:
+        assert served.url.startswith("http://[::1]:")
+        async with await served.connect("::1") as line:
+            assert (await line.request("GET", "/healthz", [("Host", f"[::1]:{served.port}")])).status == 200
+    for host in ("192.0.2.1", "no.such.host.invalid"):
+        async with Served(fixture_site, http_config(f'host = "{host}"\nport = 0'), ready=False) as served:
+            assert await served.wait() == 5
+            assert host in served.stderr
+            assert "Traceback" not in served.stderr
+
+
+# --- Unix sockets
+
+
+async def over_unix(path: Path) -> Line:
+    return Line(*await asyncio.open_unix_connection(path, limit=LIMIT))
+
+
+@pytest.mark.requirement("SEC-10")
+async def test_a_unix_socket_is_private_and_removed_at_the_end(fixture_site: Path, tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    config = http_config(f'socket = "{path}"')
+    async with Served(fixture_site, config) as served:
+        assert served.url == f"unix:{path}"
+        await served.said(
+            rf"next: MCP is at /mcp of that socket; try: curl --unix-socket {path} http://localhost/healthz"
+        )
+        assert path.stat().st_mode & 0o777 == 0o600
+        async with await over_unix(path) as line:
+            assert (await line.request("GET", "/healthz")).text == "ok\n"
+            assert (await line.request("GET", "/healthz", [("Host", "evil.example")])).status == 421
+        async with Served(fixture_site, config, ready=False) as second:
+            assert await second.wait() == 5
+            assert f"{path}: it is in use" in second.stderr
+        async with await over_unix(path) as line:
+            assert (await line.request("GET", "/healthz")).text == "ok\n"
+        served.signal(signal.SIGTERM)
+        assert await served.wait() == 0
+        assert not path.exists()
+
+
+async def test_only_a_socket_without_a_listener_is_replaced_and_only_its_own_removed(
+    fixture_site: Path, tmp_path: Path
+) -> None:
+    path, file = tmp_path / "s", tmp_path / "f"
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(path))
+    config = http_config(f'socket = "{path}"\nsocket_mode = 0o660')
+    async with Served(fixture_site, config) as served:
+        async with await over_unix(path) as line:
+            assert (await line.request("GET", "/healthz")).text == "ok\n"
+        assert path.stat().st_mode & 0o777 == 0o660
+        path.unlink()
+        with socket.socket(socket.AF_UNIX) as other:
+            other.bind(str(path))
+            served.signal(signal.SIGTERM)
+            assert await served.wait() == 0
+        assert path.is_socket()
+    file.write_text("mine")
+    async with Served(fixture_site, http_config(f'socket = "{file}"'), ready=False) as served:
+        assert await served.wait() == 5
+        assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize(("proxies", "status"), [("", 421), ('trusted_proxies = ["unix"]', 200)])
+async def test_a_proxy_behind_a_unix_socket_is_trusted_where_configured(
+    fixture_site: Path, tmp_path: Path, proxies: str, status: int
+) -> None:
+    path = tmp_path / "s"
+    async with (
+        Served(fixture_site, http_config(f'socket = "{path}"\n{proxies}', more=OPEN_MCP)),
+        await over_unix(path) as line,
+    ):
+        for host, forwarded, expected in (
+            ("inner.example", "localhost", status),
+            ("inner.example", "evil.example, localhost", status),
+            ("inner.example", "localhost, evil.example", 421),
+            ("localhost", "localhost", 200),
+        ):
+            answer = await line.request("GET", "/healthz", [("Host", host), ("X-Forwarded-Host", forwarded)])
+            assert answer.status == expected, (host, forwarded)
+
+
+# --- TLS
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a certificate for localhost, its key, and the same key behind a passphrase."""
+    folder = tmp_path_factory.mktemp("tls")
+    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-days", "2", "-subj", "/CN=localhost", "-nodes"]
+    files = ["-keyout", folder / "key.pem", "-out", folder / "cert.pem", "-addext", "subjectAltName=DNS:localhost"]
+    lock = ["openssl", "rsa", "-aes256", "-passout", "pass:secret", "-in", folder / "key.pem"]
+    for command in ([*make, *files], [*lock, "-out", folder / "locked.pem"]):
+        subprocess.run(command, check=True, capture_output=True)
+    return folder
+
+
+async def test_tls(fixture_site: Path, certificate: Path) -> None:
+    config = f'port = 0\ncertificate = "{certificate}/cert.pem"\nkey = "{certificate}/key.pem"\nheader_seconds = 0.3'
+    async with Served(fixture_site, http_config(config)) as served:
+        assert served.url.startswith("https://127.0.0.1:")
+        context = ssl.create_default_context(cafile=str(certificate / "cert.pem"))
+        async with await served.connect(tls=context) as line:
+            assert (await line.request("GET", "/healthz")).text == "ok\n"
+            one = modern(call("fixture_count", token="p"))
+            answer = await line.request("POST", "/mcp", mirrored(one), json.dumps(one).encode())
+            assert answer.get("Content-Type") == "text/event-stream"
+        async with await served.connect() as plain:
+            await plain.ask("GET", "/healthz")
+            assert b"200" not in await plain.rest()
+        async with await served.connect() as silent:
+            assert await silent.rest() == b""  # no handshake, and no connection any more
+        assert "Traceback" not in served.stderr
+    for one_file, other in (("cert.pem", "none.pem"), ("key.pem", "cert.pem"), ("cert.pem", "locked.pem")):
+        config = f'port = 0\ncertificate = "{certificate / one_file}"\nkey = "{certificate / other}"'
+        async with Served(fixture_site, http_config(config), ready=False) as served:
+            assert await served.wait() == 5
+            assert str(certificate / other) in served.stderr
+            assert "Traceback" not in served.stderr
+
+
+# --- the event loop
+
+LOOPS = """\
+import asyncio
+from pegboard import Toolkit
+
+kit = Toolkit("loops")
+
+
+@kit.tool
+async def name() -> str:
+    '''Name the module of the running event loop.'''
+    return type(asyncio.get_running_loop()).__module__
+"""
+
+
+@pytest.fixture
+def loops(tmp_path: Path) -> Path:
+    """A folder with a toolkit whose tool names the event loop."""
+    points = {"pegboard.toolkits": {"loops": "loops_kit:kit"}}
+    make_distribution(tmp_path, "toolkit-loops", "1", points, {"loops_kit.py": LOOPS})
+    return tmp_path
+
+
+async def loop_of(served: Served) -> str:
+    text: str = (await ask(served, call("loops_name"))).result["content"][0]["text"]
+    return text.partition(".")[0]
+
+
+async def test_serving_runs_on_uvloop_where_it_is_installed_and_stdio_on_asyncio(loops: Path) -> None:
+    """Stdio by itself, and beside HTTP."""
+    async with Served(loops) as served:
+        assert await loop_of(served) == "uvloop"
+    for command, config in (("stdio", CONFIG), ("serve", http_config().replace('["http"]', '["stdio", "http"]'))):
+        async with Wire((PEGBOARD, command), config=config, site=loops) as wire:
+            await wire.initialize()
+            assert (await wire.call("loops_name"))["content"][0]["text"].startswith("asyncio.")
+    async with Served(without_uvloop(loops)) as served:
+        assert await loop_of(served) == "asyncio"
+
+
+@pytest.mark.parametrize(("requirement", "loop"), [("pegboard", "asyncio"), ("pegboard[fast]", "uvloop")])
+async def test_the_extra_installs_uvloop(loops: Path, requirement: str, loop: str) -> None:
+    environment = make_environment(f"loop-{loop}", requirement, wheels=built_wheels())
+    async with Served(loops, command=[executable(environment, "pegboard"), "serve"]) as served:
+        assert await loop_of(served) == loop
+
+
+async def test_a_host_in_a_program_runs_on_the_program_s_loop() -> None:
+    kit = Toolkit("loops")
+
+    @kit.tool
+    async def name() -> str:
+        """Name the module of the running event loop."""
+        return type(asyncio.get_running_loop()).__module__
+
+    async with Host({"host": {"autoload": False}}, toolkits={"loops": kit}) as host:
+        outcome = await host.dispatch(Call("tools/call", {"name": "loops_name"}))
+    assert isinstance(outcome, ToolResult)
+    assert outcome.value == type(asyncio.get_running_loop()).__module__
+
+
+@pytest.mark.parametrize("stderr", ["/dev/full", "&-"])
+async def test_a_log_that_cannot_be_written_stops_nothing(fixture_site: Path, tmp_path: Path, stderr: str) -> None:
+    command = ["sh", "-c", f'exec "$0" serve -vv 2>{stderr}', str(PEGBOARD)]
+    async with Served(fixture_site, http_config(f'socket = "{tmp_path}/s"'), command=command, ready=False) as served:
+        streams = None
+        async with asyncio.timeout(WAIT):
+            while streams is None:
+                with suppress(OSError):
+                    streams = await asyncio.open_unix_connection(tmp_path / "s")
+                await asyncio.sleep(0.05)
+        served.lines.append(line := Line(*streams))
+        assert (await line.request("GET", "/healthz")).status == 200
+        served.signal(signal.SIGTERM)
+        assert await served.wait() == 0

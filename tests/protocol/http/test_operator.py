@@ -1,0 +1,255 @@
+"""The operator and unknown callers: the operator token, Unix sockets, and policies without an authenticator."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import stat
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.support.http import OPEN_MCP, Line, Served, http_config
+from tests.support.http_mcp import Session, ask, call, exchange, message, mirrored, modern
+from tests.support.peer import LIMIT
+from tests.support.wire import PEGBOARD, client_environment
+
+SERVED = pytest.mark.asyncio(loop_scope="session")
+NOBODY = 65534
+SECRET = {"SECRET_KEY": "s3cret"}
+TOKEN = "0123456789abcdef" * 4
+LIST = message("tools/list")
+
+
+def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end, for a user with this home."""
+    env = client_environment(home)
+    return subprocess.run([PEGBOARD, *arguments], env=env, cwd=home, capture_output=True, text=True, check=False)
+
+
+def token_file(home: Path) -> Path:
+    return home / ".local" / "state" / "pegboard" / "operator-token"
+
+
+# --- the token
+
+
+@SERVED
+async def test_serving_creates_a_private_token_once_and_the_command_prints_it(
+    fixture_site: Path, tmp_path: Path
+) -> None:
+    home = {"HOME": str(tmp_path)}
+    async with Served(fixture_site, env=home):
+        first = token_file(tmp_path).read_text().strip()
+        assert stat.S_IMODE(token_file(tmp_path).stat().st_mode) == 0o600
+    async with Served(fixture_site, env=home):
+        assert token_file(tmp_path).read_text().strip() == first
+    assert [run(tmp_path, "operator-token").stdout for _ in range(2)] == [f"{first}\n"] * 2
+    shown = run(tmp_path, "operator-token", "--json").stdout
+    assert first in shown
+    assert str(token_file(tmp_path)) in shown
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "said"),
+    [
+        ("", 0o600, "does not hold an operator token"),
+        ("x" * 43, 0o600, "does not hold"),
+        (None, 0o644, "others can read"),
+    ],
+)
+def test_a_token_that_others_may_know_stops_the_start(
+    tmp_path: Path, content: str | None, mode: int, said: str
+) -> None:
+    given = run(tmp_path, "operator-token").stdout
+    token_file(tmp_path).write_text(given if content is None else content)
+    token_file(tmp_path).chmod(mode)
+    for command in ("operator-token", "serve"):
+        done = run(tmp_path, command)
+        assert done.returncode == 3
+        assert said in done.stderr
+        assert "remove " in done.stderr
+
+
+@SERVED
+async def test_without_a_state_directory_there_is_no_token_and_authenticators_accept_none(
+    fixture_site: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    async with Served(fixture_site, env={"PEGBOARD_STATE_DIR": str(tmp_path / "file")}) as served:
+        assert "there is no operator token: " in served.stderr
+        assert "set PEGBOARD_STATE_DIR to a folder that can be written" in served.stderr
+    config = http_config(more=f'[plugins.auth_token]\ntoken = "{TOKEN}"\n')
+    async with Served(fixture_site, config, env={"ARCADE_WORKER_SECRET": TOKEN}, operator=True) as served:
+        assert (await served.request("POST", "/mcp")).status == 401
+        assert (await served.request("GET", "/worker/tools")).status == 401
+        assert "operator-token" not in served.stderr
+
+
+# --- Unix sockets
+
+
+FORWARDED = ("X-Forwarded-For", "203.0.113.9")
+
+
+async def knock(path: Path, *fields: tuple[str, str], user: int | None = None) -> bool:
+    """Call the tool for the operator, as a user of this machine; return True if it ran."""
+    peer = socket.socket(socket.AF_UNIX)
+    try:
+        if user is not None:
+            os.seteuid(user)
+        peer.connect(str(path))  # the kernel notes the user now
+    finally:
+        if user is not None:
+            os.seteuid(0)
+    one = modern(call("vault_peek"))
+    async with Line(*await asyncio.open_unix_connection(sock=peer, limit=LIMIT)) as line:
+        done = await exchange(line, json.dumps(one).encode(), [*mirrored(one), *fields])
+    return done.result["isError"] is False
+
+
+@SERVED
+@pytest.mark.parametrize(
+    ("proxies", "calls"),
+    [
+        (
+            "",
+            [([], True), ([("X-Forwarded-For", "203.0.113.9")], False), ([("Origin", "http://localhost:3000")], False)],
+        ),
+        ('trusted_proxies = ["unix"]', [([], False)]),
+    ],
+)
+async def test_the_user_of_the_server_is_the_operator_at_its_socket(
+    vault: Path, tmp_path: Path, proxies: str, calls: list[tuple[list[tuple[str, str]], bool]]
+) -> None:
+    config = http_config(f'socket = "{tmp_path}/s"\n{proxies}', more=OPEN_MCP)
+    async with Served(vault, config, env=SECRET):
+        for fields, ran in calls:
+            assert await knock(tmp_path / "s", *fields) is ran
+
+
+@SERVED
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+async def test_another_user_of_the_machine_is_not(vault: Path) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        config = http_config(f'socket = "{folder}/s"\nsocket_mode = 0o666')
+        async with Served(vault, config, env=SECRET):
+            assert await knock(Path(folder, "s"))
+            assert not await knock(Path(folder, "s"), user=NOBODY)
+
+
+# --- policies without an authenticator
+
+ANYWHERE = 'host = "0.0.0.0"\nport = 0'
+DOOR = f'[plugins.auth_token]\ntoken = "{TOKEN}"\n'
+ENGINE = {"ARCADE_WORKER_SECRET": TOKEN}
+NO_MCP = "[plugins.mcp]\nhttp = false\n"
+
+
+@SERVED
+@pytest.mark.parametrize(
+    ("http", "env"),
+    [
+        (ANYWHERE, {}),
+        ("port = 0", {"PEGBOARD__PLUGINS__HTTP__HOST": "0.0.0.0"}),
+        ('port = 0\ntrusted_proxies = ["127.0.0.1"]', {}),
+        ('socket = "s"\ntrusted_proxies = ["unix"]', {}),
+        (ANYWHERE, ENGINE),
+    ],
+)
+async def test_it_does_not_start_beyond_this_machine_without_an_authenticator(
+    fixture_site: Path, http: str, env: dict[str, str]
+) -> None:
+    async with Served(fixture_site, http_config(http), env=env, ready=False) as served:
+        assert await served.wait() == 3
+        for named in ("auth_token", "resource_server", "[plugins.mcp] anonymous = true", "[plugins.mcp] http = false"):
+            assert named in served.stderr
+        assert "serves" not in served.stderr.partition("pegboard: ")[0]
+
+
+@SERVED
+@pytest.mark.parametrize(
+    ("more", "env", "mcp", "worker"),
+    [
+        (OPEN_MCP, {}, 200, 404),
+        (OPEN_MCP + DOOR, {}, 401, 404),
+        (DOOR, ENGINE, 401, 401),
+        (NO_MCP, ENGINE, 404, 401),
+        (NO_MCP, {}, 404, 404),
+    ],
+)
+async def test_it_starts_where_every_policy_has_an_authenticator_or_needs_none(
+    fixture_site: Path, more: str, env: dict[str, str], mcp: int, worker: int
+) -> None:
+    async with Served(fixture_site, http_config(ANYWHERE, more=more), env=env) as served:
+        assert (await ask(served, LIST)).status == mcp
+        assert (await served.request("GET", "/worker/tools")).status == worker
+        assert (await served.request("GET", "/healthz")).status == 200
+
+
+@SERVED
+@pytest.mark.parametrize(
+    ("host", "env", "arguments"),
+    [
+        ("", {}, ["--safe"]),
+        ('disabled_plugins = ["auth_*"]', {}, []),
+        ("", {"PEGBOARD__HOST__DISABLED_PLUGINS": '["auth_token"]'}, []),
+    ],
+    ids=["--safe", "a glob", "a variable"],
+)
+async def test_routes_stay_closed_while_their_authenticator_is_disabled(
+    fixture_site: Path, host: str, env: dict[str, str], arguments: list[str]
+) -> None:
+    command: list[str | Path] = [PEGBOARD, "serve", *arguments]
+    async with Served(fixture_site, http_config(host=host, more=DOOR), env=env, command=command) as served:
+        refused = await served.request("POST", "/mcp")
+        told = "This is closed, as an authenticator is disabled: auth_token. Its operator can enable it.\n"
+        assert (refused.status, refused.text) == (403, told)
+        assert (await served.request("POST", "/mcp", [served.proof])).status == 415  # the operator gets as far as MCP
+        assert "it may authenticate callers of the policy 'mcp', which does not open without it" in served.stderr
+
+
+@SERVED
+async def test_an_authenticator_disabled_by_its_name_is_not_required(fixture_site: Path) -> None:
+    config = http_config(host='disabled_plugins = ["auth_token"]', more=DOOR)
+    async with Served(fixture_site, config, env={"ARCADE_SERVER_HOST": "0.0.0.0"}) as served:
+        assert "://127.0.0.1:" in served.url  # a variable of the existing system opens no address
+        assert (await ask(served, LIST)).status == 200
+
+
+# --- rate limits
+
+RARELY = (
+    "[plugins.rate_limit]\ncalls_per_minute = 0.01\nburst = 2\ncompletions_per_minute = 0.01\ncompletion_burst = 1\n"
+)
+
+
+@SERVED
+@pytest.mark.requirement("TOOL-10")
+async def test_calls_beyond_the_rate_limit_fail_with_the_time_to_wait(fixture_site: Path) -> None:
+    """Callers of this machine are exempt unless the configuration says otherwise."""
+    one = call("fixture_echo", {"text": "x"})
+    async with Served(fixture_site, http_config(more=f"{RARELY}local = true\n")) as served:
+        session = Session(served)
+        await session.open()
+        assert [(await ask(served, one)).result["isError"], (await session.post(one)).result["isError"]] == [
+            False,
+            False,
+        ]
+        for refused in (await ask(served, one), await session.post(one)):
+            assert refused.result["isError"] is True
+            assert refused.result["content"][0]["text"].startswith("Too many calls of this tool. Try again in ")
+            detail = refused.result["_meta"]["pegboard/error"]
+            assert (detail["kind"], detail["canRetry"], detail["statusCode"]) == ("TOOL_RUNTIME_RETRY", True, 429)
+            assert 0 < detail["retryAfterMs"] <= 6_000_000
+        assert (await ask(served, call("fixture_add", {"a": 1, "b": 2}))).result["isError"] is False
+    for operator in (True, False):
+        async with Served(fixture_site, http_config(more=RARELY), operator=operator) as served:
+            for _ in range(4):
+                assert (await ask(served, one)).result["isError"] is False
+            assert (await ask(served, LIST)).status == 200
