@@ -15,7 +15,7 @@ import pytest_asyncio
 from pegboard.plugin import ProtocolError, encode
 from pegboard.types import Call, Caller, InputRequired, Question, Round
 from pegboard_plugins.mcp import sealing
-from pegboard_plugins.mcp.rounds import RoundTrips
+from pegboard_plugins.mcp.round_trips import RoundTrips
 from tests.protocol.conftest import Start
 from tests.support.mcp_client import McpServer, Reply, until
 from tests.support.mcp_rounds import ABLE, RoundsClient, accept, questions, willing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,33 +16,11 @@ from pegboard import Host
 from pegboard.types import LOCAL
 from tests.support.asks_kit import kit
 from tests.support.mcp_rounds import ABLE, accept
+from tests.support.memory_line import MemoryLine, request
 from tests.support.peer import modern_meta
-from tests.support.recorder import Conversation
 
 settings.register_profile("asking", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("asking")
-
-WAIT = 60.0
-
-
-class Memory:
-    """A connection within the process: what goes in is a list, what comes out another."""
-
-    peer = "test"
-
-    def __init__(self) -> None:
-        self.sent: list[bytes] = []
-        self.answered = asyncio.Event()
-
-    def send(self, message: bytes) -> None:
-        self.sent.append(message)
-        self.answered.set()
-
-    async def drain(self) -> None:
-        """It takes everything."""
-
-    async def close(self) -> None:
-        """Nothing is open."""
 
 
 class Exchanges:
@@ -50,41 +28,27 @@ class Exchanges:
 
     def __init__(self, runner: asyncio.Runner) -> None:
         self._runner = runner
-        self._host = Host({"host": {"autoload": False}}, toolkits={"asks": kit})
-        runner.run(self._host.start())
-
-    def close(self) -> None:
-        """Stop the host."""
-        self._runner.run(self._host.stop())
+        self.host = Host({"host": {"autoload": False}}, toolkits={"asks": kit})
 
     def request(self, method: str, params: dict[str, Any]) -> Any:
-        """The one response to a request, which is what a server may say."""
+        """Send a request and return its response, which is the only message of the host."""
         return self._runner.run(self._request(method, params))
 
     async def _request(self, method: str, params: dict[str, Any]) -> Any:
-        connection, conversation = Memory(), Conversation()
-        meta = modern_meta(capabilities=ABLE)
-        one = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
-        line = json.dumps(one).encode()
-
-        async def messages() -> AsyncIterator[bytes]:
-            conversation.sent(line)
-            yield line
-            async with asyncio.timeout(WAIT):
-                await connection.answered.wait()
-
-        await self._host.serve(connection, messages(), caller=LOCAL)
-        (answer,) = connection.sent
-        return conversation.received(answer)
+        line = MemoryLine([request(1, method, **params, _meta=modern_meta(capabilities=ABLE))], expected=1)
+        await self.host.serve(line, line.incoming(), caller=LOCAL)
+        (answer,) = line.sent
+        return answer
 
 
 @pytest.fixture(scope="module")
 def exchanges() -> Iterator[Exchanges]:
     """A host that all examples share."""
     with asyncio.Runner() as runner:
-        one = Exchanges(runner)
-        yield one
-        one.close()
+        exchanges = Exchanges(runner)
+        runner.run(exchanges.host.start())
+        yield exchanges
+        runner.run(exchanges.host.stop())
 
 
 JSON = st.recursive(

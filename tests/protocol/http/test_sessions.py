@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.http import OPEN_MCP, Answer, Line, Served, http_config
 from tests.support.http_mcp import JSON_FIELDS, Exchanged, Session, ask, call, exchange, message, mirrored, modern
+from tests.support.peer import WAIT
 from tests.support.schemas import LEGACY
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -99,14 +100,17 @@ async def test_errors_are_responses_and_messages_without_a_response_202(served: 
         assert (done.status, done.answer.body, done.answer.get("Content-Type")) == (202, b"", None)
 
 
-async def begun(session: Session, line: Line, one: dict[str, Any]) -> None:
-    """Send a request that says nothing, and wait until it has begun: its id is in use then."""
-    await line.ask("POST", "/mcp", session.fields(), json.dumps(one).encode())
-    async with asyncio.timeout(10):
-        while "result" in json.loads(
-            (await session.served.request("POST", "/mcp", session.fields(), _ping(one["id"]))).body
-        ):
+async def in_flight(session: Session, request_id: Any) -> None:
+    """Wait until a request has begun: its id is in use then."""
+    async with asyncio.timeout(WAIT):
+        while "result" in (await session.post(message("ping", id=request_id))).last:
             pass
+
+
+async def begun(session: Session, line: Line, one: dict[str, Any]) -> None:
+    """Send a request that sends nothing, and wait until it has begun."""
+    await line.ask("POST", "/mcp", session.fields(), json.dumps(one).encode())
+    await in_flight(session, one["id"])
 
 
 def _ping(request_id: Any) -> bytes:
@@ -158,12 +162,12 @@ async def test_deleting_a_session_cancels_its_calls(served: Served) -> None:
 async def test_a_session_has_a_limit_of_calls_in_flight(fixture_site: Path) -> None:
     async with Served(fixture_site, http_config("port = 0\nloopback_is_operator = true")) as served:
         mine, other = await opened(served, "2025-03-26"), await opened(served)
-        for batch in range(10):
+        for batch in range(10):  # one after the other, so that the last is the last to begin
             waiting = [call("fixture_wait", id=f"{batch}-{number}") for number in range(100)]
             await (await served.connect()).ask("POST", "/mcp", mine.fields(), json.dumps(waiting).encode())
-        async with asyncio.timeout(60):
-            while "error" not in (answer := (await mine.post(call("fixture_nothing"))).last):
-                pass
+        for request_id in [one["id"] for one in waiting]:
+            await in_flight(mine, request_id)
+        answer = (await mine.post(call("fixture_nothing"))).last
         assert answer["error"]["code"] == -32603
         assert "1000 requests are in flight" in answer["error"]["message"]
         await other.post(call("fixture_release"))
@@ -210,9 +214,9 @@ async def test_an_idle_session_expires_and_one_with_a_call_or_a_stream_does_not(
         streaming = await busy.begin(call("fixture_wait", token="p"))
         for _ in range(5):
             assert await streaming.line.chunk() == b": ping\n\n"  # the server's clock, by which idle time passes
-            assert b": ping" in await stream.line.chunk()
         assert (await idle.post(PING)).status == 404
         assert (await listening.post(PING)).result == {}
+        stream.abort()
         await ask(served, call("fixture_release"))
         assert (await streaming.next())["result"]["isError"] is False
         assert (await busy.post(PING)).status == 200  # idle time begins with the end of the call
@@ -221,7 +225,7 @@ async def test_an_idle_session_expires_and_one_with_a_call_or_a_stream_does_not(
 async def test_a_thousand_sessions_are_small(fixture_site: Path) -> None:
     client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
     opening = json.dumps(message("initialize", client)).encode()
-    async with Served(fixture_site) as served:
+    async with Served(fixture_site, operator=True) as served:
         line = await served.connect()
 
         async def open_many(many: int) -> Answer:

@@ -14,7 +14,7 @@ from unittest.mock import Mock
 import pytest
 from aiohttp import ClientConnectionResetError
 
-from pegboard_plugins.http.connection import Connection
+from pegboard_plugins.http.http_connection import HttpConnection
 from tests.support.http import Line, Served, http_config, request_bytes
 from tests.support.http_mcp import Session, ask, call, mirrored, modern, stream
 
@@ -124,7 +124,7 @@ async def test_a_response_to_a_client_that_is_gone_is_not_logged(begun: int, cap
     request.writer.output_size = begun
     gone = ClientConnectionResetError("Cannot write to closing transport")
     with caplog.at_level(logging.DEBUG), pytest.raises(ClientConnectionResetError):
-        Connection.handle_error(Mock(spec=Connection), request, 500, gone)
+        HttpConnection.handle_error(Mock(spec=HttpConnection), request, 500, gone)
     assert not caplog.records
 
 

@@ -1,4 +1,4 @@
-"""A client that begins more than is good for it is answered all the same."""
+"""Connections that begin more requests than may run, and the end of a connection in a host that goes on."""
 
 from __future__ import annotations
 
@@ -8,126 +8,78 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from pegboard import Context, Host, Toolkit
+from pegboard import Host, Toolkit
 from pegboard.plugin import ToolDefinition
 from pegboard.types import LOCAL
-from tests.support.peer import modern_meta
-from tests.support.recorder import Conversation
+from pegboard_plugins.mcp import message_stream
+from tests.support.memory_line import MemoryLine, request
+from tests.support.peer import WAIT, modern_meta
 
-kit = Toolkit("slow")
-
-
-@kit.tool
-async def hang(context: Context) -> str:
-    """Wait for the end of the world."""
-    await asyncio.Event().wait()
-    return ""
+CLIENT = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "flood", "version": "1"}}
+OPENING = request("i", "initialize", **CLIENT)
 
 
-class Line:
-    """A connection that keeps what is sent."""
-
-    peer = "test"
+class Slow:
+    """A host with a tool that waits until it is released."""
 
     def __init__(self) -> None:
-        self.conversation = Conversation()
-        self.sent: list[dict[str, object]] = []
-        self.expected = 0
-        self.all_there = asyncio.Event()
+        self.released = asyncio.Event()
+        kit = Toolkit("slow")
+        kit.tool(self.wait)
+        self.host = Host({"host": {"autoload": False}}, toolkits={"slow": kit})
 
-    def send(self, message: bytes) -> None:
-        self.sent.append(self.conversation.received(message))
-        if len(self.sent) == self.expected:
-            self.all_there.set()
-
-    async def told(self, messages: list[bytes]) -> AsyncIterator[bytes]:
-        """The client's messages, seen by the recorder first."""
-        for message in messages:
-            self.conversation.sent(message)
-            yield message
-
-    async def drain(self) -> None:
-        """Nothing is held back."""
-
-    async def close(self) -> None:
-        """Nothing is open."""
+    async def wait(self) -> str:
+        """Wait."""
+        await self.released.wait()
+        return ""
 
 
-def request(number: object, method: str, **params: object) -> bytes:
-    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode()
+def calls(many: int) -> list[bytes]:
+    return [request(number, "tools/call", name="slow_wait") for number in range(many)]
 
 
 @pytest.mark.requirement("SEC-03")
-async def test_more_than_may_run_are_refused_and_the_connection_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-
-    from pegboard_plugins.mcp import message_stream
-
-    line = Line()
-
-    client = {"name": "flood", "version": "1"}
-    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 0}}
-    messages = [
-        request("i", "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=client),
-        *[request(number, "tools/call", name="slow_hang") for number in range(4)],
-        json.dumps(cancel).encode(),
-        request("p", "ping"),
-    ]
+async def test_requests_beyond_the_limit_are_refused_and_the_connection_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(message_stream, "MAX_REQUESTS_IN_FLIGHT", 3)
     monkeypatch.setattr(message_stream, "MAX_CAPACITY_WAIT_SECONDS", 0.01)
-    async with Host({"host": {"autoload": False}}, toolkits={"slow": kit}) as host:
-        await host.serve(line, line.told(messages), caller=LOCAL)
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 0}}
+    line = MemoryLine([OPENING, *calls(4), json.dumps(cancel).encode(), request("p", "ping")])
+    async with Slow().host as host:
+        await host.serve(line, line.incoming(), caller=LOCAL)
     answers = {answer["id"]: answer for answer in line.sent}
     assert set(answers) == {"i", 3, "p"}
     assert "3 requests are in flight" in str(answers[3]["error"])
 
 
-async def test_who_sends_faster_than_it_is_served_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reading goes on when there is room again, and nothing is refused."""
+async def test_reading_waits_for_room_and_refuses_nothing_in_the_meantime(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(message_stream, "MAX_REQUESTS_IN_FLIGHT", 3)
+    slow = Slow()
+    line = MemoryLine([OPENING, *calls(12)], expected=13)
 
-    from pegboard_plugins.mcp import message_stream
-
-    released = asyncio.Event()
-    slow = Toolkit("slow")
-
-    @slow.tool
-    async def wait() -> str:
-        """Wait for the test."""
-        await released.wait()
-        return ""
-
-    line = Line()
-    line.expected = 13
-
-    async def sent() -> AsyncIterator[bytes]:
-        client = {"name": "flood", "version": "1"}
-        yield request("i", "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=client)
-        for number in range(12):
-            if number % 4 == 3:
-                released.clear()
-                asyncio.get_running_loop().call_later(0.02, released.set)
-            yield request(number, "tools/call", name="slow_wait")
-        await asyncio.wait_for(line.all_there.wait(), 5)
-
-    async def told() -> AsyncIterator[bytes]:
-        async for message in sent():
-            line.conversation.sent(message)
+    async def incoming() -> AsyncIterator[bytes]:
+        count = 0
+        async for message in line.incoming():
+            if count % 4 == 3:
+                slow.released.clear()
+                asyncio.get_running_loop().call_later(0.02, slow.released.set)
+            count += 1
             yield message
 
-    monkeypatch.setattr(message_stream, "MAX_REQUESTS_IN_FLIGHT", 3)
-    async with Host({"host": {"autoload": False}}, toolkits={"slow": slow}) as host:
-        await host.serve(line, told(), caller=LOCAL)
+    async with slow.host as host:
+        await host.serve(line, incoming(), caller=LOCAL)
     assert [answer for answer in line.sent if "error" in answer] == []
     assert len(line.sent) == 13
 
 
 @pytest.mark.requirement("LISTEN-05", "LISTEN-06")
 async def test_the_end_of_a_connection_ends_its_subscriptions() -> None:
-    """A host serves others afterwards: nothing may go on that tells somebody who is gone."""
-    line = Line()
     meta = {**modern_meta(), "progressToken": 1}
     listen = request("l", "subscriptions/listen", notifications={"toolsListChanged": True}, _meta=meta)
-    async with Host({"host": {"autoload": False}}, toolkits={"slow": kit}) as host:
-        await host.serve(line, line.told([listen]), caller=LOCAL)
+    line = MemoryLine([listen])
+    async with Slow().host as host:
+        await host.serve(line, line.incoming(), caller=LOCAL)
         assert [one.get("method", one.get("id")) for one in line.sent] == [
             "notifications/subscriptions/acknowledged",
             "l",
@@ -135,31 +87,31 @@ async def test_the_end_of_a_connection_ends_its_subscriptions() -> None:
         ]
 
 
-async def test_what_waits_to_be_told_ends_with_its_connection() -> None:
-    """A client that does not read, of which the host has something to tell: nothing waits for it any more."""
+class Clogged(MemoryLine):
+    """A connection whose client does not read."""
 
-    class Clogged(Line):
-        def __init__(self) -> None:
-            super().__init__()
-            self.waiting = asyncio.Event()
+    def __init__(self) -> None:
+        super().__init__([OPENING])
+        self.waiting = asyncio.Event()
 
-        async def drain(self) -> None:
-            self.waiting.set()
-            await asyncio.Event().wait()
+    async def drain(self) -> None:
+        self.waiting.set()
+        await asyncio.Event().wait()
 
-    line = Clogged()
-    client = {"name": "flood", "version": "1"}
-    opening = request("i", "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=client)
-    async with Host({"host": {"autoload": False}}, toolkits={"slow": kit}) as host:
 
-        async def told() -> AsyncIterator[bytes]:
-            line.conversation.sent(opening)
-            yield opening
-            host.catalogue.add(ToolDefinition(hang, name="late"))
-            await asyncio.wait_for(line.waiting.wait(), 5)
+async def test_notifications_that_wait_for_their_client_end_with_its_connection() -> None:
+    line, slow = Clogged(), Slow()
+    async with slow.host as host:
+
+        async def incoming() -> AsyncIterator[bytes]:
+            async for message in line.incoming():
+                yield message
+            host.catalogue.add(ToolDefinition(slow.wait, name="late"))
+            async with asyncio.timeout(WAIT):
+                await line.waiting.wait()
 
         before = asyncio.all_tasks()
-        await host.serve(line, told(), caller=LOCAL)
+        await host.serve(line, incoming(), caller=LOCAL)
         left = asyncio.all_tasks() - before
         if left:
             await asyncio.wait(left, timeout=1)
