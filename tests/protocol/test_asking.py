@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.http_mcp import Session
-from tests.support.mcp_client import HttpClient, McpClient, McpServer, Pending, until
+from tests.support.mcp_client import HttpClient, McpClient, McpServer, Pending, until, values
 from tests.support.schemas import LEGACY, MODERN
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -96,7 +96,7 @@ async def test_errors_and_malformed_answers_of_the_client_reach_the_tool(server:
     refusal = {"code": -1, "message": "User rejected sampling request", "data": {"by": "user"}}
     await client.respond(question, error=refusal)
     assert await error_of(call) == ["ClientError", "User rejected sampling request", -1, {"by": "user"}]
-    wrong: list[dict[str, Any]] = [{"result": one} for one in (None, [], "Paris")]
+    wrong: list[dict[str, Any]] = [{"result": one} for one in values(None, [], "Paris")]
     wrong += [{"result": RESULT, "error": {"code": 1, "message": "both"}}, {"error": "no"}]
     wrong += [{"error": {"code": one, "message": "x"}} for one in (1.5, True)]
     wrong += [{"error": one} for one in ({"message": "no code"}, {"code": 1})]
@@ -178,7 +178,7 @@ async def test_clients_that_cannot_be_asked_are_not(server: McpServer) -> None:
         done = await client.session.post(call, ("Accept", "application/json"))
         assert done.result["content"][0]["text"] == '{"notify":false,"ask":false}'
         batches = await opened(server, "2025-03-26")
-        (answered,) = (await batches.send_raw(json.dumps([call]).encode())).message  # type: ignore[misc]  # a list
+        (answered,) = (await batches.send_raw(json.dumps([call]).encode())).message
         assert answered["result"]["content"][0]["text"] == '{"notify":false,"ask":false}'  # type: ignore[index]
 
 
@@ -211,7 +211,7 @@ async def test_logs_follow_the_level_of_the_session_or_of_the_request(server: Mc
         assert await client.result("logging/setLevel", {"level": level}) == {}
         assert await told(client, *LOGS) == expected
     assert await told(other, *LOGS) == ["info", "error", "alert"]
-    for wrong in ("loud", "", None, 5, [], "DEBUG"):
+    for wrong in values("loud", "", None, 5, [], "DEBUG"):
         assert (await client.error("logging/setLevel", {"level": wrong}))["code"] == -32602
     assert await told(client, *LOGS) == ["alert"]
     assert await told(client, *LOGS, ["notifications/tools/list_changed", {}], modern=True) == []

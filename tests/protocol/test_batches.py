@@ -72,7 +72,7 @@ async def test_an_id_or_a_member_that_is_there_twice_is_refused(batching: McpCli
     assert [one["id"] for one in twice] == [1, 1]
     assert [one["error"]["code"] for one in twice if "error" in one] == [INVALID]
     raw = b'[{"jsonrpc":"2.0","id":70,"method":"ping"},{"jsonrpc":"2.0","id":71,"id":72,"method":"ping"}]'
-    found = (await batching.send_raw(raw)).message
+    found: Any = (await batching.send_raw(raw)).message
     assert [one for one in found if "error" in one] if isinstance(found, list) else found["error"]
 
 

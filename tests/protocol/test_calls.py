@@ -13,7 +13,7 @@ from tests.protocol.conftest import Start
 from tests.support import clumsy_kit, unruly_kit
 from tests.support.distributions import make_distribution
 from tests.support.hostile_kit import CANARY, ERRORS
-from tests.support.mcp_client import NEWEST, McpClient, McpServer, text_of, until_cancelled
+from tests.support.mcp_client import NEWEST, McpClient, McpServer, text_of, until_cancelled, values
 from tests.support.peer import META
 from tests.support.pool import make_site
 
@@ -101,7 +101,7 @@ async def test_unknown_tools_and_malformed_calls_are_protocol_errors(every: McpC
     wrong: list[dict[str, Any]] = [{"name": name, "arguments": {}} for name in names]
     wrong += [{}, {"arguments": {}}] if not every.modern else []
     wrong += [{"name": name} for name in (5, None, ["fixture_echo"])] if not every.modern else []
-    wrong += [{"name": "fixture_echo", "arguments": one} for one in ([], "text=x", 0, False)]
+    wrong += [{"name": "fixture_echo", "arguments": one} for one in values([], "text=x", 0, False)]
     for params in wrong:
         reply = await every.request("tools/call", params)
         assert (reply.error["code"], reply.status) in ((-32602, None), (-32602, 200)), params

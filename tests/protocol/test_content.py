@@ -12,7 +12,7 @@ import pytest_asyncio
 from tests.protocol.conftest import Servers, Start
 from tests.support import content_kit, options_kit
 from tests.support.content_kit import CANARY, META
-from tests.support.mcp_client import McpClient
+from tests.support.mcp_client import McpClient, values
 from tests.support.peer import META as OWN
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -290,7 +290,7 @@ async def test_unknown_prompts_and_invalid_arguments_are_refused_with_the_reason
         ({"code": "x", "files": '{"a": 1}'}, "files: "),
         ({"code": 5}, "code: it must be a string"),
         ({"code": None}, "code: it must be a string"),
-        *((wrong, "") for wrong in ([], "x", 5)),
+        *((wrong, "") for wrong in values([], "x", 5)),
     ]
     for arguments, message in cases:
         params = {"name": "review"} | ({} if arguments is None else {"arguments": arguments})
@@ -326,7 +326,7 @@ async def test_completion(every: McpClient, plain: McpClient) -> None:
     assert (codes["values"][0], len(codes["values"]), codes["total"], codes["hasMore"]) == ("c0", 100, 1000, True)
     names = await completed(every, DOCUMENT, "name", "n")
     assert (names["values"][-1], len(names["values"]), names["total"], names["hasMore"]) == ("n-099", 100, 120, True)
-    for name, value, values in (
+    for name, value, expected in (
         ("tone", "", ["kind", "blunt"]),
         ("tone", "B", ["blunt"]),
         ("level", "h", ["high"]),
@@ -335,7 +335,7 @@ async def test_completion(every: McpClient, plain: McpClient) -> None:
         ("depth", "1", []),
         ("files", "", []),
     ):
-        assert (await completed(every, REVIEW, name, value))["values"] == values
+        assert (await completed(every, REVIEW, name, value))["values"] == expected
 
 
 @pytest.mark.requirement("COMP-01")
@@ -350,16 +350,16 @@ async def test_malformed_completion_is_refused(client: McpClient) -> None:
     name = {"name": "name", "value": ""}
     wrong: list[dict[str, Any]] = [
         *({}, {"ref": REVIEW}, {"argument": code}, {"ref": "review", "argument": code}),
-        *({"ref": REVIEW, "argument": one} for one in ({"name": "code"}, {"name": 5, "value": ""})),
-        *({"ref": REVIEW, "argument": {"name": "code", "value": None}},),
-        *({"ref": REVIEW, "argument": {"name": "other", "value": ""}},),
-        *({"ref": {"type": "ref/prompt", **one}, "argument": code} for one in ({"name": "other"}, {})),
+        *({"ref": REVIEW, "argument": one} for one in values({"name": "code"}, {"name": 5, "value": ""})),
+        {"ref": REVIEW, "argument": {"name": "code", "value": None}},
+        {"ref": REVIEW, "argument": {"name": "other", "value": ""}},
+        *({"ref": {"type": "ref/prompt", **one}, "argument": code} for one in values({"name": "other"}, {})),
         {"ref": {"type": "ref/tool", "name": "review"}, "argument": code},
         {"ref": {"type": "ref/resource", "uri": "doc://{other}"}, "argument": {"name": "other", "value": ""}},
         {"ref": {"type": "ref/resource", "uri": "doc://static"}, "argument": name},
         *(
             {"ref": DOCUMENT, "argument": name, "context": one}
-            for one in ({"arguments": {"a": 1}}, {"arguments": []}, "x")
+            for one in values({"arguments": {"a": 1}}, {"arguments": []}, "x")
         ),
     ]
     for params in wrong:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.protocol.conftest import Start
-from tests.support.mcp_client import McpClient, McpServer
+from tests.support.mcp_client import McpClient, McpServer, values
 from tests.support.peer import META, modern_meta
 from tests.support.schemas import LEGACY, MODERN, REVISIONS
 
@@ -162,11 +162,11 @@ async def test_each_request_alone_says_who_calls_and_unknown_members_are_ignored
 @pytest.mark.parametrize(
     "envelope",
     [
-        *({"clientCapabilities": one} for one in (None, [], "{}")),
+        *({"clientCapabilities": one} for one in values(None, [], "{}")),
         *({"protocolVersion": one} for one in (20260728, ["2026-07-28"], False)),
         *({"clientInfo": one} for one in ("me", {}, {"name": "no version"}, {"name": 1, "version": "1"})),
         *({"logLevel": one} for one in ("chatty", 3)),
-        *({"progressToken": one} for one in (True, None, 1.5, {})),
+        *({"progressToken": one} for one in values(True, None, 1.5, {})),
         {"protocolVersion": "1900-01-01", "clientCapabilities": None},
     ],
     ids=repr,

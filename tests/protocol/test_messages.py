@@ -10,7 +10,7 @@ import pytest
 from tests.protocol.conftest import Start
 from tests.support.hostile_kit import OUTBURSTS
 from tests.support.http import LEAKS
-from tests.support.mcp_client import McpClient, text_of
+from tests.support.mcp_client import McpClient, text_of, values
 from tests.support.peer import modern_meta
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -53,7 +53,7 @@ NOT_JSON = [
 NO_MESSAGES: list[Any] = [
     *({"foo": 1}, {}, {"jsonrpc": "2.0"}, {"jsonrpc": "2.0", "id": 1}, {"jsonrpc": "2.0", "result": {}}),
     *([], None, "ping", 5),
-    *(ping(id=wrong) for wrong in (None, 1.5, 1.0, True, {}, [1])),
+    *(ping(id=wrong) for wrong in values(None, 1.5, 1.0, True, {}, [1])),
 ]
 
 
@@ -73,7 +73,8 @@ async def test_bytes_that_are_no_message_are_refused_without_an_id(client: McpCl
 async def test_a_malformed_request_with_an_id_gets_its_id_back(client: McpClient) -> None:
     """JSON-RPC 2.0, section 5: a client that gets no id back waits until its own timeout."""
     wrong: list[dict[str, Any]] = [{"jsonrpc": one} for one in (None, "1.0", 2.0)]
-    wrong += [{"method": one} for one in (None, 5, ["ping"])] + [{"params": one} for one in ([], "x", 5)]
+    wrong += [{"method": one} for one in values(None, 5, ["ping"])]
+    wrong += [{"params": one} for one in values([], "x", 5)]
     for changes in wrong:
         reply = await client.send_raw(json.dumps({**ping(id="mine"), **changes}).encode(), id="mine")
         assert reply.message["id"] in ("mine", None)
@@ -101,7 +102,7 @@ async def test_a_duplicate_member_inside_params_is_refused_under_the_id(client: 
 
 async def test_meta_must_be_an_object_and_params_may_be_null(session: McpClient) -> None:
     for method in ("tools/list", "ping"):
-        for meta in (None, [], "x", 5):
+        for meta in values(None, [], "x", 5):
             assert (await session.error(method, {"_meta": meta}))["code"] == -32602
         assert (
             "result"
@@ -182,7 +183,10 @@ async def test_notifications_get_no_answer_even_malformed_ones_and_those_with_th
             for name in ("unheard-of", "initialized", "roots/list_changed", "cancelled")
         ),
         {"method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}},
-        *({"method": "notifications/cancelled", "params": {"requestId": one}} for one in (None, {}, "never-sent")),
+        *(
+            {"method": "notifications/cancelled", "params": {"requestId": one}}
+            for one in values(None, {}, "never-sent")
+        ),
         {"method": "tools/list"},
         {"method": "tools/call", "params": {"name": "fixture_echo", "arguments": {"text": "x"}}},
         {"method": "initialize", "params": {}},

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.protocol.conftest import Start
-from tests.support.mcp_client import McpClient, McpServer, Pending
+from tests.support.mcp_client import McpClient, McpServer, Pending, values
 from tests.support.pool import ASKING, GROWING
 from tests.support.schemas import LEGACY, MODERN
 
@@ -156,7 +156,7 @@ async def test_a_session_and_a_subscription_of_one_client_are_told_separately(se
 async def test_malformed_subscriptions_are_refused(server: McpServer) -> None:
     client = await server.shared(MODERN[-1])
     uris = [f"x://{number}" for number in range(1001)]
-    wrong: list[Any] = [*({"notifications": one} for one in (None, [], "all", 5)), {}]
+    wrong: list[Any] = [*({"notifications": one} for one in values(None, [], "all", 5)), {}]
     wrong += [{"notifications": {"toolsListChanged": one}} for one in ("yes", 1, None)]
     for listed in ("x://a", [5], {"x://a": True}, uris, ["x://" + "x" * 4093]):
         wrong.append({"notifications": {"resourceSubscriptions": listed}})

@@ -17,7 +17,7 @@ from pegboard.types import Call, Caller, InputRequired, Question, Round
 from pegboard_plugins.mcp import sealing
 from pegboard_plugins.mcp.round_trips import RoundTrips
 from tests.protocol.conftest import Start
-from tests.support.mcp_client import McpServer, Reply, until
+from tests.support.mcp_client import McpServer, Reply, until, values
 from tests.support.mcp_rounds import ABLE, RoundsClient, accept, questions, willing
 from tests.support.schemas import MODERN
 
@@ -214,7 +214,7 @@ async def test_malformed_answers_are_refused_and_better_ones_taken(client: Round
             assert "inputResponses" in reply.error["message"]
         assert "Ann" in (await client.call(tool, inputResponses=ANN, requestState=state)).text
     for tool, answer in WRONG:
-        given = {"inputResponses": {"question-1": answer}, "requestState": await client.state(tool)}
+        given: Any = {"inputResponses": {"question-1": answer}, "requestState": await client.state(tool)}
         assert is_error(await client.call(tool, **given), -32602, 200, 400), answer
 
 
@@ -297,7 +297,7 @@ async def test_an_author_may_catch_a_missing_capability(client: RoundsClient) ->
 
 @pytest.mark.requirement("ASK-01", "ERA-19")
 async def test_capabilities_are_those_of_the_request_and_objects(client: RoundsClient) -> None:
-    for form in ({}, {"form": {}}, {"form": {}, "url": {}}, {"form": {}, "x": 1}):
+    for form in values({}, {"form": {}}, {"form": {}, "url": {}}, {"form": {}, "x": 1}):
         assert questions(await client.call("name", capabilities={"elicitation": form})).keys() == {"question-1"}
     wrong: Any
     for wrong in (None, False, True, [], {"form": None}, {"form": False}, "form"):
@@ -306,7 +306,7 @@ async def test_capabilities_are_those_of_the_request_and_objects(client: RoundsC
             for tool in ("sample", "roots"):
                 refused = await client.call(tool, capabilities={"sampling": wrong, "roots": wrong})
                 assert refused.error["code"] in (-32021, -32602)
-    given = {"inputResponses": {"question-1": accept(value="a")}, "requestState": await client.state("in_turn")}
+    given: Any = {"inputResponses": {"question-1": accept(value="a")}, "requestState": await client.state("in_turn")}
     assert is_error(await client.call("in_turn", **given, capabilities={}), -32021, 400)
     assert questions(await client.call("in_turn", **given, capabilities=ABLE))
 
@@ -372,7 +372,7 @@ async def test_a_state_is_valid_for_its_method_target_and_arguments_alone(client
     tools = [("tools/call", {"name": f"asks_{tool}", "arguments": {"greeting": "Hi"}}) for tool in ("careless", "page")]
     prompts = [("prompts/get", {"name": "asks_welcome", "arguments": {"style": one}}) for one in ("plain", "grand")]
     prompts.append(("prompts/get", {"name": "asks_name", "arguments": {"greeting": "Hi"}}))
-    everything = [*named, *tools, card, seven, eight, *prompts]
+    everything: list[tuple[str, Any]] = [*named, *tools, card, seven, eight, *prompts]
     for own in (named[0], seven, prompts[0]):
         state = (await client.request(*own)).result["requestState"]
         for method, params in everything:

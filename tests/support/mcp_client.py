@@ -478,6 +478,11 @@ class McpServer:
         return found
 
 
+def values(*items: Any) -> tuple[Any, ...]:
+    """Return JSON values of different types."""
+    return items
+
+
 async def until(condition: Any) -> None:
     """Call an asynchronous function until it returns a true value; each call is a round trip."""
     async with asyncio.timeout(WAIT):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.support import mirrored_kit
 from tests.support.http import Served
 from tests.support.http_mcp import Exchanged, Session, ask, call, exchange, header_value, message, mirrored, modern
+from tests.support.mcp_client import values
 from tests.support.peer import META
 from tests.support.pool import make_site
 
@@ -60,7 +61,7 @@ async def test_the_envelope_is_checked_before_the_headers(served: Served) -> Non
 
     wrong = [without(CAPABILITIES), without(VERSION), {**LIST, "params": {}}, LIST]
     wrong += [{**LIST, "params": {"_meta": 5}}, {**LIST, "params": []}]
-    wrong += [modern(LIST, **one) for one in ({VERSION: 5}, {CAPABILITIES: []}, {"progressToken": 1.5})]
+    wrong += [modern(LIST, **one) for one in values({VERSION: 5}, {CAPABILITIES: []}, {"progressToken": 1.5})]
     for one in wrong:
         assert await refused(served, one) == (400, -32602)
         assert await refused(served, one, MCP_Protocol_Version="2025-11-25") in ((400, -32602), (400, -32600))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.http import OPEN_MCP, Answer, Line, Served, http_config
+from tests.support.http import OPEN_MCP, Line, Served, http_config
 from tests.support.http_mcp import JSON_FIELDS, Exchanged, Session, ask, call, exchange, message, mirrored, modern
 from tests.support.peer import WAIT
 from tests.support.schemas import LEGACY
@@ -162,6 +162,7 @@ async def test_deleting_a_session_cancels_its_calls(served: Served) -> None:
 async def test_a_session_has_a_limit_of_calls_in_flight(fixture_site: Path) -> None:
     async with Served(fixture_site, http_config("port = 0\nloopback_is_operator = true")) as served:
         mine, other = await opened(served, "2025-03-26"), await opened(served)
+        waiting: list[dict[str, Any]] = []
         for batch in range(10):  # one after the other, so that the last is the last to begin
             waiting = [call("fixture_wait", id=f"{batch}-{number}") for number in range(100)]
             await (await served.connect()).ask("POST", "/mcp", mine.fields(), json.dumps(waiting).encode())
@@ -228,11 +229,9 @@ async def test_a_thousand_sessions_are_small(fixture_site: Path) -> None:
     async with Served(fixture_site, operator=True) as served:
         line = await served.connect()
 
-        async def open_many(many: int) -> Answer:
+        async def open_many(many: int) -> None:
             for _ in range(many):
-                answer = await line.request("POST", "/mcp", JSON_FIELDS, opening)
-                assert answer.status == 200
-            return answer
+                assert (await line.request("POST", "/mcp", JSON_FIELDS, opening)).status == 200
 
         await open_many(100)
         before = served.memory()

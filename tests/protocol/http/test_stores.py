@@ -99,7 +99,10 @@ async def run(site: Path, folder: Path, config: str, *words: str) -> int:
     """Run a command in a folder with a configuration, and return its exit code."""
     (folder / "hostconfig.toml").write_text(config)
     process = await asyncio.create_subprocess_exec(
-        *(PEGBOARD, "--config", folder / "hostconfig.toml", *words),
+        PEGBOARD,
+        "--config",
+        folder / "hostconfig.toml",
+        *words,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,
