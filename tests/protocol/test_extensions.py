@@ -114,7 +114,7 @@ async def test_a_call_becomes_a_job_that_goes_on_after_its_connection(client: De
     await client.client.notify("notifications/jobs/seen", client.client.params({"jobId": job}, client.client.modern))
 
     async def seen() -> bool:
-        return (await client.result("jobs/get", jobId=job))["seen"] == 1
+        return bool((await client.result("jobs/get", jobId=job))["seen"])
 
     await until(seen)  # a notification reaches the plugin
     await client.client.call("mill_open_sluice")
