@@ -1,11 +1,11 @@
-"""Holds `pegboard serve` against the official conformance suite; `make conformance` calls it.
+"""Run the official conformance suite against `pegboard serve`; `make conformance` calls it.
 
     python -m tests.conformance.run                                          every revision, every scenario
     python -m tests.conformance.run --spec-version 2026-07-28 --scenario tools-list
     python -m tests.conformance.run --url http://127.0.0.1:3001/mcp          another server
 
-Exit codes: 0 nothing fails but what `expected.yml` lists; 1 something else does, or an entry no longer fails; 2 the
-suite or the server does not run.
+Exit codes: 0 exactly the failures that `expected.yml` lists; 1 other failures, or fewer; 2 the suite or the server does
+not run.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ port = 0
 poll_after_seconds = 0.25
 retry_ms = 100
 """
-"""Streams of calls that take long are ended, so that the suite sees what comes then."""
+"""The server ends streams of long calls early, so that the suite resumes them."""
 
 
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
-    """The installed command `pegboard serve` with the toolkit of this folder alone; the URL of its endpoint.
+    """Run the installed command `pegboard serve` with the toolkits of this folder. Yield the URL of its endpoint.
 
     Raises:
-        CannotRun: it ended before it served, or did not end well when it was asked to.
+        CannotRun: the server ended before it served, or with an error.
     """
     said: list[str] = []
     with _start(folder) as server:
@@ -57,7 +57,7 @@ def serving(folder: Path) -> Iterator[str]:
         reader.join(STOP_SECONDS)
     log = "".join(said)
     if code or "Traceback" in log:
-        raise CannotRun(f"pegboard serve did not end well (exit {code}):\n{log}")
+        raise CannotRun(f"pegboard serve ended with an error (exit {code}):\n{log}")
 
 
 def _address(server: subprocess.Popen[str], said: list[str]) -> str:
@@ -103,7 +103,7 @@ def conform(suite: Suite, url: str, revision: str, folder: Path, scenario: str |
 
 
 def report(revision: str, verdict: Verdict) -> None:
-    """Say how a revision came off."""
+    """Print the verdict on a revision."""
     for failure, reason in verdict.expected:
         print(f"expected  {failure.scenario}: {failure.check} ({reason})")
     if not verdict.good:
@@ -117,14 +117,14 @@ def report(revision: str, verdict: Verdict) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(description="Hold pegboard serve against the official conformance suite.")
+    """Run the scenarios that the command line names."""
+    parser = argparse.ArgumentParser(description="Run the official conformance suite against pegboard serve.")
     parser.add_argument(
-        "--spec-version", action="append", metavar="V", help=f"of {', '.join(REVISIONS)}; may be given twice"
+        "--spec-version", action="append", metavar="V", help=f"one of {', '.join(REVISIONS)}; may be repeated"
     )
-    parser.add_argument("--scenario", metavar="NAME", help="this one alone")
-    parser.add_argument("--url", help="a server that runs already, instead of one of our own")
-    parser.add_argument("--output", type=Path, metavar="DIR", help="where the suite's own results go, to be kept")
+    parser.add_argument("--scenario", metavar="NAME", help="run only this scenario")
+    parser.add_argument("--url", help="test a running server instead of starting one")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="keep the results of the suite in this folder")
     options = parser.parse_args(arguments)
     try:
         suite = installed_suite()

@@ -1,4 +1,4 @@
-"""The official conformance suite: brought onto this machine by npm, and run against a URL. It judges nothing."""
+"""The official conformance suite: npm installs it, and it runs against a URL."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tools.install import ROOT
 PACKAGE = "@modelcontextprotocol/conformance"
 VERSION = "0.2.0-alpha.12"
 NODE = 22
-"""The oldest major version of Node.js that the suite runs on; where the machine's is older, npm brings this one."""
+"""The oldest major version of Node.js that the suite supports; npm installs it if the machine's is older."""
 PLACE = ROOT / ".cache" / "conformance"
 SCENARIO_SECONDS = 30
 
@@ -24,24 +24,24 @@ _ARCHITECTURES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}
 
 
 class CannotRun(Exception):
-    """The suite, or the server that it is to test, does not run on this machine; says what to do."""
+    """The suite or the server does not run on this machine. The message says how to fix it."""
 
 
 class Suite:
     """An installed suite.
 
     Args:
-        command: what starts it.
+        command: the command that starts it.
     """
 
     def __init__(self, command: list[str]) -> None:
         self._command = command
 
     def scenarios(self, revision: str) -> list[str]:
-        """The names of the server scenarios that apply at a revision.
+        """Return the names of the server scenarios of a revision.
 
         Raises:
-            CannotRun: it lists none.
+            CannotRun: the suite lists no scenario.
         """
         listed = self._run("list", "--server", "--spec-version", revision)
         names = re.findall(r"^  - (\S+)", listed, flags=re.MULTILINE)
@@ -50,13 +50,13 @@ class Suite:
         return names
 
     def run(self, url: str, revision: str, folder: Path, scenario: str | None = None) -> dict[str, list[Any]]:
-        """Run all scenarios of a revision, or one; for each that came to its end, the checks that it made.
+        """Run all scenarios of a revision, or one. Return the checks of each scenario that ended.
 
         Args:
             url: the MCP endpoint, at a loopback name.
-            revision: of which revision of MCP.
-            folder: where the suite writes; what it printed goes to `run.log` there.
-            scenario: this one alone.
+            revision: the revision of MCP.
+            folder: the folder for the results of the suite, and for its output in `run.log`.
+            scenario: the only scenario to run.
         """
         for earlier in folder.glob("server-*"):
             shutil.rmtree(earlier)
@@ -77,10 +77,10 @@ class Suite:
 
 
 def installed_suite(place: Path = PLACE) -> Suite:
-    """The suite, installed by the first who asks; others wait for that.
+    """Return the suite. The first caller installs it; others wait.
 
     Raises:
-        CannotRun: there is no npm, or it does not succeed.
+        CannotRun: npm is missing, or it fails.
     """
     npm = shutil.which("npm")
     if npm is None:
@@ -120,7 +120,7 @@ def _is_new_enough(node: str) -> bool:
 
 
 def _installed_version(modules: Path) -> str | None:
-    """By what npm writes when it is done, so that an installation that was cut short does not count."""
+    """Read the version that npm writes at the end of an installation; an incomplete one has none."""
     try:
         installed = json.loads((modules / ".package-lock.json").read_text(encoding="utf-8"))
         return str(installed["packages"][f"node_modules/{PACKAGE}"]["version"])

@@ -1,4 +1,4 @@
-"""The real command against the official conformance suite, each revision with a server of its own."""
+"""The real command against the official conformance suite, with one server for each revision."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ def suite() -> Suite:
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_nothing_fails_but_what_is_expected_to(revision: str, suite: Suite, tmp_path: Path) -> None:
+def test_only_expected_scenarios_fail(revision: str, suite: Suite, tmp_path: Path) -> None:
     with serving(tmp_path) as url:
         verdict = conform(suite, url, revision, tmp_path / "results")
     assert verdict.good, verdict.complaints()
     assert verdict.passed
 
 
-def test_every_expected_failure_is_one_of_a_scenario(suite: Suite) -> None:
+def test_every_expected_failure_names_a_scenario(suite: Suite) -> None:
     known = {name for revision in REVISIONS for name in suite.scenarios(revision)}
     entries = read_expected(EXPECTED.read_text(encoding="utf-8"))
     assert {entry.partition(":")[0] for entry in entries} <= known
 
 
-def test_a_machine_without_npm_is_told_what_it_needs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_npm_the_message_names_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(CannotRun, match="npm is not on the path"):
         installed_suite()

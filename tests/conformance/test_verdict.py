@@ -1,4 +1,4 @@
-"""The judge: what of a run is good, what is not, and what the list of expected failures must look like."""
+"""The judgement of runs, and the list of expected failures."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_scenario_passes_when_a_check_of_its_own_succeeds_and_none_fails() -> 
     ],
     ids=["failure", "warning", "nothing checked", "no end"],
 )
-def test_what_fails_a_scenario(checks: list[Any] | None, failure: tuple[str, str]) -> None:
+def test_failures_of_a_scenario(checks: list[Any] | None, failure: tuple[str, str]) -> None:
     verdict = judge(["ping"], {} if checks is None else {"ping": checks}, {})
     assert not verdict.good
     assert verdict.passed == []
@@ -64,7 +64,7 @@ def test_an_entry_that_does_not_fail_any_more_is_an_error() -> None:
     assert "STALE  one" in verdict.complaints()
 
 
-def test_the_list_is_the_suites_format_with_a_reason_behind_each() -> None:
+def test_the_list_has_the_format_of_the_suite_with_a_reason_for_each_entry() -> None:
     text = "# about it\nserver:\n  # streams\n  - polling  # no streams yet\n\n  - stateless:code-400  # not yet\n"
     assert read_expected(text) == {"polling": "no streams yet", "stateless:code-400": "not yet"}
 
@@ -73,10 +73,10 @@ def test_the_list_is_the_suites_format_with_a_reason_behind_each() -> None:
     ("line", "complaint"),
     [
         ("  - polling", "line 3 is not"),
-        ("  - ping  # again", "line 3: ping stands there twice"),
+        ("  - ping  # again", "line 3: ping is there twice"),
         ("ping", "line 3 is not"),
     ],
 )
-def test_an_entry_without_a_reason_or_that_stands_twice_is_refused(line: str, complaint: str) -> None:
+def test_an_entry_without_a_reason_or_a_second_one_is_refused(line: str, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         read_expected(f"server:\n  - ping  # not yet\n{line}\n")

@@ -1,7 +1,6 @@
-"""What the checks of a run mean: which failures were expected, which were not, and which no longer happen.
+"""The judgement of a run: expected failures, unexpected ones, and expected ones that no longer happen.
 
-Stricter than the suite itself: a warning fails, and so does a scenario that checked nothing or did not end. No I/O but
-reading the file of expected failures.
+It is stricter than the suite: a warning is a failure, and so is a scenario without a check or without an end.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 
 EXPECTED = Path(__file__).parent / "expected.yml"
 EVERYWHERE = "wire-schema-valid"
-"""The check that every scenario adds; a scenario that made no other one has shown nothing."""
+"""The check that every scenario has; a scenario with no other check has shown nothing."""
 
 
 class Failure(NamedTuple):
@@ -32,11 +31,11 @@ class Verdict(NamedTuple):
 
     Attributes:
         passed: the scenarios without any failure.
-        expected: failures that the file lists, each with its reason.
-        unexpected: failures that it does not list.
-        stale: entries of the file whose scenario ran and did not fail so.
-        succeeded: how many checks succeeded.
-        skipped: how many checks the suite could not make.
+        expected: listed failures, each with its reason.
+        unexpected: failures that are not listed.
+        stale: listed failures that did not happen, though their scenario ran.
+        succeeded: the number of checks that succeeded.
+        skipped: the number of checks that the suite could not make.
     """
 
     passed: list[str]
@@ -48,24 +47,24 @@ class Verdict(NamedTuple):
 
     @property
     def good(self) -> bool:
-        """Whether nothing fails but what is expected to, and all of that."""
+        """True if exactly the listed failures happened."""
         return not self.unexpected and not self.stale
 
     def complaints(self) -> str:
-        """What is wrong, one thing a line."""
+        """Return the unexpected and the stale failures, one on each line."""
         return "\n".join(
             [f"FAIL   {failure}" for failure in self.unexpected]
-            + [f"STALE  {entry}: does not fail any more; take it out of {EXPECTED.name}" for entry in self.stale]
+            + [f"STALE  {entry}: does not fail any more: remove it from {EXPECTED.name}" for entry in self.stale]
         )
 
 
 def read_expected(text: str) -> dict[str, str]:
-    """Scenario, or `scenario:check`, -> the reason why it fails.
+    """Return the reason of each expected failure, by `scenario` or `scenario:check`.
 
-    The format is the suite's own (`--expected-failures`), with the reason as a comment that must be there.
+    The format is the suite's (`--expected-failures`) with the reason as a required comment.
 
     Raises:
-        ValueError: a line is of another form, or an entry stands twice.
+        ValueError: a line has another form, or an entry is there twice.
     """
     entries: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
@@ -75,18 +74,18 @@ def read_expected(text: str) -> dict[str, str]:
         if found is None:
             raise ValueError(f"line {number} is not `  - scenario  # reason`: {line}")
         if found[1] in entries:
-            raise ValueError(f"line {number}: {found[1]} stands there twice")
+            raise ValueError(f"line {number}: {found[1]} is there twice")
         entries[found[1]] = found[2]
     return entries
 
 
 def judge(scenarios: Iterable[str], runs: Mapping[str, Sequence[Any]], expected: Mapping[str, str]) -> Verdict:
-    """Compare a run with what was expected of it.
+    """Compare a run with the expected failures.
 
     Args:
-        scenarios: what had to run.
-        runs: scenario -> its checks as the suite wrote them, for each that came to its end.
-        expected: as `read_expected` gives it; entries for other scenarios are nobody's concern here.
+        scenarios: the scenarios that had to run.
+        runs: scenario -> its checks as the suite wrote them, for each scenario that ended.
+        expected: the result of `read_expected`; entries of other scenarios are ignored.
     """
     wanted = list(scenarios)
     verdict = Verdict([], [], [], [], _count(runs, "SUCCESS"), _count(runs, "SKIPPED"))

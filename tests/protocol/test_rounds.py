@@ -330,20 +330,15 @@ def flipped(state: str, place: int) -> str:
 
 
 def tampered(state: str) -> Iterator[Any]:
-    """A state, changed in many ways."""
+    """A state, changed in ways that `test_rounds_properties` does not find by chance."""
     body = state[3:]
-    yield from (state + more for more in ("-TAMPERED", "=", "==", "A", "\n", " ", "\x00", "!", "."))
-    yield from (" " + state, "v1.=" + body, "v1. " + body, "v1.\n" + body)
-    yield from ("v2." + body, "V1." + body, "v1" + body, "v1.v1." + body, body, "." + body)
-    yield from (state[:-1], state[:-2], state[:10], state[:3], "", "v1.AAAA", "v1." + "A" * 16, "v1." + "A" * 100)
-    middle = len(body) // 2
-    yield from ("v1." + body[:middle] + junk + body[middle:] for junk in ("\n", " ", "=", "*", "\r\n", "é", "A"))
-    yield from ("v1." + body.replace("-", "+").replace("_", "/") + "+", state.swapcase(), state[:3] + body[::-1])
-    yield from (flipped(state, place) for place in (0, 5, 11, 12, 20, -17, -16, -1))
+    yield from ("v2." + body, "V1." + body, body, "", "v1.AAAA", "v1." + "A" * 100, state.swapcase(), state + "=")
+    yield "v1." + body.replace("-", "+").replace("_", "/") + "+"
+    yield from (flipped(state, place) for place in (0, 11, 12, 20, -17, -16, -1))
     last = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     if len(body) % 4:  # bits of the last character that mean nothing
         yield state[:-1] + last[last.index(state[-1]) ^ 1]
-    yield from (None, 5, True, [state], {"state": state}, ["v1."])
+    yield from (None, 5, True, [state], {"state": state})
 
 
 @pytest.mark.requirement("ASK-28", "ROUND-07", "ROUND-08")

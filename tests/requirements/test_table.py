@@ -1,4 +1,4 @@
-"""The table of requirements, held against the tests in both directions."""
+"""The table of requirements, compared with the tests in both directions."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ def test_a_sound_table_has_no_problems() -> None:
     [
         ((RULE,), [], "ABC-01 has neither a test nor a reason"),
         ((RULE._replace(reason="For later."),), [HELD], "ABC-01 has a test, and a reason why it has none"),
-        ((), [HELD], "a.py::test_a names ABC-01, which is no rule"),
+        ((), [HELD], "a.py::test_a names ABC-01, which is not a rule"),
         ((RULE,), [HELD, HELD._replace(test="helper", runs=False)], "a.py::helper names ABC-01 and is never run"),
-        ((RULE, RULE), [HELD], "ABC-01 stands twice"),
+        ((RULE, RULE), [HELD], "ABC-01 is there twice"),
         ((RULE._replace(id="ABC-02", reason="No."), RULE), [HELD], "a: the ids are not in order"),
         ((RULE, RULE._replace(id="XYZ-01", reason="No.")), [HELD], "a: the ids have several beginnings"),
         ((RULE._replace(sources=()),), [HELD], "ABC-01: there is no source"),
-        ((RULE._replace(sources=("basic/versioning 2025-11-25",)),), [HELD], "is no source"),
-        ((RULE._replace(level="MAY"),), [HELD], "ABC-01: MAY is no level"),
+        ((RULE._replace(sources=("basic/versioning 2025-11-25",)),), [HELD], "is not a source"),
+        ((RULE._replace(level="MAY"),), [HELD], "ABC-01: MAY is not a level"),
         ((RULE._replace(rule="It is. So"),), [HELD], "ABC-01: the rule is not one sentence"),
         ((RULE._replace(id="abc"),), [HELD], "abc: the id is not of the form ABC-01"),
     ],
 )
-def test_a_table_that_is_not_in_order_is_told(rules: tuple[Rule, ...], tests: list[Named], problem: str) -> None:
+def test_problems_of_a_table(rules: tuple[Rule, ...], tests: list[Named], problem: str) -> None:
     found = list(problems([Section("a", "A", rules)], tests))
     assert any(problem in one for one in found), found
 
@@ -66,7 +66,7 @@ def test_a_source_is_a_page_of_revisions_that_have_it(source: str, count: int) -
     assert len(addresses(source)) == count
 
 
-def test_what_names_a_rule_is_found_wherever_it_is_and_told_from_what_runs(tmp_path: Path) -> None:
+def test_marks_are_found_everywhere_and_those_that_pytest_does_not_run_are_reported(tmp_path: Path) -> None:
     (tmp_path / "test_x.py").write_text(
         'import pytest\n\n\n@pytest.mark.requirement("A-01", "A-02")\nasync def test_one(): ...\n\n\n'
         '@pytest.mark.requirement("A-03")\n@pytest.mark.skipif(True)\ndef test_two(): ...\n\n\n'
@@ -85,8 +85,8 @@ def test_the_revisions_are_those_that_are_served() -> None:
     assert sorted(REVISIONS) == list(requirements.REVISIONS)
 
 
-def test_the_mutants_tests_are_there() -> None:
-    """What `tools/mutate.py` breaks, and what is to notice, move like everything else."""
+def test_the_files_that_mutate_names_exist() -> None:
+    """`tools/mutate.py` names modules and tests by their files."""
     from tools.mutate import TARGETS
 
     for path, tests in TARGETS.values():

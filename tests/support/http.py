@@ -1,7 +1,4 @@
-"""The real command `pegboard serve` on a free port, and raw HTTP/1.1 over sockets: bytes out, responses in.
-
-It knows HTTP and no MCP; `http_mcp.py` does.
-"""
+"""The real command `pegboard serve` on a free port, and raw HTTP/1.1 over sockets. `http_mcp.py` adds MCP."""
 
 from __future__ import annotations
 
@@ -23,19 +20,19 @@ from tests.support.wire import PEGBOARD, client_environment, naming_config
 Fields = Iterable[tuple[str, str]]
 
 OPEN_MCP = "[plugins.mcp]\nanonymous = true\n"
-"""The section that lets everybody use MCP beyond this machine."""
+"""The section that allows anonymous callers beyond this machine."""
 
 LEAKS = ("pydantic", "Traceback", "jiter", "aiohttp", "Python", "int_max_str", ".py", "validation error", "llhttp")
-"""What an answer to nonsense must not betray of the machinery."""
+"""Words of the implementation that no error message may contain."""
 
 
 def http_config(http: str = "port = 0", *, host: str = "", more: str = "") -> str:
-    """The text of a configuration: lines of `[plugins.http]`, further lines of `[host]`, further sections."""
+    """Return a configuration: lines of `[plugins.http]`, further lines of `[host]`, further sections."""
     return f'{CONFIG}transports = ["http"]\n{host}\n[plugins.http]\n{http}\n{more}\n'
 
 
 def without_uvloop(site: Path) -> Path:
-    """Let processes that search a folder find no uvloop, though it is installed."""
+    """Hide uvloop from processes that search a folder first."""
     (site / "uvloop.py").write_text("raise ImportError")
     return site
 
@@ -48,11 +45,11 @@ class Answer(NamedTuple):
     body: bytes
 
     def all(self, name: str) -> list[str]:
-        """Every field of that name."""
+        """Return all fields of a name."""
         return [value for key, value in self.fields if key.lower() == name.lower()]
 
     def get(self, name: str) -> str | None:
-        """The one field of that name, None for none."""
+        """Return the only field of a name, None if it is missing."""
         values = self.all(name)
         assert len(values) < 2, self.fields
         return values[0] if values else None
@@ -86,11 +83,11 @@ class Line:
         self.abort()
 
     def abort(self) -> None:
-        """Be gone."""
+        """Close the connection at once."""
         self.writer.transport.abort()
 
     async def send(self, data: bytes) -> None:
-        """Send bytes as they are."""
+        """Send bytes unchanged."""
         self.writer.write(data)
         async with asyncio.timeout(WAIT):
             await self.writer.drain()
@@ -128,18 +125,18 @@ class Line:
         return head._replace(body=body)
 
     async def chunk(self) -> bytes:
-        """Read one chunk of a body; empty for the last."""
+        """Read one chunk of a body; the last is empty."""
         async with asyncio.timeout(WAIT):
             size = int((await self.reader.readuntil(b"\r\n")).split(b";")[0], 16)
             return (await self.reader.readexactly(size + 2))[:-2]
 
     async def chunks(self) -> Any:
-        """Every chunk up to the last, which must be there."""
+        """Yield every chunk up to the last, which must exist."""
         while chunk := await self.chunk():
             yield chunk
 
     async def rest(self) -> bytes:
-        """What is still said until the server closes the connection, which it must."""
+        """Read until the server closes the connection, which it must."""
         async with asyncio.timeout(WAIT):
             try:
                 return await self.reader.read()
@@ -148,7 +145,7 @@ class Line:
 
 
 def request_bytes(method: str, path: str, fields: Fields = (), body: bytes = b"") -> bytes:
-    """A request as it stands on the wire."""
+    """Return the bytes of a request."""
     given = {name.lower() for name, _ in fields}
     lines = [f"{method} {path} HTTP/1.1"]
     if "host" not in given:
@@ -164,12 +161,12 @@ class Served:
 
     Args:
         site: a folder of distributions for it to find.
-        config: the text of its `hostconfig.toml`; the default listens at any free port of loopback.
-        cwd: its working directory; a fresh one when None.
+        config: the content of its `hostconfig.toml`; the default listens at a free port of loopback.
+        cwd: its working directory; a new one when None.
         ready: wait until it listens.
-        command: what to start in the place of `pegboard serve`.
-        stdin: the descriptor of its standard input; none that could be read unless given.
-        operator: requests carry the operator token, where they have no token of their own.
+        command: the command to start instead of `pegboard serve`.
+        stdin: the descriptor of its standard input; `/dev/null` by default.
+        operator: requests without a token carry the operator token.
     """
 
     def __init__(
@@ -230,12 +227,12 @@ class Served:
 
     @property
     def stderr(self) -> str:
-        """What it has said so far."""
+        """Its standard error so far."""
         return self._stderr.decode("utf-8", "replace")
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port at which it listens."""
         match = re.search(r":(\d+)(/|$)", self.url)
         assert match, self.url
         return int(match[1])
@@ -247,22 +244,22 @@ class Served:
 
     @property
     def proof(self) -> tuple[str, str]:
-        """The header field by which it recognizes its operator."""
+        """The header field with the operator token."""
         token = Path(self._folder.name, ".local/state/pegboard/operator-token").read_text().strip()
         return "Authorization", f"Bearer {token}"
 
     def memory(self) -> int:
-        """Bytes of memory it holds now (Linux)."""
+        """Return the bytes of memory that it holds (Linux)."""
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) * 1024  # type: ignore[index]  # it is always there
 
     def peak_memory(self) -> int:
-        """The most bytes of memory that it has held so far (Linux)."""
+        """Return the largest number of bytes of memory that it has held (Linux)."""
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024  # type: ignore[index]  # it is always there
 
     def descriptors(self) -> int:
-        """How many files and sockets it has open (Linux)."""
+        """Return the number of its open files and sockets (Linux)."""
         return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
 
     async def said(self, pattern: str) -> re.Match[str]:
@@ -284,16 +281,16 @@ class Served:
         return line
 
     async def request(self, method: str, path: str, fields: Fields = (), body: bytes = b"") -> Answer:
-        """A request on a connection of its own."""
+        """Send a request on a new connection, and return the response."""
         async with await self.connect() as line:
             return await line.request(method, path, fields, body)
 
     def signal(self, number: signal.Signals) -> None:
-        """Send it a signal."""
+        """Send a signal to the process."""
         self.process.send_signal(number)
 
     async def wait(self) -> int:
-        """Wait until it has ended; its exit code."""
+        """Wait until the process has ended, and return its exit code."""
         async with asyncio.timeout(WAIT):
             await self._collecting
             return await self.process.wait()

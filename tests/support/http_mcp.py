@@ -1,4 +1,4 @@
-"""MCP over raw HTTP, of either era. Every message that comes back passes the recorder."""
+"""MCP over raw HTTP, in both eras. Every message of the host passes the recorder."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ _ids = itertools.count(1)
 
 
 def message(method: str, params: Any = None, *, id: Any = None) -> dict[str, Any]:
-    """A request; `id` is chosen unless given."""
+    """Return a request, with a new id unless one is given."""
     one = {"jsonrpc": "2.0", "id": next(_ids) if id is None else id, "method": method}
     return one if params is None else {**one, "params": params}
 
 
 def call(tool: str, arguments: dict[str, Any] | None = None, *, token: Any = None, id: Any = None) -> dict[str, Any]:
-    """The call of a tool; with a token it asks for progress."""
+    """Return the call of a tool; with a token it requests progress."""
     params: dict[str, Any] = {"name": tool, "arguments": arguments or {}}
     return message("tools/call", params if token is None else {**params, "_meta": {"progressToken": token}}, id=id)
 
 
 def modern(one: dict[str, Any], **meta: Any) -> dict[str, Any]:
-    """A request as the modern era has it."""
+    """Return a request with the envelope of the modern era."""
     params = one.get("params") or {}
     return {**one, "params": {**params, "_meta": {**modern_meta(), **params.get("_meta", {}), **meta}}}
 
 
 def mirrored(one: dict[str, Any], **changes: str | None) -> list[tuple[str, str]]:
-    """The header fields of a modern request; `changes`, with underscores for hyphens, replace some or drop them."""
+    """Return the header fields of a modern request; `changes`, with underscores for hyphens, replace or remove some."""
     fields: dict[str, str | None] = {
         "Content-Type": "application/json",
         "Accept": ACCEPT,
@@ -55,7 +55,7 @@ def mirrored(one: dict[str, Any], **changes: str | None) -> list[tuple[str, str]
 
 
 def header_value(text: str) -> str:
-    """A text as a header carries it: as it is, or in base64."""
+    """Return the value of a header for a string: unchanged, or in base64."""
     plain = text.isascii() and text.isprintable() and text == text.strip() and not text.startswith("=?")
     return text if plain else f"=?base64?{base64.b64encode(text.encode()).decode()}?="
 
@@ -72,7 +72,7 @@ EVENT = re.compile(rb"(?:id: ([!-~]+)\n)?(?:retry: ([0-9]+)\n)?data: ([^\r\n]*)"
 
 
 def parsed(body: bytes) -> list[Event]:
-    """The events of a stream; whatever else is in it must be a comment."""
+    """Return the events of a stream; everything else in it must be a comment."""
     found = []
     for block in body.split(b"\n\n")[:-1]:
         if block.startswith(b":"):
@@ -86,16 +86,16 @@ def parsed(body: bytes) -> list[Event]:
 
 
 def events(body: bytes) -> list[bytes]:
-    """The data of a stream's events, but for those that only give an id."""
+    """Return the data of a stream's events, without empty ones."""
     return [event.data for event in parsed(body) if event.data]
 
 
 class Exchanged:
-    """What came back for one POST.
+    """The response to one POST.
 
     Attributes:
-        answer: the response.
-        messages: what the host said in it, in order.
+        answer: the HTTP response.
+        messages: the messages in it, in order.
     """
 
     def __init__(self, answer: Answer, conversation: Conversation) -> None:
@@ -110,7 +110,7 @@ class Exchanged:
 
     @property
     def last(self) -> Any:
-        """The response itself."""
+        """The last message."""
         return self.messages[-1]
 
     @property
@@ -120,35 +120,35 @@ class Exchanged:
 
     @property
     def result(self) -> dict[str, Any]:
-        """The result, which there must be."""
+        """The result of a request that succeeded."""
         assert self.status == 200, self.answer
         found: dict[str, Any] = self.last["result"]
         return found
 
     @property
     def refused(self) -> tuple[int, int]:
-        """The HTTP status and the error's code."""
+        """The HTTP status and the code of the error."""
         return self.status, self.last["error"]["code"]
 
 
 async def exchange(
     line: Line, body: bytes, fields: Fields = JSON_FIELDS, conversation: Conversation | None = None
 ) -> Exchanged:
-    """POST bytes and take what comes."""
+    """POST bytes and return the response."""
     conversation = conversation or Conversation()
     conversation.sent(body)
     return Exchanged(await line.request("POST", PATH, fields, body), conversation)
 
 
 async def ask(served: Served, one: dict[str, Any], **changes: str | None) -> Exchanged:
-    """A modern request on a connection of its own."""
+    """Send a modern request on a new connection."""
     one = modern(one)
     async with await served.connect() as line:
         return await exchange(line, json.dumps(one).encode(), mirrored(one, **changes))
 
 
 class Session:
-    """A session of a legacy revision; each request on a connection of its own."""
+    """A session of a legacy revision; each request has a new connection."""
 
     def __init__(self, served: Served, revision: str = LEGACY[-1], capabilities: Any = None) -> None:
         self.served = served
@@ -159,7 +159,7 @@ class Session:
         self.seen: dict[str, bytes] = {}
 
     async def open(self, **fields: str) -> Exchanged:
-        """Initialise it."""
+        """Make the handshake."""
         params: dict[str, Any] = {"protocolVersion": self.revision, "clientInfo": {"name": "raw", "version": "1"}}
         params["capabilities"] = self.capabilities
         opened = await self.post(message("initialize", params), *fields.items())
@@ -168,7 +168,7 @@ class Session:
         return opened
 
     def fields(self, *more: tuple[str, str]) -> list[tuple[str, str]]:
-        """The header fields of a request in it."""
+        """Return the header fields of a request in the session."""
         own = [("Mcp-Session-Id", self.id)] if self.id else []
         if self.id and self.revision >= "2025-06-18":
             own.append(("MCP-Protocol-Version", self.revision))
@@ -181,7 +181,7 @@ class Session:
             return await exchange(line, json.dumps(one).encode(), self.fields(*more), self.conversation)
 
     async def listen(self, last: str | None = None) -> Streaming:
-        """Open a stream apart from requests, or go on with one after the event of that id."""
+        """Open the GET stream, or resume a stream after the event with an id."""
         streaming = Streaming(await self.served.connect(), self.conversation, self.seen)
         own = [field for field in self.fields() if field[0] not in ("Content-Type", "Accept")]
         resumed = [] if last is None else [("Last-Event-ID", last)]
@@ -189,7 +189,7 @@ class Session:
         return streaming
 
     async def begin(self, one: dict[str, Any]) -> Streaming:
-        """Send a request and read as far as the first event of its stream."""
+        """Send a request and read the first event of its stream."""
         streaming = Streaming(await self.served.connect(), self.conversation, self.seen)
         await streaming.begin(one, self.fields())
         return streaming
@@ -199,7 +199,7 @@ class Streaming:
     """A request whose stream is read event by event.
 
     Attributes:
-        events: all that were read, those without data too.
+        events: all events that were read, empty ones too.
     """
 
     def __init__(
@@ -213,12 +213,12 @@ class Streaming:
         self._unread = b""
 
     async def begin(self, one: dict[str, Any], fields: Fields) -> None:
-        """Send it; its first event has been read afterwards."""
+        """Send a request and read the first event of its stream."""
         await self.send(one, fields)
         self.first = await self.next()
 
     async def send(self, one: dict[str, Any], fields: Fields) -> None:
-        """Send it; it is answered with a stream."""
+        """Send a request and read the head of its stream."""
         body = json.dumps(one).encode()
         self.conversation.sent(body)
         await self.line.ask("POST", PATH, fields, body)
@@ -226,19 +226,19 @@ class Streaming:
         assert self.head.get("Content-Type") == "text/event-stream", self.head
 
     async def open(self, fields: Fields) -> None:
-        """GET it."""
+        """Send a GET and read the head of its stream."""
         await self.line.ask("GET", PATH, fields)
         self.head = await self.line.head()
         assert self.head.status == 200, self.head
         assert self.head.get("Content-Type") == "text/event-stream", self.head
 
     async def next(self) -> Any:
-        """The next message; None at the proper end of the stream."""
+        """Return the next message; None at the end of the stream."""
         while (event := await self.event()) is not None and not event.data:
             pass
         if event is None:
             return None
-        if event.id in self._seen:  # given again: the recorder has it already
+        if event.id in self._seen:  # sent again: the recorder has it already
             assert self._seen[event.id] == event.data
             return json.loads(event.data)
         if event.id is not None:
@@ -246,7 +246,7 @@ class Streaming:
         return self.conversation.received(event.data)
 
     async def event(self) -> Event | None:
-        """The next event, be it one without data; None at the proper end."""
+        """Return the next event, which may be empty; None at the end of the stream."""
         while b"\n\n" not in self._unread:
             chunk = await self.line.chunk()
             if not chunk:
@@ -261,7 +261,7 @@ class Streaming:
         return event
 
     async def rest(self) -> AsyncIterator[Any]:
-        """What follows until the proper end."""
+        """Yield the messages up to the end of the stream."""
         while (one := await self.next()) is not None:
             yield one
 
@@ -271,7 +271,7 @@ class Streaming:
 
 
 async def stream(served: Served, one: dict[str, Any]) -> Streaming:
-    """A modern request whose first event has been read."""
+    """Send a modern request and read the first event of its stream."""
     streaming = Streaming(await served.connect())
     one = modern(one)
     await streaming.begin(one, mirrored(one))

@@ -92,6 +92,9 @@ class Pending(ABC):
     async def cancel(self) -> None:
         """Cancel the request in the way of the transport and the revision."""
 
+    def close(self) -> None:
+        """Close the connection of the request, if it has one."""
+
     async def result(self) -> Message:
         """Wait for the result."""
         return (await self.reply()).result
@@ -168,7 +171,10 @@ class McpClient(ABC):
         self, method: str, params: Message | None = None, *, id: Any = None, modern: bool | None = None
     ) -> Reply:
         """Send a request and return the reply."""
-        return await (await self.begin(method, params, id=id, modern=modern)).reply()
+        pending = await self.begin(method, params, id=id, modern=modern)
+        reply = await pending.reply()
+        pending.close()
+        return reply
 
     async def result(self, method: str, params: Message | None = None, *, modern: bool | None = None) -> Message:
         """Send a request that succeeds, and return its result."""
@@ -270,6 +276,9 @@ class HttpPending(Pending):
         self.id = request_id
         self.status = 0
 
+    def close(self) -> None:
+        self.line.abort()
+
     async def next(self) -> Any:
         if not self.status:
             await self._open()
@@ -293,8 +302,12 @@ class HttpPending(Pending):
             if isinstance(message, dict) and "method" in message:
                 told.append(message)
                 continue
-            return Reply(message, told, self.status)
-        return Reply({}, told, self.status)
+            if self._stream:
+                assert await self.next() is None  # nothing follows the response
+            break
+        else:
+            message = {}
+        return Reply(message, told, self.status)
 
     async def cancel(self) -> None:
         if self._modern:
@@ -362,6 +375,7 @@ class HttpClient(McpClient):
     async def send(self, message: Any) -> int:
         pending = await self.post(json.dumps(message).encode(), self.fields_of(message, self.modern))
         await pending.next()
+        pending.close()
         return pending.status
 
     async def send_raw(self, raw: bytes, *, id: Any = None) -> Reply:
@@ -372,6 +386,7 @@ class HttpClient(McpClient):
         pending = await self.post(raw, self.fields_of(message, self.modern))
         reply = await pending.reply()
         assert (await pending.line.request("GET", "/healthz")).status == 200  # the connection goes on
+        pending.close()
         return reply
 
     async def listen(self) -> Pending:

@@ -1,7 +1,7 @@
-"""A raw MCP client over any byte stream: lines out, lines in, nothing hidden. It launches nothing; `Wire` does.
+"""A raw MCP client over any byte stream: lines out, lines in. It starts no process; `Wire` does.
 
-Every line passes through the recorder. One that the host must not send reaches the test that waits for it as an
-exception; one that nobody waited for is raised when the peer is closed.
+Every line passes the recorder. A line that the host must not send raises an exception in the test that waits for it, or
+when the peer is closed.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from tests.support.recorder import Conversation, IdKey, id_key
 from tests.support.schemas import MODERN, SchemaMismatch
 
 WAIT = 60.0
-"""Seconds that anything may take before the test fails; far more than a busy machine needs."""
+"""Seconds that a test waits for an event; far more than a busy machine needs."""
 LIMIT = 64 * 2**20
-"""Bytes that one line may have."""
+"""Bytes of the longest line."""
 META = "io.modelcontextprotocol/"
 
 Message = dict[str, Any]
 
 
 def modern_meta(version: str = MODERN[-1], capabilities: Message | None = None, **more: Any) -> Message:
-    """The `_meta` of a request in the modern era."""
+    """Return the `_meta` of a request in the modern era."""
     return {f"{META}protocolVersion": version, f"{META}clientCapabilities": capabilities or {}, **more}
 
 
@@ -34,9 +34,9 @@ class Peer:
     """The client's end of a connection.
 
     Attributes:
-        messages: everything that arrived, in order.
+        messages: all messages of the host, in order.
         conversation: the recorder's view of the connection.
-        modern: whether requests are of the modern era when the test does not say.
+        modern: True if requests are of the modern era unless a test says otherwise.
     """
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class Peer:
         self._unfinished = b""
 
     def attach(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Begin to read; `reader` must have been made with `LIMIT`."""
+        """Begin to read; `reader` must have the limit `LIMIT`."""
         self._writer = writer
         self._reading = asyncio.create_task(self._read(reader))
 
@@ -68,7 +68,7 @@ class Peer:
     # --- sending
 
     async def send_raw(self, data: bytes) -> None:
-        """Send bytes as they are; a line needs its own newline."""
+        """Send bytes unchanged; a line needs its own newline."""
         assert self._writer is not None
         *lines, self._unfinished = (self._unfinished + data).split(b"\n")
         for line in lines:
@@ -88,7 +88,7 @@ class Peer:
     async def begin(
         self, method: str, params: Message | None = None, *, id: Any = None, modern: bool | None = None
     ) -> Any:
-        """Send a request and return its id at once; `answer(id)` waits for what becomes of it."""
+        """Send a request and return its id at once; `answer(id)` waits for the response."""
         request_id = next(self._ids) if id is None else id
         if self.modern if modern is None else modern:
             own = (params or {}).get("_meta", {})
@@ -101,11 +101,11 @@ class Peer:
     # --- waiting
 
     def expect(self, request_id: Any) -> None:
-        """Keep the answer with this id for `answer`, whoever sends the request and however."""
+        """Keep the response with this id for `answer`; the request may be sent in any way."""
         self._waiting.setdefault(id_key(request_id), []).append(asyncio.get_running_loop().create_future())
 
     async def answer(self, request_id: Any) -> Message:
-        """The whole answer to a request that was begun; of two with one id, to the later."""
+        """Return the response to a request; of two requests with one id, to the later."""
         waiting = self._waiting[id_key(request_id)]
         future = waiting[-1]
         try:
@@ -117,25 +117,25 @@ class Peer:
     async def request(
         self, method: str, params: Message | None = None, *, id: Any = None, modern: bool | None = None
     ) -> Message:
-        """Send a request and return the whole answer."""
+        """Send a request and return the response."""
         return await self.answer(await self.begin(method, params, id=id, modern=modern))
 
     async def result(self, method: str, params: Message | None = None, *, modern: bool | None = None) -> Message:
-        """Send a request that must go well, and return its result."""
+        """Send a request that succeeds, and return its result."""
         answer = await self.request(method, params, modern=modern)
         assert "result" in answer, answer
         result: Message = answer["result"]
         return result
 
     async def error(self, method: str, params: Message | None = None, *, modern: bool | None = None) -> Message:
-        """Send a request that must go wrong, and return its error."""
+        """Send a request that fails, and return its error."""
         answer = await self.request(method, params, modern=modern)
         assert "error" in answer, answer
         error: Message = answer["error"]
         return error
 
     async def receive(self) -> Any:
-        """The next message that is no answer to a request of `begin`: a notification, or the answer to raw bytes."""
+        """Return the next message that is not a response to `begin`: a notification, or the response to raw bytes."""
         async with asyncio.timeout(WAIT):
             item = await self._inbox.get()
         if isinstance(item, Exception):
@@ -143,10 +143,7 @@ class Peer:
         return item
 
     async def settle(self) -> list[Any]:
-        """Let the host deal with all that was sent before; return what it said in the meantime that nobody has read.
-
-        One round trip, in whichever era: the answer to it comes after all that the host had to say at once.
-        """
+        """Make a round trip, and return the unread messages that came before its end."""
         if self.conversation.revision is None:
             await self.result("server/discover", modern=True)
         else:
@@ -163,7 +160,7 @@ class Peer:
     # --- the usual openings
 
     async def initialize(self, revision: str = "2025-11-25", **params: Any) -> Message:
-        """Open a session of the legacy era and return the InitializeResult."""
+        """Open a session and return the InitializeResult."""
         opening = {"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "wire", "version": "1"}}
         result = await self.result("initialize", opening | params)
         await self.notify("notifications/initialized")
@@ -176,7 +173,7 @@ class Peer:
     # --- the end
 
     async def close(self) -> None:
-        """Close our side, and read what the host still says until it closes its own."""
+        """Close the client's side, and read until the host closes its own."""
         if self._writer is not None:
             self._writer.close()
         if self._reading is not None:
@@ -184,7 +181,7 @@ class Peer:
                 await self._reading
 
     def check_rest(self) -> None:
-        """Raise what the recorder found in messages that no test waited for."""
+        """Raise the mismatches of messages that no test waited for."""
         left = [future.exception() for waiting in self._waiting.values() for future in waiting if future.done()]
         while not self._inbox.empty():
             left.append(self._inbox.get_nowait())
@@ -199,7 +196,7 @@ class Peer:
         for future in itertools.chain(*self._waiting.values()):
             if not future.done():
                 future.set_exception(ended)
-                future.exception()  # a test may well not wait for it
+                future.exception()  # a test need not wait for it
         self._inbox.put_nowait(ended)
 
     def _take(self, line: bytes) -> None:
@@ -225,7 +222,7 @@ class Peer:
             future.set_result(item)
 
     def epitaph(self) -> str:
-        """What is known about the other end, for the message of a failed wait."""
+        """Return facts about the host for the message of a failed wait."""
         return ""
 
 
@@ -242,7 +239,7 @@ class SocketPeer(Peer):
 
 
 def _id_of(line: bytes) -> Any:
-    """The id in a line that the recorder refused, None where there is none to be read."""
+    """Return the id in a line that the recorder rejected, None if it cannot be read."""
     try:
         message = json.loads(line)
     except ValueError:

@@ -1,7 +1,7 @@
 """A raw client over the standard streams of a real process: `async with Wire(...) as wire`.
 
-The process is the installed command, `pegboard stdio`, unless a test names another. It gets what clients give the
-servers they start: a handful of variables, and a working directory of its own, empty but for its configuration.
+The process is the installed command `pegboard stdio`, unless a test names another. Like the servers that clients start,
+it has few environment variables and an own working directory, which holds only its configuration.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from typing import Self
 from tests.support.peer import LIMIT, WAIT, Peer
 
 PEGBOARD = Path(sysconfig.get_path("scripts")) / "pegboard"
-"""The command as it is installed in the environment that runs the tests."""
+"""The command installed in the environment that runs the tests."""
 INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "COVERAGE_PROCESS_START", "COVERAGE_FILE")
 
 
 def client_environment(home: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The few variables that clients hand to a server, with a home of its own, and the test's own on top."""
+    """Return the few variables that clients pass to a server, a home directory, and the test's own variables."""
     kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
     return kept | {"HOME": str(home)} | dict(extra or {})
 
 
 def naming_config(folder: Path) -> dict[str, str]:
-    """Name the `hostconfig.toml` of a folder, if there is one: a file that is named needs no trust."""
+    """Return the variable that names the `hostconfig.toml` of a folder, if it exists: a named file needs no trust."""
     return {"PEGBOARD_CONFIG": "hostconfig.toml"} if (folder / "hostconfig.toml").exists() else {}
 
 
@@ -37,12 +37,12 @@ class Wire(Peer):
     """A process of the host and the client's end of its streams.
 
     Args:
-        command: what to start; `pegboard stdio` when None.
+        command: the command to start; `pegboard stdio` when None.
         arguments: added to the command.
-        config: the text of a `hostconfig.toml`, put into the working directory.
-        env: variables on top of the few.
+        config: the content of a `hostconfig.toml` in the working directory.
+        env: further variables.
         site: a folder of distributions (`make_distribution`) for the process to find.
-        cwd: the working directory; a fresh one when None.
+        cwd: the working directory; a new one when None.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Wire(Peer):
 
     @property
     def stderr(self) -> str:
-        """What the process has said on its standard error so far; all of it once it is closed."""
+        """The standard error of the process so far; all of it once it is closed."""
         return self._stderr.decode("utf-8", "replace")
 
     async def wait(self) -> int:
@@ -105,7 +105,7 @@ class Wire(Peer):
             return await self.process.wait()
 
     async def close(self) -> None:
-        """End the process as a client does: close its input and wait. Kill it when it does not end."""
+        """End the process as clients do: close its input and wait. Kill it if it does not end."""
         try:
             self.process.stdin.close()  # type: ignore[union-attr]  # made with a pipe
             self.exit_code = await self.wait()
@@ -122,7 +122,7 @@ class Wire(Peer):
         self.process.send_signal(number)
 
     def epitaph(self) -> str:
-        """The exit code and the last that the process said."""
+        """Return the exit code and the end of standard error."""
         return f"Exit code {self.process.returncode}. Its standard error ends with:\n{self.stderr[-2000:]}"
 
     async def _collect(self, stream: asyncio.StreamReader) -> None:

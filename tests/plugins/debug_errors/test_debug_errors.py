@@ -13,8 +13,9 @@ from pegboard.types import Call, CallNext, Outcome, Supplied
 from pegboard_plugins.debug_errors import ACKNOWLEDGEMENT, VARIABLES
 from tests.host.hosting import failure, plugin_of
 from tests.support import hostile_kit
-from tests.support.pool import Pool, make_site
+from tests.support.pool import CONFIG, make_site
 from tests.support.schemas import LEGACY, MODERN
+from tests.support.wire import Wire
 
 MESSAGE, TRACE = VARIABLES.values()
 CANARY = "canary-7f3a91"
@@ -114,7 +115,7 @@ async def test_errors_of_middleware_have_details_too() -> None:
 
 async def test_over_the_wire_the_text_shows_it(tmp_path: Path) -> None:
     site = make_site(tmp_path, {"hostile": hostile_kit})
-    async with Pool(site) as pool, pool.new(env={MESSAGE: ACKNOWLEDGEMENT, TRACE: ACKNOWLEDGEMENT}) as wire:
+    async with Wire(config=CONFIG, env={MESSAGE: ACKNOWLEDGEMENT, TRACE: ACKNOWLEDGEMENT}, site=site) as wire:
         await wire.initialize(LEGACY[-1])
         for revision in (LEGACY[-1], MODERN[-1]):
             result = await wire.call("hostile_burst", kind="StopIteration", modern=revision in MODERN)

@@ -16,8 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from pegboard import Host, Toolkit, ToolResult
-from pegboard.types import Call
 from tests.support import unruly_kit
 from tests.support.distributions import make_distribution
 from tests.support.environments import built_wheels, executable, make_environment
@@ -375,20 +373,6 @@ async def test_the_extra_installs_uvloop(loops: Path, requirement: str, loop: st
     environment = make_environment(f"loop-{loop}", requirement, wheels=built_wheels())
     async with Served(loops, command=[executable(environment, "pegboard"), "serve"]) as served:
         assert await loop_of(served) == loop
-
-
-async def test_a_host_in_a_program_runs_on_the_program_s_loop() -> None:
-    kit = Toolkit("loops")
-
-    @kit.tool
-    async def name() -> str:
-        """Name the module of the running event loop."""
-        return type(asyncio.get_running_loop()).__module__
-
-    async with Host({"host": {"autoload": False}}, toolkits={"loops": kit}) as host:
-        outcome = await host.dispatch(Call("tools/call", {"name": "loops_name"}))
-    assert isinstance(outcome, ToolResult)
-    assert outcome.value == type(asyncio.get_running_loop()).__module__
 
 
 @pytest.mark.parametrize("stderr", ["/dev/full", "&-"])
