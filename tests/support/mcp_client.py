@@ -92,6 +92,7 @@ class Pending(ABC):
     async def cancel(self) -> None:
         """Cancel the request in the way of the transport and the revision."""
 
+    @abstractmethod
     def close(self) -> None:
         """Close the connection of the request, if it has one."""
 
@@ -221,6 +222,9 @@ class StdioPending(Pending):
 
     async def cancel(self) -> None:
         await self._client.notify("notifications/cancelled", {"requestId": self.id})
+
+    def close(self) -> None:
+        """Keep the streams open: other requests share them."""
 
 
 class StdioClient(McpClient):
