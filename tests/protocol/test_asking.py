@@ -103,7 +103,7 @@ async def test_errors_and_malformed_answers_of_the_client_reach_the_tool(server:
     for members in wrong:
         call, question = await asks(client)
         assert await client.respond(question, **members) in (None, 202)
-        assert await error_of(call) == ["ClientError", "The client gave an answer that cannot be read.", None, None]
+        assert await error_of(call) == ["ClientError", "The client sent an invalid response.", None, None]
 
 
 @pytest.mark.requirement("ERA-23", "ERA-24", "ERA-25", "UTIL-07", "UTIL-15")

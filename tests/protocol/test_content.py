@@ -53,7 +53,7 @@ def block(client: McpClient, kind: str) -> dict[str, Any]:
     """Each kind of content in the client's revision."""
     about = {**annotated(client), **meta(client)}
     if kind == "audio" and not client.since("2025-03-26"):
-        text = "[A sound of type audio/wav, which this revision of the protocol cannot carry]"
+        text = "[Audio of type audio/wav, which this revision of the protocol does not support]"
         return {"type": "text", "text": text, **about}
     if kind == "link" and not client.since("2025-06-18"):
         return {"type": "text", "text": "The y: x://y\nAbout y", **about}

@@ -138,7 +138,7 @@ async def test_a_full_disk_is_reported_once_and_an_invalid_log_stops_the_start(s
         for _ in range(3):
             assert (await ask(served, call("logs_tell", {"text": "it"}))).result["content"][0]["text"] == "told"
     assert re.findall(r"pegboard: the log file cannot be written, .*: No space left on device\n", served.stderr) == [
-        "pegboard: the log file cannot be written, and lines are lost: No space left on device\n"
+        "pegboard: the log file cannot be written, and records are lost: No space left on device\n"
     ]
     nowhere = "/nowhere/x.log cannot be written: No such file or directory; choose another file"
     for section, problem in (('file = "/nowhere/x.log"', nowhere), ('format = "xml"', "plugins.logging.format")):

@@ -456,7 +456,7 @@ async def test_a_state_is_for_its_caller_alone_and_until_its_last_second(monkeyp
             if other == subject:
                 assert resumed(trips, call(other, requestState=state)) == Round(1, {"q": "digest"})
             else:
-                with pytest.raises(ProtocolError, match="this very request"):
+                with pytest.raises(ProtocolError, match="for this request"):
                     resumed(trips, call(other, requestState=state))
     one = call("ann", requestState=asked(trips, "ann"))
     now = 1060.0
@@ -476,8 +476,8 @@ async def test_seals_are_unique_and_bind_each_member(monkeypatch: pytest.MonkeyP
     assert len({token[: len("v1.") + 16] for token in tokens}) == 100
     for token in tokens:
         assert encode(sealer.open(token, ("a", "bc", None, {"x": 1}))) == b'"state"'
-        with pytest.raises(ValueError, match="this very request"):
+        with pytest.raises(ValueError, match="for this request"):
             other.open(token, bound)
     for wrong in (["ab", "c", None, {"x": 1}], ["a", "bc", {"x": 1}], ["a", "bc", None, {"x": "1"}], "abc", []):
-        with pytest.raises(ValueError, match="this very request"):
+        with pytest.raises(ValueError, match="for this request"):
             sealer.open(token, wrong)

@@ -313,5 +313,5 @@ async def test_malformed_chunks_are_refused_at_any_moment(strict: Served) -> Non
         await ask(strict, call("fixture_release"))
         while await line.chunk():
             pass
-        assert ((await line.answer()).text, await line.rest()) == ("The body is not framed as HTTP has it.\n", b"")
+        assert ((await line.answer()).text, await line.rest()) == ("The framing of the body is not valid HTTP.\n", b"")
     assert "aiohttp" not in strict.stderr
