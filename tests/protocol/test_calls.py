@@ -229,7 +229,7 @@ async def test_a_blocked_event_loop_is_logged_with_tool_file_and_line(transport:
         assert await (await server.client(NEWEST[1])).text("loop_block") == "true"
         place = await server.said(r"loop_block has blocked the event loop for .*/loop_kit\.py:(\d+) in block\b")
         assert "the line that blocks" in BLOCKS.splitlines()[int(place[1]) - 1]
-        await server.said(r"the event loop goes on; loop_block had blocked it for \d+\.\d s")
+        await server.said(r"the event loop continues; loop_block had blocked it for \d+\.\d s")
 
 
 async def test_an_exit_in_a_task_of_a_tool_fails_that_call_at_most(transport: str, tmp_path: Path) -> None:

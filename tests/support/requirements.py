@@ -122,7 +122,7 @@ def problems(table: Sequence[Section], tests: Iterable[Named]) -> Iterator[str]:
     """Yield the problems of the table and of its relation to the tests."""
     rules = [rule for section in table for rule in section.rules]
     ids = [rule.id for rule in rules]
-    yield from (f"{one} stands twice" for one in sorted({one for one in ids if ids.count(one) > 1}))
+    yield from (f"{one} is there twice" for one in sorted({one for one in ids if ids.count(one) > 1}))
     for section in table:
         own = [rule.id for rule in section.rules]
         if own != sorted(own):
@@ -133,7 +133,7 @@ def problems(table: Sequence[Section], tests: Iterable[Named]) -> Iterator[str]:
         yield from (f"{rule.id}: {what}" for what in _faults(rule))
     tests = list(tests)
     yield from (
-        f"{test.path}::{test.test} names {test.rule}, which is no rule" for test in tests if test.rule not in ids
+        f"{test.path}::{test.test} names {test.rule}, which is not a rule" for test in tests if test.rule not in ids
     )
     yield from (f"{test.path}::{test.test} names {test.rule} and is never run" for test in tests if not test.runs)
     held = {test.rule for test in tests if test.runs}
@@ -148,14 +148,14 @@ def _faults(rule: Rule) -> Iterator[str]:
     if not _ID.fullmatch(rule.id):
         yield "the id is not of the form ABC-01"
     if rule.level not in LEVELS:
-        yield f"{rule.level} is no level"
+        yield f"{rule.level} is not a level"
     if not re.fullmatch(r"[A-Z`].*[^.]\.", rule.rule) or ". " in rule.rule:
         yield "the rule is not one sentence"
     if rule.reason and not rule.reason.endswith("."):
         yield "the reason is not a sentence"
     if not rule.sources:
         yield "there is no source"
-    yield from (f"{source} is no source" for source in rule.sources if not addresses(source))
+    yield from (f"{source} is not a source" for source in rule.sources if not addresses(source))
 
 
 def addresses(source: str) -> list[str]:

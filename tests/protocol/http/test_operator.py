@@ -57,8 +57,8 @@ async def test_serving_creates_a_private_token_once_and_the_command_prints_it(
 @pytest.mark.parametrize(
     ("content", "mode", "said"),
     [
-        ("", 0o600, "does not hold an operator token"),
-        ("x" * 43, 0o600, "does not hold"),
+        ("", 0o600, "does not contain an operator token"),
+        ("x" * 43, 0o600, "does not contain"),
         (None, 0o644, "others can read"),
     ],
 )
