@@ -184,23 +184,6 @@ async def test_another_source_may_have_the_token() -> None:
         assert "_TOKEN" not in str((await failure(host, "github")).error)
 
 
-async def test_stores_are_asked_only_for_required_secrets() -> None:
-    class Asked(Store):
-        def get(self, name: str) -> str | None:
-            raise AssertionError(name)
-
-    kit = Toolkit("t", prefix=False)
-
-    @kit.tool
-    def work() -> str:
-        """Work."""
-        return "done"
-
-    async with by_default(kit, Asked({})) as host:
-        assert host.problems == ()
-        assert await value(host, "work") == "done"
-
-
 async def test_secrets_of_the_host_are_no_tokens() -> None:
     tokens = {"github": {"secret": "ARCADE_WORKER_SECRET"}}
     async with hosting(Store({"ARCADE_WORKER_SECRET": "canary"}), tokens=tokens) as host:
@@ -230,12 +213,6 @@ async def test_plugins_have_no_secrets_before_the_host_has_started() -> None:
 def test_settings_show_no_token() -> None:
     config = StaticTokensConfig.model_validate({"tokens": {"github": CANARY}})
     assert CANARY not in f"{config} {config!r}"
-
-
-def test_listing_the_plugin_enables_it() -> None:
-    host = Host({"host": {"autoload": False, "transports": [], "token_sources": ["static_tokens"]}})
-    assert [name for name, _ in host.load().token_sources] == ["static_tokens"]
-    assert host.problems == ()
 
 
 @pytest.fixture

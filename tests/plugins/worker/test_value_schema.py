@@ -1,17 +1,15 @@
-"""What a tool's own schema accepts, the worker's accepts: widened where it cannot say more, never wrong."""
+"""Value schemas accept every value that the JSON Schema accepts, and as few others as they can."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 from enum import Enum, IntEnum
 from typing import Any, Literal, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
 from pydantic import BaseModel
 from referencing.exceptions import Unresolvable
@@ -23,7 +21,6 @@ from pegboard_plugins.worker.value_schema import ANY_JSON, ValueSchema, value_sc
 from tests.host.hosting import make_host
 from tests.plugins.worker import shapes
 
-NAMES = st.sampled_from(["a", "b", "c"])
 TEXTS = ["x", "y", "long", ""]
 NUMBERS = [0, 1, -1, 7, 2.5, 1.0]
 DEFINED: Mapping[str, Any] = {
@@ -50,120 +47,10 @@ REFERENCES = [
     "#/properties/other",
     "#",
 ]
-CONSTANTS: Any = st.sampled_from([*TEXTS, *NUMBERS, True, False, None, ["x"], {"a": 1}])
-PLAIN: Any = st.one_of(
-    st.sampled_from(
-        [
-            {"type": "string"},
-            {"type": "string", "maxLength": 2, "description": "a text"},
-            {"type": "integer", "minimum": 0},
-            {"type": "number"},
-            {"type": "boolean"},
-            {"type": "null"},
-            {"type": "array"},
-            {"type": "object"},
-            {"type": ["string", "null"]},
-            {"type": ["integer", "string"]},
-            {"type": ["integer", "number", "null"]},
-            {"type": ["array", "object"], "items": {"type": "string"}, "properties": {"a": {"type": "string"}}},
-            {"type": ["object", "null"], "properties": {"a": {"type": "string"}}, "required": ["a", "z"]},
-            {"properties": {"a": {"type": "string"}}, "items": {"type": "string"}},
-            {"type": "object", "properties": {}, "additionalProperties": False},
-            {"type": "object", "patternProperties": {"^a": {"type": "integer"}}, "properties": {"a": {}}},
-            {"not": {"type": "string"}},
-            {"if": {"type": "string"}, "then": {"const": "x"}, "else": {"type": "integer"}},
-            {"minimum": 1},
-            {},
-            True,
-            False,
-        ]
-    ),
-    st.builds(lambda value: {"const": value}, CONSTANTS),
-    st.builds(lambda values: {"enum": values}, st.lists(CONSTANTS, min_size=1, max_size=4)),
-    st.builds(lambda values: {"type": "string", "enum": values}, st.lists(CONSTANTS, min_size=1, max_size=4)),
-    st.builds(
-        lambda first, most: {"type": "array", "prefixItems": first, "maxItems": most},
-        st.lists(st.sampled_from([{"type": "integer"}, {"type": "string"}]), min_size=1, max_size=3),
-        st.integers(0, 4),
-    ),
-    st.builds(lambda place: {"$ref": place}, st.sampled_from(REFERENCES)),
-    st.builds(lambda place: {"$ref": place, "type": "string"}, st.sampled_from(REFERENCES)),
-)
-
-
-def around(inner: Any) -> Any:
-    """Schemas that hold others."""
-    members = st.dictionaries(NAMES, inner, max_size=3)
-    several = st.lists(inner, min_size=1, max_size=3)
-    return st.one_of(
-        st.builds(lambda items: {"type": "array", "items": items}, inner),
-        st.builds(lambda items: {"type": "array", "prefixItems": items, "items": False}, several),
-        st.builds(lambda items, rest: {"type": "array", "prefixItems": items, "items": rest}, several, inner),
-        st.builds(lambda one: {"type": "array", "contains": one}, inner),
-        st.builds(lambda members: {"type": "object", "properties": members}, members),
-        st.builds(
-            lambda members: {"type": "object", "properties": members, "required": [*sorted(members), "a"]}, members
-        ),
-        st.builds(lambda rest: {"type": "object", "additionalProperties": rest}, inner),
-        st.builds(
-            lambda members, options: {"type": "object", "properties": members, "anyOf": options}, members, several
-        ),
-        st.builds(lambda options: {"anyOf": options}, several),
-        st.builds(lambda options: {"oneOf": options}, several),
-        st.builds(lambda options, parts: {"anyOf": options, "allOf": parts}, several, several),
-        st.builds(lambda parts: {"allOf": parts}, several),
-        st.builds(lambda part, own: {**own, "allOf": [part]} if isinstance(own, dict) else own, inner, inner),
-        st.builds(lambda one: {"not": one}, inner),
-        st.builds(lambda one: {"$id": "https://x.example/inner", "type": "object", "properties": {"a": one}}, inner),
-    )
-
-
-SCHEMAS = st.recursive(PLAIN, around, max_leaves=6)
-VALUES: Any = st.recursive(
-    st.sampled_from([*TEXTS, *NUMBERS, True, False, None]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@st.composite
-def fitting(draw: st.DrawFn, schema: Any, depth: int = 0) -> Any:
-    """A value that may well fit a schema; any value where that is hard to say."""
-    if not isinstance(schema, dict) or depth > 4:
-        return draw(VALUES)
-    for key in ("anyOf", "oneOf", "allOf"):
-        if key in schema:
-            return draw(fitting(draw(st.sampled_from(schema[key])), depth + 1))
-    if "$ref" in schema:
-        place = schema["$ref"].rpartition("/")[2].replace("%20", " ").replace("~1", "/")
-        return draw(fitting(DEFINED.get(place, {}), depth + 1))
-    if "const" in schema or "enum" in schema:
-        return draw(st.sampled_from([schema["const"]] if "const" in schema else schema["enum"]))
-    kinds = schema.get("type", "object" if "properties" in schema else None)
-    kind = draw(st.sampled_from(kinds)) if isinstance(kinds, list) else kinds
-    if kind == "array":
-        first = [draw(fitting(one, depth + 1)) for one in schema.get("prefixItems", ())]
-        rest = schema.get("items", schema.get("contains", True))
-        return first + (draw(st.lists(fitting(rest, depth + 1), max_size=2)) if rest is not False else [])
-    if kind == "object":
-        members = schema.get("properties", {})
-        chosen = {
-            name: one for name, one in members.items() if name in schema.get("required", ()) or draw(st.booleans())
-        }
-        more = draw(st.dictionaries(NAMES, fitting(schema.get("additionalProperties", {}), depth + 1), max_size=1))
-        return more | {name: draw(fitting(one, depth + 1)) for name, one in chosen.items()}
-    simple: dict[Any, list[Any]] = {
-        "string": TEXTS,
-        "integer": NUMBERS,
-        "number": NUMBERS,
-        "boolean": [True, False],
-        "null": [None],
-    }
-    return draw(st.sampled_from(simple[kind]) if kind in simple else VALUES)
 
 
 def is_valid(validator: Any, given: Any) -> bool:
-    """Whether a value fits a schema; none fits one whose references lead nowhere, or round in a circle."""
+    """Return True if a value fits a schema. No value fits endless or unknown references."""
     try:
         return bool(validator.is_valid(given))
     except (Unresolvable, RecursionError):
@@ -171,7 +58,7 @@ def is_valid(validator: Any, given: Any) -> bool:
 
 
 def accepts(value: ValueSchema, given: Any) -> bool:
-    """Whether a caller that goes by a value schema would send this."""
+    """Return True if a value schema accepts a value."""
     if given is None and value.nullable:
         return True
     if value.type == "json":
@@ -191,20 +78,6 @@ def has_members(value: ValueSchema, given: dict[str, Any]) -> bool:
     return set(value.required) <= given.keys() and all(
         accepts(members[name], one) for name, one in given.items() if name in members
     )
-
-
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.data())
-def test_a_value_schema_accepts_every_value_that_the_json_schema_accepts(data: st.DataObject) -> None:
-    schema, other = data.draw(SCHEMAS, "schema"), data.draw(SCHEMAS, "other")
-    root = {"type": "object", "properties": {"it": schema, "other": other}, "$defs": DEFINED}
-    value = value_schema_of(schema, root)
-    shapes.check_value_schema(value.to_json())
-    validator = Draft202012Validator(root)
-    for strategy in (VALUES, fitting(schema), fitting(schema)):
-        sent = data.draw(strategy, "sent")
-        if is_valid(validator, {"it": sent}):
-            assert accepts(value, sent), value
 
 
 INNER: list[Any] = [{"type": "string"}, {"type": ["integer", "null"]}, {"type": "array", "items": {"type": "string"}}]
@@ -227,6 +100,11 @@ EACH: list[Any] = [
     {"anyOf": [{"enum": ["x", "y"]}, {"type": "string"}]},
     {"anyOf": [{"type": "integer"}, {"type": "boolean"}]},
     {"type": "object", "properties": {"a": {"type": "string"}}, "anyOf": [{"required": ["a"]}, {"minProperties": 1}]},
+    {"type": "object", "patternProperties": {"^a": {"type": "integer"}}, "properties": {"a": {}}},
+    {"type": ["array", "object"], "items": {"type": "string"}, "properties": {"a": {"type": "string"}}},
+    {"properties": {"a": {"type": "string"}}, "items": {"type": "string"}},
+    {"if": {"type": "string"}, "then": {"const": "x"}, "else": {"type": "integer"}},
+    {"type": "array", "contains": {"type": "string"}},
 ]
 PARTS = [*TEXTS, *NUMBERS, True, False, None]
 POOL: list[Any] = [
@@ -244,8 +122,20 @@ POOL: list[Any] = [
 ]
 
 
-def test_each_keyword_accepts_every_value_that_the_json_schema_accepts() -> None:
-    for schema in EACH:
+def nested(schema: Any) -> Iterator[Any]:
+    """Yield schemas that contain a schema."""
+    yield {"type": "array", "items": schema}
+    yield {"type": "object", "properties": {"a": schema}}
+    yield {"type": "object", "additionalProperties": schema}
+    yield {"not": schema}
+    yield {"$id": "https://x.example/inner", "type": "object", "properties": {"a": schema}}
+    for inner in INNER:
+        yield from ({key: [schema, inner]} for key in ("anyOf", "oneOf", "allOf"))
+        yield {**inner, "allOf": [schema]}
+
+
+def test_a_value_schema_accepts_every_value_that_the_json_schema_accepts() -> None:
+    for schema in (*EACH, *(inner for one in EACH[::4] for inner in nested(one))):
         root = {"type": "object", "properties": {"it": schema, "other": {"type": "string"}}, "$defs": DEFINED}
         value = value_schema_of(schema, root)
         shapes.check_value_schema(value.to_json())

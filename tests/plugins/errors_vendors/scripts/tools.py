@@ -1,7 +1,7 @@
 """A program: tools on vendors' real clients, in an installed host with its defaults; a call a line, its failure a line.
 
-It runs in an environment with all libraries, and in one with none, where only `plain` can be called. The tools expect
-no failure; the URLs that they get lead to a loopback server.
+It runs in an environment with all libraries, and in one with none, where only `plain` can be called. The tools
+call functions of this module, which handle no failure.
 """
 
 # mypy: disable-error-code="import-not-found,import-untyped"
@@ -26,8 +26,18 @@ kit = Toolkit("t", prefix=False)
 
 
 @kit.tool
+def run(name: str, arguments: dict[str, Any]) -> Any:
+    """Call a function."""
+    return globals()[name](**arguments)
+
+
+@kit.tool
+async def run_async(name: str, arguments: dict[str, Any]) -> Any:
+    """Call an asynchronous function."""
+    return await globals()[name](**arguments)
+
+
 def plain(loads: str = "") -> None:
-    """Fail with nothing of any library."""
     if loads:
         __import__(loads)
     raise ValueError(CANARY)
@@ -36,27 +46,21 @@ def plain(loads: str = "") -> None:
 # --- Slack
 
 
-@kit.tool
 def slack(url: str, timeout: int = 10) -> str:
-    """Post a message."""
     from slack_sdk import WebClient
 
     client = WebClient(CANARY, base_url=f"{url}/", timeout=timeout)
     return str(client.chat_postMessage(channel="C1", text=CANARY).data)
 
 
-@kit.tool
 async def slack_async(url: str, timeout: int = 10) -> str:  # noqa: ASYNC109 - what the library calls it
-    """Post a message."""
     from slack_sdk.web.async_client import AsyncWebClient
 
     client = AsyncWebClient(CANARY, base_url=f"{url}/", timeout=timeout)
     return str((await client.chat_postMessage(channel="C1", text=CANARY)).data)
 
 
-@kit.tool
 def slack_rotate(url: str) -> None:
-    """Exchange a token that has expired."""
     from slack_sdk import WebClient
     from slack_sdk.oauth.installation_store import Installation
     from slack_sdk.oauth.token_rotation import TokenRotator
@@ -66,9 +70,7 @@ def slack_rotate(url: str) -> None:
     rotator.perform_token_rotation(installation=installation)
 
 
-@kit.tool
 def slack_refuses(what: str) -> None:
-    """Do what the client itself refuses."""
     from slack_sdk import WebClient
     from slack_sdk.errors import BotUserAccessError, SlackClientError
     from slack_sdk.models.blocks import ImageBlock
@@ -97,17 +99,13 @@ def drive(url: str, http: Any = None) -> Any:
     return build("drive", "v3", http=http, developerKey=CANARY, client_options={"api_endpoint": url})
 
 
-@kit.tool
 def google(url: str, timeout: float = PATIENCE) -> Any:
-    """Get what is known of a file."""
     import httplib2
 
     return drive(url, httplib2.Http(timeout=timeout)).files().get(fileId="f1").execute()
 
 
-@kit.tool
 def google_credentials(url: str) -> Any:
-    """Get what is known of a file, for which a token must be fetched first."""
     import httplib2
     from google.oauth2.credentials import Credentials
     from google_auth_httplib2 import AuthorizedHttp
@@ -116,9 +114,7 @@ def google_credentials(url: str) -> Any:
     return drive(url, AuthorizedHttp(credentials, httplib2.Http(timeout=PATIENCE))).files().get(fileId="f1").execute()
 
 
-@kit.tool
 def google_batch(url: str) -> None:
-    """Get what is known of a file, in a batch."""
     from googleapiclient.http import BatchHttpRequest
 
     batch = BatchHttpRequest(batch_uri=f"{url}/batch?key={CANARY}")
@@ -126,9 +122,7 @@ def google_batch(url: str) -> None:
     batch.execute()
 
 
-@kit.tool
 def google_refuses(what: str, url: str = "http://127.0.0.1") -> None:
-    """Do what the client itself refuses."""
     import httplib2
     from googleapiclient.channel import Channel, notification_from_headers
     from googleapiclient.discovery import build
@@ -177,17 +171,13 @@ def request_adapter(url: str, retries: int = 0) -> Any:
     return adapter
 
 
-@kit.tool
 async def graph(url: str) -> Any:
-    """Get who somebody is."""
     from msgraph import GraphServiceClient
 
     return await GraphServiceClient(request_adapter=request_adapter(url)).users.by_user_id("u1").get()
 
 
-@kit.tool
 async def kiota(url: str) -> None:
-    """Send a request of which nothing is known but its URL."""
     from kiota_abstractions.method import Method
     from kiota_abstractions.request_information import RequestInformation
 
@@ -196,9 +186,7 @@ async def kiota(url: str) -> None:
     await request_adapter(url).send_no_response_content_async(request, None)
 
 
-@kit.tool
 async def kiota_refuses(what: str) -> None:
-    """Do what the client itself refuses, or raise what only clients made by kiota do."""
     from kiota_abstractions.api_error import APIError
     from kiota_abstractions.request_information import RequestInformation
     from kiota_authentication_azure.azure_identity_access_token_provider import AzureIdentityAccessTokenProvider
@@ -220,9 +208,7 @@ QUERY = "{ viewer { login } }"
 SENT = {"Authorization": CANARY}
 
 
-@kit.tool
 def gql_requests(url: str, timeout: float = PATIENCE) -> Any:
-    """Ask who one is."""
     from gql import Client, gql
     from gql.transport.requests import RequestsHTTPTransport
 
@@ -230,9 +216,7 @@ def gql_requests(url: str, timeout: float = PATIENCE) -> Any:
     return Client(transport=transport).execute(gql(QUERY))
 
 
-@kit.tool
 async def gql_aiohttp(url: str, timeout: float = PATIENCE) -> Any:  # noqa: ASYNC109 - as above
-    """Ask who one is."""
     import aiohttp
     from gql import Client, gql
     from gql.transport.aiohttp import AIOHTTPTransport
@@ -243,9 +227,7 @@ async def gql_aiohttp(url: str, timeout: float = PATIENCE) -> Any:  # noqa: ASYN
         return await client.execute(gql(QUERY))
 
 
-@kit.tool
 def gql_httpx(url: str, timeout: float = PATIENCE) -> Any:
-    """Ask who one is."""
     from gql import Client, gql
     from gql.transport.httpx import HTTPXTransport
 
@@ -253,9 +235,7 @@ def gql_httpx(url: str, timeout: float = PATIENCE) -> Any:
     return Client(transport=transport).execute(gql(QUERY))
 
 
-@kit.tool
 def gql_closed(url: str) -> Any:
-    """Ask by a transport that is closed."""
     from gql import gql
     from gql.transport.requests import RequestsHTTPTransport
 
@@ -265,9 +245,7 @@ def gql_closed(url: str) -> Any:
 # --- the contract of adapters
 
 
-@kit.tool
 def contract(tool: str, slug: str, gives: str, url: str) -> dict[str, str]:
-    """Hold an adapter against its contract, with what another tool raises as the example: the rules that it breaks."""
     import pegboard
     from pegboard.testing import ErrorAdapterContract
 
@@ -325,7 +303,9 @@ async def main() -> None:
         running.append(host)
         print(json.dumps([adapter.slug for adapter in host.assembly.adapters]), flush=True)
         for line in sys.stdin:
-            outcome = await host.dispatch(Call("tools/call", json.loads(line)))
+            call = json.loads(line)
+            tool = "run_async" if asyncio.iscoroutinefunction(globals()[call["name"]]) else "run"
+            outcome = await host.dispatch(Call("tools/call", {"name": tool, "arguments": call}))
             said = (
                 told(outcome) if isinstance(outcome, Failure) else {"outcome": getattr(outcome, "value", str(outcome))}
             )
