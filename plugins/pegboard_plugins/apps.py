@@ -48,9 +48,9 @@ class AppsPlugin(Plugin):
         """Return middleware for reads: clients prefer the `_meta` of the contents to that of the list."""
         return [around("resources/read")(self.read)]
 
-    def describe(self, item: Tool | Resource, said: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:
+    def describe(self, item: Tool | Resource, value: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:
         """Return the `_meta` of an item (see `ui_metadata`), and keep that of interfaces for reads."""
-        entries = ui_metadata(item, said, resources)
+        entries = ui_metadata(item, value, resources)
         if entries is not None and isinstance(item, Resource):
             self._described[item.uri] = entries
         return entries
@@ -71,7 +71,7 @@ class AppsPlugin(Plugin):
         return part._replace(meta={**(part.meta or {}), **entries} or None)
 
 
-def ui_metadata(item: Tool | Resource, said: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:
+def ui_metadata(item: Tool | Resource, value: Any, resources: Mapping[str, Resource]) -> dict[str, Any] | None:
     """Return the `_meta` of an interface or of a tool with one, or None for other items.
 
     Raises:
@@ -79,11 +79,11 @@ def ui_metadata(item: Tool | Resource, said: Any, resources: Mapping[str, Resour
     """
     if isinstance(item, Resource):
         if item.uri.startswith(UI_SCHEME):
-            return _resource(item, ResourceUi() if said is None else said)
-        if said is not None:
+            return _resource(item, ResourceUi() if value is None else value)
+        if value is not None:
             raise ToolDefinitionError(f"ui= is for resources at {UI_SCHEME} only")
         return None
-    return None if said is None else _tool(ToolUi(said) if isinstance(said, str) else said, resources)
+    return None if value is None else _tool(ToolUi(value) if isinstance(value, str) else value, resources)
 
 
 def _tool(ui: Any, resources: Mapping[str, Resource]) -> dict[str, Any]:
@@ -107,20 +107,22 @@ def _resource(resource: Resource, ui: Any) -> dict[str, Any]:
         raise ToolDefinitionError(f"invalid MIME type {resource.mime_type!r}: interfaces need {UI_MIME_TYPE!r}")
     if not isinstance(ui, ResourceUi):
         raise ToolDefinitionError(f"invalid ui {ui!r}: use a ResourceUi")
-    csp = {member: _origins(field, getattr(ui, field)) for field, member in _DOMAINS.items() if getattr(ui, field)}
+    csp = {
+        member: _check_origins(field, getattr(ui, field)) for field, member in _DOMAINS.items() if getattr(ui, field)
+    }
     if unknown := [name for name in ui.permissions if name not in PERMISSIONS]:
         raise ToolDefinitionError(f"unknown permission {unknown[0]!r} of its ui: choose from {', '.join(PERMISSIONS)}")
     members = {
         "csp": csp or None,
         "permissions": {name: {} for name in ui.permissions} or None,
-        "domain": _of_type(str, "domain", ui.domain),
-        "prefersBorder": _of_type(bool, "prefers_border", ui.prefers_border),
+        "domain": _check_type(str, "domain", ui.domain),
+        "prefersBorder": _check_type(bool, "prefers_border", ui.prefers_border),
     }
-    told = {name: value for name, value in members.items() if value is not None}
-    return {"ui": told} if told else {}
+    present = {name: value for name, value in members.items() if value is not None}
+    return {"ui": present} if present else {}
 
 
-def _origins(field: str, origins: Sequence[str]) -> list[str]:
+def _check_origins(field: str, origins: Sequence[str]) -> list[str]:
     if isinstance(origins, str):
         raise ToolDefinitionError(f"the {field} of its ui must be a list of strings")
     for origin in map(str, origins):
@@ -131,7 +133,7 @@ def _origins(field: str, origins: Sequence[str]) -> list[str]:
     return list(origins)
 
 
-def _of_type(kind: type, field: str, value: Any) -> Any:
+def _check_type(kind: type, field: str, value: Any) -> Any:
     if value is not None and not isinstance(value, kind):
         raise ToolDefinitionError(f"the {field} of its ui must be {kind.__name__}, not {value!r}")
     return value

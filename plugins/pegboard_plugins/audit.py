@@ -78,7 +78,7 @@ class AuditConfig(PluginConfig):
 
     @field_validator("file")
     @classmethod
-    def _is_relative_to_the_configuration(cls, file: Path, info: ValidationInfo) -> Path:
+    def _resolve_file(cls, file: Path, info: ValidationInfo) -> Path:
         return cls.folder_of(info) / file.expanduser()
 
 
@@ -131,7 +131,7 @@ class Audit(Middleware):
             TransportError: the file or the key cannot be used.
         """
         try:
-            self._key = self._own_key()
+            self._key = self._load_key()
             self._file = LineFile(self._config.file)
         except OSError as error:
             raise TransportError(f"the audit file or its key cannot be used: {error}") from error
@@ -142,7 +142,7 @@ class Audit(Middleware):
         if self._file is not None:
             self._file.close()
 
-    def _own_key(self) -> bytes:
+    def _load_key(self) -> bytes:
         if self._config.key is not None:
             return self._config.key.get_secret_value().encode()
         return create_state(KEY_FILE, secrets.token_hex(KEY_BYTES).encode(), os.environ).strip()
@@ -151,51 +151,54 @@ class Audit(Middleware):
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
         """Record the call of a tool."""
-        return await self._recorded(call, call_next)
+        return await self._record_call(call, call_next)
 
     async def on_read_resource(self, call: Call, call_next: CallNext) -> Outcome:
         """Record the read of a resource."""
-        return await self._recorded(call, call_next)
+        return await self._record_call(call, call_next)
 
     async def on_get_prompt(self, call: Call, call_next: CallNext) -> Outcome:
         """Record the request of a prompt."""
-        return await self._recorded(call, call_next)
+        return await self._record_call(call, call_next)
 
-    async def _recorded(self, call: Call, call_next: CallNext) -> Outcome:
+    async def _record_call(self, call: Call, call_next: CallNext) -> Outcome:
         if self._config.required and not self._write_kept():
             raise FatalToolError(
                 "This server refuses calls because it cannot record them. Tell the person that the operator must "
                 "make room for the audit file."
             )
         began, started = time.time(), time.perf_counter()
-        record = self._record(call, began)
+        record = self._facts(call, began)
         try:
             outcome = await call_next(call)
         except asyncio.CancelledError:
             self._append(self._line(record, "cancelled", None, started), sync=False)
             raise
         except BaseException as error:
-            await self._keep(self._line(record, *_told(error), started))
+            await self._append_and_wait(self._line(record, *_error_outcome(error), started))
             raise
-        if not await self._keep(self._line(record, *_ended(outcome), started)) and self._config.required:
+        if (
+            not await self._append_and_wait(self._line(record, *_outcome_and_kind(outcome), started))
+            and self._config.required
+        ):
             raise FatalToolError("The call ended, but it could not be recorded. Its result is withheld.")
         return outcome
 
-    def _record(self, call: Call, began: float) -> dict[str, Any]:
+    def _facts(self, call: Call, began: float) -> dict[str, Any]:
         """Return the facts known before a call runs. The function may change its arguments."""
         arguments = call.params.get("arguments")
         uri = call.params.get("uri")
         return {
             "time": datetime.fromtimestamp(began, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "method": call.method,
-            "name": _short(call.params.get("name") if uri is None else uri),
+            "name": _shorten(call.params.get("name") if uri is None else uri),
             "arguments_digest": None if call.method == "resources/read" else self._digest(arguments),
-            "request_id": call.request_id if isinstance(call.request_id, int) else _short(call.request_id),
+            "request_id": call.request_id if isinstance(call.request_id, int) else _shorten(call.request_id),
             "session": None if call.session_id is None else fingerprint(call.session_id),
             "peer": call.peer or None,
-            "caller": _caller(call.caller),
-            "for_user": _short(None if call.supplied is None else call.supplied.user_id),
-            "client": _short(f"{call.client.name} {call.client.version}".strip() or None),
+            "caller": _caller_facts(call.caller),
+            "for_user": _shorten(None if call.supplied is None else call.supplied.user_id),
+            "client": _shorten(f"{call.client.name} {call.client.version}".strip() or None),
             "path": list(call.path) or None,
         }
 
@@ -212,7 +215,7 @@ class Audit(Middleware):
 
     # --- the file
 
-    async def _keep(self, line: bytes) -> bool:
+    async def _append_and_wait(self, line: bytes) -> bool:
         """Append a line, in a thread with `sync`. Return True if it was written."""
         if self._config.sync:
             return await asyncio.to_thread(self._append, line, sync=True)
@@ -253,15 +256,15 @@ class Audit(Middleware):
         self._file.write(line, sync=sync)
 
 
-def _ended(outcome: Outcome) -> tuple[str, str | None]:
+def _outcome_and_kind(outcome: Outcome) -> tuple[str, str | None]:
     if isinstance(outcome, Failure):
-        return _told(outcome.error)
+        return _error_outcome(outcome.error)
     if isinstance(outcome, InputRequired):
         return "input_required", None
     return ("error" if isinstance(outcome, ToolResult) and outcome.is_error else "ok"), None
 
 
-def _told(error: BaseException) -> tuple[str, str | None]:
+def _error_outcome(error: BaseException) -> tuple[str, str | None]:
     """Return the outcome and the kind of an error. The outcome is "refused" if nothing was called."""
     if not isinstance(error, MCPError):
         return "error", "internal"
@@ -271,12 +274,12 @@ def _told(error: BaseException) -> tuple[str, str | None]:
     return ("refused" if refused or (limited and not isinstance(error, UpstreamError)) else "error"), kind
 
 
-def _caller(caller: Caller) -> dict[str, Any]:
+def _caller_facts(caller: Caller) -> dict[str, Any]:
     facts = {"subject": caller.subject, "client_id": caller.client_id, "issuer": caller.issuer}
-    return {name: _short(value) for name, value in facts.items() if value is not None} | {"trusted": caller.trusted}
+    return {name: _shorten(value) for name, value in facts.items() if value is not None} | {"trusted": caller.trusted}
 
 
-def _short(value: object) -> str | None:
+def _shorten(value: object) -> str | None:
     if value is None:
         return None
     text = str(value)

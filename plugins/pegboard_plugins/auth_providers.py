@@ -23,7 +23,7 @@ class OAuth2(ToolAuthorization):
         scopes: the scopes of the token, as the provider names them.
     """
 
-    provider = AuthProvider(None, "OAuth 2", "https://www.rfc-editor.org/rfc/rfc6749")
+    provider = AuthProvider(id=None, title="OAuth 2", documentation="https://www.rfc-editor.org/rfc/rfc6749")
 
     def __init__(self, *, id: str, scopes: Sequence[str] | None = None) -> None:
         super().__init__(id=id, scopes=scopes)
@@ -32,68 +32,78 @@ class OAuth2(ToolAuthorization):
 class Airtable(ToolAuthorization):
     """A token of Airtable."""
 
-    provider = AuthProvider("airtable", "Airtable", "https://airtable.com/developers/web/api/oauth-reference")
+    provider = AuthProvider(
+        id="airtable", title="Airtable", documentation="https://airtable.com/developers/web/api/oauth-reference"
+    )
 
 
 class Asana(ToolAuthorization):
     """A token of Asana."""
 
-    provider = AuthProvider("asana", "Asana", "https://developers.asana.com/docs/oauth")
+    provider = AuthProvider(id="asana", title="Asana", documentation="https://developers.asana.com/docs/oauth")
 
 
 class Atlassian(ToolAuthorization):
     """A token of Atlassian."""
 
     provider = AuthProvider(
-        "atlassian",
-        "Atlassian",
-        "https://developer.atlassian.com/cloud/jira/platform/oauth-2-3lo-apps/",
+        id="atlassian",
+        title="Atlassian",
+        documentation="https://developer.atlassian.com/cloud/jira/platform/oauth-2-3lo-apps/",
     )
 
 
 class Attio(ToolAuthorization):
     """A token of Attio."""
 
-    provider = AuthProvider("attio", "Attio", "https://docs.attio.com/docs/oauth/authorize")
+    provider = AuthProvider(id="attio", title="Attio", documentation="https://docs.attio.com/docs/oauth/authorize")
 
 
 class Calendly(ToolAuthorization):
     """A token of Calendly."""
 
-    provider = AuthProvider("calendly", "Calendly", "https://developer.calendly.com/authentication")
+    provider = AuthProvider(
+        id="calendly", title="Calendly", documentation="https://developer.calendly.com/authentication"
+    )
 
 
 class ClickUp(ToolAuthorization):
     """A token of ClickUp."""
 
-    provider = AuthProvider("clickup", "ClickUp", "https://developer.clickup.com/docs/authentication")
+    provider = AuthProvider(
+        id="clickup", title="ClickUp", documentation="https://developer.clickup.com/docs/authentication"
+    )
 
 
 class Discord(ToolAuthorization):
     """A token of Discord."""
 
-    provider = AuthProvider("discord", "Discord", "https://discord.com/developers/docs/topics/oauth2")
+    provider = AuthProvider(
+        id="discord", title="Discord", documentation="https://discord.com/developers/docs/topics/oauth2"
+    )
 
 
 class Dropbox(ToolAuthorization):
     """A token of Dropbox."""
 
-    provider = AuthProvider("dropbox", "Dropbox", "https://developers.dropbox.com/oauth-guide")
+    provider = AuthProvider(id="dropbox", title="Dropbox", documentation="https://developers.dropbox.com/oauth-guide")
 
 
 class Figma(ToolAuthorization):
     """A token of Figma."""
 
-    provider = AuthProvider("figma", "Figma", "https://developers.figma.com/docs/rest-api/authentication/")
+    provider = AuthProvider(
+        id="figma", title="Figma", documentation="https://developers.figma.com/docs/rest-api/authentication/"
+    )
 
 
 class GitHub(ToolAuthorization):
     """A token of GitHub."""
 
     provider = AuthProvider(
-        "github",
-        "GitHub",
-        "https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps",
+        id="github",
+        title="GitHub",
+        documentation="https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps",
     )
 
 
@@ -101,9 +111,9 @@ class Google(ToolAuthorization):
     """A token of Google."""
 
     provider = AuthProvider(
-        "google",
-        "Google",
-        "https://developers.google.com/identity/protocols/oauth2",
+        id="google",
+        title="Google",
+        documentation="https://developers.google.com/identity/protocols/oauth2",
         error_adapters="errors_google",
     )
 
@@ -111,22 +121,26 @@ class Google(ToolAuthorization):
 class Hubspot(ToolAuthorization):
     """A token of HubSpot."""
 
-    provider = AuthProvider("hubspot", "HubSpot", "https://developers.hubspot.com/docs/api/working-with-oauth")
+    provider = AuthProvider(
+        id="hubspot", title="HubSpot", documentation="https://developers.hubspot.com/docs/api/working-with-oauth"
+    )
 
 
 class Linear(ToolAuthorization):
     """A token of Linear."""
 
-    provider = AuthProvider("linear", "Linear", "https://linear.app/developers/oauth-2-0-authentication")
+    provider = AuthProvider(
+        id="linear", title="Linear", documentation="https://linear.app/developers/oauth-2-0-authentication"
+    )
 
 
 class LinkedIn(ToolAuthorization):
     """A token of LinkedIn."""
 
     provider = AuthProvider(
-        "linkedin",
-        "LinkedIn",
-        "https://learn.microsoft.com/en-us/linkedin/shared/authentication/authorization-code-flow",
+        id="linkedin",
+        title="LinkedIn",
+        documentation="https://learn.microsoft.com/en-us/linkedin/shared/authentication/authorization-code-flow",
     )
 
 
@@ -134,9 +148,9 @@ class Microsoft(ToolAuthorization):
     """A token of Microsoft."""
 
     provider = AuthProvider(
-        "microsoft",
-        "Microsoft",
-        "https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-auth-code-flow",
+        id="microsoft",
+        title="Microsoft",
+        documentation="https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-auth-code-flow",
         error_adapters="errors_microsoft",
     )
 
@@ -145,9 +159,9 @@ class MicrosoftPowerBI(Microsoft):
     """A token of Microsoft Power BI."""
 
     provider = AuthProvider(
-        "microsoft-powerbi",
-        "Microsoft Power BI",
-        "https://learn.microsoft.com/en-us/power-bi/developer/embedded/register-app",
+        id="microsoft-powerbi",
+        title="Microsoft Power BI",
+        documentation="https://learn.microsoft.com/en-us/power-bi/developer/embedded/register-app",
         error_adapters="errors_microsoft",
     )
 
@@ -155,28 +169,34 @@ class MicrosoftPowerBI(Microsoft):
 class Notion(ToolAuthorization):
     """A token of Notion."""
 
-    provider = AuthProvider("notion", "Notion", "https://developers.notion.com/docs/authorization")
+    provider = AuthProvider(
+        id="notion", title="Notion", documentation="https://developers.notion.com/docs/authorization"
+    )
 
 
 class PagerDuty(ToolAuthorization):
     """A token of PagerDuty."""
 
-    provider = AuthProvider("pagerduty", "PagerDuty", "https://developer.pagerduty.com/docs/oauth-functionality")
+    provider = AuthProvider(
+        id="pagerduty", title="PagerDuty", documentation="https://developer.pagerduty.com/docs/oauth-functionality"
+    )
 
 
 class Reddit(ToolAuthorization):
     """A token of Reddit."""
 
-    provider = AuthProvider("reddit", "Reddit", "https://github.com/reddit-archive/reddit/wiki/OAuth2")
+    provider = AuthProvider(
+        id="reddit", title="Reddit", documentation="https://github.com/reddit-archive/reddit/wiki/OAuth2"
+    )
 
 
 class Slack(ToolAuthorization):
     """A token of Slack."""
 
     provider = AuthProvider(
-        "slack",
-        "Slack",
-        "https://docs.slack.dev/authentication/installing-with-oauth/",
+        id="slack",
+        title="Slack",
+        documentation="https://docs.slack.dev/authentication/installing-with-oauth/",
         error_adapters="errors_slack",
     )
 
@@ -185,32 +205,34 @@ class Spotify(ToolAuthorization):
     """A token of Spotify."""
 
     provider = AuthProvider(
-        "spotify",
-        "Spotify",
-        "https://developer.spotify.com/documentation/web-api/concepts/authorization",
+        id="spotify",
+        title="Spotify",
+        documentation="https://developer.spotify.com/documentation/web-api/concepts/authorization",
     )
 
 
 class Twitch(ToolAuthorization):
     """A token of Twitch."""
 
-    provider = AuthProvider("twitch", "Twitch", "https://dev.twitch.tv/docs/authentication/")
+    provider = AuthProvider(id="twitch", title="Twitch", documentation="https://dev.twitch.tv/docs/authentication/")
 
 
 class X(ToolAuthorization):
     """A token of X."""
 
     provider = AuthProvider(
-        "x",
-        "X",
-        "https://docs.x.com/resources/fundamentals/authentication/oauth-2-0/authorization-code",
+        id="x",
+        title="X",
+        documentation="https://docs.x.com/resources/fundamentals/authentication/oauth-2-0/authorization-code",
     )
 
 
 class Zoom(ToolAuthorization):
     """A token of Zoom."""
 
-    provider = AuthProvider("zoom", "Zoom", "https://developers.zoom.us/docs/integrations/oauth/")
+    provider = AuthProvider(
+        id="zoom", title="Zoom", documentation="https://developers.zoom.us/docs/integrations/oauth/"
+    )
 
 
 PROVIDERS: tuple[type[ToolAuthorization], ...] = (

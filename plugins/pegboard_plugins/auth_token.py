@@ -39,12 +39,12 @@ class NamedToken(PluginConfig):
 
     @field_validator("token")
     @classmethod
-    def _fits(cls, token: SecretStr) -> SecretStr:
-        return _checked(token)
+    def _check_token(cls, token: SecretStr) -> SecretStr:
+        return _checked_token(token)
 
     @field_validator("scopes")
     @classmethod
-    def _are_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
         return checked_scopes(scopes)
 
 
@@ -66,16 +66,16 @@ class AuthTokenConfig(PluginConfig):
 
     @field_validator("token")
     @classmethod
-    def _fits(cls, token: SecretStr | None) -> SecretStr | None:
-        return None if token is None else _checked(token)
+    def _check_token(cls, token: SecretStr | None) -> SecretStr | None:
+        return None if token is None else _checked_token(token)
 
     @field_validator("scopes")
     @classmethod
-    def _are_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_scopes(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
         return checked_scopes(scopes)
 
     @model_validator(mode="after")
-    def _has_tokens(self) -> Self:
+    def _check_tokens(self) -> Self:
         tokens = [one.token.get_secret_value() for one in self.named.values()]
         if not tokens:
             raise ValueError('missing token: set one, for example token = { env = "MY_TOKEN" }')
@@ -94,7 +94,7 @@ class AuthTokenConfig(PluginConfig):
         return own
 
 
-def _checked(token: SecretStr) -> SecretStr:
+def _checked_token(token: SecretStr) -> SecretStr:
     if not is_bearer_token(token.get_secret_value()):
         raise ValueError("invalid token: use letters, digits and -._~+/, with = only at the end")
     return token

@@ -61,29 +61,29 @@ class Logging(Middleware):
         ended = "cancelled"
         try:
             outcome = await call_next(call)
-            ended = _kind(outcome.error) if isinstance(outcome, Failure) else "ok"
+            ended = _error_kind(outcome.error) if isinstance(outcome, Failure) else "ok"
             return outcome
         except Exception as error:
-            ended = _kind(error)
+            ended = _error_kind(error)
             raise
         finally:
             _log(call, ended, (perf_counter() - started) * 1000)
 
 
 def _log(call: Call, ended: str, milliseconds: float) -> None:
-    name = _shown(call.params.get("name") or call.params.get("uri"))
-    client = _shown(call.client.name) or "unknown client"
+    name = _printable(call.params.get("name") or call.params.get("uri"))
+    client = _printable(call.client.name) or "unknown client"
     facts = {"method": call.method, "name": name, "client": client, "outcome": ended}
     about = {"call": call, "data": {**facts, "duration_ms": round(milliseconds, 3)}}
     text = "%s%s for %s: %s in %.1f ms"
     logger.info(text, call.method, name and f" {name}", client, ended, milliseconds, extra=about)
 
 
-def _kind(error: Exception | MCPError) -> str:
+def _error_kind(error: Exception | MCPError) -> str:
     return error.kind.value if isinstance(error, ToolkitError) else type(error).__name__
 
 
-def _shown(text: object) -> str:
+def _printable(text: object) -> str:
     """Return a string of a client on one line and cut to a length, or "" for other types."""
     if not isinstance(text, str):
         return ""

@@ -112,7 +112,7 @@ class RateLimit(Middleware):
         caller = call.caller
         if caller.service and self._services is None and _is_service(call):
             return False
-        return self._local or not (caller.trusted or _is_here(call))
+        return self._local or not (caller.trusted or _is_loopback(call))
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
         """Count the call, or refuse it."""
@@ -137,7 +137,7 @@ class RateLimit(Middleware):
 
     def _take(self, call: Call, name: str | None, rate: Rate) -> float:
         services = self._services
-        return self._buckets.take((_whose(call), name), services if services and _is_service(call) else rate)
+        return self._buckets.take((_caller_key(call), name), services if services and _is_service(call) else rate)
 
     def _find_rate(self, name: str) -> Rate:
         return next((rate for pattern, rate in self._tools.items() if fnmatchcase(name, pattern)), self._others)
@@ -186,7 +186,7 @@ def _rate(per_minute: float, burst: int) -> Rate:
     return Rate(60 / per_minute, burst)
 
 
-def _is_here(call: Call) -> bool:
+def _is_loopback(call: Call) -> bool:
     """Return True if a caller without a token connects from loopback."""
     return not call.caller.is_known and call.peer in _LOOPBACK
 
@@ -196,7 +196,7 @@ def _is_service(call: Call) -> bool:
     return call.caller.service and (call.supplied is None or not call.supplied.user_id)
 
 
-def _whose(call: Call) -> Hashable:
+def _caller_key(call: Call) -> Hashable:
     """Return the key of a caller: a person or a program, and the user it acts for."""
     caller = call.caller
     program = caller.client_id if caller.subject is None else None

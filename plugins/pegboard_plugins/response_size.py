@@ -51,17 +51,17 @@ class ResponseSize(Middleware):
 
     async def on_call_tool(self, call: Call, call_next: CallNext) -> Outcome:
         """Measure the result of a tool."""
-        return self._measured(call, "name", await call_next(call))
+        return self._measure(call, "name", await call_next(call))
 
     async def on_read_resource(self, call: Call, call_next: CallNext) -> Outcome:
         """Measure the contents of a resource."""
-        return self._measured(call, "uri", await call_next(call))
+        return self._measure(call, "uri", await call_next(call))
 
     async def on_get_prompt(self, call: Call, call_next: CallNext) -> Outcome:
         """Measure the messages of a prompt."""
-        return self._measured(call, "name", await call_next(call))
+        return self._measure(call, "name", await call_next(call))
 
-    def _measured(self, call: Call, key: str, outcome: Outcome) -> Outcome:
+    def _measure(self, call: Call, key: str, outcome: Outcome) -> Outcome:
         size = size_of(outcome)
         if size > self._warn_bytes:
             name = ascii(call.params.get(key))[:_MAX_NAME_CHARACTERS]
@@ -72,24 +72,24 @@ class ResponseSize(Middleware):
 def size_of(outcome: Outcome) -> int:
     """Return the bytes of a result: strings in UTF-8, values as JSON, binary data in base64."""
     if isinstance(outcome, ToolResult):
-        return _of(outcome.value) if outcome.content is None else sum(map(_of_block, outcome.content))
+        return _value_size(outcome.value) if outcome.content is None else sum(map(_block_size, outcome.content))
     if isinstance(outcome, ResourceResult):
-        return sum(_of(part.content) for part in outcome.contents)
+        return sum(_value_size(part.content) for part in outcome.contents)
     if isinstance(outcome, PromptResult):
-        return sum(_of_block(message.content) for message in outcome.messages)
+        return sum(_block_size(message.content) for message in outcome.messages)
     return 0
 
 
-def _of_block(block: Any) -> int:
+def _block_size(block: Any) -> int:
     if isinstance(block, EmbeddedResource):
-        return _of(block.resource.content)
+        return _value_size(block.resource.content)
     for member in ("text", "data", "uri"):
         if (held := getattr(block, member, None)) is not None:
-            return _of(held)
-    return _of(block)
+            return _value_size(held)
+    return _value_size(block)
 
 
-def _of(value: Any) -> int:
+def _value_size(value: Any) -> int:
     if isinstance(value, str):
         return len(value) if value.isascii() else len(value.encode("utf-8", "surrogatepass"))
     if isinstance(value, bytes | bytearray):

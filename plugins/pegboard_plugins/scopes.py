@@ -22,11 +22,11 @@ METHOD_BY_KIND: Mapping[ItemKind, str] = {
 }
 """The method that uses an item, by kind."""
 
-_ANSWERED = "use required_scopes of the plugin that checks tokens, which covers every request"
+_EVERY_REQUEST = "use required_scopes of the plugin that checks tokens, which covers every request"
 _LISTED = "lists show only items that a caller may use; guard {}"
 _SUBSCRIBED = "a subscription needs the scopes of its resource; guard resources/read"
 _UNGUARDED = {
-    **dict.fromkeys(("initialize", "ping", "server/discover", "logging/setLevel"), _ANSWERED),
+    **dict.fromkeys(("initialize", "ping", "server/discover", "logging/setLevel"), _EVERY_REQUEST),
     "tools/list": _LISTED.format("tools/call"),
     "resources/list": _LISTED.format("resources/read"),
     "resources/templates/list": _LISTED.format("resources/read"),
@@ -58,14 +58,14 @@ class ScopesConfig(PluginConfig):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _are_listed(cls, given: Any) -> Any:
+    def _parse_scopes(cls, given: Any) -> Any:
         if not isinstance(given, Mapping):
             return given
         return {name: _split(scopes) if isinstance(scopes, str) else scopes for name, scopes in given.items()}
 
     @field_validator("*")
     @classmethod
-    def _are_scopes(cls, given: Scopes) -> Scopes:
+    def _check_scopes(cls, given: Scopes) -> Scopes:
         for name, scopes in given.items():
             if not scopes:
                 raise ValueError(f"{name!r} has no scopes: list at least one")
@@ -75,7 +75,7 @@ class ScopesConfig(PluginConfig):
 
     @field_validator("methods")
     @classmethod
-    def _can_be_guarded(cls, given: Scopes) -> Scopes:
+    def _check_methods(cls, given: Scopes) -> Scopes:
         for name in given:
             if name in _UNGUARDED:
                 raise ValueError(f"{name} cannot be guarded: {_UNGUARDED[name]}")
@@ -166,11 +166,11 @@ class ScopeGate(Gate):
             "prompts": {name: self._needed("prompts", name, one.owner) for name, one in inventory.prompts.items()},
         }
         of_things = [scopes for by_name in needed.values() for scopes in by_name.values()]
-        every = NO_SCOPES.union(*(rule.scopes for rule in self._every_rule()), *of_things)
-        self._known = ScopeTable({**needed}, inventory.answering, every)
-        return [*self._unfitting(inventory)]
+        every = NO_SCOPES.union(*(rule.scopes for rule in self._all_rules()), *of_things)
+        self._known = ScopeTable(needed={**needed}, answering=inventory.answering, every=every)
+        return [*self._unmatched(inventory)]
 
-    def _every_rule(self) -> list[Rule]:
+    def _all_rules(self) -> list[Rule]:
         return [rule for rules in self._rules.values() for rule in rules]
 
     def _needed(self, kind: ItemKind, name: str, owner: str) -> frozenset[str]:
@@ -222,9 +222,9 @@ class ScopeGate(Gate):
         scopes = self._methods[call.method]
         if call.allows(scopes):
             return await call_next(call)
-        raise InsufficientScopeError(scopes.union(self._completed(call)))
+        raise InsufficientScopeError(scopes.union(self._completion_scopes(call)))
 
-    def _completed(self, call: Call) -> frozenset[str]:
+    def _completion_scopes(self, call: Call) -> frozenset[str]:
         """Return the scopes of the item whose argument is completed."""
         reference = call.params.get("ref")
         if call.method != "completion/complete" or not isinstance(reference, dict):
@@ -258,14 +258,14 @@ class ScopeGate(Gate):
 
     # --- rules that match nothing
 
-    def _unfitting(self, inventory: Inventory) -> Iterator[str]:
+    def _unmatched(self, inventory: Inventory) -> Iterator[str]:
         things = (*inventory.tools.values(), *inventory.resources.values(), *inventory.prompts.values())
-        yield from _unfitting("toolkits", "toolkit", self._toolkits, {thing.owner for thing in things})
+        yield from _unmatched("toolkits", "toolkit", self._toolkits, {thing.owner for thing in things})
         for kind in METHOD_BY_KIND:
             rules = self._rules[kind]
             if kind == "resources":  # URIs of templates are not listed
                 rules = [rule for rule in rules if not inventory.answering(rule.pattern.replace("*", "x"))]
-            yield from _unfitting(kind, kind[:-1], rules, getattr(inventory, kind))
+            yield from _unmatched(kind, kind[:-1], rules, getattr(inventory, kind))
 
 
 def _split(scopes: str) -> list[str]:
@@ -273,10 +273,12 @@ def _split(scopes: str) -> list[str]:
 
 
 def _rules(given: Scopes) -> list[Rule]:
-    return [Rule(pattern, pattern.split("*"), frozenset(scopes)) for pattern, scopes in given.items()]
+    return [
+        Rule(pattern=pattern, parts=pattern.split("*"), scopes=frozenset(scopes)) for pattern, scopes in given.items()
+    ]
 
 
-def _unfitting(key: str, what: str, rules: Iterable[Rule], names: Iterable[str]) -> Iterator[str]:
+def _unmatched(key: str, what: str, rules: Iterable[Rule], names: Iterable[str]) -> Iterator[str]:
     known = sorted(names)
     for rule in rules:
         if not any(map(rule.fits, known)):

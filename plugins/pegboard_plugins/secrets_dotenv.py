@@ -32,7 +32,7 @@ class SecretsDotenvConfig(PluginConfig):
 
     @field_validator("file")
     @classmethod
-    def _is_there(cls, name: str | None, info: ValidationInfo) -> str | None:
+    def _check_exists(cls, name: str | None, info: ValidationInfo) -> str | None:
         if name is None:
             return None
         path = Path(cls.folder_of(info), Path(name).expanduser())

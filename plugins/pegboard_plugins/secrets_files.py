@@ -32,7 +32,7 @@ class SecretsFilesConfig(PluginConfig):
 
     @field_validator("directory")
     @classmethod
-    def _is_there(cls, name: str | None, info: ValidationInfo) -> str | None:
+    def _check_exists(cls, name: str | None, info: ValidationInfo) -> str | None:
         if name is None:
             return None
         path = Path(cls.folder_of(info), Path(name).expanduser())
@@ -70,7 +70,7 @@ class FileStore:
         variable = f"{name}_FILE"
         if named := os.environ.get(variable):
             return self._read(Path(named).expanduser(), f"{named}, which {variable} names,")
-        path = self._below(name)
+        path = self._find_in_folder(name)
         return None if path is None else self._read(path, str(path))
 
     def _read(self, path: Path, called: str) -> str | None:
@@ -84,7 +84,7 @@ class FileStore:
         named = f"in a file that {name}_FILE names"
         return named if self._directory is None else f"{named}, in the file {self._directory / name}"
 
-    def _below(self, name: str) -> Path | None:
+    def _find_in_folder(self, name: str) -> Path | None:
         """Return the file in the folder, or None. Links that lead out of the folder are not followed."""
         if self._directory is None or Path(name).name != name:
             return None
@@ -101,19 +101,19 @@ class FileStore:
 
 def _read(path: Path, called: str) -> str | None:
     try:
-        text, mode = _text(path)
+        text, mode = _read_text(path)
     except OSError as error:
         reason = str(error.strerror)
     except ValueError as error:
         reason = str(error)
     else:
-        _remark(called, mode)
+        _log_permissions(called, mode)
         return text
     logger.warning("%s cannot be read, so no secret comes from it: %s", called, reason)
     return None
 
 
-def _text(path: Path) -> tuple[str, int]:
+def _read_text(path: Path) -> tuple[str, int]:
     """Return the content and the permissions of a file.
 
     Raises:
@@ -122,7 +122,7 @@ def _text(path: Path) -> tuple[str, int]:
     """
     if "\0" in str(path):
         raise ValueError("the path is invalid")
-    with open(path, "rb", opener=_without_waiting) as file:
+    with open(path, "rb", opener=_open_nonblocking) as file:
         mode = os.fstat(file.fileno()).st_mode
         if not stat.S_ISREG(mode):
             raise ValueError("it is not a regular file")
@@ -135,12 +135,12 @@ def _text(path: Path) -> tuple[str, int]:
         raise ValueError("it is not UTF-8") from None
 
 
-def _without_waiting(path: str, flags: int) -> int:
+def _open_nonblocking(path: str, flags: int) -> int:
     """Open a file without waiting for the writer of a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def _remark(called: str, mode: int) -> None:
+def _log_permissions(called: str, mode: int) -> None:
     if mode & stat.S_IWOTH:
         logger.warning("%s holds a secret, but every user of this machine may write to it", called)
     elif mode & stat.S_IROTH:

@@ -83,24 +83,24 @@ class StaticTokens:
 
     def secret(self, required: ToolAuthorization) -> str | None:
         """Return the name of the secret that holds a token, or None if the configuration holds it."""
-        kept = self._config.tokens.get(required.name)
-        if kept is not None:
-            return kept.secret if isinstance(kept, SecretName) else None
+        configured = self._config.tokens.get(required.name)
+        if configured is not None:
+            return configured.secret if isinstance(configured, SecretName) else None
         name = required.name.lower()
         return f"{name.replace('-', '_').upper()}_TOKEN" if _NAME.fullmatch(name) else None
 
     async def token(self, request: TokenRequest) -> Authorization | None:
         """Return the token for a requirement, or None if there is none for this caller."""
-        kept = self._config.tokens.get(request.required.name)
-        if not self._may_have(request, () if kept is None else self._config.users):
+        configured = self._config.tokens.get(request.required.name)
+        if not self._is_allowed(request, () if configured is None else self._config.users):
             return None
-        if isinstance(kept, SecretStr):
-            return Authorization(kept.get_secret_value())
+        if isinstance(configured, SecretStr):
+            return Authorization(configured.get_secret_value())
         name = self.secret(request.required)
         token = None if name is None else await asyncio.to_thread(self._get_secret, name)
         return Authorization(token) if token else None
 
-    def _may_have(self, request: TokenRequest, users: Iterable[str | IssuersUser]) -> bool:
+    def _is_allowed(self, request: TokenRequest, users: Iterable[str | IssuersUser]) -> bool:
         """Return True if a call is for the operator, or for one of the users at the same issuer."""
         call = request.call
         named = (call.supplied.user_id if call.supplied is not None else None) or call.caller.subject

@@ -55,10 +55,10 @@ class TimingPlugin(Plugin):
     @hookimpl
     def lifespan(self) -> Lifespan:
         """Log the summary when the host stops."""
-        return self._life()
+        return self._run()
 
     @asynccontextmanager
-    async def _life(self) -> AsyncIterator[None]:
+    async def _run(self) -> AsyncIterator[None]:
         yield
         if self.config.summary:
             for line in self._timing.summary():
@@ -89,13 +89,13 @@ class Timing(Middleware):
             raise
         finally:
             milliseconds = (self._clock() - started) * 1000
-            self._note(call, milliseconds, known=known)
+            self._count(call, milliseconds, known=known)
         if self._config.meta and isinstance(outcome, ToolResult | ResourceResult | PromptResult):
             timing = {"pegboard/timing": {"durationMs": round(milliseconds, 3)}}
             return outcome._replace(meta={**(outcome.meta or {}), **timing})
         return outcome
 
-    def _note(self, call: Call, milliseconds: float, *, known: bool) -> None:
+    def _count(self, call: Call, milliseconds: float, *, known: bool) -> None:
         name = call.params.get("name") or call.params.get("uri")
         key = (call.method, name if known and isinstance(name, str) and len(name) <= _MAX_NAME_CHARACTERS else "")
         if key not in self._spent and len(self._spent) >= MAX_NAMES:

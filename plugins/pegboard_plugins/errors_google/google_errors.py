@@ -32,7 +32,7 @@ def map_google_error(error: Any, slug: str) -> ToolRuntimeError | None:
     """Return a typed error, or None for exceptions of other libraries."""
     google = Upstream(slug, "Google")
     if instance_of(error, _ERRORS, "HttpError"):
-        return _answered(error, google)
+        return _response_error(error, google)
     if instance_of(error, _ERRORS, "InvalidJsonError"):
         return google.unanswered(error, _UNREADABLE, kind=_UNMAPPED)
     for name, status, message in _CLIENTS:
@@ -40,65 +40,65 @@ def map_google_error(error: Any, slug: str) -> ToolRuntimeError | None:
             return google.answered(error, status, message=message, extra={"error_type": type(error).__name__})
     if instance_of(error, _ERRORS, "Error"):
         return google.unsent(error)
-    return _of_credentials(error, google)
+    return _credentials_error(error, google)
 
 
-def _answered(error: Any, google: Upstream) -> ToolRuntimeError:
+def _response_error(error: Any, google: Upstream) -> ToolRuntimeError:
     status = getattr(error.resp, "status", None)
     if not isinstance(status, int):  # the client refused a batch
         return google.unsent(error)
     url = getattr(error, "uri", None)
     if status < 300:  # the response to a batch is not a batch
         return google.unanswered(error, _UNREADABLE, kind=_UNMAPPED, url=url)
-    told = _told(error.content)
-    words = list(_words(told))
-    limited = status in (403, 429) and not _LIMITED.isdisjoint(words)
-    wait = _asked_to_wait(told)
+    body = _error_body(error.content)
+    reasons = list(_reasons(body))
+    limited = status in (403, 429) and not _LIMITED.isdisjoint(reasons)
+    wait = _retry_delay(body)
     return google.answered(
-        error, status, error.resp, code=next(iter(words), None), url=url, limited=limited, wait_ms=wait
+        error, status, error.resp, code=next(iter(reasons), None), url=url, limited=limited, wait_ms=wait
     )
 
 
-def _of_credentials(error: Any, google: Upstream) -> ToolRuntimeError | None:
+def _credentials_error(error: Any, google: Upstream) -> ToolRuntimeError | None:
     if instance_of(error, _AUTH, "RefreshError"):
         if getattr(error, "retryable", False):
             return google.answered(error, 503, message="Google could not renew the tool's credentials.")
         answer = error.args[1] if len(error.args) > 1 else None
-        word = answer.get("error") if isinstance(answer, Mapping) else None
+        reason = answer.get("error") if isinstance(answer, Mapping) else None
         message = "Google does not renew the tool's credentials: they have expired or were revoked."
-        return google.answered(error, 401, message=message, code=word)
+        return google.answered(error, 401, message=message, code=reason)
     if instance_of(error, _AUTH, "TransportError", "TimeoutError"):
         return google.unanswered(error)
     return None
 
 
-def _told(content: object) -> Mapping[str, Any]:
+def _error_body(content: object) -> Mapping[str, Any]:
     """Return the error of a response, or an empty mapping if the body cannot be read."""
     try:
         data = json.loads(content) if isinstance(content, bytes) else None
     except (ValueError, RecursionError):
         return {}
     first = data[0] if isinstance(data, list) and data else data
-    told = first.get("error") if isinstance(first, dict) else None
-    return told if isinstance(told, dict) else {"status": told}
+    body = first.get("error") if isinstance(first, dict) else None
+    return body if isinstance(body, dict) else {"status": body}
 
 
-def _words(told: Mapping[str, Any]) -> Iterator[str]:
+def _reasons(body: Mapping[str, Any]) -> Iterator[str]:
     """Return the reasons of an error, the most specific first."""
-    for one in (*_items(told, "errors"), *_items(told, "details"), {"reason": told.get("status")}):
-        if word := error_code(one.get("reason")):
-            yield word
+    for one in (*_items(body, "errors"), *_items(body, "details"), {"reason": body.get("status")}):
+        if reason := error_code(one.get("reason")):
+            yield reason
 
 
-def _asked_to_wait(told: Mapping[str, Any]) -> int | None:
+def _retry_delay(body: Mapping[str, Any]) -> int | None:
     """Return the delay of a `google.rpc.RetryInfo`, such as "3.5s", in milliseconds."""
-    for one in _items(told, "details"):
+    for one in _items(body, "details"):
         delay = one.get("retryDelay")
         if isinstance(delay, str) and delay.endswith("s") and delay[:-1].replace(".", "", 1).isdecimal():
             return math.ceil(float(delay[:-1]) * 1000)
     return None
 
 
-def _items(told: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    given = told.get(name)
+def _items(body: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    given = body.get(name)
     return [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []

@@ -12,7 +12,7 @@ from pegboard import ErrorKind
 from pegboard.plugin import ToolRuntimeError, Upstream, error_code, instance_of
 
 _ERRORS = "gql.transport.exceptions"
-_REFUSED = 422
+_UNKNOWN_STATUS = 422
 """The status for errors without a known code."""
 _STATUS_OF = {
     429: ("RATE_LIMITED", "RATELIMITED", "RATE_LIMIT_EXCEEDED", "THROTTLED", "TOO_MANY_REQUESTS"),
@@ -33,9 +33,9 @@ def map_graphql_error(error: Any, slug: str) -> ToolRuntimeError | None:
     """Return a typed error, or None for exceptions of other libraries."""
     service = Upstream(slug, "The GraphQL service")
     if instance_of(error, _ERRORS, "TransportQueryError"):
-        return _refused(error, service)
+        return _query_error(error, service)
     if instance_of(error, _ERRORS, "TransportServerError"):
-        return _answered(error, service)
+        return _response_error(error, service)
     if instance_of(error, _ERRORS, "TransportConnectionFailed"):
         method, url = _request(error.__cause__)
         return service.unanswered(error, method=method, url=url)
@@ -45,17 +45,17 @@ def map_graphql_error(error: Any, slug: str) -> ToolRuntimeError | None:
     return service.unsent(error) if instance_of(error, _ERRORS, "TransportError") else None
 
 
-def _refused(error: Any, service: Upstream) -> ToolRuntimeError:
+def _query_error(error: Any, service: Upstream) -> ToolRuntimeError:
     """Return the error for a GraphQL response with errors."""
-    words = list(dict.fromkeys(_words(error.errors)))
-    statuses = {word: status for word in words if (status := _status_of(word)) is not None}
-    status = 429 if 429 in statuses.values() else max(statuses.values(), default=_REFUSED)
-    word = next((word for word in words if statuses.get(word) == status), next(iter(words), None))
-    extra = {"error_type": type(error).__name__, "gql_error_codes": words or None}
-    return service.answered(error, status, code=word, extra=extra)
+    codes = list(dict.fromkeys(_codes(error.errors)))
+    statuses = {code: status for code in codes if (status := _status_of(code)) is not None}
+    status = 429 if 429 in statuses.values() else max(statuses.values(), default=_UNKNOWN_STATUS)
+    code = next((code for code in codes if statuses.get(code) == status), next(iter(codes), None))
+    extra = {"error_type": type(error).__name__, "gql_error_codes": codes or None}
+    return service.answered(error, status, code=code, extra=extra)
 
 
-def _answered(error: Any, service: Upstream) -> ToolRuntimeError:
+def _response_error(error: Any, service: Upstream) -> ToolRuntimeError:
     """Return the error for a response with another status. The cause is an exception of the HTTP client."""
     cause = error.__cause__
     response = getattr(cause, "response", None)
@@ -65,21 +65,21 @@ def _answered(error: Any, service: Upstream) -> ToolRuntimeError:
     return service.answered(error, status, headers, method=method, url=url)
 
 
-def _words(errors: object) -> Iterator[str]:
+def _codes(errors: object) -> Iterator[str]:
     """Return the code of each error, from its extensions or from the error itself."""
     for one in errors if isinstance(errors, list) else ():
-        told = one if isinstance(one, Mapping) else {"extensions": getattr(one, "extensions", None)}
-        extensions = told.get("extensions")
+        content = one if isinstance(one, Mapping) else {"extensions": getattr(one, "extensions", None)}
+        extensions = content.get("extensions")
         given = [extensions.get("code")] if isinstance(extensions, Mapping) else []
-        for value in (*given, told.get("type"), told.get("code")):
-            if word := error_code(value):
-                yield word
+        for value in (*given, content.get("type"), content.get("code")):
+            if code := error_code(value):
+                yield code
                 break
 
 
-def _status_of(word: str) -> int | None:
-    known = word.upper().replace("-", "_")
-    return next((status for status, words in _STATUS_OF.items() if known in words), None)
+def _status_of(code: str) -> int | None:
+    known = code.upper().replace("-", "_")
+    return next((status for status, codes in _STATUS_OF.items() if known in codes), None)
 
 
 def _request(cause: Any) -> tuple[str | None, str | None]:

@@ -116,25 +116,26 @@ _STATUS_ERRORS = (
 )
 """Exceptions with a response, and the attribute of the response (or of the exception) that holds the status."""
 
-_BARE = ("aiohttp", "httplib2", "urllib.request", "http.client")
+_RAISING_MODULES = ("aiohttp", "httplib2", "urllib.request", "http.client")
 """Modules that raise built-in exceptions, such as a bare TimeoutError."""
 
-_BROKEN_OFF = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
-_LINKS = 8
+_CLOSED_CONNECTIONS = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
+_MAX_WRAPPED = 8
 
 
 def classify(error: Exception) -> ErrorResponse | NoResponse | None:
     """Return the response or the cause of its absence, or None for exceptions of other libraries."""
     for module, name, attribute in _STATUS_ERRORS:
-        if instance_of(error, module, name) and (answer := _answer(error, attribute)) is not None:
-            return answer
-    cause = _by_class(error) or _bare(error)
+        if instance_of(error, module, name) and (response := _error_response(error, attribute)) is not None:
+            return response
+    cause = _by_class(error) or _builtin_cause(error)
     if cause is None:
         return None
+    method, url = _request(error)
     status = _status_of_retries(error)
     if status is not None:
-        return ErrorResponse(status, {}, *_request(error))
-    return NoResponse(_refined(cause, error), *_request(error))
+        return ErrorResponse(status=status, headers={}, method=method, url=url)
+    return NoResponse(cause=_refine(cause, error), method=method, url=url)
 
 
 def _by_class(error: object) -> Cause | None:
@@ -145,20 +146,20 @@ def _by_class(error: object) -> Cause | None:
     return None
 
 
-def _bare(error: Exception) -> Cause | None:
+def _builtin_cause(error: Exception) -> Cause | None:
     """Return the cause of a built-in exception that one of the libraries raised."""
     if not isinstance(error, TimeoutError | ConnectionError | ssl.SSLError):
         return None
     trace = error.__traceback__
     while trace is not None:
         name = str(trace.tb_frame.f_globals.get("__name__"))
-        if name in _BARE or name.partition(".")[0] in _BARE:
+        if name in _RAISING_MODULES or name.partition(".")[0] in _RAISING_MODULES:
             return Cause.UNREACHABLE
         trace = trace.tb_next
     return None
 
 
-def _answer(error: Any, attribute: str) -> ErrorResponse | None:
+def _error_response(error: Any, attribute: str) -> ErrorResponse | None:
     """Return the response of an exception, or None if it has no usable response."""
     response = getattr(error, "response", None)
     source = error if response is None else response
@@ -169,14 +170,15 @@ def _answer(error: Any, attribute: str) -> ErrorResponse | None:
         return None  # the status is not the failure: endless redirects, an unexpected type
     if instance_of(error.__cause__, "aiohttp.http_exceptions", "HttpProcessingError"):
         return None  # the library's own status for a response that is not HTTP
-    return ErrorResponse(status, getattr(source, "headers", None) or {}, *_request(error))
+    method, url = _request(error)
+    return ErrorResponse(status=status, headers=getattr(source, "headers", None) or {}, method=method, url=url)
 
 
 def _request(error: Any) -> tuple[str | None, str | None]:
     """Return method and URL, if the exception or a wrapped exception has them."""
     for one in _chain(error):
         request = _attribute(one, "request") or _attribute(one, "request_info")
-        url = _attribute(request, "url") or _attribute(one, "url") or _place(one)
+        url = _attribute(request, "url") or _attribute(one, "url") or _host_url(one)
         if url is not None:
             method = _attribute(request, "method")
             return (None if method is None else str(method)), str(url)
@@ -190,7 +192,7 @@ def _attribute(owner: Any, name: str) -> Any:
         return None
 
 
-def _place(error: Any) -> str | None:
+def _host_url(error: Any) -> str | None:
     host = _attribute(_attribute(error, "pool"), "host") or _attribute(error, "host")
     return f"//{host}" if isinstance(host, str) else None
 
@@ -206,14 +208,14 @@ def _status_of_retries(error: Exception) -> int | None:
     return None
 
 
-def _refined(cause: Cause, error: Exception) -> Cause:
+def _refine(cause: Cause, error: Exception) -> Cause:
     """Return the cause of a wrapped exception if it is more specific."""
     if cause not in (Cause.UNREACHABLE, Cause.OTHER):
         return cause
     if instance_of(error, "urllib.error", "URLError") and isinstance(getattr(error, "reason", None), str):
         return cause if instance_of(error, "urllib.error", "ContentTooShortError") else Cause.REQUEST
     for one in _chain(error):
-        if isinstance(one, ssl.SSLError) and not isinstance(one, _BROKEN_OFF):
+        if isinstance(one, ssl.SSLError) and not isinstance(one, _CLOSED_CONNECTIONS):
             return Cause.INSECURE
         if isinstance(one, TimeoutError):
             return Cause.TIMEOUT
@@ -228,7 +230,7 @@ def _refined(cause: Cause, error: Exception) -> Cause:
 def _chain(error: BaseException) -> Iterator[BaseException]:
     """Return the exception and the exceptions that it wraps."""
     one: Any = error
-    for _ in range(_LINKS):
+    for _ in range(_MAX_WRAPPED):
         yield one
         wrapped = [getattr(one, "reason", None), *one.args[:1], one.__cause__]
         one = next((inner for inner in wrapped if isinstance(inner, BaseException)), None)

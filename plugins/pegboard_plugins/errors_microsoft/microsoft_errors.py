@@ -16,7 +16,7 @@ def map_microsoft_error(error: Any, slug: str) -> ToolRuntimeError | None:
     """Return a typed error, or None for exceptions of other libraries."""
     graph = Upstream(slug, "Microsoft Graph")
     if instance_of(error, "kiota_abstractions.api_error", "APIError"):
-        return _answered(error, graph)
+        return _response_error(error, graph)
     if instance_of(error, _HTTP, "RedirectError"):
         message = "Microsoft Graph's redirections lead nowhere."
         return graph.unanswered(error, message, kind=_UNMAPPED, can_retry=False)
@@ -29,10 +29,10 @@ def map_microsoft_error(error: Any, slug: str) -> ToolRuntimeError | None:
     return None
 
 
-def _answered(error: Any, graph: Upstream) -> ToolRuntimeError:
-    word = getattr(getattr(error, "error", None), "code", None)
+def _response_error(error: Any, graph: Upstream) -> ToolRuntimeError:
+    code = getattr(getattr(error, "error", None), "code", None)
     status = error.response_status_code
     if status is None:
         return graph.unanswered(error, "Microsoft Graph sent a response that cannot be read.", kind=_UNMAPPED)
-    limited = status == 503 and word in _LIMITED
-    return graph.answered(error, status, error.response_headers or {}, code=word, limited=limited)
+    limited = status == 503 and code in _LIMITED
+    return graph.answered(error, status, error.response_headers or {}, code=code, limited=limited)

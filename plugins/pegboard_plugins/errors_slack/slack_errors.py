@@ -39,9 +39,9 @@ def map_slack_error(error: Any, slug: str) -> ToolRuntimeError | None:
     """Return a typed error, or None for exceptions of other libraries."""
     slack = Upstream(slug, "Slack")
     if instance_of(error, _ERRORS, "SlackApiError"):
-        return _answered(error, error.response, slack)
+        return _response_error(error, error.response, slack)
     if instance_of(error, _ERRORS, "SlackTokenRotationError"):
-        return _not_rotated(error, slack)
+        return _rotation_error(error, slack)
     for name, status, message in _CLIENTS:
         if instance_of(error, _ERRORS, name):
             return slack.answered(error, status, message=message, extra={"error_type": type(error).__name__})
@@ -50,27 +50,27 @@ def map_slack_error(error: Any, slug: str) -> ToolRuntimeError | None:
     return None
 
 
-def _answered(error: Exception, response: Any, slack: Upstream) -> ToolRuntimeError:
-    status, word = _status(response), _word(response)
+def _response_error(error: Exception, response: Any, slack: Upstream) -> ToolRuntimeError:
+    status, code = _status(response), _code(response)
     method, url = _text(response, "http_verb", "method"), _text(response, "api_url", "url")
-    if status < 400 and word is None:
+    if status < 400 and code is None:
         kind = ErrorKind.NETWORK_TRANSPORT_RUNTIME_UNMAPPED
         return slack.unanswered(error, "Slack sent a response that cannot be read.", kind=kind, method=method, url=url)
     if status < 400:
-        status = _status_of(word or "")
+        status = _status_of(code or "")
     headers = getattr(response, "headers", None) or {}
-    limited = word in _LIMITED
-    return slack.answered(error, status, headers, code=word, limited=limited, method=method, url=url)
+    limited = code in _LIMITED
+    return slack.answered(error, status, headers, code=code, limited=limited, method=method, url=url)
 
 
-def _not_rotated(error: Any, slack: Upstream) -> ToolRuntimeError:
+def _rotation_error(error: Any, slack: Upstream) -> ToolRuntimeError:
     """Return the error for an expired token that cannot be renewed."""
     response = getattr(error.api_error, "response", None)
-    word, headers = _word(response), getattr(response, "headers", None) or {}
-    if _status(response) == 429 or _status(response) >= 500 or word in _LIMITED:
-        return _answered(error, response, slack)
+    code, headers = _code(response), getattr(response, "headers", None) or {}
+    if _status(response) == 429 or _status(response) >= 500 or code in _LIMITED:
+        return _response_error(error, response, slack)
     message = "Slack does not renew the tool's token: it has expired or was revoked."
-    return slack.answered(error, 401, headers, message=message, code=word, url=_text(response, "api_url"))
+    return slack.answered(error, 401, headers, message=message, code=code, url=_text(response, "api_url"))
 
 
 def _status(response: Any) -> int:
@@ -79,14 +79,14 @@ def _status(response: Any) -> int:
     return next((status for status in found if isinstance(status, int)), 200)
 
 
-def _word(response: Any) -> str | None:
+def _code(response: Any) -> str | None:
     data = response if isinstance(response, Mapping) else getattr(response, "data", None)
     return error_code(data.get("error")) if isinstance(data, Mapping) else None
 
 
-def _status_of(word: str) -> int:
-    known = next((status for status, words in _STATUS_OF.items() if word in words), None)
-    return known or (404 if word.endswith("_not_found") else 400)
+def _status_of(code: str) -> int:
+    known = next((status for status, codes in _STATUS_OF.items() if code in codes), None)
+    return known or (404 if code.endswith("_not_found") else 400)
 
 
 def _text(response: Any, *names: str) -> str | None:

@@ -91,31 +91,31 @@ class ResourceServerConfig(PluginConfig):
 
     @field_validator("authorization_servers", mode="before")
     @classmethod
-    def _are_servers(cls, given: Any) -> Any:
+    def _parse_servers(cls, given: Any) -> Any:
         return as_servers(given)
 
     @field_validator("scopes_supported", "challenge_scopes", "required_scopes", mode="before")
     @classmethod
-    def _are_listed(cls, given: Any) -> Any:
+    def _parse_names(cls, given: Any) -> Any:
         return as_list(given)
 
     @field_validator("scopes_supported", "challenge_scopes", "required_scopes")
     @classmethod
-    def _are_scopes(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_scopes(cls, given: tuple[str, ...]) -> tuple[str, ...]:
         return checked_scopes(given)
 
     @field_validator("implied_scopes")
     @classmethod
-    def _imply_scopes(cls, given: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+    def _check_implied(cls, given: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
         return checked_implied(given)
 
     @field_validator("resource")
     @classmethod
-    def _is_safe(cls, url: str) -> str:
+    def _check_url(cls, url: str) -> str:
         return checked_url(url)
 
     @model_validator(mode="after")
-    def _are_different(self) -> Self:
+    def _check_issuers(self) -> Self:
         issuers = [server.issuer for server in self.authorization_servers]
         if len(set(issuers)) < len(issuers):
             raise ValueError("two authorization servers have the same issuer: list each issuer once")
@@ -139,7 +139,7 @@ class ResourceServerPlugin(Plugin):
     Config = ResourceServerConfig
 
     @cached_property
-    def _bearer(self) -> ResourceServerAuthenticator:
+    def _authenticator(self) -> ResourceServerAuthenticator:
         from pegboard_plugins.resource_server.token_authenticator import ResourceServerAuthenticator
 
         return ResourceServerAuthenticator(self.config)
@@ -147,27 +147,27 @@ class ResourceServerPlugin(Plugin):
     @hookimpl
     def register_authenticators(self) -> Iterable[Authenticator]:
         """Return the authenticator for access tokens."""
-        return [self._bearer]
+        return [self._authenticator]
 
     @hookimpl
     def lifespan(self) -> Lifespan:
         """Cancel requests to authorization servers when the host stops."""
-        return self._live()
+        return self._run()
 
     @asynccontextmanager
-    async def _live(self) -> AsyncIterator[None]:
+    async def _run(self) -> AsyncIterator[None]:
         try:
             yield
         finally:
-            await self._bearer.close()
+            await self._authenticator.close()
 
     @hookimpl
     def register_routes(self) -> Iterable[Route]:
         """Return routes for the metadata, with and without the path of the resource."""
         paths = {WELL_KNOWN, WELL_KNOWN + path_of(self.config.resource).rstrip("/")}
-        return [Route("GET", path, self._tell, auth="public") for path in sorted(paths)]
+        return [Route("GET", path, self._send_metadata, auth="public") for path in sorted(paths)]
 
-    async def _tell(self, request: Request, host: ProtocolContext) -> Response:
+    async def _send_metadata(self, request: Request, host: ProtocolContext) -> Response:
         from pegboard.plugin import encode
 
         return Response(body=encode(metadata(self.config, host.identity.title or host.identity.name)))
@@ -177,10 +177,10 @@ def metadata(config: ResourceServerConfig, name: str) -> dict[str, Any]:
     """Return the protected resource metadata (RFC 9728, section 2) of a server called `name`."""
     scopes = config.scopes_supported or config.initial_scopes
     servers: Sequence[str] = [server.url or server.issuer for server in config.authorization_servers]
-    told: dict[str, Any] = {
+    members: dict[str, Any] = {
         "resource": config.resource,
         "authorization_servers": list(dict.fromkeys(servers)),
         "bearer_methods_supported": ["header"],
         "resource_name": name,
     }
-    return {**told, "scopes_supported": list(scopes)} if scopes else told
+    return {**members, "scopes_supported": list(scopes)} if scopes else members

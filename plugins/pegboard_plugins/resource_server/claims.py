@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MAX_TIMESTAMP_SECONDS = 1e12
 """The latest time that a token may contain, in seconds since 1970."""
-_TOLD = frozenset(("iss", "sub", "aud", "exp", "nbf", "iat", "jti", "scope", "scp", "client_id"))
+_CALLER_FIELDS = frozenset(("iss", "sub", "aud", "exp", "nbf", "iat", "jti", "scope", "scp", "client_id"))
 """Claims that are fields of a caller, or describe only the token."""
 
 
@@ -95,6 +95,6 @@ def caller_of(claims: Mapping[str, Any], subject: str, issuer: str, config: Reso
         client_id=client if isinstance(client, str) else None,
         expires_at=None if end is None else float(end),
         resource=config.resource,
-        extra=MappingProxyType({name: value for name, value in claims.items() if name not in _TOLD}),
+        extra=MappingProxyType({name: value for name, value in claims.items() if name not in _CALLER_FIELDS}),
         issuer=issuer,
     )

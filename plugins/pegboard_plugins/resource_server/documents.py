@@ -59,7 +59,7 @@ async def discover(issuer: str, member: str) -> str:
         FetchError: the metadata has no such URL, or an unsafe one.
     """
     problems = []
-    for url in _places(issuer):
+    for url in _metadata_urls(issuer):
         try:
             document = await fetch(url)
         except FetchError as error:
@@ -75,11 +75,11 @@ async def discover(issuer: str, member: str) -> str:
     raise FetchError("; ".join(problems))
 
 
-def _places(issuer: str) -> list[str]:
+def _metadata_urls(issuer: str) -> list[str]:
     parts = urlsplit(issuer)
     origin, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
-    places = [f"{origin}/.well-known/{name}{path}" for name in ("oauth-authorization-server", "openid-configuration")]
-    return [*places, f"{origin}{path}/.well-known/openid-configuration"] if path else places
+    urls = [f"{origin}/.well-known/{name}{path}" for name in ("oauth-authorization-server", "openid-configuration")]
+    return [*urls, f"{origin}{path}/.well-known/openid-configuration"] if path else urls
 
 
 def _may_point_to(issuer: str, uri: str) -> bool:

@@ -34,9 +34,9 @@ class FairLimit:
         of_one: the number of concurrent requests of one peer.
     """
 
-    def __init__(self, places: int, of_one: int) -> None:
+    def __init__(self, places: int, per_peer: int) -> None:
         self._free = places
-        self._of_one = of_one
+        self._per_peer = per_peer
         self._busy: Counter[str] = Counter()
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
 
@@ -71,7 +71,7 @@ class FairLimit:
                 turn.set_result(None)
 
     def _next(self) -> str | None:
-        return next((peer for peer in self._waiting if self._busy[peer] < self._of_one), None)
+        return next((peer for peer in self._waiting if self._busy[peer] < self._per_peer), None)
 
     def _leave(self, peer: str) -> None:
         self._free += 1

@@ -36,7 +36,7 @@ MAX_CONCURRENT_PER_PEER = 5
 """The number of concurrent requests about unknown tokens of one peer."""
 CLIENT_PREFIX = "client:"
 """The prefix of subjects of programs that act for no person."""
-_OF_THE_ANSWER = frozenset(("active", "token_type"))
+_RESPONSE_MEMBERS = frozenset(("active", "token_type"))
 """Members of a response that do not describe the caller."""
 
 logger = logging.getLogger("pegboard.plugins.resource_server")
@@ -59,10 +59,10 @@ class Introspector:
         self._leeway = config.leeway_seconds if server.leeway_seconds is None else server.leeway_seconds
         self._new = FairLimit(MAX_CONCURRENT, MAX_CONCURRENT_PER_PEER)
         self._renewals = FairLimit(MAX_CONCURRENT, MAX_CONCURRENT)
-        self._finding = asyncio.Lock()
+        self._lookup_lock = asyncio.Lock()
         self._url = login.url
-        self._found: float | None = None
-        self._told: float | None = None
+        self._found_at: float | None = None
+        self._logged_at: float | None = None
 
     async def verify(self, token: str, peer: str, *, known: bool) -> VerifiedToken | None:
         """Introspect a token. Return None if the server does not know it.
@@ -79,11 +79,11 @@ class Introspector:
         lane = self._renewals if known else self._new
         try:
             async with asyncio.timeout(self._config.fetch_seconds), lane.place(peer):
-                answer = await self._ask(token)
+                response = await self._ask(token)
         except (FetchError, TimeoutError) as error:
-            self._tell(str(error) or f"it took longer than {self._config.fetch_seconds:g} seconds")
+            self._log_problem(str(error) or f"it took longer than {self._config.fetch_seconds:g} seconds")
             raise CheckUnavailableError(self._config.refresh_interval_seconds) from None
-        return self._checked(answer) if answer["active"] else None
+        return self._accept(response) if response["active"] else None
 
     async def _ask(self, token: str) -> Mapping[str, Any]:
         """Return the introspection response for a token (RFC 7662, section 2).
@@ -91,71 +91,72 @@ class Introspector:
         Raises:
             FetchError: there is no usable response.
         """
-        url = await self._find()
+        url = await self._find_endpoint()
         try:
-            answer = await fetch(url, {"token": token, "token_type_hint": "access_token"}, _basic(self._login))
-            if not isinstance(answer, dict) or type(answer.get("active")) is not bool:
+            response = await fetch(url, {"token": token, "token_type_hint": "access_token"}, _basic(self._login))
+            if not isinstance(response, dict) or type(response.get("active")) is not bool:
                 raise FetchError(f"{url} does not say whether a token is active")
         except BaseException as error:
-            if isinstance(error, FetchError) or self._is_old():
+            if isinstance(error, FetchError) or self._may_look_again():
                 self._url = self._login.url  # it may have moved
             raise
-        return answer
+        return response
 
-    async def _find(self) -> str:
-        async with self._finding:
+    async def _find_endpoint(self) -> str:
+        async with self._lookup_lock:
             if self._url is None:
                 self._url = await discover(self._issuer, "introspection_endpoint")
-                self._found = monotonic()
+                self._found_at = monotonic()
             return self._url
 
-    def _is_old(self) -> bool:
+    def _may_look_again(self) -> bool:
         """Return True if the endpoint may be looked up again after a request without response."""
-        return self._found is None or monotonic() - self._found >= self._config.refresh_interval_seconds
+        return self._found_at is None or monotonic() - self._found_at >= self._config.refresh_interval_seconds
 
-    def _tell(self, problem: str) -> None:
+    def _log_problem(self, problem: str) -> None:
         """Log a problem, at most once per interval."""
         now = monotonic()
-        if self._told is None or now - self._told >= self._config.refresh_interval_seconds:
-            self._told = now
+        if self._logged_at is None or now - self._logged_at >= self._config.refresh_interval_seconds:
+            self._logged_at = now
             logger.warning("%s cannot be asked about tokens: %s", self._issuer, problem)
 
-    def _checked(self, answer: Mapping[str, Any]) -> VerifiedToken:
+    def _accept(self, response: Mapping[str, Any]) -> VerifiedToken:
         """Return an active token if it is for this resource and time."""
-        if answer.get("iss", self._issuer) != self._issuer:
+        if response.get("iss", self._issuer) != self._issuer:
             raise InvalidTokenError("The token is from another issuer.")
-        self._check_use(answer)
-        end = self._end(answer)
-        claims = {name: value for name, value in answer.items() if name not in _OF_THE_ANSWER}
-        caller = caller_of(claims, _subject(answer), self._issuer, self._config)
-        return VerifiedToken(caller, min(end, time() + self._config.introspected_seconds), _holds)
+        self._check_use(response)
+        end = self._expiry(response)
+        claims = {name: value for name, value in response.items() if name not in _RESPONSE_MEMBERS}
+        caller = caller_of(claims, _subject(response), self._issuer, self._config)
+        until = min(end, time() + self._config.introspected_seconds)
+        return VerifiedToken(caller=caller, until=until, holds=_always)
 
-    def _check_use(self, answer: Mapping[str, Any]) -> None:
+    def _check_use(self, response: Mapping[str, Any]) -> None:
         """Check that a token is an access token for this resource."""
-        kind = answer.get("token_type")
-        bears = isinstance(kind, str) and kind.lower() == "bearer"
-        if not (kind is None or bears):
+        kind = response.get("token_type")
+        is_bearer = isinstance(kind, str) and kind.lower() == "bearer"
+        if not (kind is None or is_bearer):
             raise InvalidTokenError("The token has another type.")
-        check_unbound(answer)
-        audience = answer.get("aud")
+        check_unbound(response)
+        audience = response.get("aud")
         if audience is not None:
             check_audience(audience, self._audiences)
         elif not self._login.proves_audience:
             raise InvalidTokenError("The token lacks aud.")
-        elif not bears:  # without both it may be any token, even a refresh token
+        elif not is_bearer:  # without both it may be any token, even a refresh token
             raise InvalidTokenError("The token lacks aud and token_type.")
 
-    def _end(self, answer: Mapping[str, Any]) -> float:
+    def _expiry(self, response: Mapping[str, Any]) -> float:
         """Return the expiry of a token, or raise `InvalidTokenError` if it is not valid now."""
         now = time()
-        if _time(answer, "exp", MAX_TIMESTAMP_SECONDS) <= now - self._leeway:
+        if _time(response, "exp", MAX_TIMESTAMP_SECONDS) <= now - self._leeway:
             raise InvalidTokenError("The token has expired.")
-        if max(_time(answer, "nbf", 0), _time(answer, "iat", 0)) > now + self._leeway:
+        if max(_time(response, "nbf", 0), _time(response, "iat", 0)) > now + self._leeway:
             raise InvalidTokenError("The token is not valid yet.")
-        return _time(answer, "exp", MAX_TIMESTAMP_SECONDS)
+        return _time(response, "exp", MAX_TIMESTAMP_SECONDS)
 
 
-def _holds() -> bool:
+def _always() -> bool:
     return True
 
 
@@ -165,8 +166,8 @@ def _basic(login: Introspection) -> Mapping[str, str]:
     return {"Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
 
 
-def _time(answer: Mapping[str, Any], name: str, default: float) -> float:
-    given = answer.get(name)
+def _time(response: Mapping[str, Any], name: str, default: float) -> float:
+    given = response.get(name)
     if given is None:
         return default
     if type(given) not in (int, float) or not 0 <= given <= MAX_TIMESTAMP_SECONDS:
@@ -174,9 +175,9 @@ def _time(answer: Mapping[str, Any], name: str, default: float) -> float:
     return float(given)
 
 
-def _subject(answer: Mapping[str, Any]) -> str:
+def _subject(response: Mapping[str, Any]) -> str:
     """Return the subject: a person, or else a program with a prefix that no person has."""
-    subject, client = answer.get("sub"), answer.get("client_id")
+    subject, client = response.get("sub"), response.get("client_id")
     if subject is None and isinstance(client, str) and client:
         return CLIENT_PREFIX + client
     if not isinstance(subject, str) or not subject or subject.startswith(CLIENT_PREFIX):

@@ -52,16 +52,16 @@ class LatestEntries(dict[_Key, _Value], Generic[_Key, _Value]):
         most: the maximum number of entries. The oldest is removed first.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, max_entries: int) -> None:
         super().__init__()
-        self._most = most
+        self._max_entries = max_entries
 
     def keep(self, key: _Key, value: _Value) -> None:
         """Add an entry as the latest."""
         self.pop(key, None)
-        while self and len(self) >= self._most:
+        while self and len(self) >= self._max_entries:
             del self[next(iter(self))]
-        if self._most:
+        if self._max_entries:
             self[key] = value
 
 
@@ -76,27 +76,27 @@ class IntrospectionQueue:
         self._refused_seconds = min(refused_seconds, REFUSED_SECONDS)
         self._known: LatestEntries[bytes, None] = LatestEntries(MAX_KNOWN)
         self._refused: LatestEntries[bytes, tuple[float, str]] = LatestEntries(MAX_REFUSED)
-        self._asking: dict[bytes, asyncio.Task[_Result]] = {}
-        self._new: Counter[str] = Counter()
+        self._running: dict[bytes, asyncio.Task[_Result]] = {}
+        self._waiting: Counter[str] = Counter()
 
     async def close(self) -> None:
         """Cancel running requests."""
-        if tasks := list(self._asking.values()):
+        if tasks := list(self._running.values()):
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
 
-    async def ask(self, asked: PresentedToken, servers: Sequence[Introspector]) -> VerifiedToken:
+    async def introspect(self, presented: PresentedToken, servers: Sequence[Introspector]) -> VerifiedToken:
         """Return a token that one of the servers accepts.
 
         Raises:
             InvalidTokenError: the token is invalid.
             CheckUnavailableError: no server responded, or the peer has too many tokens waiting.
         """
-        task = self._asking.get(asked.digest)
+        task = self._running.get(presented.digest)
         if task is None:
-            self._check_refused(asked.digest)
-            task = self._begin(asked._replace(peer=peer_network(asked.peer)), servers)
+            self._check_refused(presented.digest)
+            task = self._begin(presented._replace(peer=peer_network(presented.peer)), servers)
         found = await asyncio.shield(task)
         if isinstance(found, VerifiedToken):
             return found
@@ -113,40 +113,42 @@ class IntrospectionQueue:
                 raise InvalidTokenError(refused[1])
             del self._refused[digest]
 
-    def _begin(self, asked: PresentedToken, servers: Sequence[Introspector]) -> asyncio.Task[_Result]:
-        known = asked.digest in self._known
+    def _begin(self, presented: PresentedToken, servers: Sequence[Introspector]) -> asyncio.Task[_Result]:
+        known = presented.digest in self._known
         if not known:
-            if self._new[asked.peer] >= MAX_ASKED_PER_PEER or self._new.total() >= MAX_ASKED:
+            if self._waiting[presented.peer] >= MAX_ASKED_PER_PEER or self._waiting.total() >= MAX_ASKED:
                 raise CheckUnavailableError(1)
-            self._new[asked.peer] += 1
-        task = asyncio.get_running_loop().create_task(self._ask_once(asked, servers, known=known))
-        self._asking[asked.digest] = task
+            self._waiting[presented.peer] += 1
+        task = asyncio.get_running_loop().create_task(self._introspect_once(presented, servers, known=known))
+        self._running[presented.digest] = task
         return task
 
-    async def _ask_once(self, asked: PresentedToken, servers: Sequence[Introspector], *, known: bool) -> _Result:
+    async def _introspect_once(
+        self, presented: PresentedToken, servers: Sequence[Introspector], *, known: bool
+    ) -> _Result:
         try:
-            verified = await _first(asked, servers, known=known)
-            self._known.keep(asked.digest, None)
+            verified = await _first_result(presented, servers, known=known)
+            self._known.keep(presented.digest, None)
             return verified
         except InvalidTokenError as error:
-            self._known.pop(asked.digest, None)
+            self._known.pop(presented.digest, None)
             if self._refused_seconds:
-                self._refused.keep(asked.digest, (monotonic() + self._refused_seconds, str(error)))
+                self._refused.keep(presented.digest, (monotonic() + self._refused_seconds, str(error)))
             return error
         except CheckUnavailableError as error:
             return error
         finally:
-            del self._asking[asked.digest]
+            del self._running[presented.digest]
             if not known:
-                self._end(asked.peer)
+                self._release(presented.peer)
 
-    def _end(self, peer: str) -> None:
-        self._new[peer] -= 1
-        if not self._new[peer]:
-            del self._new[peer]
+    def _release(self, peer: str) -> None:
+        self._waiting[peer] -= 1
+        if not self._waiting[peer]:
+            del self._waiting[peer]
 
 
-async def _first(asked: PresentedToken, servers: Sequence[Introspector], *, known: bool) -> VerifiedToken:
+async def _first_result(presented: PresentedToken, servers: Sequence[Introspector], *, known: bool) -> VerifiedToken:
     """Return the result of the first server that knows the token. Later servers do not see the token.
 
     Raises:
@@ -156,7 +158,7 @@ async def _first(asked: PresentedToken, servers: Sequence[Introspector], *, know
     missing: CheckUnavailableError | None = None
     for server in servers:
         try:
-            verified = await server.verify(asked.token, asked.peer, known=known)
+            verified = await server.verify(presented.token, presented.peer, known=known)
         except CheckUnavailableError as error:
             missing = error
             continue

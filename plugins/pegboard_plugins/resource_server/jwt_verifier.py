@@ -69,30 +69,30 @@ class JwtVerifier:
             CheckUnavailableError: the keys cannot be fetched.
         """
         self._check_header(header)
-        claims = await self._signed(token, header.get("kid"), header["alg"])
+        claims = await self._signed_claims(token, header.get("kid"), header["alg"])
         self._check_claims(claims)
         until = min(float(claims["exp"]) + self._leeway, time() + self._config.verified_seconds)
         caller = caller_of(claims, claims["sub"], self._issuer, self._config)
-        return VerifiedToken(caller, until, partial(self._holds, self._keys.generation))
+        return VerifiedToken(caller=caller, until=until, holds=partial(self._is_current, self._keys.generation))
 
-    async def _signed(self, token: str, kid: str | None, algorithm: str) -> Mapping[str, Any]:
+    async def _signed_claims(self, token: str, kid: str | None, algorithm: str) -> Mapping[str, Any]:
         """Return the claims of a token that a key of the issuer has signed."""
         keys = await self._keys.find(kid, algorithm)
         if not keys:
             raise InvalidTokenError("The issuer does not have the key that signed the token.")
         generation = self._keys.generation
-        claims = self._read(token, keys)
+        claims = self._first_claims(token, keys)
         if claims is None:
-            claims = self._read(token, await self._keys.find_newer(kid, algorithm, generation))
+            claims = self._first_claims(token, await self._keys.find_newer(kid, algorithm, generation))
         if claims is None:
             raise InvalidTokenError("The signature of the token is wrong.")
         return claims
 
-    def _read(self, token: str, keys: Iterable[Any]) -> Mapping[str, Any] | None:
-        decoded = (self._decoded(token, key) for key in keys)
-        return next((claims for claims in decoded if claims is not None), None)
+    def _first_claims(self, token: str, keys: Iterable[Any]) -> Mapping[str, Any] | None:
+        results = (self._decode(token, key) for key in keys)
+        return next((claims for claims in results if claims is not None), None)
 
-    def _holds(self, generation: int) -> bool:
+    def _is_current(self, generation: int) -> bool:
         return self._keys.usable() and generation == self._keys.generation
 
     def _check_header(self, header: Mapping[str, Any]) -> None:
@@ -114,7 +114,7 @@ class JwtVerifier:
         if type(claims["exp"]) not in (int, float) or claims["exp"] > MAX_TIMESTAMP_SECONDS:
             raise InvalidTokenError("The token is invalid.")
 
-    def _decoded(self, token: str, key: Any) -> Mapping[str, Any] | None:
+    def _decode(self, token: str, key: Any) -> Mapping[str, Any] | None:
         """Return the claims of a token with a valid issuer and valid times, or None if another key signed it."""
         import jwt
 

@@ -26,7 +26,7 @@ MIN_RSA_BITS = 2048
 """The minimum size of an RSA key (RFC 7518, section 3.3)."""
 
 _CURVES = {"ES256": "P-256", "ES384": "P-384", "ES512": "P-521", "EdDSA": "Ed25519", "Ed25519": "Ed25519"}
-_ONE = frozenset(("EdDSA", "Ed25519"))
+_ED25519 = frozenset(("EdDSA", "Ed25519"))
 """Two names of one algorithm for keys of the curve Ed25519 (RFC 9864, section 2.2)."""
 
 
@@ -52,9 +52,9 @@ class KeySet:
         self._config = config
         self._clock = clock
         self._keys: Sequence[Mapping[str, Any]] = ()
-        self._made: dict[tuple[int, str], PyJWK | None] = {}
-        self._fetched: float | None = None
-        self._tried: float | None = None
+        self._key_objects: dict[tuple[int, str], PyJWK | None] = {}
+        self._fetched_at: float | None = None
+        self._attempted_at: float | None = None
         self._failing = False
         self._task: asyncio.Task[None] | None = None
         self.generation = 0
@@ -82,7 +82,7 @@ class KeySet:
             await self._refresh()
             if not self.usable():
                 raise CheckUnavailableError(self._config.refresh_interval_seconds)
-        return self._candidates(kid, algorithm) or await self._fetched_anew(kid, algorithm)
+        return self._candidates(kid, algorithm) or await self._fetch_and_find(kid, algorithm)
 
     async def find_newer(self, kid: str | None, algorithm: str, generation: int) -> Sequence[PyJWK]:
         """Return the keys that may have signed a token, if they are newer than a generation of keys.
@@ -94,7 +94,7 @@ class KeySet:
         """
         if kid is not None and any(key.get("kid") == kid for key in self._keys):
             return []
-        found = await self._fetched_anew(kid, algorithm)
+        found = await self._fetch_and_find(kid, algorithm)
         return found if self.generation != generation else []
 
     async def close(self) -> None:
@@ -103,7 +103,7 @@ class KeySet:
             self._task.cancel()
             await asyncio.wait((self._task,))
 
-    async def _fetched_anew(self, kid: str | None, algorithm: str) -> Sequence[PyJWK]:
+    async def _fetch_and_find(self, kid: str | None, algorithm: str) -> Sequence[PyJWK]:
         generation = self.generation
         await self._refresh()
         if self._failing and self.generation == generation:
@@ -111,7 +111,7 @@ class KeySet:
         return self._candidates(kid, algorithm)
 
     def _age(self) -> float | None:
-        return None if self._fetched is None else self._clock() - self._fetched
+        return None if self._fetched_at is None else self._clock() - self._fetched_at
 
     async def _refresh(self) -> None:
         """Fetch the keys, at most once per interval. Concurrent callers wait for the same attempt."""
@@ -121,9 +121,9 @@ class KeySet:
     def _begin(self) -> asyncio.Task[None] | None:
         if self._task is None or self._task.done():
             now = self._clock()
-            if self._tried is not None and now - self._tried < self._config.refresh_interval_seconds:
+            if self._attempted_at is not None and now - self._attempted_at < self._config.refresh_interval_seconds:
                 return None
-            self._tried = now
+            self._attempted_at = now
             self._task = asyncio.get_running_loop().create_task(self._fetch_once())
         return self._task
 
@@ -137,23 +137,23 @@ class KeySet:
             logger.warning("the keys of %s cannot be fetched: %s", self._issuer, error)
             return
         self._failing = False
-        self._fetched = self._clock()
+        self._fetched_at = self._clock()
         if keys != self._keys:
-            self._keys, self._made = keys, {}
+            self._keys, self._key_objects = keys, {}
             self.generation += 1
 
     def _candidates(self, kid: str | None, algorithm: str) -> Sequence[PyJWK]:
-        fitting = [(place, key.get("kid")) for place, key in enumerate(self._keys) if _fits(key, algorithm)]
+        fitting = [(place, key.get("kid")) for place, key in enumerate(self._keys) if _fits_algorithm(key, algorithm)]
         if kid is not None:
             named = [one for one in fitting if one[1] == kid]
             fitting = named + [one for one in fitting if one[1] is None]
-        made = [self._make(place, algorithm) for place, _ in fitting[:MAX_CANDIDATES]]
+        made = [self._key_object(place, algorithm) for place, _ in fitting[:MAX_CANDIDATES]]
         return [key for key in made if key is not None]
 
-    def _make(self, place: int, algorithm: str) -> PyJWK | None:
-        if (place, algorithm) not in self._made:
-            self._made[place, algorithm] = _made_of(self._keys[place], algorithm)
-        return self._made[place, algorithm]
+    def _key_object(self, place: int, algorithm: str) -> PyJWK | None:
+        if (place, algorithm) not in self._key_objects:
+            self._key_objects[place, algorithm] = _make_key(self._keys[place], algorithm)
+        return self._key_objects[place, algorithm]
 
 
 def _may_sign(key: Any) -> bool:
@@ -164,20 +164,20 @@ def _may_sign(key: Any) -> bool:
     return key.get("use") in (None, "sig") and (operations is None or "verify" in operations)
 
 
-def _fits(key: Mapping[str, Any], algorithm: str) -> bool:
-    if key.get("alg") not in (_ONE if algorithm in _ONE else (algorithm,)) and key.get("alg") is not None:
+def _fits_algorithm(key: Mapping[str, Any], algorithm: str) -> bool:
+    if key.get("alg") not in (_ED25519 if algorithm in _ED25519 else (algorithm,)) and key.get("alg") is not None:
         return False
     curve = _CURVES.get(algorithm)
     return key["kty"] == "RSA" if curve is None else key["kty"] != "RSA" and key.get("crv") == curve
 
 
-def _made_of(key: Mapping[str, Any], algorithm: str) -> PyJWK | None:
+def _make_key(key: Mapping[str, Any], algorithm: str) -> PyJWK | None:
     """Return a key object of the library, or None if the key is invalid or weak."""
     import jwt
 
     public = {name: value for name, value in key.items() if name not in ("d", "p", "q", "dp", "dq", "qi", "oth")}
     try:
-        made = jwt.PyJWK(public, "EdDSA" if algorithm in _ONE else algorithm)
+        made = jwt.PyJWK(public, "EdDSA" if algorithm in _ED25519 else algorithm)
     except (jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError):
         return None
     made.algorithm_name = algorithm  # the name in the token's header; the library knows only the older name

@@ -31,7 +31,7 @@ class Introspection(PluginConfig):
 
     @field_validator("url")
     @classmethod
-    def _is_safe(cls, url: str | None) -> str | None:
+    def _check_url(cls, url: str | None) -> str | None:
         return None if url is None else checked_url(url)
 
 
@@ -58,24 +58,24 @@ class AuthorizationServer(PluginConfig):
 
     @model_validator(mode="before")
     @classmethod
-    def _in_other_words(cls, given: Any) -> Any:
+    def _translate(cls, given: Any) -> Any:
         return as_server(given)
 
     @field_validator("issuer", "url", "jwks_uri")
     @classmethod
-    def _is_safe(cls, url: str | None) -> str | None:
+    def _check_url(cls, url: str | None) -> str | None:
         return None if url is None else checked_url(url)
 
     @field_validator("algorithms")
     @classmethod
-    def _are_asymmetric(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_algorithms(cls, given: tuple[str, ...]) -> tuple[str, ...]:
         if not given or (wrong := set(given) - set(ALGORITHMS)):
             problem = f"unsupported algorithm {min(wrong)}" if given else "no algorithm"
             raise ValueError(f"{problem}: choose from {', '.join(ALGORITHMS)}")
         return given
 
     @model_validator(mode="after")
-    def _has_one_way(self) -> Self:
-        if self.introspection is not None and (idle := {"jwks_uri", "algorithms"} & self.model_fields_set):
-            raise ValueError(f"introspection uses no keys: remove {' and '.join(sorted(idle))}")
+    def _check_introspection(self) -> Self:
+        if self.introspection is not None and (unused := {"jwks_uri", "algorithms"} & self.model_fields_set):
+            raise ValueError(f"introspection uses no keys: remove {' and '.join(sorted(unused))}")
         return self

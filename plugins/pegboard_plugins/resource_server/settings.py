@@ -24,7 +24,7 @@ def checked_implied(implied: Mapping[str, tuple[str, ...]]) -> Mapping[str, tupl
     Raises:
         ValueError: a scope is invalid (RFC 6749, section 3.3).
     """
-    checked_scopes((*implied, *(one for told in implied.values() for one in told)))
+    checked_scopes((*implied, *(scope for scopes in implied.values() for scope in scopes)))
     return implied
 
 
@@ -63,22 +63,22 @@ def as_server(given: Any) -> Any:
     """
     if not isinstance(given, Mapping):
         return given
-    told = dict(given)
-    for theirs, ours in (("authorization_server_url", "url"), ("expected_audiences", "audiences")):
-        if theirs in told:
-            value = told.pop(theirs)
-            told.setdefault(ours, value if value is not None else ())
-    if "algorithm" in told:
-        told.setdefault("algorithms", [told.pop("algorithm")])
-    if isinstance(algorithms := told.get("algorithms"), list | tuple):
-        told["algorithms"] = ["EdDSA" if one == "Ed25519" else one for one in algorithms]
-    options = told.pop("validation_options", None) or {}
+    server = dict(given)
+    for existing, own in (("authorization_server_url", "url"), ("expected_audiences", "audiences")):
+        if existing in server:
+            value = server.pop(existing)
+            server.setdefault(own, value if value is not None else ())
+    if "algorithm" in server:
+        server.setdefault("algorithms", [server.pop("algorithm")])
+    if isinstance(algorithms := server.get("algorithms"), list | tuple):
+        server["algorithms"] = ["EdDSA" if one == "Ed25519" else one for one in algorithms]
+    options = server.pop("validation_options", None) or {}
     for name in _VERIFIED:
         if options.get(name) is False:
             raise ValueError(f"{name} = false is not supported: tokens are always checked")
     if "leeway" in options:
-        told.setdefault("leeway_seconds", options["leeway"])
-    return told
+        server.setdefault("leeway_seconds", options["leeway"])
+    return server
 
 
 def checked_url(url: str) -> str:

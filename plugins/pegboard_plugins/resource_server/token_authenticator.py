@@ -38,25 +38,25 @@ class ResourceServerAuthenticator:
     def __init__(self, config: ResourceServerConfig) -> None:
         self._config = config
         self.public_hosts = (host_of(config.resource),)
-        self._signing: dict[str, JwtVerifier] = {}
-        self._asked: dict[str, Introspector] = {}
+        self._verifiers: dict[str, JwtVerifier] = {}
+        self._introspectors: dict[str, Introspector] = {}
         for server in config.authorization_servers:
             if server.introspection is None:
-                self._signing[server.issuer] = JwtVerifier(server, config)
+                self._verifiers[server.issuer] = JwtVerifier(server, config)
             else:
-                self._asked[server.issuer] = Introspector(server, server.introspection, config)
+                self._introspectors[server.issuer] = Introspector(server, server.introspection, config)
         self._required = frozenset(config.required_scopes)
-        asked = {"scope": " ".join(config.initial_scopes)} if config.initial_scopes else {}
-        self._scheme = BearerScheme({"resource_metadata": config.metadata_url, **asked})
+        presented = {"scope": " ".join(config.initial_scopes)} if config.initial_scopes else {}
+        self._scheme = BearerScheme({"resource_metadata": config.metadata_url, **presented})
         self._audit = RefusalLog()
         self._verified: LatestEntries[bytes, VerifiedToken] = LatestEntries(config.max_verified)
-        self._questions = IntrospectionQueue(config.introspected_seconds)
+        self._introspection = IntrospectionQueue(config.introspected_seconds)
 
     async def close(self) -> None:
         """Cancel requests to authorization servers."""
-        for server in self._signing.values():
+        for server in self._verifiers.values():
             await server.close()
-        await self._questions.close()
+        await self._introspection.close()
 
     def complete(self, response: Response) -> Response:
         """Add the location of the metadata to a refusal of the route."""
@@ -68,50 +68,54 @@ class ResourceServerAuthenticator:
         if isinstance(token, Response):
             return token
         try:
-            caller = await self._caller(token, request.peer)
+            caller = await self._find_caller(token, request.peer)
         except InvalidTokenError as error:
             return self._scheme.invalid(str(error))
         except CheckUnavailableError as error:
-            wait = {"Retry-After": str(max(1, round(error.seconds)))}
-            return Response(503, b"Tokens cannot be checked at present.\n", "text/plain", wait)
+            return Response(
+                status=503,
+                body=b"Tokens cannot be checked at present.\n",
+                content_type="text/plain",
+                headers={"Retry-After": str(max(1, round(error.seconds)))},
+            )
         if self._required <= caller.scopes:
             return caller
         facts = {"peer": request.peer, "needs": " ".join(self._config.required_scopes)}
         self._audit.refused("a token that allows too little", caller, facts, logging.INFO)
         return self._scheme.insufficient(self._config.required_scopes, "The token does not allow enough.")
 
-    async def _caller(self, token: str, peer: str) -> Caller:
+    async def _find_caller(self, token: str, peer: str) -> Caller:
         digest = sha256(token.encode("utf-8", "surrogateescape")).digest()
         known = self._verified.get(digest)
         if known is not None:
             if known.holds() and known.until > time():
                 return known.caller
             self._verified.pop(digest, None)
-        return (await self._verify(PresentedToken(token, digest, peer))).caller
+        return (await self._verify(PresentedToken(token=token, digest=digest, peer=peer))).caller
 
     def _remember(self, digest: bytes, verified: VerifiedToken) -> None:
         if verified.until > time():
             self._verified.keep(digest, verified)
 
-    async def _verify(self, asked: PresentedToken) -> VerifiedToken:
+    async def _verify(self, presented: PresentedToken) -> VerifiedToken:
         """Verify a token with the server of its issuer, or with all introspecting servers if it names no issuer."""
-        read = unverified(asked.token)
+        read = unverified(presented.token)
         issuer = None if read is None else read[1].get("iss")
         if isinstance(issuer, str) and read is not None:
-            if (server := self._signing.get(issuer)) is not None:
-                verified = await server.verify(asked.token, read[0])
-                self._remember(asked.digest, verified)
+            if (server := self._verifiers.get(issuer)) is not None:
+                verified = await server.verify(presented.token, read[0])
+                self._remember(presented.digest, verified)
                 return verified
-            if issuer not in self._asked:
+            if issuer not in self._introspectors:
                 raise InvalidTokenError("The token is from another issuer.")
-            return await self._ask(asked, [self._asked[issuer]])
-        if not self._asked:
+            return await self._introspect(presented, [self._introspectors[issuer]])
+        if not self._introspectors:
             raise InvalidTokenError("The token is not a JWT." if read is None else "The token is from another issuer.")
-        return await self._ask(asked, list(self._asked.values()))
+        return await self._introspect(presented, list(self._introspectors.values()))
 
-    async def _ask(self, asked: PresentedToken, servers: Sequence[Introspector]) -> VerifiedToken:
-        if not is_bearer_token(asked.token):
+    async def _introspect(self, presented: PresentedToken, servers: Sequence[Introspector]) -> VerifiedToken:
+        if not is_bearer_token(presented.token):
             raise InvalidTokenError("The token is malformed.")
-        verified = await self._questions.ask(asked, servers)
-        self._remember(asked.digest, verified)
+        verified = await self._introspection.introspect(presented, servers)
+        self._remember(presented.digest, verified)
         return verified

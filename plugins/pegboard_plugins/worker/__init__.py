@@ -71,13 +71,13 @@ class WorkerConfig(PluginConfig):
 
     @field_validator("path")
     @classmethod
-    def _is_path(cls, path: str) -> str:
+    def _check_path(cls, path: str) -> str:
         if not path.startswith("/") or path.endswith("/"):
             raise ValueError('invalid path: use one such as "/worker"')
         return path
 
     @model_validator(mode="after")
-    def _has_secret(self) -> Self:
+    def _check_secret(self) -> Self:
         if not self.auth_disabled and (self.secret is None or not self.secret.get_secret_value()):
             raise ValueError("missing secret: set ARCADE_WORKER_SECRET, or secret in this section")
         return self
@@ -100,15 +100,19 @@ class WorkerPlugin(Plugin):
     @hookimpl
     def register_commands(self) -> Iterable[Command]:
         """Return the command `pegboard token`."""
-        lasting = {
+        seconds_option = {
             "type": _seconds,
             "default": 3600,
             "metavar": "N",
             "help": "lifetime in seconds; 3600 by default",
         }
-        examples = ("pegboard token", "pegboard token --seconds 60", "pegboard token --json")
-        summary = "make a token to try the worker protocol"
-        token = Command("token", summary, self._token, [("--seconds", lasting)], examples)
+        token = Command(
+            name="token",
+            summary="make a token to try the worker protocol",
+            run=self._token,
+            arguments=[("--seconds", seconds_option)],
+            examples=("pegboard token", "pegboard token --seconds 60", "pegboard token --json"),
+        )
         return [token] if self.config.secret else []
 
     def _token(self, options: Any) -> str:

@@ -24,7 +24,7 @@ class CallLog:
             self._add(tool.deprecated, "warning", "deprecation")
         self._repeated = None if tool.deprecated is None else f"{tool.name} is deprecated: {tool.deprecated}"
 
-    def hear(self, method: str, params: dict[str, Any]) -> None:
+    def receive(self, method: str, params: dict[str, Any]) -> None:
         """Add a log message or a progress message. Progress without a message is dropped."""
         if method == "notifications/message" and params["data"] != self._repeated:
             self._add(_text(params["data"]), _LEVELS.get(params["level"], "error"))

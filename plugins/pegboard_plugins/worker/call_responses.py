@@ -36,21 +36,21 @@ class CallResponses:
         }
 
     def _output(self, tool: Tool, outcome: Outcome) -> dict[str, Any]:
-        value, error, wanted = None, None, None
+        value, error, missing = None, None, None
         if isinstance(outcome, ToolResult) and not outcome.is_error:
             value = self._value(tool, outcome)
         elif isinstance(outcome, ToolResult):
             kind = ErrorKind.TOOL_RUNTIME_FATAL.value
-            error = _payload(_worded(kind, "ToolExecutionError", tool, _text(outcome)), kind)
+            error = _payload(_error_message(kind, "ToolExecutionError", tool, _text(outcome)), kind)
         elif isinstance(outcome, Failure):
             error = self._error(tool, outcome)
-            wanted = _wanted(outcome)
+            missing = _missing_authorization(outcome)
         else:
             kind = ErrorKind.TOOL_RUNTIME_FATAL.value
             error = _payload(
-                _worded(kind, "FatalToolError", tool, "The result cannot be returned over this protocol."), kind
+                _error_message(kind, "FatalToolError", tool, "The result cannot be returned over this protocol."), kind
             )
-        return {"value": value, "logs": None, "error": error, "requires_authorization": wanted}
+        return {"value": value, "logs": None, "error": error, "requires_authorization": missing}
 
     def _value(self, tool: Tool, result: ToolResult) -> Any:
         if result.content is not None and not result.structured:
@@ -70,16 +70,18 @@ class CallResponses:
         name = type(error).__name__
         if not isinstance(error, ToolError):
             kind = ErrorKind.TOOL_RUNTIME_FATAL.value
-            return _payload(_worded(kind, name, tool, error.message), kind, error_id=failure.error_id)
-        told = error.to_payload(stacktrace=self._config.expose_internals)
-        kind = str(told["kind"])
-        shown = {key: told.get(key) for key in ("can_retry", "additional_prompt_content", "retry_after_ms")}
-        payload = _payload(_worded(kind, name, tool, error.message), kind, told.get("extra"), failure.error_id, **shown)
-        payload["status_code"] = told.get("status_code")
+            return _payload(_error_message(kind, name, tool, error.message), kind, error_id=failure.error_id)
+        facts = error.to_payload(stacktrace=self._config.expose_internals)
+        kind = str(facts["kind"])
+        shown = {key: facts.get(key) for key in ("can_retry", "additional_prompt_content", "retry_after_ms")}
+        payload = _payload(
+            _error_message(kind, name, tool, error.message), kind, facts.get("extra"), failure.error_id, **shown
+        )
+        payload["status_code"] = facts.get("status_code")
         if self._config.expose_internals:
-            own = told.get("developer_message")
-            payload["developer_message"] = None if own is None else _worded(kind, name, tool, own)
-            trace = told.get("stacktrace")
+            own = facts.get("developer_message")
+            payload["developer_message"] = None if own is None else _error_message(kind, name, tool, own)
+            trace = facts.get("stacktrace")
             payload["stacktrace"] = None if trace is None else redacted(trace)
         return payload
 
@@ -102,7 +104,7 @@ def _payload(
     }
 
 
-def _worded(kind: str, name: str, tool: Tool, message: str) -> str:
+def _error_message(kind: str, name: str, tool: Tool, message: str) -> str:
     return f"[{kind}] {name} during execution of tool '{tool.own_name}': {message or NO_DETAILS}"
 
 
@@ -111,7 +113,7 @@ def _text(result: ToolResult) -> str:
     return "\n".join(block.text for block in result.content or () if isinstance(block, TextContent))
 
 
-def _wanted(failure: Failure) -> dict[str, Any] | None:
+def _missing_authorization(failure: Failure) -> dict[str, Any] | None:
     """Return the missing authorization, or None if none is missing."""
     error = failure.error
     if not isinstance(error, AuthorizationRequiredError):

@@ -47,38 +47,38 @@ class WorkerHandlers:
 
     def __init__(self, config: WorkerConfig) -> None:
         self._config = config
-        self._outputs = CallResponses(config)
-        self._kept: ToolIndex | None = None
+        self._responses = CallResponses(config)
+        self._index: ToolIndex | None = None
         self._changes = 0
         self._watching = False
 
     async def health(self, request: Request, host: ProtocolContext) -> Response:
         """Handle `GET /worker/health`. No token is needed."""
-        count = sum(map(len, (await self._known(host)).by_name.values()))
+        count = sum(map(len, (await self._tools(host)).by_name.values()))
         return _json({"status": "ok", "tool_count": str(count)})
 
     async def tools(self, request: Request, host: ProtocolContext) -> Response:
         """Handle `GET /worker/tools`: return the definitions of all tools."""
-        return Response(200, (await self._known(host)).listed)
+        return Response(200, (await self._tools(host)).listed)
 
     async def invoke(self, request: Request, host: ProtocolContext) -> Response:
         """Handle `POST /worker/tools/invoke`: call a tool. The status is 200 even if the tool fails."""
         try:
-            asked = read_body(request, ToolCallRequest)
+            body = read_body(request, ToolCallRequest)
         except InvalidRequestError as error:
             return _error(400, INVALID_PARAMS, str(error))
-        tool = await self._find(asked, host)
+        tool = await self._find(body, host)
         if tool is None:
-            return await self._unknown(asked, request, host)
-        supplied = asked.context.supplied(lenient=not self._config.check_requirements)
-        logs = CallLog(tool)
+            return await self._unknown(body, request, host)
+        supplied = body.context.supplied(lenient=not self._config.check_requirements)
+        log = CallLog(tool)
         call = Call(
             "tools/call",
-            {"name": tool.name, "arguments": asked.inputs or {}},
+            {"name": tool.name, "arguments": body.inputs or {}},
             caller=request.caller,
             client=_CLIENT,
-            request_id=asked.execution_id,
-            notify=logs.hear,
+            request_id=body.execution_id,
+            notify=log.receive,
             headers=request.headers,
             supplied=supplied,
             peer=request.peer,
@@ -86,15 +86,15 @@ class WorkerHandlers:
         started = time.perf_counter()
         outcome = await host.dispatch(call)
         duration = (time.perf_counter() - started) * 1000
-        return _json(self._outputs.response(tool, outcome, asked.execution_id, duration, logs.entries))
+        return _json(self._responses.response(tool, outcome, body.execution_id, duration, log.entries))
 
     async def list_resources(self, request: Request, host: ProtocolContext) -> Response:
         """Handle `POST /worker/resources/list`: return one page of resources."""
         try:
-            asked = read_body(request, ListRequest)
+            body = read_body(request, ListRequest)
         except InvalidRequestError as error:
             return _error(400, INVALID_PARAMS, str(error))
-        params = {} if asked.cursor is None else {"cursor": asked.cursor}
+        params = {} if body.cursor is None else {"cursor": body.cursor}
         outcome = await host.dispatch(_call("resources/list", params, request))
         if not isinstance(outcome, Listing):
             return _error(400, INVALID_PARAMS, "Invalid cursor")
@@ -106,53 +106,53 @@ class WorkerHandlers:
     async def read_resource(self, request: Request, host: ProtocolContext) -> Response:
         """Handle `POST /worker/resources/read`: return the contents of a resource."""
         try:
-            asked = read_body(request, ReadRequest)
+            body = read_body(request, ReadRequest)
         except InvalidRequestError as error:
             return _error(400, INVALID_PARAMS, str(error))
-        outcome = await host.dispatch(_call("resources/read", {"uri": asked.uri}, request))
+        outcome = await host.dispatch(_call("resources/read", {"uri": body.uri}, request))
         if isinstance(outcome, ResourceResult):
             return _json({"contents": [resource_contents(one) for one in outcome.contents]})
-        return _unreadable(outcome, asked.uri)
+        return _unreadable(outcome, body.uri)
 
     # --- tools
 
-    async def _find(self, asked: ToolCallRequest, host: ProtocolContext) -> Tool | None:
+    async def _find(self, body: ToolCallRequest, host: ProtocolContext) -> Tool | None:
         """Return the requested tool, or the first version of it if the request names no version."""
-        wanted = asked.tool
-        known = await self._known(host)
-        found = known.by_name.get((wanted.toolkit.casefold(), wanted.name.casefold()), ())
-        version = None if wanted.version is None else wanted.version.casefold()
+        reference = body.tool
+        known = await self._tools(host)
+        found = known.by_name.get((reference.toolkit.casefold(), reference.name.casefold()), ())
+        version = None if reference.version is None else reference.version.casefold()
         return next((one for one in found if version is None or (one.version or "").casefold() == version), None)
 
-    async def _unknown(self, asked: ToolCallRequest, request: Request, host: ProtocolContext) -> Response:
+    async def _unknown(self, body: ToolCallRequest, request: Request, host: ProtocolContext) -> Response:
         """Refuse a call of an unknown tool. Middleware sees the call, so that it can be recorded."""
-        params = {"name": f"{asked.tool.toolkit}.{asked.tool.name}", "arguments": asked.inputs or {}}
-        await host.dispatch(_call("tools/call", params, request)._replace(request_id=asked.execution_id))
+        params = {"name": f"{body.tool.toolkit}.{body.tool.name}", "arguments": body.inputs or {}}
+        await host.dispatch(_call("tools/call", params, request)._replace(request_id=body.execution_id))
         if self._config.unknown_tool == "internal_error":
-            return Response(500, b"Internal Server Error", "text/plain; charset=utf-8")
-        version = f" in version {asked.tool.version}" if asked.tool.version is not None else ""
-        return _error(404, INVALID_PARAMS, f"Unknown tool: {asked.tool.toolkit}.{asked.tool.name}{version}")
+            return Response(500, b"Internal Server Error", content_type="text/plain; charset=utf-8")
+        version = f" in version {body.tool.version}" if body.tool.version is not None else ""
+        return _error(404, INVALID_PARAMS, f"Unknown tool: {body.tool.toolkit}.{body.tool.name}{version}")
 
-    async def _known(self, host: ProtocolContext) -> ToolIndex:
+    async def _tools(self, host: ProtocolContext) -> ToolIndex:
         """Return the current tools. They are cached until tools change."""
         if not self._watching:
             self._watching = True
             host.watch(self._forget)
-        if self._kept is not None:
-            return self._kept
+        if self._index is not None:
+            return self._index
         changes = self._changes
-        known = _made(await _all_tools(host))
+        known = _make_index(await _all_tools(host))
         if changes == self._changes:  # otherwise it is outdated already
-            self._kept = known
+            self._index = known
         return known
 
     def _forget(self, change: Change) -> None:
         if change.kind == "tools":
             self._changes += 1
-            self._kept = None
+            self._index = None
 
 
-def _made(tools: list[Tool]) -> ToolIndex:
+def _make_index(tools: list[Tool]) -> ToolIndex:
     by_name: dict[tuple[str, str], list[Tool]] = {}
     definitions = []
     for tool in tools:

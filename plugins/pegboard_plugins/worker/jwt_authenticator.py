@@ -42,7 +42,7 @@ class WorkerAuthenticator:
         self._secret = config.secret.get_secret_value()
         self._config = config
         self._scheme = BearerScheme()
-        self._ends: dict[bytes, float] = {}
+        self._expiries: dict[bytes, float] = {}
         self.only_local = _only_local(config, self._secret)
         self.needs_token = not config.auth_disabled
 
@@ -53,22 +53,22 @@ class WorkerAuthenticator:
         token = self._scheme.token(request)
         if isinstance(token, Response):
             return _refused("Not authenticated")  # the wording of the protocol
-        complaint = self._complaint(token)
-        return ENGINE if complaint is None else _refused(f"Invalid token. Error: {complaint}")
+        problem = self._problem(token)
+        return ENGINE if problem is None else _refused(f"Invalid token. Error: {problem}")
 
-    def _complaint(self, token: str) -> str | None:
+    def _problem(self, token: str) -> str | None:
         """Return the problem of a token, or None if it is valid."""
         digest = sha256(token.encode("utf-8", "surrogateescape")).digest()
-        if self._ends.get(digest, 0) > time() - self._config.leeway_seconds:
+        if self._expiries.get(digest, 0) > time() - self._config.leeway_seconds:
             return None
         claims = self._claims(token)
         if isinstance(claims, str):
             return claims
         if claims.get("ver") != _VERSION:
             return f"Unsupported token version: {claims.get('ver')}"
-        if len(self._ends) >= _MAX_KEPT_TOKENS:
-            del self._ends[next(iter(self._ends))]
-        self._ends[digest] = int(claims["exp"]) if "exp" in claims else inf
+        if len(self._expiries) >= _MAX_KEPT_TOKENS:
+            del self._expiries[next(iter(self._expiries))]
+        self._expiries[digest] = int(claims["exp"]) if "exp" in claims else inf
         return None
 
     def _claims(self, token: str) -> Mapping[str, Any] | str:
@@ -110,12 +110,12 @@ def _refused(detail: str) -> Response:
 
 def _only_local(config: WorkerConfig, secret: str) -> str | None:
     if config.auth_disabled:
-        told = (
+        reason = (
             "the worker admits callers without a token: ARCADE_AUTH_DISABLED, or [plugins.worker] auth_disabled, is set"
         )
         if not config.auth_disabled_anywhere:
-            return told
-        logger.warning("%s, from anywhere", told)
+            return reason
+        logger.warning("%s, from anywhere", reason)
         return None
     if config.weak_secrets_anywhere or not is_weak_secret(secret):
         return None

@@ -52,7 +52,13 @@ class ToolContext(BaseModel):
         """Return the context for the host. With `lenient`, missing requirements do not refuse the call."""
         own = self.authorization
         token = Authorization(own.token, own.user_info) if own is not None and own.token else None
-        return Supplied(token, _by_key(self.secrets), _by_key(self.metadata), self.user_id, lenient)
+        return Supplied(
+            authorization=token,
+            secrets=_by_key(self.secrets),
+            metadata=_by_key(self.metadata),
+            user_id=self.user_id,
+            lenient=lenient,
+        )
 
 
 class ToolCallRequest(BaseModel):

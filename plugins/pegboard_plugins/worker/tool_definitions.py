@@ -44,14 +44,14 @@ def _parameters(schema: Mapping[str, Any]) -> list[dict[str, Any]]:
         is_required = name in required
         # an optional parameter may be null, which its schema does not repeat
         shown = value._replace(description=None, nullable=value.nullable and is_required)
-        told = one if isinstance(one, Mapping) else {}
+        extras = one if isinstance(one, Mapping) else {}
         found.append(
             {
                 "name": name,
                 "required": is_required,
                 "description": value.description,
                 "value_schema": shown.to_json(),
-                "inferrable": bool(told.get(_INFERRABLE, True)),
+                "inferrable": bool(extras.get(_INFERRABLE, True)),
             }
         )
     return found

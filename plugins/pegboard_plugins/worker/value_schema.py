@@ -80,35 +80,35 @@ def _members(value: ValueSchema) -> dict[str, Any] | None:
 class _Reader:
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
-        self._old = "draft-0" in str(root.get("$schema"))
+        self._is_old_draft = "draft-0" in str(root.get("$schema"))
         self._depth = 0
-        self._left = _MAX_SCHEMAS
+        self._remaining = _MAX_SCHEMAS
         self._within: list[str] = []
 
     def read(self, schema: Any) -> ValueSchema:
-        self._left -= 1
+        self._remaining -= 1
         # references in a schema with an own $id are relative to it
-        if not isinstance(schema, Mapping) or self._depth >= _MAX_DEPTH or self._left <= 0 or "$id" in schema:
+        if not isinstance(schema, Mapping) or self._depth >= _MAX_DEPTH or self._remaining <= 0 or "$id" in schema:
             return ANY_JSON
         self._depth += 1
         try:
-            found = self._most_telling(schema)
+            found = self._first_restriction(schema)
         finally:
             self._depth -= 1
         description = schema.get("description")
         return found._replace(description=description) if isinstance(description, str) else found
 
-    def _most_telling(self, schema: Mapping[str, Any]) -> ValueSchema:
+    def _first_restriction(self, schema: Mapping[str, Any]) -> ValueSchema:
         """Return the value schema of the first keyword that restricts the value. Each keyword alone accepts enough."""
-        if self._old and "$ref" in schema:  # in old drafts it hides its neighbours
+        if self._is_old_draft and "$ref" in schema:  # in old drafts it hides its neighbours
             return self._reference(schema) or ANY_JSON
-        said = ANY_JSON
-        for read in (self._reference, self._options, self._all, self._own):
+        fallback = ANY_JSON
+        for read in (self._reference, self._options, self._all, self._own_keywords):
             found = read(schema)
             if found is not None and found._replace(nullable=False, description=None) != ANY_JSON:
                 return found
-            said = said if found is None else found
-        return said
+            fallback = fallback if found is None else found
+        return fallback
 
     def _reference(self, schema: Mapping[str, Any]) -> ValueSchema | None:
         reference = schema.get("$ref")
@@ -116,7 +116,7 @@ class _Reader:
             return None
         self._within.append(reference)
         try:
-            return self.read(_at(self._root, reference))
+            return self.read(_resolve(self._root, reference))
         finally:
             self._within.pop()
 
@@ -134,7 +134,7 @@ class _Reader:
             return None
         return next((found for part in parts if (found := self.read(part)) != ANY_JSON), None)
 
-    def _own(self, schema: Mapping[str, Any]) -> ValueSchema:
+    def _own_keywords(self, schema: Mapping[str, Any]) -> ValueSchema:
         if "const" in schema:
             return _choice([schema["const"]])
         if isinstance(schema.get("enum"), Sequence):
@@ -171,7 +171,7 @@ class _Reader:
         return ANY_JSON if found.type == "array" or found.nullable else found
 
 
-def _at(root: Mapping[str, Any], reference: str) -> Any:
+def _resolve(root: Mapping[str, Any], reference: str) -> Any:
     """Return the target of a JSON pointer (RFC 6901), or None if there is none."""
     path, *parts = unquote(reference).split("/")
     if path != "#":
