@@ -9,6 +9,7 @@ call functions of this module, which handle no failure.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import sys
 from pathlib import Path
@@ -304,7 +305,7 @@ async def main() -> None:
         print(json.dumps([adapter.slug for adapter in host.assembly.adapters]), flush=True)
         for line in sys.stdin:
             call = json.loads(line)
-            tool = "run_async" if asyncio.iscoroutinefunction(globals()[call["name"]]) else "run"
+            tool = "run_async" if inspect.iscoroutinefunction(globals()[call["name"]]) else "run"
             outcome = await host.dispatch(Call("tools/call", {"name": tool, "arguments": call}))
             said = (
                 told(outcome) if isinstance(outcome, Failure) else {"outcome": getattr(outcome, "value", str(outcome))}
