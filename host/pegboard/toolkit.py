@@ -20,7 +20,7 @@ class Toolkit(ToolkitBase):
     """
 
     def run(self, transport: str = "stdio", **settings: Any) -> None:
-        """Serve only this toolkit, as a program, until the process is told to end.
+        """Serve only this toolkit, as a program, until the process is asked to stop.
 
         It does the same as `pegboard stdio FILE` and `pegboard serve FILE`, including `hostconfig.toml` and environment
         variables.

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 class Command(NamedTuple):
     """A command of `pegboard`. Construct it by keyword.
 
-    The command runs in the main thread of a process of its own, without an event loop and without a started host.
+    The command runs in the main thread of the `pegboard` process, without an event loop and without a started host.
 
     Attributes:
         name: the name that users type: one word.

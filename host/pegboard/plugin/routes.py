@@ -16,7 +16,7 @@ DEFAULT_POLICY = "mcp"
 RouteHandler: TypeAlias = "Callable[[Request, ProtocolContext], Awaitable[Response | EventStream]]"
 """Respond to a request. The host cancels the handler if the client is gone before the response has begun.
 
-It runs in a task of its own for each request. If it raises, the client receives status 500 with an error id.
+Each request has its own task. If it raises, the client receives status 500 with an error id.
 """
 
 

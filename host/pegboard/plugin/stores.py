@@ -10,7 +10,7 @@ class Store(NamedTuple):
 
     Attributes:
         contract: the class of the contract that the store implements, such as `SessionStore`.
-        open: returns an async context manager whose value is the store. The host enters it in a task of its own before
+        open: returns an async context manager whose value is the store. The host enters it in a separate task before
             the first request that needs the store, and leaves it in the same task when the host stops. Only selected
             stores are opened, and only by a host that serves.
         name: the name that configuration selects; the plugin's name when None.

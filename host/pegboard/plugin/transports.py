@@ -128,7 +128,7 @@ class Transport(Protocol):
     async def run(self, host: TransportContext) -> None:
         """Open the channel and serve it until it is cancelled or its input ends.
 
-        It runs in a task of its own. If it fails after it has opened, the host starts it again after a delay. If it
+        It runs in its own task. If it fails after it has opened, the host starts it again after a delay. If it
         ends, the host stops the other transports.
 
         Raises:

@@ -83,7 +83,7 @@ class ToolOptions(CommonOptions, total=False):
             `adapters=[DiceErrors()]`
         enabled: a function of `context.config`; the tool is served only if it returns True.
             `enabled=lambda config: config.write`
-        deprecated: what to use instead. Clients read it before the description, and each caller is told.
+        deprecated: what to use instead. Clients read it before the description, and results repeat it.
             `deprecated="use throw_dice instead"`
     """
 

@@ -222,6 +222,9 @@ async def test_a_result_type_is_not_for_a_tool_that_calls_another(caplog: pytest
     assert "is for clients, not for a tool that calls another" in caplog.text
 
 
+DEEP: Any = 1
+for _ in range(101):
+    DEEP = {"a": DEEP}
 RESERVED = (
     "io.modelcontextprotocol/serverInfo", "com.mcp/x", "dev.mcp.tools/x", "io.modelcontextprotocol/related-task",
     "progressToken", "traceparent", "ui", "ui/resourceUri",
@@ -358,8 +361,8 @@ def test_a_tool_that_an_extension_rejects_is_not_served(said: str, why: str) -> 
 @pytest.mark.parametrize(
     ("meta", "why"),
     [
-        ({"io.modelcontextprotocol/x": 1}, "is reserved"),
-        ({"ui": {}}, "is reserved"),
+        *(({key: 1}, "is reserved") for key in ("pegboard/own", *RESERVED)),
+        ({"com.example/x": DEEP}, "the value of 'com.example/x' is nested more than 100 levels deep"),
         ({"bad key": 1}, "letters and digits"),
         ({"com.example/x": object()}, "Unable to serialize"),
         ({"com.example/x": float("nan")}, "NaN"),
@@ -369,9 +372,12 @@ def test_a_tool_that_an_extension_rejects_is_not_served(said: str, why: str) -> 
 def test_the_meta_of_a_tool_or_resource_is_checked(meta: Any, why: str) -> None:
     kit = Toolkit("k")
     kit.tool(meta=meta, description="Do nothing.")(lambda: "")
+    vendors = {"openai/outputTemplate": "ui://widget/a.html", "com.example/team": {"members": [1, None]}, "plain": 1}
+    kit.tool(name="valid", meta=vendors, description="Do nothing.")(lambda: "")
     kit.resource("x://y", meta=meta)(lambda: "")
     host = make_host(kit)
     assembly = host.load()
     assert len(messages(host)) == 2
     assert all("its meta: " in one and why in one for one in messages(host))
-    assert (assembly.tools, assembly.resources) == ({}, {})
+    assert assembly.resources == {}
+    assert [bound.tool.meta for bound in assembly.tools.values()] == [vendors]

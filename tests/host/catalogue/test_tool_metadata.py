@@ -260,23 +260,3 @@ async def test_a_read_only_tool_cannot_be_destructive() -> None:
 )  # fmt: skip
 async def test_invalid_annotations_disable_the_tool(annotations: Any, told: str) -> None:
     assert told in await refused(annotations=annotations)
-
-
-# --- `_meta`
-
-
-async def test_keys_of_vendors_pass_unchanged() -> None:
-    meta = {"openai/outputTemplate": "ui://widget/a.html", "com.example/team": {"members": [1, None]}, "plain": 1}
-    assert (await served(meta=meta)).meta == meta
-
-
-@pytest.mark.parametrize(
-    ("meta", "told"),
-    [
-        ({METADATA: {}}, "the key 'pegboard/metadata' is reserved; use one with a prefix of your own"),
-        ({"com.example/a": DEEP}, "the value of 'com.example/a' is nested more than 100 levels deep"),
-        ({"com.example/a": CYCLE}, "its meta: "),
-    ],
-)
-async def test_reserved_and_invalid_keys_are_refused(meta: dict[str, Any], told: str) -> None:
-    assert told in await refused(meta=meta)

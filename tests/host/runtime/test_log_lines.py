@@ -1,4 +1,4 @@
-"""Log records as lines: nothing in them forges a line or controls a terminal, and each names its call."""
+"""Log records as lines: they cannot forge a line or control a terminal, and each names its call."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CALL_DATA = {"request_id": 7, "caller": ALICE, "peer": "10.0.0.5"}
 
 @pytest.fixture(params=[TextFormatter, JsonFormatter], ids=["text", "json"])
 def written(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
-    """What a logger `of.test` writes, in each format."""
+    """The output of the logger `of.test`, in each format."""
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     handler.setFormatter(request.param())
@@ -46,7 +46,7 @@ def written(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
 log = logging.getLogger("of.test")
 
 
-def test_nothing_that_a_terminal_obeys_or_that_is_not_seen_is_written(written: io.StringIO) -> None:
+def test_invisible_and_control_characters_are_escaped(written: io.StringIO) -> None:
     for char in OBEYED:
         log.error("a%sb", char, extra={"data": {char: char}, "peer": f"1{char}2", "caller": Caller(f"a{char}")})
     lines = written.getvalue().split("\n")[:-1]
@@ -63,7 +63,7 @@ def test_visible_text_stays_unchanged(written: io.StringIO) -> None:
     assert "a\\ud800b" in written.getvalue().replace("\\\\", "\\")
 
 
-def test_no_line_of_a_traceback_passes_for_a_record(written: io.StringIO) -> None:
+def test_lines_of_a_traceback_are_indented(written: io.StringIO) -> None:
     try:
         raise ValueError(f"first{FORGED}\x1b[2J")
     except ValueError:
@@ -76,7 +76,7 @@ def test_no_line_of_a_traceback_passes_for_a_record(written: io.StringIO) -> Non
 
 
 def logged(stream: io.StringIO) -> dict[str, Any]:
-    """What the last line says of its call, whatever its format."""
+    """Return the fields of the call in the last line, in either format."""
     line = stream.getvalue().splitlines()[-1]
     if line.startswith("{"):
         found = json.loads(line)
@@ -111,17 +111,17 @@ def test_a_line_names_its_call(
 
 
 @pytest.mark.parametrize("name", ["operator", "anonymous"])
-def test_a_token_cannot_take_the_name_of_a_caller_without_one(name: str) -> None:
+def test_a_token_cannot_imitate_the_operator(name: str) -> None:
     record = log.makeRecord("x", logging.INFO, "", 0, "m", (), None, extra={"caller": Caller(name)})
     assert f"[caller='{name}']" in TextFormatter().format(record)
 
 
-async def test_what_a_tool_logs_names_the_call_that_runs(written: io.StringIO) -> None:
+async def test_a_record_of_a_tool_names_the_current_call(written: io.StringIO) -> None:
     kit = Toolkit("x")
 
     @kit.tool
     def in_a_thread() -> None:
-        """Log by a logger of its own."""
+        """Log from a thread."""
         log.warning("from a thread")
 
     async with make_host(kit) as host:
@@ -130,7 +130,7 @@ async def test_what_a_tool_logs_names_the_call_that_runs(written: io.StringIO) -
     assert (str(about["request_id"]), about["peer"]) == ("7", "10.0.0.5")
 
 
-def test_secrets_are_masked_wherever_they_stand(written: io.StringIO) -> None:
+def test_secrets_are_masked_in_every_field(written: io.StringIO) -> None:
     redactor = Redactor()
     redactor.add('cnry "7f\n3a')
     told = 'cnry "7f\n3a'
