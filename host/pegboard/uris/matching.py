@@ -138,7 +138,9 @@ class Matcher:
         ]
         if query:
             place = len(head) - _is_fragment(head[-1])
-            patterns.insert(place, rf"(?:{re.escape(query)}(?P<query>[^#]*))?")
+            # a value of {+name} may contain a query, so that a second `?` would be ambiguous
+            characters = "[^#?]" if "+" in operators else "[^#]"
+            patterns.insert(place, rf"(?:{re.escape(query)}(?P<query>{characters}*))?")
         return "".join(patterns)
 
     def _expression(self, expression: Expression, value: str) -> str:

@@ -82,7 +82,8 @@ def test_a_uri_matches_with_its_values(template: str, uri: str, values: dict[str
         ("t://x{;a,b}", "t://x;b=2;a=1 t://x;ab"),
         ("t://x{?q}", "t://x? t://x?q t://x?q=1&q=2 t://x?q=1& t://x?other=1 t://x&q=1"),
         ("t://x?v=1{&q}", "t://x?v=1?q=2 t://x?v=1&v=2"),
-        ("t://{+path}{?q}", "t://a?b"),
+        ("t://{+path}{?q}", "t://a?b t://a?q=1?q=2"),
+        ("t://{+path}?v=1{&q*}", "t://a?v=1&q=1?v=1&q=2"),
     ],
 )  # fmt: skip
 def test_a_uri_that_a_template_never_expands_to_does_not_match(template: str, uris: str) -> None:
@@ -218,7 +219,9 @@ PIECES = st.one_of(
     ),
 )
 TEMPLATES = st.lists(PIECES, min_size=1, max_size=6).map(lambda pieces: "t:" + "".join(pieces))
-TEXTS = st.text(st.sampled_from("aé-.,:;=&?#/%2F \\\0"), max_size=5) | st.sampled_from(["..", "a/../b", "/a", "%2F"])
+TEXTS = st.text(st.sampled_from("aé-.,:;=&?#/%2F \\\0"), max_size=5) | st.sampled_from(
+    ["..", "a/../b", "/a", "%2F", "?a=1", "x&b=2", "y#c"]
+)
 PLAIN = st.text(st.sampled_from("abcü "), min_size=1, max_size=4)
 
 
