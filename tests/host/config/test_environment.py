@@ -1,0 +1,181 @@
+"""Environment variables that set keys: PEGBOARD__..., and those that plugins declare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from pydantic import SecretStr
+
+from pegboard.config import PluginConfig, config_show, validate_section
+from pegboard.config.sections import declared_variables
+from pegboard.loading.discovery import defaults, find_plugins, is_built_in
+from pegboard.plugin import FromEnvironment
+from tests.support.config import load, problems
+
+PLACE = "environment variable "
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("9000", 9000),
+        ("true", True),
+        ('["a", "b"]', ("a", "b")),
+        ("127.0.0.1", "127.0.0.1"),
+        ('"quoted"', "quoted"),
+        ("", ""),
+        ("1\nother = 2", "1\nother = 2"),
+        ("[" * 3000, "[" * 3000),
+    ],
+)
+def test_a_value_is_toml_or_else_a_string(tmp_path: Path, text: str, value: object) -> None:
+    environ = {"PEGBOARD__PLUGINS__ACME__KEY": text, "PEGBOARD_LOG": "x", "PEGBOARD": "y"}
+    assert load(tmp_path, environ=environ).plugins["acme"]["key"] == value
+
+
+def test_a_table_may_be_given_whole_and_added_to(tmp_path: Path) -> None:
+    environ = {"PEGBOARD__PLUGINS__ACME": '{a = 1, b = "x"}', "PEGBOARD__PLUGINS__ACME__A": "2"}
+    assert dict(load(tmp_path, environ=environ).plugins["acme"]) == {"a": 2, "b": "x"}
+
+
+@pytest.mark.parametrize("name", ["PEGBOARD__TOOLKITS__MY_KIT__MAXSIZE", "pegboard__toolkits__my_kit__maxSize"])
+def test_names_ignore_case_and_hyphens_of_keys(tmp_path: Path, name: str) -> None:
+    config = load(tmp_path, "[toolkits.My-Kit]\nmaxSize = 1\n", {name: "2"})
+    assert {key: dict(section) for key, section in config.toolkits.items()} == {"My-Kit": {"maxSize": 2}}
+
+
+def test_a_number_is_a_string_where_a_model_requires_one(tmp_path: Path) -> None:
+    class Config(PluginConfig):
+        label: str
+        pin: SecretStr
+        path: Path | None = None
+        size: int = 0
+
+    names = {"LABEL": "007", "PIN": "12345", "PATH": "8", "SIZE": "3"}
+    environ = {f"PEGBOARD__PLUGINS__ACME__{name}": text for name, text in names.items()}
+    config = load(tmp_path, environ=environ | {"PEGBOARD__HOST__VERSION": "1.10"})
+    settings = validate_section(config, "plugins", "acme", Config)
+    assert settings == Config(label="007", pin=SecretStr("12345"), path=Path("8"), size=3)
+    assert config.host.version == "1.10"
+
+
+@pytest.mark.parametrize(
+    ("environ", "problem"),
+    [
+        ({"HOST__TOOL_NAMES": "1"}, 'HOST__TOOL_NAMES: host.tool_names: expected "snake" or "pascal", found text "1"'),
+        ({"HOST__THREADS": "5000"}, "HOST__THREADS: host.threads: expected at most 1000, found the number 5000"),
+        ({"HOST__TRANSPORTS": "stdio"}, 'HOST__TRANSPORTS: host.transports: expected a list, found text "stdio"'),
+        ({"HOST__NMAE": "x"}, 'HOST__NMAE: host.nmae: unknown key; did you mean "name"?'),
+        ({"PLUGINS__HTTP": "on"}, "PLUGINS__HTTP: plugins.http: expected a table, such as [plugins.http]"),
+        (
+            {"PLUGGINS__HTTP__PORT": "1"},
+            (
+                "PLUGGINS__HTTP__PORT: after PEGBOARD__ comes HOST, PLUGINS or TOOLKITS, not PLUGGINS; "
+                'did you mean "PEGBOARD__PLUGINS__HTTP__PORT"?'
+            ),
+        ),
+        ({"": "x"}, ": a part of its name is empty; parts are separated by two underscores"),
+        ({"HOST____NAME": "x"}, "HOST____NAME: a part of its name is empty; parts are separated by two underscores"),
+        (
+            {"PLUGINS__ACME__A": "1", "PLUGINS__ACME__A__B": "2"},
+            "PLUGINS__ACME__A__B: plugins.acme.a is set by PEGBOARD__PLUGINS__ACME__A and is no table",
+        ),
+    ],
+)
+def test_a_problem_names_the_variable(tmp_path: Path, environ: dict[str, str], problem: str) -> None:
+    found = problems(tmp_path, environ={f"PEGBOARD__{name}": text for name, text in environ.items()})
+    assert found == [f"{PLACE}PEGBOARD__{problem}"]
+
+
+def test_well_known_variables_come_below_our_own_and_above_the_file(tmp_path: Path) -> None:
+    environ = {
+        "MCP_SERVER_NAME": "alias",
+        "MCP_SERVER_VERSION": "2",
+        "MCP_SERVER_TITLE": " ",
+        "MCP_SERVER_INSTRUCTIONS": "[do]",
+        "ARCADE_USER_ID": "someone",
+    }
+    config = load(tmp_path, '[host]\nname = "file"\ntitle = "file"\n', environ)
+    host = config.host
+    assert (host.name, host.version, host.title, host.instructions) == ("alias", "2", "file", "[do]")
+    assert host.user == "someone"
+    assert str(config.source("host.name")) == f"{PLACE}MCP_SERVER_NAME"
+    assert load(tmp_path, environ=environ | {"PEGBOARD__HOST__NAME": "7"}).host.name == "7"
+
+
+def test_lists_are_added_item_by_item(tmp_path: Path) -> None:
+    environ = {
+        "ARCADE_DISABLED_TOOLS": " Github.DeleteRepo, math_add,,a ",
+        "ARCADE_DISABLED_TOOLKITS": "slack",
+        "PEGBOARD__HOST__DISABLED_TOOLKITS": '["jira"]',
+    }
+    config = load(tmp_path, '[host]\ndisabled_tools = [\n  "a",\n]\ndisabled_toolkits = ["gone"]\n', environ)
+    assert config.host.disabled_tools == ("a", "Github.DeleteRepo", "math_add")
+    assert config.host.disabled_toolkits == ("jira", "slack")
+    assert str(config.source(("host", "disabled_tools", 0))) == "hostconfig.toml:3"
+    assert str(config.source(("host", "disabled_tools", 1))) == f"{PLACE}ARCADE_DISABLED_TOOLS"
+    assert config.disabled_toolkits.match_plugin("Slack")
+    assert load(tmp_path, environ={"ARCADE_DISABLED_TOOLKITS": "a,b"}).host.disabled_toolkits == ("a", "b")
+    assert problems(tmp_path, '[host]\ndisabled_tools = "a"\n', {"ARCADE_DISABLED_TOOLS": "b"}) == [
+        'hostconfig.toml:2: host.disabled_tools: expected a list, found text "a"'
+    ]
+
+
+# --- variables that settings declare
+
+
+class Settings(PluginConfig):
+    label: Annotated[str, FromEnvironment("ACME_LABEL")] = "none"
+    verbose: Annotated[bool, FromEnvironment("ACME_VERBOSE")] = False
+    pin: Annotated[SecretStr | None, FromEnvironment("ACME_PIN")] = None
+
+
+def test_a_variable_sets_a_setting_that_declares_it(tmp_path: Path) -> None:
+    environ = {"ACME_LABEL": "[1]", "ACME_VERBOSE": "true", "ACME_PIN": "1234"}
+    config = load(tmp_path, '[plugins.acme]\nlabel = "file"\n', environ)
+    settings = validate_section(config, "plugins", "acme", Settings)
+    assert settings == Settings(label="[1]", verbose=True, pin=SecretStr("1234"))
+    view = config_show(config, {"plugins": {"acme": settings}})
+    assert view.values["plugins"]["acme"]["pin"] == "**********"
+    assert str(view.sources["plugins.acme.label"]) == f"{PLACE}ACME_LABEL"
+    wrong = validate_section(load(tmp_path, environ={"ACME_VERBOSE": "maybe"}), "plugins", "acme", Settings)
+    assert isinstance(wrong, list)
+    assert list(map(str, wrong)) == [
+        f'{PLACE}ACME_VERBOSE: plugins.acme.verbose: expected true or false, found text "maybe"'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("environ", "overrides"),
+    [
+        ({"ACME_LABEL": " "}, {}),
+        ({"ACME_LABEL": "low", "PEGBOARD__PLUGINS__ACME__LABEL": "high"}, {}),
+        ({"ACME_LABEL": "low"}, {"plugins": {"acme": {"label": "high"}}}),
+    ],
+    ids=["empty", "below PEGBOARD__", "below the command line"],
+)
+def test_another_source_comes_first(tmp_path: Path, environ: dict[str, str], overrides: Any) -> None:
+    config = load(tmp_path, '[plugins.acme]\nlabel = "high"\n', environ, overrides=overrides)
+    assert validate_section(config, "plugins", "acme", Settings) == Settings(label="high")
+
+
+def test_the_defaults_list_every_variable_that_a_built_in_plugin_declares() -> None:
+    models = {
+        origin.name: origin.entry_point.load().Config
+        for origin in find_plugins().origins
+        if is_built_in(origin) and origin.entry_point is not None
+    }
+    declared = {
+        (kind, variable, f"plugins.{name}.{key}")
+        for name, model in models.items()
+        for key, variable, kind in (declared_variables(model) if model is not None else ())
+    }
+    listed = {
+        (kind, variable, key)
+        for kind in ("values", "literals", "secrets", "lists")
+        for variable, key in defaults()["environment"][kind].items()
+        if key.startswith("plugins.")
+    }
+    assert declared == listed

@@ -1,0 +1,110 @@
+"""The configuration as `config show` reports it, and the configuration file of this checkout."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import tomli
+from pydantic import SecretStr
+
+from pegboard.config import HostConfig, HostSection, PluginConfig, config_show, validate_section
+from pegboard.loading.discovery import defaults
+from tests.support.config import VARIABLES, load
+from tools.install import ROOT
+
+
+class Inner(PluginConfig):
+    path: Path = Path("a/b")
+
+
+class Acme(PluginConfig):
+    url: str = ""
+    token: SecretStr = SecretStr("")
+    password: str = ""
+    pin: SecretStr | None = None
+    inner: Inner = Inner()
+    names: tuple[str, ...] = ()
+
+
+TEXT = """[host]
+name = "x"
+disabled_tools = ["a"]
+[plugins.acme]
+url = "https://me:pw@example.com/"
+token = { env = "TOKEN" }
+password = "hunter2"
+names = [{ env = "NAME" }]
+[toolkits.files]
+"""
+ENVIRON = {"TOKEN": "s3cret", "NAME": "n4me", "ARCADE_DISABLED_TOOLS": "b", "PEGBOARD__PLUGINS__ACME__PIN": "1234"}
+ACME = {
+    "url": "https://**********@example.com/",
+    "token": {"env": "TOKEN"},
+    "password": "**********",
+    "names": [{"env": "NAME"}],
+}
+
+
+def test_every_value_is_shown_with_its_source_and_no_secret(tmp_path: Path) -> None:
+    config = load(tmp_path, TEXT, ENVIRON, defaults=VARIABLES | {"plugins": {"mcp": {}}})
+    view = config_show(config)
+    assert view.file == str(tmp_path / "hostconfig.toml")
+    host = view.values["host"]
+    assert (host["name"], host["title"], host["missing_secrets"]) == ("x", None, "warn")
+    assert host["disabled_tools"] == ["a", "b"]
+    assert view.values["plugins"] == {"acme": {**ACME, "pin": 1234}, "mcp": {}}
+    expected = {
+        "host.name": "hostconfig.toml:2",
+        "host.title": "default",
+        "plugins.acme.token": "hostconfig.toml:6",
+        "plugins.acme.names": "hostconfig.toml:8",
+        "plugins.mcp": "defaults of the built-in plugins",
+        "toolkits.files": "hostconfig.toml:9",
+    }
+    assert {key: str(view.sources[key]) for key in expected} == expected
+    assert not {"plugins", "toolkits", "host", "plugins.acme"} & set(view.sources)
+
+
+def test_defaults_of_running_plugins_are_shown_too(tmp_path: Path) -> None:
+    config = load(tmp_path, TEXT, ENVIRON)
+    settings = validate_section(config, "plugins", "acme", Acme)
+    assert isinstance(settings, Acme)
+    models = {"plugins": {"acme": settings, "mcp": None}, "toolkits": {"math": Inner()}}
+    view = config_show(config, models)
+    assert view.values["plugins"] == {"acme": {**ACME, "pin": "**********", "inner": {"path": "a/b"}}}
+    assert view.values["toolkits"] == {"files": {}, "math": {"path": "a/b"}}
+    assert str(view.sources["plugins.acme.inner.path"]) == str(view.sources["toolkits.math.path"]) == "default"
+    assert str(view.sources["plugins.acme.pin"]) == "environment variable PEGBOARD__PLUGINS__ACME__PIN"
+    assert not [secret for secret in ("s3cret", "n4me", "hunter2", "me:pw") if secret in json.dumps(view.values)]
+
+
+def test_dates_nested_tables_and_names_that_look_like_references(tmp_path: Path) -> None:
+    text = '[plugins."a.b"]\nday = 2026-01-02\nt.secrets = {a = "x", on = true}\n[plugins.env]\nenv = "prod"\n'
+    view = config_show(load(tmp_path, text))
+    assert json.loads(json.dumps(view.values["plugins"])) == {
+        "a.b": {"day": "2026-01-02", "t": {"secrets": {"a": "**********", "on": True}}},
+        "env": {"env": "prod"},
+    }
+    assert str(view.sources['plugins."a.b".t.secrets.a']) == "hostconfig.toml:3"
+    assert str(view.sources["plugins.env.env"]) == "hostconfig.toml:5"
+
+
+def test_the_file_of_this_checkout_lets_files_be_read_only_and_shows_every_key() -> None:
+    config = HostConfig.load(ROOT / "hostconfig.toml", environ={}, directory=ROOT)
+    assert config.host == HostSection(disabled_toolkits=("github",))
+    assert {name: dict(section) for name, section in config.toolkits.items()} == {
+        "files": {"roots": (".",), "write": False}
+    }
+    text = (ROOT / "hostconfig.toml").read_text("utf-8")
+    shown = re.findall(r"^# ([a-z_]+) = (.+?)(?:\s+# default: (.+?)(?:;.*)?)?$", text, re.MULTILINE)
+    assert sorted(key for key, _, _ in shown) == sorted(HostSection.model_fields)
+    known = HostSection.model_validate(defaults()["host"]).model_dump()
+    for key, value, remark in shown:
+        parsed = tomli.loads(f"value = {value}")["value"]
+        HostSection.model_validate({key: parsed})
+        if remark:
+            assert known[key] is None or key == "version"
+        else:
+            assert known[key] == (tuple(parsed) if isinstance(parsed, list) else parsed)

@@ -1,0 +1,31 @@
+"""Configuration of a folder, and the problems with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard.config import HostConfig
+from pegboard.errors import ConfigError
+from pegboard.loading.discovery import defaults
+
+VARIABLES = {"environment": defaults()["environment"]}
+"""The variables that set keys, and no other defaults."""
+
+
+def load(folder: Path, text: str = "", environ: Mapping[str, str] | None = None, **options: Any) -> HostConfig:
+    """Load a file of this text."""
+    (folder / "hostconfig.toml").write_text(text, "utf-8")
+    options.setdefault("defaults", VARIABLES)
+    return HostConfig.load(Path("hostconfig.toml"), environ=environ or {}, directory=folder, **options)
+
+
+def problems(folder: Path, text: str = "", environ: Mapping[str, str] | None = None, **options: Any) -> list[str]:
+    """Return the problems of a file that must have some."""
+    with pytest.raises(ConfigError) as caught:
+        load(folder, text, environ, **options)
+    assert str(caught.value) == "\n".join(map(str, caught.value.problems))
+    return str(caught.value).splitlines()
