@@ -25,7 +25,7 @@ OWNERS = (("twin-blue 2.0.0", "twin_blue"), ("twin-red 1.0.0", "twin_red"))
 def both(kind: str, name: str, target: str, key: str) -> list[str]:
     """Return the lines about two distributions with one name: each names the other, and how to select its own."""
     return [
-        f"{kind} {name!r} from {own} ({module}:{target}), find: {other} brings a {kind} of this name too, so neither "
+        f"{kind} {name!r} from {own} ({module}:{target}), find: {other} has a {kind} of this name too, so neither "
         f'runs; select one, such as [host] {key} = ["{own.split()[0]}:{name}"]'
         for (own, module), (other, _) in (OWNERS, OWNERS[::-1])
     ]

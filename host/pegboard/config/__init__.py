@@ -1,6 +1,6 @@
 """Configuration: `hostconfig.toml`, the environment and the command line as one `HostConfig`.
 
-Nothing is started or loaded here.
+No plugin is loaded.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What only some commands need is imported when it is asked for (PEP 562)."""
+    """Import names that few commands need when they are first used (PEP 562)."""
     if name in ("ConfigView", "config_show"):
         from pegboard.config import show
 

@@ -1,6 +1,6 @@
-"""The environment's part of the configuration: `PEGBOARD__HOST__NAME=x` and the existing system's well-known names.
+"""Environment variables that set keys: `PEGBOARD__HOST__NAME=x`, and variables of existing systems.
 
-It reads the mapping that it is given, never the process's own environment.
+The variables are an argument. The environment of the process is not read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ TOP_LEVEL_TABLES = ("host", "plugins", "toolkits")
 
 
 class EnvironmentNames(NamedTuple):
-    """Well-known environment variables that set a key, each with its dotted key.
+    """Environment variables of existing systems that set a key, each with its dotted key.
 
     Plugins declare them (`FromEnvironment`). The `[environment]` table of the defaults lists those of built-in plugins,
     as a variable may enable a plugin, and a disabled plugin is not imported. An empty value counts as unset. The
@@ -42,8 +42,8 @@ def variable_layer(
 
     Args:
         environ: all variables.
-        names: the well-known variables.
-        known: the layers below; a variable means the key that is spelt there with other case or with hyphens.
+        names: the variables of existing systems.
+        known: the layers below. A variable sets the key that differs from it only in case or hyphens.
     """
     reader = _Reader(known)
     for name, key in names.values.items():
@@ -113,7 +113,7 @@ class _Reader:
         for end, part in enumerate(path[:-1], start=1):
             table = table.setdefault(str(part), {})
             if not isinstance(table, dict):
-                self.problem(name, f"{dotted(path[:end])} is set by {self.variables[path[:end]]} and is no table")
+                self.problem(name, f"{dotted(path[:end])} is set by {self.variables[path[:end]]}, so it is not a table")
                 return
         table[str(path[-1])] = value
         self.variables[path] = name

@@ -1,6 +1,6 @@
-"""What a model found wrong with a section, in plain words: each key once, with its place and what was probably meant.
+"""Problems that a model found in a section: each key once, with its place and the nearest valid name.
 
-Imported only when something is wrong. Secret values are never repeated.
+Imported only for a problem. Secret values are not repeated.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ def explain(
     base: KeyPath,
     hidden: Container[KeyPath] = (),
 ) -> list[ConfigProblem]:
-    """One problem for each key that is wrong, in the order in which the model looks at keys.
+    """Return one problem for each invalid key, in the order of the model's fields.
 
     Args:
-        error: what the model raised.
+        error: the exception of the model.
         model: the model.
-        data: what it was given.
-        sources: where values came from.
-        base: the way to the section.
-        hidden: ways to values that are secret, whatever the names of their keys.
+        data: the data that it validated.
+        sources: the sources of the values.
+        base: the path of the section.
+        hidden: the paths of secret values, in addition to keys with secret names.
     """
     explainer = _Explainer(model, data, sources, base, hidden)
     by_path: dict[KeyPath, list[ErrorDetails]] = {}
@@ -102,14 +102,14 @@ class _Explainer:
         return re.sub(r"^must be ", "expected ", text)
 
     def masked(self, message: str) -> str:
-        """What somebody else's code says, in one line and without secrets."""
+        """Return a message of a validator as one line without secrets."""
         for secret in self.secrets:
             message = message.replace(secret, MASK)
         return mask_user_info(" ".join(message.split()))
 
 
 def _way(detail: ErrorDetails, data: Any) -> KeyPath:
-    """The way to the value in the data. Pydantic's also names branches of unions, which are no keys."""
+    """Return the path of the value in the data. The location of pydantic also names branches of unions."""
     way: list[str | int] = []
     for part in detail["loc"]:
         below = step(data, part)
@@ -122,17 +122,17 @@ def _way(detail: ErrorDetails, data: Any) -> KeyPath:
 
 
 def _is_echo(details: Iterable[ErrorDetails]) -> bool:
-    """Whether these errors of a table or list say nothing that those of what is in it do not say better."""
+    """Return True if errors of a table or list only follow from errors of its items."""
     return all(isinstance(one["input"], dict | list) and (_is_other_branch(one) or _is_short(one)) for one in details)
 
 
 def _is_other_branch(one: ErrorDetails) -> bool:
-    """Whether it only says that a value was not one of the other things that it might have been."""
+    """Return True if an error only states that a value has not another type of a union."""
     return _WRONG_KIND.fullmatch(one["type"]) is not None
 
 
 def _is_short(one: ErrorDetails) -> bool:
-    """Whether there would be enough, did pydantic not count what is in order alone."""
+    """Return True if a list is too short only because pydantic counts valid items."""
     return one["type"] == "too_short" and len(one["input"]) >= one["ctx"]["min_length"]
 
 
@@ -170,12 +170,12 @@ def _nearest_choice(details: Iterable[ErrorDetails], value: Any) -> str | None:
 
 
 def _types(annotation: Any, way: KeyPath) -> list[Any]:
-    """All types that may stand at the end of a way below an annotation, containers opened."""
+    """Return all types that the value at a path below an annotation may have. Containers count by their items."""
     here = list(_flat(annotation))
     for part in way:
         models = [one for one in here if _is_model(one)]
         fields = [field for one in models for name, field in _fields(one) if name == part]
-        if fields:  # else it is the key of a table of many, or the place in a list
+        if fields:  # otherwise the part is a key of a mapping or an index
             here = [inner for field in fields for inner in _flat(field)]
     return here
 

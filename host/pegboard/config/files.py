@@ -1,4 +1,4 @@
-"""Finding and reading `hostconfig.toml`. Only its place, its permissions and its syntax are checked here."""
+"""Search and reading of `hostconfig.toml`, with checks of its place, permissions and syntax."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Candidate(NamedTuple):
 
     Attributes:
         path: the file.
-        named_by: the option or variable that names the file, None for a file that is only found.
-        needs_trust: the file lies in the working directory, which may be anybody's.
+        named_by: the option or variable that names the file, None for a discovered file.
+        needs_trust: the file is in the working directory, which other people may have written.
     """
 
     path: Path
@@ -48,8 +48,8 @@ class FileContent(NamedTuple):
 def candidates(path: Path | None, environ: Mapping[str, str], directory: Path) -> list[Candidate]:
     """Return the configuration files of a run; the first one that may be used counts.
 
-    In order: the path given, PEGBOARD_CONFIG, the directory's own file, the user's own file. A file that is named is
-    the only one and need not exist, so that reading reports a missing file.
+    In order: the given path, PEGBOARD_CONFIG, the file of the directory, the file of the user. A named file is the only
+    candidate, even if it does not exist, so that reading reports the problem.
     """
     if path is not None:
         return [Candidate(directory / _expanded(path, environ), "--config")]
@@ -63,11 +63,11 @@ def candidates(path: Path | None, environ: Mapping[str, str], directory: Path) -
 
 
 def user_directory(environ: Mapping[str, str]) -> Path | None:
-    """The user's own directory for configuration of this program (XDG Base Directory 0.8; Library on macOS)."""
+    """Return the user's directory for configuration (XDG Base Directory 0.8; Library on macOS)."""
     import sys
 
     base = Path(environ.get("XDG_CONFIG_HOME") or "")
-    if base.is_absolute():  # a relative one counts as none
+    if base.is_absolute():  # a relative path counts as unset
         return base / "pegboard"
     if (home := _home(environ)) is None:
         return None
@@ -75,9 +75,9 @@ def user_directory(environ: Mapping[str, str]) -> Path | None:
 
 
 def read_file(candidate: Candidate, directory: Path) -> FileContent | ConfigProblem:
-    """Read a file, or return the reason why it cannot be read. A file that is only found must be a regular file."""
+    """Read a file, or return the reason why it cannot be read. A discovered file must be a regular file."""
     try:
-        # without O_NONBLOCK a pipe would keep every command waiting
+        # without O_NONBLOCK every command would wait for a pipe
         with open(candidate.path, "rb", opener=_without_waiting if candidate.named_by is None else None) as file:
             status = os.fstat(file.fileno())
             if candidate.named_by is None and not stat.S_ISREG(status.st_mode):
@@ -126,7 +126,7 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def display_path(path: Path, directory: Path) -> str:
-    """A path as a person reads it: relative where it is below the directory."""
+    """Return a path for messages: relative if it is below the directory."""
     return str(path.relative_to(directory)) if path.is_relative_to(directory) else str(path)
 
 
@@ -145,12 +145,12 @@ def _parse(text: str, shown: str) -> Layer | ConfigProblem:
 
 
 def _is_there(path: Path) -> bool:
-    """Return whether there is a file. A link that leads nowhere counts, so that the host does not start without it."""
+    """Return True if a file exists. A broken link counts, so that the host does not start without its file."""
     return os.path.lexists(path) and not os.path.isdir(path)
 
 
 def _expanded(path: Path, environ: Mapping[str, str]) -> Path:
-    """With ~ as the home directory: clients that start servers do not expand it."""
+    """Expand ~ to the home directory, since clients that start servers do not."""
     home = _home(environ)
     return home.joinpath(*path.parts[1:]) if path.parts[:1] == ("~",) and home else path
 

@@ -1,6 +1,6 @@
-"""HostConfig: the whole configuration, from every layer, checked as far as the host's own section goes.
+"""HostConfig: the configuration from every source, with `[host]` validated.
 
-Sections of plugins and toolkits are checked against their models when those are loaded (`validation.py`).
+Sections of plugins and toolkits are validated when those are loaded (`sections.py`).
 """
 
 from __future__ import annotations
@@ -31,19 +31,20 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class HostConfig:
-    """What the operator wants. Immutable; its repr shows no value of a section.
+    """The configuration of a host. Immutable; its repr shows no value of a section.
 
     Attributes:
         host: the `[host]` section, validated.
         plugins: the `[plugins.NAME]` sections by name, as given, `{ env = "NAME" }` as a `SecretRef`.
         toolkits: the `[toolkits.NAME]` sections, likewise.
-        directory: what relative paths in settings are relative to: the file's directory, or the working directory.
+        directory: the base of relative paths in settings: the directory of the file, or the working directory.
         file: the file that was read, None without one.
-        working_directory: what relative paths from the environment and the command line are relative to.
-        trusted_directory: where files count that nobody names: the file's directory, or the one that a program gives.
-        sources: which value came from where.
-        problems: what is wrong, where `load` was asked to go on; keys with a problem are as if not given.
-        warnings: what the operator should know of the file.
+        working_directory: the base of relative paths from the environment and the command line.
+        trusted_directory: the folder in which plugins may use discovered files: that of the file, or one that a program
+            passes.
+        sources: the source of each value.
+        problems: the problems, if `load` collects them. Keys with a problem count as unset.
+        warnings: warnings about the file.
         environ: the variables that may set settings, None if no variable may.
     """
 
@@ -71,22 +72,21 @@ class HostConfig:
         collect: bool = False,
         on_untrusted: OnUntrusted = refuse_untrusted,
     ) -> HostConfig:
-        """Read the configuration: overrides over the environment over the file over the defaults.
+        """Read the configuration. Overrides come before the environment, the file and the defaults, in this order.
 
         Args:
-            path: the file; one that is missing is an error. None looks for it: what PEGBOARD_CONFIG names, or
-                `hostconfig.toml` in the directory if the user trusts it, or that in the user's configuration directory,
-                or none.
-            environ: the environment's variables.
-            overrides: what the command line says, in the shape of the file; a layer where somebody else says it.
-            defaults: what holds when nobody says otherwise, in the shape of the file. Its table `environment` names
+            path: the file, which must exist. With None the first of these is read: the file that PEGBOARD_CONFIG names,
+                `hostconfig.toml` in the directory if the user trusts it, that in the user's configuration directory.
+            environ: the environment variables.
+            overrides: the options of the command line, in the shape of the file, or a layer of another source.
+            defaults: the defaults, in the shape of the file. Its table `environment` names
                 well-known variables (`EnvironmentNames`).
-            directory: the working directory; the process's when None.
-            collect: go on when something is wrong, and keep it in `problems`.
+            directory: the working directory, None for that of the process.
+            collect: keep problems in `problems` instead of raising them.
             on_untrusted: decides about a `hostconfig.toml` in the directory that is not trusted; raises by default.
 
         Raises:
-            ConfigError: all that is wrong, unless `collect` is set; a file that is not trusted, in any case.
+            ConfigError: the configuration has problems and `collect` is False, or the file is not trusted.
         """
         working = Path.cwd() if directory is None else directory
         builder = _Builder(defaults)
@@ -111,39 +111,39 @@ class HostConfig:
         environ: Mapping[str, str] = _NOTHING,
         directory: Path | None = None,
     ) -> HostConfig:
-        """The configuration that a program gives, in the shape of the file. No file is read, no variable sets a key.
+        """Return the configuration that a program passes, in the shape of the file. No file and no variable is read.
 
         Args:
             mapping: the configuration.
-            defaults: what holds where it says nothing.
+            defaults: the defaults, as for `load`.
             environ: the variables that `{ env = "NAME" }` may refer to.
-            directory: what relative paths are relative to, and where files count that nobody names; when None, the
-                working directory and none.
+            directory: the base of relative paths, in which plugins may use discovered files. With None the base is the
+                working directory, and no discovered file is used.
 
         Raises:
-            ConfigError: all that is wrong.
+            ConfigError: the configuration has problems.
         """
         builder = _Builder(defaults)
         builder.take(Layer("code", mapping))
         return builder.build(environ, None, directory or Path.cwd(), directory, collect=False)
 
     def source(self, key: str | KeyPath) -> Source:
-        """Where this very value came from; the kind is "default" when nobody gave it.
+        """Return the source of exactly this value. Its kind is "default" if no source sets the value.
 
-        The key is dotted, or a tuple, in which a number stands for an element of a list.
+        The key is dotted, or a tuple, in which a number is the index of a list.
         """
         return self.sources.source(undotted(key))
 
     def section(self, kind: Kind, name: str) -> Mapping[str, Any]:
-        """One plugin's or toolkit's section, empty when there is none."""
+        """Return the section of a plugin or toolkit, or an empty mapping."""
         return (self.plugins if kind == "plugins" else self.toolkits).get(name, _NOTHING)
 
     def problem(self, message: str, key: str | KeyPath, suggestion: str | None = None) -> ConfigProblem:
-        """A problem with a key, which knows where that key was given."""
+        """Return a problem with a key, located at its source."""
         return self.sources.problem(message, undotted(key), suggestion)
 
     def secret_values(self) -> Iterator[str]:
-        """The values that are not to be told, in sections of plugins and toolkits."""
+        """Yield the secret values in sections of plugins and toolkits."""
         if not any(self.plugins.values()) and not any(self.toolkits.values()):
             return
         from pegboard.config.secret_values import secrets_in_section
@@ -153,22 +153,22 @@ class HostConfig:
 
     @cached_property
     def disabled_tools(self) -> Patterns:
-        """`[host] disabled_tools`, ready to match."""
+        """The patterns of `[host] disabled_tools`."""
         return Patterns(self.host.disabled_tools)
 
     @cached_property
     def disabled_toolkits(self) -> Patterns:
-        """`[host] disabled_toolkits`, ready to match."""
+        """The patterns of `[host] disabled_toolkits`."""
         return Patterns(self.host.disabled_toolkits)
 
     @cached_property
     def disabled_plugins(self) -> Patterns:
-        """`[host] disabled_plugins`, ready to match."""
+        """The patterns of `[host] disabled_plugins`."""
         return Patterns(self.host.disabled_plugins)
 
 
 class _Builder:
-    """Lays the layers and makes a HostConfig of them."""
+    """Builds a HostConfig from layers."""
 
     def __init__(self, defaults: Mapping[str, Any]) -> None:
         self.sources = Sources()
@@ -186,7 +186,7 @@ class _Builder:
             self.sources.lay(layer)
 
     def warn(self, candidate: files.Candidate, content: files.FileContent | ConfigProblem, directory: Path) -> None:
-        """Warn of a file that was named and that other users could change."""
+        """Warn of a named file that other users could change."""
         if candidate.named_by and isinstance(content, files.FileContent) and content.risk:
             message = f"{content.risk}, and so the settings of this host; change its owner or permissions"
             self.warnings.append(ConfigProblem(message, file=files.display_path(content.path, directory)))
@@ -255,7 +255,7 @@ def _is_within(key: str, path: KeyPath) -> bool:
 
 
 def _plain(given: Mapping[str, Any]) -> HostSection | None:
-    """Make `[host]` of lists of names without building what validates it; None if it holds anything else."""
+    """Return `[host]` if it holds only lists of names, without building its validator. Otherwise return None."""
     fields = HostSection.model_fields
     values: dict[str, Any] = {}
     for key, value in given.items():
@@ -269,7 +269,7 @@ def _plain(given: Mapping[str, Any]) -> HostSection | None:
 
 
 def _plain_rights(given: Any) -> dict[str, ToolkitRights] | None:
-    """Make `[host.toolkits]` of lists of secrets' names; None if it holds anything else."""
+    """Return `[host.toolkits]` if it holds only lists of secret names. Otherwise return None."""
     if not isinstance(given, Mapping):
         return None
     for rights in given.values():
@@ -279,5 +279,5 @@ def _plain_rights(given: Any) -> dict[str, ToolkitRights] | None:
 
 
 def _is_list_of_names(names: object) -> bool:
-    """Whether it is a list of names, each there once."""
+    """Return True for a list of names without duplicates."""
     return isinstance(names, list) and all(type(name) is str for name in names) and len(set(names)) == len(names)

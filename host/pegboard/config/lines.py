@@ -1,7 +1,6 @@
-"""Where in a TOML document each key stands: the one thing that a TOML parser does not tell.
+"""The line of each key in a TOML document, which a TOML parser does not return.
 
-It reads documents that a parser has accepted (TOML 1.0 or 1.1), and is asked only when something has to be explained.
-It builds no values and checks nothing.
+The document must be valid (TOML 1.0 or 1.1). Lines are searched only for messages.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ _SCALAR = re.compile(
 
 
 def find_lines(text: str) -> dict[KeyPath, int]:
-    """The line, from 1, of every table, key and list element of a valid TOML document.
+    """Return the line, from 1, of every table, key and list element of a valid TOML document.
 
-    A table that only longer headers or dotted keys imply stands where it is first implied.
+    A table without a header has the line of the first header or dotted key that implies it.
     """
     finder = _Finder(text)
     finder.document()
@@ -59,7 +58,7 @@ class _Finder:
         return path
 
     def resolve(self, names: list[str], *, in_array: bool, line: int) -> KeyPath:
-        """The table that a header means: arrays of tables on its way stand for their last element."""
+        """Return the path of the table of a header. An array of tables in it counts as its last element."""
         path: KeyPath = ()
         for name in names[:-1]:
             path = (*path, name)
@@ -104,7 +103,7 @@ class _Finder:
             self.pair(path)
 
     def inside(self, end: str) -> bool:
-        """Step over an opening bracket or a comma; False, and past it, when the closing bracket comes."""
+        """Skip an opening bracket or a comma. At the closing bracket, skip it and return False."""
         self.skip(_BLANK)
         if self.text[self.at] in "[{,":
             self.at += 1

@@ -1,6 +1,6 @@
-"""The pydantic models of configuration: the base for everybody's settings, and the `[host]` section.
+"""The pydantic models of configuration: the base of settings of plugins, and the `[host]` section.
 
-Few on purpose: defining models is the dearest part of starting.
+Models are few, since their definition takes most of the time of a start.
 """
 
 from collections.abc import Callable
@@ -44,14 +44,14 @@ class FromEnvironment(NamedTuple):
 
 
 class PluginConfig(BaseModel):
-    """Base of the settings of a plugin or toolkit: unknown keys are errors, and nothing changes them later."""
+    """Base of the settings of a plugin or toolkit. Unknown keys are errors. Settings are immutable."""
 
-    # not keywords of the class: type checkers reject a class that is not frozen below one that is
+    # type checkers reject `frozen` as a keyword of the class: subclasses would have to repeat it
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     @staticmethod
     def folder_of(info: ValidationInfo) -> Path:
-        """Return the folder from which a relative path in a field counts, for the validator of that field.
+        """Return the base of relative paths in a field, for the validator of that field.
 
         It is the folder of the configuration file. For a value from the environment or the command line, and without a
         file, it is the working directory.
@@ -65,7 +65,7 @@ class ToolkitRights(PluginConfig):
     """The `[host.toolkits.NAME]` section: limits of one toolkit.
 
     Attributes:
-        secrets: names or globs of the secrets that the toolkit may be given; None for all that its tools require.
+        secrets: names or globs of the secrets that the toolkit may receive; None for all that its tools require.
     """
 
     secrets: tuple[str, ...] | None = None
@@ -75,49 +75,49 @@ class HostSection(PluginConfig):
     """The `[host]` section.
 
     Attributes:
-        name: the server's name, as clients see it.
-        version: the server's version; that of pegboard unless set.
+        name: the name of the server for clients.
+        version: the version of the server; by default that of pegboard.
         title: a name for people.
-        description: what the server is, in a sentence, for people.
-        instructions: what clients may tell a model about the whole server.
-        website_url: where to read more, http or https.
-        icons: pictures of the server: addresses (https, http or data), or tables of `src`, `mime_type`, `sizes` such as
+        description: one sentence about the server, for people.
+        instructions: instructions for models that use the server.
+        website_url: a page about the server, http or https.
+        icons: icons of the server: addresses (https, http or data), or tables of `src`, `mime_type`, `sizes` such as
             `["48x48"]` and `theme`, "light" or "dark".
         transports: names of the transports to run.
-        middleware: names of middleware, outermost first; what is not listed stands inside those.
-        error_adapters: names of plugins whose error adapters are asked before those of others, in this order; those for
-            libraries that others are built on come last all the same.
+        middleware: names of middleware, outermost first; other middleware runs inside those.
+        error_adapters: names of plugins whose error adapters are tried before those of others, in this order. Adapters
+            with `fallback` come last.
         token_sources: names of plugins that are asked for the tokens of tools before others, in this order.
-        token_seconds: how long one of them may take for one call.
-        secret_stores: names of plugins that are asked for secrets, in this order, in place of the default; others that
-            run and have a store are asked after those.
-        plugins: names, or `distribution:name`, of plugins to turn on, besides those on by default and those with a
+        token_seconds: the time limit of one token source for one call.
+        secret_stores: names of plugins that are asked for secrets, in this order; replaces the default. Other plugins
+            with a store are asked after those.
+        plugins: names, or `distribution:name`, of plugins to enable, besides those enabled by default and those with a
             section.
-        disabled_plugins: names, globs or `distribution:name` of plugins that stay off.
+        disabled_plugins: names, globs or `distribution:name` of disabled plugins.
         disabled_toolkits: the same for toolkits.
-        disabled_tools: names or globs of tools that are not offered, in any spelling.
+        disabled_tools: names or globs of disabled tools, in any spelling.
         required: names of plugins and toolkits without which the host does not start. `distribution:name` selects one
-            of several that have the same name.
+            of several with the same name.
         toolkits: limits of toolkits, by name. `[host.toolkits.weather] secrets = ["WEATHER_*"]` names the only secrets
-            that the toolkit may be given, by name or glob. A tool that requires another one is not served. Without a
-            limit a toolkit is given each secret that its tools require.
-        autoload: whether installed toolkits are on without being named.
-        missing_secrets: what a tool does whose secret is not set: it warns, it is hidden, or the host does not start.
-        tool_names: how tools are called on the wire, `github_list_issues` or `Github_ListIssues`.
-        page_size: how many items one page of a list holds, 1 to 10,000.
-        max_result_bytes: the largest result of a tool, in bytes of JSON, and the largest content of a resource; 0 for
-            no limit. A larger result is an error that tells the model to ask for less. A tool's own `max_result` comes
-            first.
-        tool_timeout: for how many seconds the function of a tool, resource, prompt or completion may run; 0 for no
-            limit. While it waits for an answer of the client its time stands still. A tool's own `timeout` comes first.
-        threads: how many synchronous tools run at once, 1 to 1,000.
-        blocked_loop_seconds: after how long the log names what blocks the event loop, such as a sync call in an async
-            tool; 0 for never.
-        grace_seconds: how long calls in flight may go on when `pegboard serve` is told to end.
-        log_level: the least severe messages that are logged.
-        user: the user id that tools see when nobody is authenticated.
-        metadata: what tools that require metadata are told, by key: `user_email = "me@example.com"`. A request of a
-            worker may bring its own.
+            that the toolkit may receive, by name or glob. A tool that requires another secret is not served. Without a
+            limit a toolkit receives each secret that its tools require.
+        autoload: enables installed toolkits that the configuration does not name.
+        missing_secrets: the treatment of tools whose secret is not set: "warn" serves and logs them, "hide" does not
+            serve them, "fail" prevents the start of the host.
+        tool_names: the form of tool names on the wire, `github_list_issues` or `Github_ListIssues`.
+        page_size: the number of items in one page of a list, 1 to 10,000.
+        max_result_bytes: the maximum size of a tool's result, in bytes of JSON, and of a resource's content; 0 for no
+            limit. A larger result is an error that asks the model to request less. `max_result` of a tool comes first.
+        tool_timeout: the time limit in seconds for the function of a tool, resource, prompt or completion; 0 for no
+            limit. The time in which it waits for the client does not count. `timeout` of a tool comes first.
+        threads: the number of synchronous tools that may run at once, 1 to 1,000.
+        blocked_loop_seconds: the time after which the log names code that blocks the event loop, such as a sync call in
+            an async tool; 0 for never.
+        grace_seconds: the time that running calls have to finish when `pegboard serve` stops.
+        log_level: the lowest level of logged messages.
+        user: the user id for tools if the caller is not authenticated.
+        metadata: metadata for tools that require it, by key: `user_email = "me@example.com"`. A request to the worker
+            may have its own.
     """
 
     name: str = Field("pegboard", min_length=1)

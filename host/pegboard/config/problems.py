@@ -1,4 +1,4 @@
-"""What can be wrong with the configuration, and where. Plain data, no reading and no checking."""
+"""Problems of the configuration, and paths of values."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 KeyPath = tuple[str | int, ...]
-"""The way to a value: names of tables and keys, numbers of list elements (from 0)."""
+"""The path of a value: names of tables and keys, and indexes of lists."""
 
 ABSENT: Final = object()
-"""What `step` gives where there is nothing."""
+"""The result of `step` for an absent value."""
 
 
 class ConfigProblem(NamedTuple):
-    """One thing that is wrong with the configuration.
+    """One problem of the configuration.
 
     Attributes:
-        message: what is wrong, in plain words, without secret values.
-        key: the dotted key, "" when it is none in particular.
-        file: the file it stands in, None when it comes from somewhere else.
+        message: the problem, without secret values.
+        key: the dotted key, "" without one.
+        file: the file, None for another source.
         line: the line in that file, from 1.
-        suggestion: what was probably meant.
-        column: the column in that line, from 1, for errors of syntax.
-        place: where it comes from when that is no file, such as "environment variable PEGBOARD__HOST__NAME".
+        suggestion: the nearest valid name.
+        column: the column in that line, from 1, for syntax errors.
+        place: a source other than a file, such as "environment variable PEGBOARD__HOST__NAME".
     """
 
     message: str
@@ -42,7 +42,7 @@ class ConfigProblem(NamedTuple):
 
 
 def dotted(path: KeyPath) -> str:
-    """A way to a value as a person writes it: `plugins.http.allowed[0]`, quoted where TOML asks for it."""
+    """Return a path as in TOML: `plugins.http.allowed[0]`, with quotes where TOML requires them."""
     text = ""
     for part in path:
         if isinstance(part, int):
@@ -59,12 +59,12 @@ def _quoted(name: str) -> str:
 
 
 def undotted(key: str | KeyPath) -> KeyPath:
-    """The way to a value from its dotted form; names that hold a dot need the tuple."""
+    """Return the path of a dotted key. A path is returned unchanged, as names that contain a dot require it."""
     return tuple(key.split(".")) if isinstance(key, str) else key
 
 
 def step(value: Any, part: str | int) -> Any:
-    """What stands in a table under a name, or in a list at a place; ABSENT where there is nothing."""
+    """Return the item of a table or list, or ABSENT."""
     if isinstance(value, Mapping):
         return value.get(part, ABSENT)
     if isinstance(value, list | tuple) and isinstance(part, int) and part < len(value):
@@ -73,5 +73,5 @@ def step(value: Any, part: str | int) -> Any:
 
 
 def in_order(problems: Iterable[ConfigProblem]) -> list[ConfigProblem]:
-    """Problems as a person meets them: what is in no file first, then line by line."""
+    """Sort problems by line, after those of other sources than a file."""
     return sorted(problems, key=lambda problem: problem.line or 0)

@@ -1,4 +1,4 @@
-"""Values that configuration refers to and does not hold. How they are shown is the matter of `masking.py`."""
+"""References to environment variables. `secret_values.py` masks them in reports."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 from pegboard.config.problems import KeyPath
 
 
-@dataclass(frozen=True, slots=True)  # no named tuple: those give their values away when they are encoded
+@dataclass(frozen=True, slots=True)  # an encoded named tuple would show its value
 class SecretRef:
     """A table `{ env = "NAME" }` in a section: the value of an environment variable.
 
     Attributes:
         env: the variable's name.
-        value: its value, None when it is missing or empty; never shown.
+        value: its value, None if it is missing or empty; never shown.
     """
 
     env: str
@@ -27,7 +27,7 @@ class SecretRef:
 
 
 def refer(section: Mapping[str, Any], environ: Mapping[str, str]) -> Mapping[str, Any]:
-    """A section, frozen, with its references looked up. The section itself is never a reference."""
+    """Return an immutable section with its references resolved. The section itself is not a reference."""
     return MappingProxyType({key: _refer(value, environ) for key, value in section.items()})
 
 
@@ -40,7 +40,7 @@ def _refer(value: Any, environ: Mapping[str, str]) -> Any:
 
 
 def resolve(value: Any) -> Any:
-    """Plain dicts and lists for a model, with the values that references stand for."""
+    """Return dicts and lists for a model, with references replaced by their values."""
     if isinstance(value, SecretRef):
         return value.value
     if isinstance(value, Mapping):
@@ -49,7 +49,7 @@ def resolve(value: Any) -> Any:
 
 
 def references(value: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, SecretRef]]:
-    """Every reference below a value, with the way to it."""
+    """Yield every reference below a value, with its path."""
     if isinstance(value, SecretRef):
         yield path, value
     elif isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""The care that secret values need in reports. Imported only when something is reported."""
+"""Secret values of the configuration, and their masking in reports. Imported only for a report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SECRET_WORD = re.compile(
     r"secret|password|passwd|passphrase|credential|api_?key|(^|_)(token|pwd|pass|dsn|cookie|authorization|bearer)s?(_(?!types?$)|$)|(^|_)keys?$"
 )
 _PUBLIC_TABLES = frozenset(("authorization_server", "authorization_servers"))
-"""Tables in which no more is secret than their keys say; a text in their place may hold anything."""
+"""Tables in which only keys with secret names are secret. A string in their place is secret."""
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _USER_INFO = re.compile(r"(?<=://)[^/\s]+(?=@)")
 _FILES = (".pem", ".key", ".crt", ".json", ".txt")
@@ -24,7 +24,7 @@ _PASSWORD = re.compile(r"://[^/\s:]*:([^/\s]+)@")
 
 
 def is_secret(path: KeyPath) -> bool:
-    """Return True if a key's name says that its value is secret. No key of `[host]` itself is so named as to count."""
+    """Return True if the name of a key, or of a table around it, marks the value as secret."""
     if path[:2] == ("host", "toolkits"):
         return False  # `secrets` there lists names
     names = [_HUMPS.sub("_", part).casefold().replace("-", "_") for part in path[2:] if isinstance(part, str)]
@@ -33,7 +33,7 @@ def is_secret(path: KeyPath) -> bool:
 
 
 def masked(value: Any, path: KeyPath) -> Any:
-    """A value as it may be shown: JSON-ready, references as written, secrets and passwords in URLs masked."""
+    """Return a value JSON-ready, with references as written, and with secrets and passwords in URLs masked."""
     if isinstance(value, SecretRef):
         return {"env": value.env}
     if isinstance(value, Mapping):
@@ -48,9 +48,9 @@ def masked(value: Any, path: KeyPath) -> Any:
 
 
 def secrets_in_section(value: Any, path: KeyPath) -> Iterator[str]:
-    """The texts below a value that are not to be told: what is referred to, and what a key says is a secret.
+    """Yield the secret strings below a value: values of references, and values of keys with secret names.
 
-    A key may also name a secret's file, which is no secret.
+    The name of an existing file, or of a file with a suffix such as `.pem`, is not secret.
     """
     if isinstance(value, Mapping):
         for key, item in value.items():
@@ -67,5 +67,5 @@ def secrets_in_section(value: Any, path: KeyPath) -> Iterator[str]:
 
 
 def mask_user_info(text: str) -> str:
-    """Text with the name and password of URLs masked (RFC 3986 section 3.2.1)."""
+    """Return a string with the names and passwords of URLs masked (RFC 3986, 3.2.1)."""
     return _USER_INFO.sub(MASK, text)

@@ -25,16 +25,16 @@ def validate_section(config: HostConfig, kind: Kind, name: str, model: None) -> 
 def validate_section(
     config: HostConfig, kind: Kind, name: str, model: type[BaseModel] | None
 ) -> BaseModel | list[ConfigProblem] | None:
-    """A plugin's or toolkit's settings as its own model, or all that is wrong with them.
+    """Return the settings of a plugin or toolkit as its model, or the problems with them.
 
-    References `{ env = "NAME" }` are replaced by the variables' values; one that is missing or empty is a problem.
+    References `{ env = "NAME" }` are replaced by the values of variables. A missing or empty variable is a problem.
     Validators find the base of relative paths with `PluginConfig.folder_of`.
 
     Args:
         config: the configuration.
         kind: "plugins" or "toolkits".
-        name: the plugin's or toolkit's name; without a section the model's defaults hold.
-        model: its model; None when it takes no settings, and then None is what a section without keys gives.
+        name: the name. Without a section the defaults of the model count.
+        model: the model, None for a plugin without settings. The result is None if the section is empty too.
     """
     section, path = config.section(kind, name), (kind, name)
     if model is None:
@@ -48,7 +48,7 @@ def validate_section(
     ]
     checked = validate(model, resolve(section), config.sources, path, _folders(config, path, section), refs)
     if isinstance(checked, list):
-        # what is said of a table around such a place may be due to it alone
+        # a problem of a table may follow from the unset variable in it
         unset = {dotted(place[:end]) for place in missing for end in range(len(path), len(place) + 1)}
         problems += [problem for problem in checked if problem.key not in unset]
     return in_order(problems) or checked
@@ -84,13 +84,13 @@ def _from_environment(config: HostConfig, path: KeyPath, model: type[BaseModel])
 
 
 def _folders(config: HostConfig, path: KeyPath, section: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the folder of relative paths, and the keys that are given elsewhere and count from another one."""
+    """Return the base of relative paths, and the keys of other sources, with another base."""
     elsewhere = (key for key in section if config.source((*path, key)).kind in ("environment", "command line"))
     return {"directory": config.directory, "folders": dict.fromkeys(elsewhere, config.working_directory)}
 
 
 def unknown_sections(config: HostConfig, kind: Kind, known: Iterable[str]) -> list[ConfigProblem]:
-    """A problem for every section of this kind that the operator wrote and whose name is none of those known."""
+    """Return a problem for every section of the operator whose name is unknown."""
     from pegboard.names import nearest
 
     known = set(known)
@@ -105,13 +105,13 @@ def unknown_sections(config: HostConfig, kind: Kind, known: Iterable[str]) -> li
 def unmatched_patterns(
     config: HostConfig, key: ListName, unmatched: Iterable[str], forms: Iterable[str]
 ) -> list[ConfigProblem]:
-    """A problem for every pattern of a disabling list that names nothing.
+    """Return a problem for every pattern of a list that matches nothing.
 
     Args:
         config: the configuration.
         key: the list.
-        unmatched: those of its patterns, as `Patterns.unmatched` or `Patterns.unmatched_plugins` gives them.
-        forms: names there are, for suggestions.
+        unmatched: the patterns, from `Patterns.unmatched` or `Patterns.unmatched_plugins`.
+        forms: the names that exist, for suggestions.
     """
     from pegboard.names import nearest
 

@@ -1,4 +1,4 @@
-"""The configuration in force, for people and programs to read: every value as it may be shown, with its source."""
+"""The current configuration for `config show`: every value, with secrets masked, and its source."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ConfigView:
 
 
 def config_show(config: HostConfig, settings: Mapping[str, Mapping[str, BaseModel | None]] | None = None) -> ConfigView:
-    """The configuration in force.
+    """Return the current configuration.
 
     Args:
         config: the configuration.

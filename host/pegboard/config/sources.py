@@ -1,7 +1,4 @@
-"""The layers of configuration, put on top of each other, and the memory of which value came from where.
-
-It knows neither which keys there are nor how any layer was read.
-"""
+"""The layers of configuration, merged, and the source of each value."""
 
 from __future__ import annotations
 
@@ -15,12 +12,12 @@ SourceKind = Literal["default", "defaults", "file", "environment", "command line
 
 
 class Source(NamedTuple):
-    """Where a value came from.
+    """The source of a value.
 
     Attributes:
-        kind: "default" (nobody gave it), "defaults" (those of the built-in plugins), "file", "environment",
+        kind: "default" (no source sets it), "defaults" (those of the built-in plugins), "file", "environment",
             "command line", or "code" (a program that embeds a host).
-        file: the file's name, None for other kinds.
+        file: the name of the file, None for other kinds.
         line: the line in that file, from 1.
         variable: the environment variable, None for other kinds.
     """
@@ -32,7 +29,7 @@ class Source(NamedTuple):
 
     @property
     def by_operator(self) -> bool:
-        """Whether somebody asked for it, rather than it being a default."""
+        """True unless the value is a default."""
         return self.kind not in ("default", "defaults")
 
     def __str__(self) -> str:
@@ -53,16 +50,16 @@ DEFAULT = Source("default")
 
 
 class Layer:
-    """What one source gives. Nothing changes it.
+    """The values of one source. Immutable.
 
     Args:
-        kind: which kind of source.
-        tree: its values.
-        file: the file's name as it is shown.
-        text: the file's text, for finding lines.
-        variables: which environment variable gave which value.
-        raw: the text of such a variable, where that is not its value.
-        adds: its lists are added to those of the layers below and do not replace them.
+        kind: the kind of source.
+        tree: the values.
+        file: the name of the file for messages.
+        text: the content of the file, to find lines.
+        variables: the environment variable of each value.
+        raw: the text of a variable whose value is not a string.
+        adds: lists are added to those of lower layers instead of replacing them.
     """
 
     def __init__(
@@ -91,7 +88,7 @@ class Layer:
         return find_lines(self.text)
 
     def source(self, path: KeyPath) -> Source:
-        """Where in this layer a value, or else the table around it, is given."""
+        """Return the place of a value in this layer, or else of the table around it."""
         around = [path[:end] for end in range(len(path), 0, -1)]
         if self.file:
             return Source(self.kind, self.file, next((self._lines[one] for one in around if one in self._lines), None))
@@ -101,10 +98,10 @@ class Layer:
 
 
 class Sources:
-    """Every layer laid on those below, and who owns which value.
+    """The merged layers, and the owner of each value.
 
     Attributes:
-        tree: the values that hold.
+        tree: the merged values.
     """
 
     def __init__(self) -> None:
@@ -112,16 +109,16 @@ class Sources:
         self._owners: dict[KeyPath, tuple[Layer, KeyPath]] = {}
 
     def lay(self, layer: Layer) -> None:
-        """Lay one layer on top: tables are merged, all else is replaced."""
+        """Add a layer on top. Tables are merged, other values are replaced."""
         self._lay(self.tree, layer.tree, (), layer)
 
     def source(self, path: KeyPath) -> Source:
-        """Where this very value, or the list that it stands in, came from; DEFAULT when no layer gives it."""
+        """Return the source of a value or of the list around it, or DEFAULT if no layer sets it."""
         within_list = next((place for place, part in enumerate(path) if isinstance(part, int)), len(path))
         return self._source(path, range(len(path), within_list - 1, -1))
 
     def around(self, path: KeyPath) -> Source:
-        """Where a value, or else the nearest table around it, came from."""
+        """Return the source of a value, or else of the nearest table around it."""
         return self._source(path, range(len(path), 0, -1))
 
     def _source(self, path: KeyPath, ends: range) -> Source:
@@ -138,7 +135,7 @@ class Sources:
         return ConfigProblem(message, dotted(path), source.file, source.line, suggestion, place=place)
 
     def raw(self, path: KeyPath) -> str | None:
-        """The text of the environment variable that gave this value, where it was read as something else than text."""
+        """Return the text of the environment variable of a value that is not a string, or None."""
         layer, own_path = self._owners.get(path, (None, path))
         return layer.raw.get(own_path) if layer else None
 
@@ -157,7 +154,7 @@ class Sources:
                     self._lay(tree[key], value, here, layer)
 
     def forget(self, path: KeyPath) -> None:
-        """No longer know a value, or anything below it, as given."""
+        """Remove the source of a value and of all values below it."""
         for known in [known for known in self._owners if known[: len(path)] == path]:
             del self._owners[known]
 
@@ -166,14 +163,14 @@ class Sources:
         self._owners[path] = (layer, path)
 
     def _own_table(self, path: KeyPath, layer: Layer) -> None:
-        """A table is its first operator's, who wrote its header."""
+        """Assign a table to the first layer of the operator, which has its header."""
         if self._owners[path][0].kind == "defaults":
             self._owners[path] = (layer, path)
 
     def _add(self, tree: dict[str, Any], key: str, items: list[Any], path: KeyPath, layer: Layer) -> None:
         held = tree[key]
         if not isinstance(held, list | tuple):
-            return  # wrong already, and reported as such
+            return  # reported by the validation
         tree[key] = held = list(held)
         for place, item in enumerate(items):
             if item not in held:

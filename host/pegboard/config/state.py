@@ -1,6 +1,6 @@
-"""The state directory: the few files that pegboard keeps for its user between two starts.
+"""The state directory: files that pegboard keeps for its user between two starts.
 
-Each file is readable by its owner alone and replaced as a whole, so that concurrent starts never see half of one.
+Only the owner can read a file. It is replaced as a whole, so that concurrent starts never read half of it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Trust in configuration files that are only found: which content of which file the user has accepted.
+"""Trust in discovered configuration files: the content of each file that the user has accepted.
 
-An MCP client starts servers inside the folder that its user opens, so that `./hostconfig.toml` may be anybody's. Each
-trusted file has a pin in the state directory, which names the file's place and a digest of its content.
+An MCP client starts servers in the folder that its user opens, so other people may have written `./hostconfig.toml`.
+Each trusted file has a pin in the state directory, with its place and a digest of its content.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Pin(NamedTuple):
 
 
 class Untrusted(NamedTuple):
-    """A file that was found in the working directory and that may not be used as it is.
+    """A file in the working directory that is not trusted.
 
     Attributes:
         content: the file, None if it cannot be read.
@@ -49,7 +49,7 @@ OnUntrusted: TypeAlias = Callable[[Untrusted], bool]
 
 
 def refuse_untrusted(untrusted: Untrusted) -> bool:
-    """Stop: going on without the file could drop authenticators and whatever else the file restricts.
+    """Raise ConfigError: without the file, authenticators and other restrictions would be missing.
 
     Raises:
         ConfigError: always.

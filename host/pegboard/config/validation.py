@@ -1,4 +1,4 @@
-"""Data checked against pydantic models. Problems are put into words by `explain.py`, imported only for a problem."""
+"""Validation of data with pydantic models. `explain.py`, which words the problems, is imported only for a problem."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pegboard.config.sources import Sources
 _M = TypeVar("_M", bound=BaseModel)
 
 _NOT_TEXT = {"string_type", "path_type", "url_type", "literal_error", "enum", "bytes_type"}
-"""The errors of pydantic that say: this had to be text."""
+"""The pydantic errors of values that must be strings."""
 
 
 def validate(
@@ -24,11 +24,11 @@ def validate(
     context: Mapping[str, Any],
     hidden: Container[KeyPath] = (),
 ) -> _M | list[ConfigProblem]:
-    """Data as a model, or all that is wrong with it, each with its place.
+    """Return data as a model, or the problems with it.
 
-    A value of the environment that reads as a number, say, and must be text, is taken as text.
+    A variable that was parsed as another type, such as a number, counts as a string if the model requires a string.
     """
-    if not data and _takes_defaults_as_they_are(model):
+    if not data and _has_plain_defaults(model):
         return model.model_construct()
     try:
         return model.model_validate(data, context=context)
@@ -41,8 +41,8 @@ def validate(
         return explain(error, model, data, sources, path, hidden)
 
 
-def _takes_defaults_as_they_are(model: type[BaseModel]) -> bool:
-    """Whether validating nothing gives the bare defaults: then what validates, milliseconds' work, is never built."""
+def _has_plain_defaults(model: type[BaseModel]) -> bool:
+    """Return True if validating no data returns the defaults. Then no validator is built, which takes milliseconds."""
     decorators = model.__pydantic_decorators__
     return not (
         decorators.model_validators
@@ -56,19 +56,19 @@ def _takes_defaults_as_they_are(model: type[BaseModel]) -> bool:
 def _with_raw_text(
     data: dict[str, Any], error: ValidationError, sources: Sources, path: KeyPath
 ) -> dict[str, Any] | None:
-    """The data with the texts of variables where text was wanted and something else was read; None: no such case."""
+    """Return the data with the text of variables that must be strings, or None if there are none."""
     changed = None
     for one in error.errors(include_url=False):
         loc = one["loc"]
         if one["type"] in _NOT_TEXT and not isinstance(one["input"], str):
-            ways = (loc[:end] for end in range(len(loc), 0, -1))  # the end of it may name the branch of a union
+            ways = (loc[:end] for end in range(len(loc), 0, -1))  # its end may name a branch of a union
             if way := next((way for way in ways if sources.raw((*path, *way)) is not None), None):
                 changed = _replace(changed or data, way, sources.raw((*path, *way)))
     return changed
 
 
 def _replace(value: Any, path: KeyPath, new: Any) -> Any:
-    """A copy of nested dicts with one value replaced."""
+    """Return a copy of nested dicts with one value replaced."""
     if not path:
         return new
     return {**value, path[0]: _replace(value.get(path[0]), path[1:], new)}

@@ -1,7 +1,4 @@
-"""Settings that widen access: what a file, the environment or the command line opens beyond the defaults.
-
-The models of settings mark them (`WidensAccess`), so that no list of them exists here.
-"""
+"""Settings of the operator that widen access beyond the defaults. Models mark them with `WidensAccess`."""
 
 from __future__ import annotations
 
@@ -25,8 +22,8 @@ class AccessSetting(NamedTuple):
     Attributes:
         key: its dotted key.
         value: its value, JSON-ready and with secrets masked.
-        access: the access that it gives.
-        source: where it was given.
+        access: the access that the setting gives.
+        source: its source.
     """
 
     key: str
@@ -80,5 +77,5 @@ def _is_default(value: Any, default: Any) -> bool:
 def _harmless(mark: WidensAccess, value: Any) -> bool:
     try:
         return mark.unless(value)
-    except Exception:  # noqa: BLE001 - the value is not checked yet, and a plugin judges it
+    except Exception:  # noqa: BLE001 - `unless` is code of a plugin, and the value is not validated yet
         return False

@@ -1,1 +1,1 @@
-"""From entry points to plugins that run, or the reason why not."""
+"""Loading of plugins and toolkits from entry points, and problems with those that do not run."""

@@ -1,7 +1,7 @@
-"""Keeps a route policy closed whose authenticator is configured and does not run.
+"""A closed route policy, in place of an authenticator that is configured and disabled.
 
-A glob, a variable or `--safe` may disable more than the operator thinks of. Without its authenticator the MCP endpoint
-would be open.
+A glob, a variable or `--safe` may disable a plugin by accident. Without its authenticator the MCP endpoint would be
+open.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from pegboard.types.http import Request, Response
 
 
 class ClosedPolicy:
-    """An authenticator that stands in for those that do not run: it admits the operator and nobody else.
+    """An authenticator that admits only the operator, in place of disabled ones.
 
     Args:
-        names: the plugins that do not run.
+        names: the disabled plugins.
     """
 
     policy = DEFAULT_POLICY
 
     def __init__(self, names: Iterable[str]) -> None:
-        told = f"This is closed, as an authenticator is disabled: {', '.join(names)}. Its operator can enable it.\n"
-        self._refusal = Response(403, told.encode(), "text/plain")
+        message = f"This is closed, as an authenticator is disabled: {', '.join(names)}. Its operator can enable it.\n"
+        self._refusal = Response(403, message.encode(), "text/plain")
 
     async def authenticate(self, request: Request) -> Caller | Response:
         """Admit the operator."""
@@ -39,9 +39,9 @@ class ClosedPolicy:
 def disabled_authenticators(
     choices: Iterable[PluginChoice], config: HostConfig, selection: Selection
 ) -> list[PluginChoice]:
-    """Return the configured plugins that are off, though not by their exact names, and may authenticate MCP callers.
+    """Return the configured plugins that may authenticate MCP callers and are disabled, but not by their exact names.
 
-    A disabled plugin is not imported. A third party's may therefore authenticate as far as the host knows.
+    A disabled plugin is not imported, so any third-party plugin may be an authenticator.
     """
     return [
         choice
@@ -55,14 +55,14 @@ def disabled_authenticators(
 
 
 def closed_problems(choices: Iterable[PluginChoice]) -> list[LoadProblem]:
-    """Return a warning for each authenticator that does not run."""
+    """Return a warning for each disabled authenticator."""
     told = f"it may authenticate callers of the policy {DEFAULT_POLICY!r}, which does not open without it"
     fix = "to open it, remove the plugin's section or list its exact name in [host] disabled_plugins of the file"
     return [LoadProblem("find", f"{one.reason}; {told}; {fix}", one.origin, level="warning") for one in choices]
 
 
 def is_unguarded(plugins: Sequence[LoadedPlugin]) -> bool:
-    """Return whether no plugin that runs authenticates MCP callers."""
+    """Return True if no running plugin authenticates MCP callers."""
     return not any(one.policy == DEFAULT_POLICY for _, one in contributions_of(plugins, register_authenticators))
 
 
@@ -79,7 +79,7 @@ def _may_authenticate(choice: PluginChoice) -> bool:
 
 
 def _by_accident(choice: PluginChoice, config: HostConfig) -> bool:
-    """Return whether a variable or nothing but globs disables a plugin."""
+    """Return True if a variable or only globs disable a plugin."""
     origin = choice.origin
     names = [
         text for text in config.host.disabled_plugins if Patterns([text]).match_plugin(origin.name, origin.distribution)

@@ -1,4 +1,4 @@
-"""Finds plugins and toolkits by their entry points, and decides which of them run. Imports none of them."""
+"""Installed plugins and toolkits, whether each is enabled, and why. No plugin is imported."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ WILD = set("*?[")
 
 
 class Selection(NamedTuple):
-    """What the command line says about plugins, above all configuration.
+    """Choices of the command line, which override the configuration.
 
     Attributes:
-        only: names, globs or `distribution:name`; toolkits that match none of them are left out. Empty means all.
-        safe: the built-in plugins that are on by default, and nothing else.
-        strict: every failure keeps the host from starting.
-        autoload: installed toolkits are on without being named, where the configuration lets them.
-        word: by whose word those run that are handed over, for `pegboard why`.
+        only: names, globs or `distribution:name`; other toolkits are disabled. Empty means all.
+        safe: only the built-in plugins that are enabled by default run.
+        strict: every failure prevents the start of the host.
+        autoload: installed toolkits are enabled unless `[host] autoload` is false.
+        word: the reason why plugins passed by a program are enabled, for `pegboard why`.
     """
 
     only: tuple[str, ...] = ()
@@ -44,21 +44,21 @@ class Selection(NamedTuple):
 
 
 class ProgramPlugins(NamedTuple):
-    """Plugins and toolkits that a program hands over itself, which is consent enough."""
+    """Plugins and toolkits that a program passes to the host. They are enabled."""
 
     plugins: Mapping[str, Any] = EMPTY
     toolkits: Mapping[str, Any] = EMPTY
 
 
 class FoundPlugins(NamedTuple):
-    """What there is, and what could not be read of it."""
+    """Installed plugins and toolkits, and problems with reading their metadata."""
 
     origins: tuple[Origin, ...]
     problems: tuple[LoadProblem, ...] = ()
 
 
 def own_version() -> str:
-    """The version of pegboard, "0" where it is not installed as a distribution."""
+    """Return the version of pegboard, or "0" if it is not installed as a distribution."""
     try:
         return name_and_version(importlib_metadata.distribution(OWN_DISTRIBUTION))[1]
     except importlib_metadata.PackageNotFoundError:
@@ -66,7 +66,7 @@ def own_version() -> str:
 
 
 def find_plugins(given: ProgramPlugins | None = None) -> FoundPlugins:
-    """Every plugin and toolkit there is, sorted by name, then distribution: the same order on every machine."""
+    """Return every plugin and toolkit, sorted by name, then by distribution."""
     entries, problems = read_entries()
     origins = [
         Origin(GROUPS[entry.group], entry.name, entry.value, distribution, version, entry)
@@ -96,7 +96,7 @@ def defaults() -> Mapping[str, Any]:
 
     No plugin is imported.
 
-    Empty where the built-in plugins are not installed.
+    The mapping is empty if the built-in plugins are not installed.
     """
     return {section: keys for section, keys in _built_in().items() if section != "policies"}
 
@@ -126,7 +126,7 @@ def _built_in() -> Mapping[str, Any]:
 
 
 def choose_plugins(origins: Sequence[Origin], config: HostConfig, selection: Selection) -> list[PluginChoice]:
-    """For each plugin, whether it runs and by whose word."""
+    """Return for each plugin whether it is enabled, and why."""
     built_in = {_folded(origin.name) for origin in origins if is_built_in(origin)}
     choices = [_choose(origin, config, selection, built_in) for origin in origins]
     selected = {(one.origin.kind, one.origin.name): one.origin for one in choices if one.on and one.selected}
@@ -148,7 +148,7 @@ def names_origin(text: str, origin: Origin) -> bool:
 
 
 def selects(text: str | None, origin: Origin) -> bool:
-    """Return True if a text is `distribution:name` without wildcards, and means this plugin."""
+    """Return True if a string is `distribution:name` without wildcards and names this plugin."""
     return (
         text is not None
         and ":" in text
@@ -158,7 +158,7 @@ def selects(text: str | None, origin: Origin) -> bool:
 
 
 def _folded(name: str) -> str:
-    """A name as it is compared with those of the built-in plugins."""
+    """Return the form of a name that is compared with the names of built-in plugins."""
     return name.strip().casefold().replace("-", "_")
 
 
@@ -212,7 +212,7 @@ def _disabled_by(origin: Origin, config: HostConfig) -> str | None:
 
 
 def _named_by(origin: Origin, config: HostConfig, pattern: str | None) -> str | None:
-    """The operator's word for a plugin: a section, an entry of a list, or a name in --only."""
+    """Return the place where the operator names a plugin: a section, a list or --only. Return None without one."""
     section = (f"{origin.kind}s", origin.name)
     if (source := config.source(section)).by_operator:
         return f"named by [{'.'.join(section)}] ({source})"

@@ -1,6 +1,6 @@
-"""Reads the entry points of installed distributions, each by itself: a damaged distribution hides no other.
+"""Entry points of installed distributions, read separately, so that a damaged distribution affects only itself.
 
-Imports none of them, with one exception: next to a damaged distribution, the plugins of pydantic are loaded at once.
+No plugin is imported. If a distribution is damaged, the plugins of pydantic are loaded at once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _patching = Lock()
 
 
 class Entry(NamedTuple):
-    """An entry point of one of our groups, with the name and version of its distribution."""
+    """An entry point of a plugin or toolkit, with the name and version of its distribution."""
 
     entry_point: importlib_metadata.EntryPoint
     distribution: str
@@ -30,7 +30,7 @@ class Entry(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """Every entry point of our groups, and the problems of the distributions that were looked at."""
+    """The entry points of plugins and toolkits, and the problems with distributions."""
 
     entries: list[Entry]
     problems: list[LoadProblem]
@@ -39,14 +39,14 @@ class Entries(NamedTuple):
 def read_entries() -> Entries:
     """Read the entry points of every distribution. Report damaged and hidden distributions.
 
-    Of two distributions of one name, the first on the module path counts, as it does for imports.
+    Of two distributions with one name, the first on the module path counts, as for imports.
     """
     reader = _Reader()
     try:
         for distribution in importlib_metadata.distributions():
             reader.take(distribution)
-    except Exception as error:  # noqa: BLE001 - a finder of anybody's
-        reader.problem(f"not every distribution could be looked at: {_in_words(error)}")
+    except Exception as error:  # noqa: BLE001 - finders may raise anything
+        reader.problem(f"not every distribution could be read: {_in_words(error)}")
     if reader.damaged:
         _load_pydantic_plugins()
     return Entries(reader.entries, reader.problems)
@@ -72,7 +72,7 @@ class _Reader:
     def read(self, distribution: Any) -> None:
         try:
             ours = _ours(distribution)
-        except Exception as error:  # noqa: BLE001 - one damaged file of anybody's would hide everybody's
+        except Exception as error:  # noqa: BLE001 - one damaged file would hide all distributions
             self.damaged = True
             owner = " ".join(name_and_version(distribution))
             self.problem(
@@ -87,7 +87,7 @@ class _Reader:
     def report_leftover(self, distribution: Any) -> None:
         if _has_ours(distribution):
             self.warn(
-                f"{_folder(distribution)} is the rest of an interrupted uninstallation and does not count; remove it"
+                f"{_folder(distribution)} is left over from an interrupted uninstallation and is ignored; remove it"
             )
 
     def report_hidden(self, hidden: Any, first: Any) -> None:
@@ -129,7 +129,7 @@ def _normal_name(distribution: Any) -> str:
 
 
 def _folder(distribution: Any) -> str:
-    """Return the folder of the metadata, or the nearest thing to it that a finder of anybody's tells."""
+    """Return the folder of the metadata, or the best approximation that its finder gives."""
     return os.path.realpath(str(getattr(distribution, "_path", None) or distribution.locate_file("")))
 
 
@@ -155,7 +155,7 @@ def name_and_version(distribution: Any) -> tuple[str, str]:
 
 
 def _in_words(error: Exception) -> str:
-    if isinstance(error, TypeError):  # the library's own words tell of its classes
+    if isinstance(error, TypeError):  # the message of the library names its classes
         return "a line of entry_points.txt is not of the form `name = module:attribute`"
     return f"{type(error).__name__}: {error}"
 
@@ -170,7 +170,7 @@ def _load_pydantic_plugins() -> None:
     with _patching, _readable_distributions():
         try:
             TypeAdapter(int).validate_python(0)
-        except Exception:  # noqa: BLE001 - a plugin of pydantic's fails by itself; pydantic does not load it again
+        except Exception:  # noqa: BLE001 - a plugin of pydantic failed; pydantic does not load it again
             return
 
 
@@ -184,7 +184,7 @@ def _readable_distributions() -> Iterator[None]:
     def readable(cls: Any, /, **options: Any) -> Iterator[Any]:
         return (one for one in original.__func__(cls, **options) if _is_readable(one))
 
-    Distribution.discover = classmethod(readable)  # type: ignore[assignment]  # it gives less, and only here
+    Distribution.discover = classmethod(readable)  # type: ignore[assignment]  # for this block only
     try:
         yield
     finally:
@@ -193,7 +193,7 @@ def _readable_distributions() -> Iterator[None]:
 
 def _is_readable(distribution: Any) -> bool:
     try:
-        distribution.entry_points  # noqa: B018 - reading it is the question
-    except Exception:  # noqa: BLE001 - whatever a damaged file leads to
+        distribution.entry_points  # noqa: B018 - the property reads the file
+    except Exception:  # noqa: BLE001 - a damaged file may raise anything
         return False
     return True

@@ -1,4 +1,4 @@
-"""What foreign code raised while it was loaded, in words for the operator."""
+"""Exceptions of plugins as text for the operator."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pegboard.errors import PluginError
 
 
 def failure_text(error: BaseException) -> str:
-    """What a plugin raised, in one line that no terminal obeys."""
+    """Return an exception as one line without control characters."""
     try:
         text = " ".join(str(error).split())
-    except Exception:  # noqa: BLE001 - its own code, too
+    except Exception:  # noqa: BLE001 - `__str__` is code of the plugin too
         text = ""
     text = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
     if isinstance(error, PluginError):
@@ -20,7 +20,7 @@ def failure_text(error: BaseException) -> str:
 
 
 def failure_location(error: BaseException, module: str) -> str:
-    """Where in its own code the import of a module failed; nothing where it had not begun, or the error says it."""
+    """Return the place in its own code where the import of a module failed, or "" if the message says it."""
     if isinstance(error, SyntaxError):
         return ""
     own = module.partition(".")[0]

@@ -1,7 +1,7 @@
-"""From entry points to plugins that are configured, registered and asked what they contribute, or to a reason why not.
+"""Import, configuration and registration of plugins, and their contributions.
 
-A plugin that fails costs itself alone, whole: nothing of it stays behind. `Exception` and `SystemExit` are the plugin's
-failure, `KeyboardInterrupt` is the operator's.
+A plugin that fails is left out as a whole and affects no other. `Exception` and `SystemExit` are failures of the
+plugin. `KeyboardInterrupt` comes from the operator.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ logger = logging.getLogger("pegboard.loading.loader")
 
 
 Contexts: TypeAlias = Callable[[LoadedPlugin, Any, logging.Logger], PluginContext]
-"""Gives a plugin, with its settings and its logger, what its hooks are told."""
+"""A function that returns the context of a plugin, given the plugin, its settings and its logger."""
 
 
 def load(
     config: HostConfig, selection: Selection | None = None, given: ProgramPlugins | None = None, *, context: Contexts
 ) -> LoadReport:
-    """Load every plugin that is to run.
+    """Load every enabled plugin.
 
-    Failures never raise: they are in the report, and `fatal` where the operator named the plugin, where `--strict`
-    asks for it, and where the configuration names what is not there.
+    Failures are reported, not raised. A failure is `fatal` if the operator named the plugin, with `--strict`, and if
+    the configuration names a plugin that is not installed.
     """
     return _Loader(config, selection or Selection(), context).load(find_plugins(given))
 
@@ -81,7 +81,7 @@ class _Loader:
         return LoadReport(tuple(choices), tuple(plugins), tuple(self.problems), self.hooks)
 
     def keep_closed(self, choices: Sequence[PluginChoice], plugins: list[LoadedPlugin]) -> None:
-        """Put a stand-in in the place of authenticators that are configured and do not run."""
+        """Close the policy of authenticators that are configured and disabled."""
         if not (self.selection.safe or self.config.host.disabled_plugins):
             return
         from pegboard.loading.closed_policy import ClosedPolicy, closed_problems, disabled_authenticators, is_unguarded
@@ -100,7 +100,7 @@ class _Loader:
     # --- which ---
 
     def report_duplicates(self, running: Iterable[PluginChoice]) -> set[tuple[str, str]]:
-        """Report plugins of one name, none of which runs; the host does not start if the operator named one."""
+        """Report plugins with one name and return their names. The host does not start if the operator named one."""
         seen: dict[tuple[str, str], list[PluginChoice]] = {}
         for choice in running:
             seen.setdefault((choice.origin.kind, choice.origin.name), []).append(choice)
@@ -109,7 +109,7 @@ class _Loader:
             named = any(choice.named for choice in choices)
             for choice in choices:
                 others = [other.origin for other in choices if other is not choice]
-                message = f"{' and '.join(map(_source, others))} brings a {kind} of this name too, so neither runs; "
+                message = f"{' and '.join(map(_source, others))} has a {kind} of this name too, so neither runs; "
                 self.report(choice.origin, "find", message + _remedy(choice.origin, others), named=named)
         return set(twice)
 
@@ -130,7 +130,7 @@ class _Loader:
         self.report_absent("required", choices)
 
     def report_unknown_rights(self, known: Collection[str]) -> None:
-        """Report limits of toolkits that are not installed: a limit that is misspelt limits nothing."""
+        """Report limits of toolkits that are not installed. A misspelt limit has no effect."""
         message = "no toolkit of this name is installed"
         for name in [name for name in self.config.host.toolkits if name not in known]:
             path = ("host", "toolkits", name)
@@ -143,7 +143,7 @@ class _Loader:
         self.problems += [LoadProblem("config", str(problem), level="warning") for problem in problems]
 
     def report_absent(self, key: str, choices: Sequence[PluginChoice]) -> None:
-        """What a list names must be installed, and what is required must not be disabled as well."""
+        """Report names in a list that are not installed, and required names that are disabled."""
         for place, name in enumerate(getattr(self.config.host, key)):
             named = [choice for choice in choices if names_origin(name, choice.origin)]
             if not named:
@@ -160,7 +160,7 @@ class _Loader:
     # --- one plugin ---
 
     def attempt(self, choice: PluginChoice, watch: SlowLoadMonitor) -> LoadedPlugin | None:
-        """Load one plugin whole, or report why not and keep nothing of it."""
+        """Load one plugin, or report its failure and return None."""
         origin = choice.origin
         changed: list[str] = []
         attempt = _Attempt(self.config, origin, self.context, self.hooks)
@@ -174,12 +174,12 @@ class _Loader:
         except _SettingsError as error:
             for problem in error.problems:
                 self.report(origin, attempt.stage, str(problem), named=choice.named)
-        except BaseException as error:  # whatever a plugin raises is its own failure
+        except BaseException as error:  # a failure of the plugin
             logger.debug("%s failed", origin, exc_info=True)
-            told = failure_text(error)
+            message = failure_text(error)
             if attempt.stage == "import" and origin.entry_point is not None:
-                told += failure_location(error, origin.entry_point.module)
-            self.report(origin, attempt.stage, told, named=choice.named)
+                message += failure_location(error, origin.entry_point.module)
+            self.report(origin, attempt.stage, message, named=choice.named)
         if changed:
             message = f"it changed the process while it was loaded: {', '.join(changed)}"
             self.problems.append(LoadProblem("process", message, origin, level="warning"))
@@ -190,7 +190,7 @@ class _Loader:
 
 
 class _Attempt:
-    """One plugin on its way from its entry point to its contributions; `stage` tells how far it has come."""
+    """The loading of one plugin; `stage` names the current step."""
 
     def __init__(self, config: HostConfig, origin: Origin, context: Contexts, hooks: HookManager) -> None:
         self.config = config
@@ -227,12 +227,12 @@ class _Attempt:
         return loaded
 
     def configured(self, target: Any) -> Any:
-        """The plugin's validated settings, None when it takes none."""
+        """Return the validated settings of the plugin, None if it takes none."""
         model = getattr(target, "Config", None)
         if model is not None and not (inspect.isclass(model) and issubclass(model, BaseModel)):
-            raise PluginError("its `Config` is no model; it must be a subclass of pegboard.PluginConfig")
+            raise PluginError("its `Config` is not a model; it must be a subclass of pegboard.PluginConfig")
         if model is not None and model.model_config.get("extra") != "forbid":
-            raise PluginError("its `Config` lets unknown keys pass; it must be a subclass of pegboard.PluginConfig")
+            raise PluginError("its `Config` accepts unknown keys; it must be a subclass of pegboard.PluginConfig")
         result = validate_section(self.config, SECTION_OF_KIND[self.origin.kind], self.origin.name, model)
         if isinstance(result, list):
             raise _SettingsError(result)
@@ -240,7 +240,7 @@ class _Attempt:
 
 
 class _SettingsError(Exception):
-    """A section is not what the plugin's model asks for."""
+    """The settings of the plugin are invalid."""
 
     def __init__(self, problems: list[ConfigProblem]) -> None:
         super().__init__()
@@ -263,9 +263,9 @@ def _own_description(instance: object) -> str | None:
     if given is None:
         return None
     if not isinstance(given, str):
-        raise PluginError(f"its description must be text, not {type(given).__name__}")
+        raise PluginError(f"its description must be a string, not {type(given).__name__}")
     if not (given.isascii() and given.isprintable()):
-        from pegboard.messages.texts import complaint  # most texts need no closer look
+        from pegboard.messages.texts import complaint  # few descriptions need it
 
         if found := complaint(given):
             raise PluginError(f"its description {found}")
@@ -289,7 +289,7 @@ def _source(origin: Origin) -> str:
 
 
 def _remedy(own: Origin, others: Iterable[Origin]) -> str:
-    """Say how to have one of several plugins of a name; what a program brings itself cannot be selected."""
+    """Return advice for several plugins with one name. A plugin passed by a program cannot be selected."""
     if own.distribution:
         key = "required" if own.kind == "toolkit" else "plugins"
         return f'select one, such as [host] {key} = ["{own.distribution}:{own.name}"]'

@@ -1,4 +1,4 @@
-"""What is known of a plugin at each step of loading it, and what can go wrong. Plain data, no behaviour."""
+"""Records of loading: choices, problems, plugins that run, and the report."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 GROUPS: dict[str, PluginKind] = {"pegboard.plugins": "plugin", "pegboard.toolkits": "toolkit"}
-"""The two groups of entry points: installing is consent to be used for toolkits, and not for plugins."""
+"""The kind of each group of entry points. Installing a toolkit enables it; installing a plugin does not."""
 
 SECTION_OF_KIND: dict[PluginKind, Literal["plugins", "toolkits"]] = {"plugin": "plugins", "toolkit": "toolkits"}
-"""Where each kind is configured in `hostconfig.toml`."""
+"""The section of `hostconfig.toml` for each kind."""
 
 
 class PluginChoice(NamedTuple):
-    """Whether a plugin runs, and by whose word.
+    """The decision whether a plugin is enabled, and its reason.
 
     Attributes:
-        origin: which plugin.
-        on: whether it runs.
-        reason: why, for `pegboard why`.
-        named: the operator named it, so that it must load.
-        refused: it would run, were its name not that of a built-in plugin.
-        selected: the operator named it by `distribution:name`, so that it runs instead of others of its name.
+        origin: the plugin.
+        on: the plugin is enabled.
+        reason: the reason, for `pegboard why`.
+        named: the operator named the plugin, so that it must load.
+        refused: the plugin is disabled because it has the name of a built-in plugin.
+        selected: the operator named the plugin by `distribution:name`; others with its name are disabled.
     """
 
     origin: Origin
@@ -43,15 +43,15 @@ class PluginChoice(NamedTuple):
 
 
 class LoadProblem(NamedTuple):
-    """Something that went wrong while the host was put together.
+    """A problem found while the host was assembled.
 
     Attributes:
-        stage: how far it had come: "find", "import", "config", "create", "hooks", "contribute", "assemble", "lifespan";
-            "process" when it changed the process on its way.
-        message: what, for the operator.
-        origin: whose doing, None when it is nobody's in particular.
-        fatal: the host does not start with it.
-        level: "error" when something is missing that was meant to be there, "warning" otherwise.
+        stage: the step: "find", "import", "config", "create", "hooks", "contribute", "assemble", "lifespan"; "process"
+            if a plugin changed the process.
+        message: the problem, for the operator.
+        origin: the plugin, None if no plugin caused the problem.
+        fatal: the problem prevents the start of the host.
+        level: "error" if a requested feature is missing, "warning" otherwise.
     """
 
     stage: str
@@ -64,12 +64,12 @@ class LoadProblem(NamedTuple):
         if self.origin is None:
             return self.message
         target = self.origin.target
-        where = "" if target == f"Toolkit({self.origin.name!r})" else f" ({target})"  # which says nothing new
+        where = "" if target == f"Toolkit({self.origin.name!r})" else f" ({target})"  # it repeats the name
         return f"{self.origin}{where}, {self.stage}: {self.message}"
 
 
 def without_secrets(problem: LoadProblem, redactor: Redactor) -> LoadProblem:
-    """A problem with the secrets in its message masked, those of a redactor though it is closed."""
+    """Return a problem with the secrets in its message masked. The redactor may be closed."""
     return problem._replace(message=redacted(problem.message, redactor))
 
 

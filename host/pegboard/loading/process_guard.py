@@ -1,6 +1,6 @@
-"""Notices what a plugin does to the process while it is loaded: nothing is undone, the plugin is named.
+"""Detection of changes that a plugin makes to the process while it is loaded. Changes are reported, not undone.
 
-A plugin that changes the process changes it for every other plugin and for the program that embeds the host.
+Such a change affects every other plugin, and the program that embeds the host.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import warnings
-from _locale import LC_ALL, setlocale  # what `locale` is made of, without the rest of it
+from _locale import LC_ALL, setlocale  # `locale` itself loads more modules
 from _thread import allocate_lock, start_new_thread
 from asyncio import events
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from time import monotonic
 from typing import Any, Self
 
 SLOW_SECONDS = 5.0
-"""After how long a plugin that is still loading is named in the log."""
+"""The time after which the log names a plugin that is still loading."""
 
 _WATCHED_SIGNALS = (
     signal.SIGINT,
@@ -68,9 +68,9 @@ def _snapshot() -> dict[str, Any]:
 
 
 class SlowLoadMonitor:
-    """Names in the log whatever is still loading after `SLOW_SECONDS`, each once; one thread for all of it.
+    """A thread that logs each plugin that is still loading after `SLOW_SECONDS`, once.
 
-    Not a `threading.Timer` each: starting a thread may take milliseconds on a busy machine, and waiting for it more.
+    One thread serves all plugins: starting a thread takes milliseconds on a busy machine.
     """
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class SlowLoadMonitor:
 
     def __enter__(self) -> Self:
         self._over.acquire()
-        start_new_thread(self._tell_when_slow, ())
+        start_new_thread(self._log_when_slow, ())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -94,13 +94,13 @@ class SlowLoadMonitor:
         finally:
             self._loading = None
 
-    def _tell_when_slow(self) -> None:
-        told = None
+    def _log_when_slow(self) -> None:
+        logged = None
         wait = SLOW_SECONDS
         while not self._over.acquire(timeout=wait):
             wait = SLOW_SECONDS
             loading = self._loading
-            if loading is None or loading is told:
+            if loading is None or loading is logged:
                 continue
             name, since = loading
             left = since + SLOW_SECONDS - monotonic()
@@ -108,15 +108,15 @@ class SlowLoadMonitor:
                 wait = left
             else:
                 logger.warning("%s is still loading after %s s", name, SLOW_SECONDS)
-                told = loading
+                logged = loading
 
 
 @contextmanager
 def watch_process(changed: list[str]) -> Iterator[None]:
-    """Run a block that loads a plugin; what it changed in the process is added to `changed`, in words."""
+    """Run a block that loads a plugin, and add the names of its changes to the process to `changed`."""
     before = _snapshot()
     try:
         yield
     finally:
         after = _snapshot()
-        changed.extend(what for what in before if before[what] != after[what])
+        changed.extend(name for name in before if before[name] != after[name])

@@ -1,4 +1,4 @@
-"""Toolkits that stand in a Python file, which somebody named; nothing of it is installed."""
+"""Toolkits in Python files that are named on the command line, not installed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _loading: ContextVar[Path | None] = ContextVar("pegboard.loading.file", default=
 
 
 def toolkits_in(files: Iterable[Path]) -> dict[str, ToolkitBase]:
-    """The toolkits at the top level of Python files, by name. The files are run, as Python runs them.
+    """Run Python files and return the toolkits at their top level, by name.
 
-    Where there is none, what `@tool` made of functions is one, called like the file.
+    The functions with `@tool` of a file without a toolkit become one, with the name of the file.
 
     Raises:
-        PluginError: a file is not there, fails, holds no toolkit, or holds one of a name that there is already.
+        PluginError: a file does not exist or fails, it has no toolkit, or two toolkits have one name.
     """
     found: dict[str, ToolkitBase] = {}
     for file in files:
@@ -34,7 +34,7 @@ def toolkits_in(files: Iterable[Path]) -> dict[str, ToolkitBase]:
 
 
 def being_loaded() -> Path | None:
-    """The file that is run at this moment for its toolkits, None when there is none."""
+    """Return the file that is run now for its toolkits, or None."""
     return _loading.get()
 
 
@@ -53,15 +53,15 @@ def _toolkits(file: Path) -> list[ToolkitBase]:
 
 
 def _run(file: Path) -> ModuleType:
-    # as `__main__`: what a file is called is no name that anybody imports
+    # no module imports this name, as with `__main__`
     name = f"__{file.stem}__"
     while name in sys.modules:
         name += "_"
     spec = importlib.util.spec_from_file_location(name, file.resolve())
     if spec is None or spec.loader is None:
-        raise PluginError(f"{file} is no Python file; its name must end with .py")
+        raise PluginError(f"{file} is not a Python file: its name must end with .py")
     module = importlib.util.module_from_spec(spec)
-    # what stands beside it can be imported, and never in the place of a module that somebody else needs
+    # modules beside the file can be imported, and come after all others
     sys.path.append(str(file.resolve().parent))
     sys.modules[name] = module
     token = _loading.set(file)

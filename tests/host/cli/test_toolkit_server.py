@@ -141,7 +141,7 @@ def test_an_invalid_file_is_told_with_its_line(bare: Command, demo: Path, text: 
 def test_a_missing_file_and_another_type_are_told(bare: Command) -> None:
     assert bare("serve", "gone.py").err == "pegboard: there is no file gone.py\n"
     bare.write("notes", "notes.txt")
-    assert "notes.txt is no Python file; its name must end with .py" in bare("serve", "notes.txt").err
+    assert "notes.txt is not a Python file: its name must end with .py" in bare("serve", "notes.txt").err
 
 
 def test_a_file_may_have_the_name_of_a_module(bare: Command) -> None:

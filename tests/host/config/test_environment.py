@@ -80,7 +80,7 @@ def test_a_number_is_a_string_where_a_model_requires_one(tmp_path: Path) -> None
         ({"HOST____NAME": "x"}, "HOST____NAME: a part of its name is empty; parts are separated by two underscores"),
         (
             {"PLUGINS__ACME__A": "1", "PLUGINS__ACME__A__B": "2"},
-            "PLUGINS__ACME__A__B: plugins.acme.a is set by PEGBOARD__PLUGINS__ACME__A and is no table",
+            "PLUGINS__ACME__A__B: plugins.acme.a is set by PEGBOARD__PLUGINS__ACME__A, so it is not a table",
         ),
     ],
 )

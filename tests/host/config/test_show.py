@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import tomli
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 
 from pegboard.config import HostConfig, HostSection, PluginConfig, config_show, validate_section
 from pegboard.loading.discovery import defaults
@@ -71,7 +71,10 @@ def test_defaults_of_running_plugins_are_shown_too(tmp_path: Path) -> None:
     config = load(tmp_path, TEXT, ENVIRON)
     settings = validate_section(config, "plugins", "acme", Acme)
     assert isinstance(settings, Acme)
-    models = {"plugins": {"acme": settings, "mcp": None}, "toolkits": {"math": Inner()}}
+    models: dict[str, dict[str, BaseModel | None]] = {
+        "plugins": {"acme": settings, "mcp": None},
+        "toolkits": {"math": Inner()},
+    }
     view = config_show(config, models)
     assert view.values["plugins"] == {"acme": {**ACME, "pin": "**********", "inner": {"path": "a/b"}}}
     assert view.values["toolkits"] == {"files": {}, "math": {"path": "a/b"}}

@@ -235,9 +235,9 @@ class Faulty(PluginConfig):
 @pytest.mark.parametrize(
     ("model", "cause"),
     [
-        (5, "its `Config` is no model; it must be a subclass of pegboard.PluginConfig"),
-        (dict, "its `Config` is no model; it must be a subclass of pegboard.PluginConfig"),
-        (Open, "its `Config` lets unknown keys pass; it must be a subclass of pegboard.PluginConfig"),
+        (5, "its `Config` is not a model; it must be a subclass of pegboard.PluginConfig"),
+        (dict, "its `Config` is not a model; it must be a subclass of pegboard.PluginConfig"),
+        (Open, "its `Config` accepts unknown keys; it must be a subclass of pegboard.PluginConfig"),
         (Faulty, "LookupError: for 2"),
         (Settings, 'given by the program: plugins.sample.size: expected an integer, found text "x"'),
         (None, "given by the program: plugins.sample.size: takes no settings"),
