@@ -1,4 +1,4 @@
-"""Who changes the process while it is loaded is found out, and who takes long is named."""
+"""Changes of the process by a plugin that is loaded, and plugins that load slowly."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from tests.host.hosting import plugin_context
 
 @pytest.fixture
 def restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The process as it was, whatever a test does to it."""
+    """Restore the process after the test."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGTERM)}
     root, level, filters, path = logging.getLogger(), logging.getLogger().level, warnings.filters[:], sys.path[:]
     place, policy, collecting = os.getcwd(), asyncio.events._event_loop_policy, gc.isenabled()  # type: ignore[attr-defined]
-    threshold, spoken = gc.get_threshold(), locale.setlocale(locale.LC_ALL)
+    threshold, language = gc.get_threshold(), locale.setlocale(locale.LC_ALL)
     streams = sys.stdin, sys.stdout, sys.stderr
     monkeypatch.setenv("SPARE_FOLDER", str(tmp_path))
     yield
@@ -46,7 +46,7 @@ def restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     asyncio.events._event_loop_policy = policy  # type: ignore[attr-defined]
     (gc.enable if collecting else gc.disable)()
     gc.set_threshold(*threshold)
-    locale.setlocale(locale.LC_ALL, spoken)
+    locale.setlocale(locale.LC_ALL, language)
     sys.stdin, sys.stdout, sys.stderr = streams
 
 
@@ -61,23 +61,9 @@ def set_policy() -> None:
     asyncio.set_event_loop_policy(asyncio.DefaultEventLoopPolicy())  # type: ignore[deprecated]  # it still works
 
 
-def close_and_restore() -> tuple[Callable[[], None], Callable[[], None]]:
-    kept: list[int] = []
-
-    def close() -> None:
-        kept.append(os.dup(0))
-        os.close(0)
-
-    def restore() -> None:
-        os.dup2(kept[0], 0)
-        os.close(kept[0])
-
-    return close, restore
-
-
 @pytest.mark.usefixtures("restored")
 @pytest.mark.parametrize(
-    ("action", "what"),
+    ("action", "name"),
     [
         (lambda: os.chdir(os.environ["SPARE_FOLDER"]), "the working directory"),
         (lambda: setattr(sys, "stdin", io.StringIO()), "sys.stdin"),
@@ -96,21 +82,17 @@ def close_and_restore() -> tuple[Callable[[], None], Callable[[], None]]:
     ],
     ids=map(str, range(14)),
 )
-def test_a_change_is_told(action: Callable[[], object], what: str) -> None:
-    if what == "the locale":
+def test_a_change_is_named(action: Callable[[], object], name: str) -> None:
+    if name == "the locale":
         locale.setlocale(locale.LC_ALL, "C.UTF-8")
-    assert changes(action) == [what]
+    assert changes(action) == [name]
 
 
-def test_a_standard_descriptor_that_is_closed_or_replaced_is_told() -> None:
-    close, restore = close_and_restore()
-    try:
-        assert changes(close) == ["the standard descriptors"]
-    finally:
-        restore()
+def test_a_closed_or_replaced_standard_descriptor_is_named() -> None:
     spare = os.dup(0)
     with open(os.devnull, "rb") as null, open(__file__, "rb") as other:
         try:
+            assert changes(lambda: os.close(0)) == ["the standard descriptors"]
             os.dup2(null.fileno(), 0)
             assert changes(lambda: os.dup2(other.fileno(), 0)) == ["the standard descriptors"]
         finally:
@@ -118,7 +100,7 @@ def test_a_standard_descriptor_that_is_closed_or_replaced_is_told() -> None:
             os.close(spare)
 
 
-def test_what_is_undone_and_what_is_not_ours_is_not_told() -> None:
+def test_undone_changes_and_other_loggers_are_not_named() -> None:
     def action() -> None:
         place = os.getcwd()
         os.chdir("/")
@@ -130,22 +112,8 @@ def test_what_is_undone_and_what_is_not_ours_is_not_told() -> None:
 
 
 @pytest.mark.usefixtures("restored")
-def test_all_changes_are_told_even_of_who_fails() -> None:
-    changed: list[str] = []
-
-    def fail() -> None:
-        os.chdir("/")
-        sys.path.append("/sample")
-        raise RuntimeError("of its own")
-
-    with pytest.raises(RuntimeError, match="of its own"), watch_process(changed):
-        fail()
-    assert changed == ["the working directory", "sys.path"]
-
-
-@pytest.mark.usefixtures("restored")
 @pytest.mark.parametrize("fails", [False, True])
-def test_the_loader_names_the_plugin(fails: bool) -> None:
+def test_the_report_names_the_plugin(fails: bool) -> None:
     class Meddler(Plugin):
         def __init__(self, config: Any) -> None:
             sys.path.append("/sample")
@@ -153,25 +121,21 @@ def test_the_loader_names_the_plugin(fails: bool) -> None:
             if fails:
                 raise RuntimeError("and then it failed")
 
-    class Quiet(Plugin):
-        pass
-
     config = HostConfig.of({"host": {"autoload": False, "disabled_plugins": ["pegboard:*"]}})
-    given = ProgramPlugins({"meddler": Meddler, "quiet": Quiet}, {})
-    report = load(config, None, given, context=plugin_context)
-    *failed, told = report.problems
-    assert [problem.stage for problem in failed] == (["create"] if fails else [])
-    assert (told.stage, told.level, told.fatal) == ("process", "warning", False)
-    assert told.origin is not None
-    assert told.origin.name == "meddler"
-    assert told.message == "it changed the process while it was loaded: the working directory, sys.path"
+    report = load(config, None, ProgramPlugins({"meddler": Meddler, "quiet": Plugin}), context=plugin_context)
+    *failed, problem = report.problems
+    assert [one.stage for one in failed] == (["create"] if fails else [])
+    assert (problem.stage, problem.level, problem.fatal) == ("process", "warning", False)
+    assert problem.origin is not None
+    assert problem.origin.name == "meddler"
+    assert problem.message == "it changed the process while it was loaded: the working directory, sys.path"
 
 
-# --- who takes long
+# --- slow plugins
 
 
 class Notice(logging.Handler):
-    """Tells that something was logged."""
+    """Signals the first log record."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -183,29 +147,29 @@ class Notice(logging.Handler):
         self.came.set()
 
 
-def test_who_is_still_loading_is_named_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plugin_that_is_still_loading_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process_guard, "SLOW_SECONDS", 0.001)
     notice = Notice()
     process_guard.logger.addHandler(notice)
     try:
-        with SlowLoadMonitor() as watch, watch.over("plugin 'slow' from acme 1"):
-            assert notice.came.wait(timeout=10), "it should be named while it is still loading"
+        with SlowLoadMonitor() as monitor, monitor.over("plugin 'slow' from acme 1"):
+            assert notice.came.wait(timeout=10), "it should be logged while it is still loading"
     finally:
         process_guard.logger.removeHandler(notice)
     assert notice.text == "plugin 'slow' from acme 1 is still loading after 0.001 s"
 
 
 @pytest.mark.parametrize("error", [None, RuntimeError], ids=["loaded", "failed"])
-def test_who_is_done_in_time_is_not_named(
+def test_a_plugin_that_loads_in_time_is_not_logged(
     error: type[Exception] | None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     started: list[Callable[[], None]] = []
     monkeypatch.setattr(process_guard, "start_new_thread", lambda run, given: started.append(lambda: run(*given)))
-    with SlowLoadMonitor() as watch:
+    with SlowLoadMonitor() as monitor:
         for name in ("first", "second"):
-            with contextlib.suppress(RuntimeError), watch.over(name):
+            with contextlib.suppress(RuntimeError), monitor.over(name):
                 if error:
                     raise error
-    (run,) = started  # one for all
-    run()  # the thread, which comes to its lock only now
+    (run,) = started  # one thread for all
+    run()  # it gets its lock only now
     assert caplog.records == []
