@@ -61,7 +61,7 @@ def test_a_wheel_is_built_once_and_again_when_its_source_changes(acme: Path) -> 
     assert wheel_of(acme) != first
 
 
-def test_what_a_running_process_uses_stays_and_what_none_uses_goes(acme: Path, cache: Path) -> None:
+def test_entries_in_use_stay_and_others_are_removed(acme: Path, cache: Path) -> None:
     unused = wheel_in_another_process(acme, cache)
     assert unused.exists()
     (acme / "acme_thing.py").write_text("VALUE = 2\n")
@@ -73,7 +73,7 @@ def test_what_a_running_process_uses_stays_and_what_none_uses_goes(acme: Path, c
     assert newest.exists()
 
 
-def test_what_was_left_unfinished_is_made_again(acme: Path) -> None:
+def test_an_unfinished_entry_is_made_again(acme: Path) -> None:
     project = (acme / "pyproject.toml").read_text()
     (acme / "pyproject.toml").write_text("[project")
     with pytest.raises(AssertionError, match="hatchling"):
@@ -90,7 +90,7 @@ def value(environment: Path) -> str:
 
 
 @pytest.mark.parametrize("installer", ["uv", "pip"])
-def test_an_environment_has_what_was_asked_for_from_the_wheels_and_byte_code(
+def test_an_environment_has_the_requirements_from_the_wheels_and_byte_code(
     installer: str, acme: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if installer == "pip":

@@ -99,7 +99,7 @@ def test_entry_points_are_those_of_the_project(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PACKAGES)
-def test_metadata_says_what_we_claim(name: str) -> None:
+def test_metadata_has_the_claims_of_the_project(name: str) -> None:
     read = email.message_from_string(metadata(name, "METADATA"))
     project = tomllib.loads((FOLDERS[name] / "pyproject.toml").read_text())["project"]
     versions = [line.rsplit(" :: ")[-1] for line in read.get_all("Classifier", []) if ":: Python :: 3." in line]

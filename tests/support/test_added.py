@@ -27,7 +27,7 @@ def result(**members: Any) -> dict[str, Any]:
         (OLD, "tools/call", result(n=1, resultType="job", content=[])),
     ],
 )
-def test_what_was_added_passes(revision: str, method: str, message: dict[str, Any]) -> None:
+def test_additions_pass(revision: str, method: str, message: dict[str, Any]) -> None:
     check_result(revision, method, message, ADDED)
     with pytest.raises(SchemaMismatch):
         check_result(revision, method, message)
@@ -45,7 +45,7 @@ def test_what_was_added_passes(revision: str, method: str, message: dict[str, An
         (OLD, "tools/call", result(n=1, resultType="job")),
     ],
 )
-def test_what_fits_neither_is_refused(revision: str, method: str, message: dict[str, Any]) -> None:
+def test_other_messages_are_refused(revision: str, method: str, message: dict[str, Any]) -> None:
     with pytest.raises(SchemaMismatch):
         check_result(revision, method, message, ADDED)
 

@@ -225,7 +225,7 @@ async def test_the_wire_passes_faults_to_the_test_that_waits() -> None:
 
 
 @pytest.mark.parametrize("said", ["Listening ...", '{"jsonrpc":"2.0","id":0,"result":null}'])
-async def test_the_wire_raises_at_its_end_what_no_test_waited_for(said: str) -> None:
+async def test_the_wire_raises_unread_faults_at_its_end(said: str) -> None:
     with pytest.raises(SchemaMismatch):
         async with Wire(babbler(said)) as wire:
             await wire.begin("ping", id=0)

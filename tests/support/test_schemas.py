@@ -58,7 +58,7 @@ def test_the_generator_did_err_where_we_say_so() -> None:
 
 
 @pytest.mark.parametrize("value", [0.5, None, [1.5, {"deep": None}]])
-def test_a_mended_place_takes_what_the_specification_means(value: Any) -> None:
+def test_a_mended_schema_accepts_valid_values(value: Any) -> None:
     result = {"resultType": "complete", "supportedVersions": [], "ttlMs": 0, "cacheScope": "public"}
     check("2026-07-28", "DiscoverResult", {**result, "capabilities": {"experimental": {"x": {"y": value}}}})
 

@@ -75,14 +75,14 @@ async def test_plain_values_are_answers(asked: Asked, value: Any, result: Any) -
     ("asked", "value"),
     [(form("a", "b"), "Ada"), (form(), "Ada"), (form("a"), None), (URL, "yes"), (SAMPLE, 5), (ROOTS, "file:///a")],
 )
-async def test_what_is_no_answer_is_refused(asked: Asked, value: Any) -> None:
+async def test_an_invalid_answer_is_refused(asked: Asked, value: Any) -> None:
     answers = Answers()
     answers.prepare(value, "more")
     with pytest.raises(TypeError, match="does not answer the question"):
         await answers.answer(asked)
 
 
-def test_a_question_says_what_it_is() -> None:
+def test_a_question_has_a_kind_a_message_and_fields() -> None:
     assert [one.kind for one in (form("a"), URL, SAMPLE, ROOTS)] == ["form", "url", "sampling", "roots"]
     assert [one.message for one in (form("a"), URL, SAMPLE, ROOTS)] == ["m", "m", "Hm?", ""]
     assert list(form("a", "b").fields) == ["a", "b"]
@@ -121,7 +121,7 @@ async def test_a_question_without_an_answer_fails_the_test(revision: str) -> Non
         assert (await client.call("book")).value == "cancel"
 
 
-async def test_what_an_answering_function_raises_is_raised_in_the_test(revision: str) -> None:
+async def test_an_error_of_the_answering_function_is_raised_in_the_test(revision: str) -> None:
     def answer(asked: Asked) -> Any:
         raise ZeroDivisionError(asked.message)
 
@@ -154,7 +154,7 @@ async def test_resources_and_prompts_may_ask_too(revision: str) -> None:
         assert (await client.prompt("greet")).text == "Greet Bob"
 
 
-async def test_a_session_is_asked_whatever_the_protocol_has_and_no_more() -> None:
+async def test_the_client_of_a_session_supports_the_methods_of_the_protocol_only() -> None:
     kit = Toolkit("asks")
 
     @kit.tool
@@ -171,7 +171,7 @@ async def test_a_session_is_asked_whatever_the_protocol_has_and_no_more() -> Non
     assert client.asked == []
 
 
-def test_a_reply_of_a_model_is_whole() -> None:
+def test_a_reply_of_a_model_has_all_fields() -> None:
     assert reply("Paris").result == {
         "role": "assistant", "model": "test", "content": {"type": "text", "text": "Paris"}, "stopReason": "endTurn",
     }  # fmt: skip

@@ -176,7 +176,7 @@ async def test_resources_prompts_and_completions_are_read(revision: str) -> None
     assert [message["role"] for message in given.messages] == ["user", "assistant"]
 
 
-# --- what is told
+# --- notifications
 
 
 async def test_logs_and_progress_are_kept(revision: str) -> None:

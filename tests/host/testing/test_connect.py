@@ -172,7 +172,7 @@ async def test_the_caller_may_be_anonymous() -> None:
         assert "for None" in (await client.call("route", to="Rome")).text
 
 
-# --- what is wrong
+# --- problems
 
 
 def broken() -> Toolkit:

@@ -116,7 +116,7 @@ def test_a_host_ends_with_its_test(project: Path) -> None:
     assert "2 passed" in run(project).stdout
 
 
-def test_a_broken_rule_says_what_it_found(project: Path) -> None:
+def test_a_broken_rule_shows_its_values(project: Path) -> None:
     (project / "test_store.py").write_text(
         "from pegboard.testing import SessionStoreContract\n\n\nclass Store:\n"
         "    async def put(self, record): return True\n    async def get(self, session_id): return None\n"

@@ -287,7 +287,7 @@ async def test_an_effect_of_a_called_tool_is_found(tmp_path: Path) -> None:
     assert place_of(caught.value, 0) == ("test_replay.py", "save")
 
 
-# --- what is none
+# --- permitted effects
 
 
 async def test_a_step_may_do_anything(tmp_path: Path) -> None:

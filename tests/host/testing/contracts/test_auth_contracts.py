@@ -1,4 +1,4 @@
-"""The contracts of token sources and auth providers: the built-in ones keep them; each rule is broken by somebody."""
+"""The contracts of token sources and auth providers: the built-in ones keep them, and faulty ones break each rule."""
 
 from __future__ import annotations
 
@@ -187,10 +187,10 @@ BAD_PROVIDERS: list[tuple[type[Any], str]] = [
 
 
 @pytest.mark.parametrize(("made", "rule"), BAD_PROVIDERS)
-def test_each_rule_of_providers_is_broken_by_somebody(made: type[Any], rule: str) -> None:
+def test_a_faulty_provider_breaks_the_rule(made: type[Any], rule: str) -> None:
     assert rule in providers(made).broken()
 
 
-def test_no_rule_of_providers_is_left_out() -> None:
+def test_each_rule_of_providers_has_a_fault() -> None:
     assert {rule for _, rule in BAD_PROVIDERS} == set(AuthProviderContract.rules())
     assert len(BUILT_IN) > 20

@@ -1,4 +1,4 @@
-"""The contracts of stores: a third party's in files keeps them, and each rule is broken by somebody."""
+"""The contracts of stores: those of a third party keep them, and a faulty store breaks each rule."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ BAD_SESSIONS: list[tuple[type[Sessions], str]] = [
 
 
 @pytest.mark.parametrize(("kind", "rule"), BAD_SESSIONS)
-def test_each_rule_of_sessions_is_broken_by_somebody(kind: type[Sessions], rule: str) -> None:
+def test_a_faulty_session_store_breaks_the_rule(kind: type[Sessions], rule: str) -> None:
     class Bad(SessionStoreContract):
         def make(self) -> SessionStore:
             return kind()
@@ -169,7 +169,7 @@ BAD_EVENTS: list[tuple[type[Events], str]] = [
 
 
 @pytest.mark.parametrize(("kind", "rule"), BAD_EVENTS)
-def test_each_rule_of_events_is_broken_by_somebody(kind: type[Events], rule: str) -> None:
+def test_a_faulty_event_store_breaks_the_rule(kind: type[Events], rule: str) -> None:
     class Bad(EventStoreContract):
         def make(self) -> EventStore:
             return kind()
@@ -177,6 +177,6 @@ def test_each_rule_of_events_is_broken_by_somebody(kind: type[Events], rule: str
     assert rule in Bad.broken()
 
 
-def test_no_rule_is_left_out() -> None:
+def test_each_rule_has_a_fault() -> None:
     assert {rule for _, rule in BAD_SESSIONS} == set(SessionStoreContract.rules())
     assert {rule for _, rule in BAD_EVENTS} == set(EventStoreContract.rules())

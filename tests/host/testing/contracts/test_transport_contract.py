@@ -1,4 +1,4 @@
-"""The contract of transports: a stranger's on a Unix socket keeps it, and each rule is broken by somebody."""
+"""The contract of transports: a third party's keeps it, and a faulty one breaks each rule."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LIMIT = 4 * 2**20
 
 
 def sample() -> ModuleType:
-    """The stranger's module, from the samples."""
+    """Return the module of a third party, from the samples."""
     path = ROOT / "tests" / "samples" / "acme_unix" / "acme_unix" / "__init__.py"
     spec = importlib.util.spec_from_file_location("acme_unix_sample", path)
     assert spec is not None
@@ -95,7 +95,7 @@ class Line:
     """A connection of the transport below."""
 
     def __init__(self, writer: asyncio.StreamWriter, fault: str) -> None:
-        self.peer = "" if fault == "no peer" else "somebody"
+        self.peer = "" if fault == "no peer" else "peer"
         self._writer = writer
         self._fault = fault
         self._closed = False
@@ -194,7 +194,7 @@ def contract_of(fault: str) -> type[OnSockets]:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # who is bad leaves things open
 @pytest.mark.parametrize(("fault", "rule"), FAULTS.items())
-def test_each_rule_is_broken_by_somebody(fault: str, rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_faulty_transport_breaks_the_rule(fault: str, rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contract, "MAX_RULE_SECONDS", 0.5)
     with pytest.raises((AssertionError, TimeoutError, OSError, RuntimeError)):
         getattr(contract_of(fault)(), rule)()
@@ -202,11 +202,11 @@ def test_each_rule_is_broken_by_somebody(fault: str, rule: str, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("fault", ["", "asks"])
-def test_without_its_fault_it_is_sound(fault: str) -> None:
+def test_a_sound_transport_breaks_no_rule(fault: str) -> None:
     assert contract_of(fault).broken() == {}
 
 
-def test_no_rule_is_left_out() -> None:
+def test_each_rule_has_a_fault() -> None:
     assert set(FAULTS.values()) == set(TransportContract.rules())
 
 
