@@ -1,4 +1,4 @@
-"""The official SDK's clients are asked: forms, pages, models with tools, roots; in every era, over both transports."""
+"""The official SDK's clients answer requests for forms, pages, models with tools, and roots, in every era."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The official SDK's clients hear of what changes while they are connected, in every era, over both transports."""
+"""The official SDK's clients are notified of changes while they are connected, in every era, over both transports."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def received(run: Run, method: str) -> list[dict[str, Any]]:
     return [one for one in lines if one.get("method") == method]
 
 
-def test_a_client_hears_of_changes_and_lists_anew(drive: Drive, client: Client) -> None:
+def test_a_client_is_notified_of_changes_and_lists_again(drive: Drive, client: Client) -> None:
     run = drive(client, "changes", grow=GROW, uris=URIS)
     for kind, name in GROW.items():
         said, key = run.said[kind], "uri" if kind == "resources" else "name"
@@ -52,7 +52,7 @@ def test_a_client_hears_of_changes_and_lists_anew(drive: Drive, client: Client) 
         assert listens[3]["params"]["notifications"] == {"resourceSubscriptions": URIS}
 
 
-def test_several_clients_hear_what_another_does(place: Place) -> None:
+def test_several_clients_are_notified_of_the_changes_of_another(place: Place) -> None:
     ready, done = Barrier(len(CLIENTS) + 1), Barrier(len(CLIENTS) + 1)
 
     def wait() -> None:

@@ -1,4 +1,4 @@
-"""The official SDK's client at a guarded endpoint: it is led to an authorization server, where a person logs in."""
+"""The official SDK's client at a guarded endpoint: it finds the authorization server, where a person logs in."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ASKED = 'introspection = { client_id = "the tools", client_secret = { env = "TOO
 
 @pytest.mark.parametrize("line", ["1", "2"])
 @pytest.mark.parametrize("tokens", ["ES256", "OPAQUE"])
-async def test_the_whole_dance(tmp_path: Path, line: str, tokens: str) -> None:
+async def test_a_client_logs_in_and_calls_tools(tmp_path: Path, line: str, tokens: str) -> None:
     """Metadata, registration, authorization code with PKCE for this resource, and the tool that needs its scope."""
     python = await asyncio.to_thread(sdk_python, line)
     files = {"door_kit.py": inspect.getsource(door_kit)}
@@ -48,7 +48,7 @@ async def test_the_whole_dance(tmp_path: Path, line: str, tokens: str) -> None:
         for tool, text in (("door_who", "ann ['work']"), ("door_guarded", "done")):
             client = await asyncio.create_subprocess_exec(
                 python,
-                SCRIPTS / f"login_{line}.py",
+                SCRIPTS / "login.py",
                 f"{served.url.removesuffix('/mcp')}/mcp",
                 tool,
                 stdout=asyncio.subprocess.PIPE,

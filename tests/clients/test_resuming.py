@@ -69,7 +69,7 @@ def test_another_process_of_a_client_resumes_a_call(place: Place, client: Client
             assert back.sent() == lost.sent()
 
 
-def test_a_call_whose_stream_the_server_ends_is_answered_on_another(place: Place, client: Client) -> None:
+def test_a_client_resumes_a_stream_until_its_call_is_answered(place: Place, client: Client) -> None:
     """The SDK comes back by itself, as often as it has to, with the id of the last event."""
     with place.serving(more=POLLING) as server:
         run = place.connect(client, "polled", server, call=says("a", stay=True))
@@ -79,7 +79,7 @@ def test_a_call_whose_stream_the_server_ends_is_answered_on_another(place: Place
 
 
 def test_sessions_go_on_when_their_server_was_killed(place: Place) -> None:
-    """Two clients at once: their sessions, log levels and subscriptions are as before, and nobody says initialize."""
+    """Two clients keep their sessions, log levels and subscriptions, without another initialize."""
     kept = stores(place.factory.mktemp("kept"))
     ready, again = Barrier(len(SESSION_CLIENTS) + 1), Barrier(len(SESSION_CLIENTS) + 1)
 
@@ -108,8 +108,8 @@ def test_sessions_go_on_when_their_server_was_killed(place: Place) -> None:
             assert run.statuses()[-1] == "DELETE 204"
 
 
-def test_a_call_that_is_lost_with_its_server_is_not_waited_for(place: Place) -> None:
-    """Where its stream is not kept the client is told so. The first line of the SDK does not tell its caller."""
+def test_a_client_learns_that_a_call_was_lost_with_its_server(place: Place) -> None:
+    """The stream is not stored. The first line of the SDK does not report the error."""
     more = stores(place.factory.mktemp("kept"), events="memory") + "retry_ms = 100\n"
     with ExitStack() as stack:
         first = stack.enter_context(place.serving(more=more))

@@ -1,6 +1,6 @@
 """The official Python SDK's clients drive the installed command from outside, in both eras and over both transports.
 
-One run of a client does everything once; each test looks at one part of what came of it.
+One run of a client does everything once. Each test checks one part of its observations.
 """
 
 from __future__ import annotations

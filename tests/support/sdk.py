@@ -180,7 +180,7 @@ def run_http_client(
 
 def _run(line: str, folder: Path, plan: dict[str, Any], meanwhile: Callable[[], object] | None = None) -> Run:
     client = subprocess.Popen(
-        [str(sdk_python(line)), str(SCRIPTS / f"client_{line}.py"), json.dumps(plan)],
+        [str(sdk_python(line)), str(SCRIPTS / "client.py"), json.dumps(plan)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -54,7 +54,7 @@ class SocketWriter(DescriptorWriter):
         return self._socket.send(data, socket.MSG_DONTWAIT)
 
     def unread(self) -> int | None:
-        """Ask the socket. The number exceeds the bytes, but is 0 when all are read."""
+        """Return the number that the socket reports. It exceeds the bytes, but is 0 when all are read."""
         return _asked(self.descriptor, "TIOCOUTQ")
 
     def close(self) -> None:
@@ -73,7 +73,7 @@ class ReopenedPipeWriter(DescriptorWriter):
         return os.write(self.descriptor, data)
 
     def unread(self) -> int | None:
-        """Ask the pipe."""
+        """Return the number of unread bytes in the pipe."""
         return _asked(self.descriptor, "FIONREAD")
 
     def close(self) -> None:
@@ -94,7 +94,7 @@ class SharedPipeWriter(DescriptorWriter):
         return os.write(self.descriptor, data)
 
     def unread(self) -> int | None:
-        """Ask the pipe. Only Linux answers at this end."""
+        """Return the number of unread bytes in the pipe, which only Linux reports at this end."""
         return _asked(self.descriptor, "FIONREAD") if sys.platform == "linux" else None
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The parts that both clients share: their type, answers to the server's requests, and changes that they hear of.
+"""Helpers of the client and its scenarios: answers to the server's requests, and notifications of changes.
 
 Runs in the client's environment. `types` is the SDK's module of types.
 """
@@ -6,8 +6,7 @@ Runs in the client's environment. `types` is the SDK's module of types.
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
@@ -16,9 +15,8 @@ import anyio.to_thread
 Json = dict[str, Any]
 Progress = Callable[[float, float | None, str | None], Awaitable[None]]
 OnToken = Callable[[str], Awaitable[None]]
-Subscribe = Callable[[str], Awaitable[object]]
 Adapter = Any
-"""A connected client: `Client` of `client_1.py` or `client_2.py`. Everything it returns has the names of the wire."""
+"""A connected client: `Client` of `client.py`. Everything it returns has the names of the wire."""
 
 VALUES = {"string": "Ann", "integer": 7, "number": 0.5, "boolean": True, "array": ["red"]}
 
@@ -83,7 +81,7 @@ class Answers:
 
 
 class Changes:
-    """The changes that a session was told of, in order."""
+    """The change notifications of a session, in order."""
 
     def __init__(self) -> None:
         self._send, self._receive = anyio.create_memory_object_stream[str](1000)
@@ -99,15 +97,6 @@ class Changes:
 
     async def next(self) -> str:
         return await self._receive.receive()
-
-    @asynccontextmanager
-    async def of(self, uris: Sequence[str], subscribe: Subscribe, unsubscribe: Subscribe) -> AsyncIterator[Changes]:
-        """Subscribe to resources within the block."""
-        for uri in uris:
-            await subscribe(uri)
-        yield self
-        for uri in uris:
-            await unsubscribe(uri)
 
 
 async def pages(client: Adapter, kind: str) -> list[Json]:

@@ -1,7 +1,6 @@
-"""The official SDK's client at a guarded endpoint: it finds where to log in, a person does, a tool is called.
+"""The official SDK's client at a guarded endpoint: it discovers the login, a person logs in, and it calls a tool.
 
-python login_1.py URL TOOL, python login_2.py URL TOOL: prints what the tool said, and what was asked for over HTTP on
-the way, as JSON. This is what both have in common.
+python login.py URL TOOL prints the tool's text and the HTTP exchanges on the way, as JSON.
 """
 
 from __future__ import annotations
@@ -11,50 +10,52 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urljoin, urlsplit
 
+import mcp  # type: ignore[import-not-found]  # of the client's environment
 from mcp.client.auth import OAuthClientProvider  # type: ignore[import-not-found]  # of the client's environment
+from mcp.client.streamable_http import streamable_http_client  # type: ignore[import-not-found]  # of the client's environment
 from mcp.shared.auth import OAuthClientMetadata  # type: ignore[import-not-found]  # of the client's environment
 
-Answered = Callable[[dict[str, str]], Any]
-Connected = Callable[[str, Any], AbstractAsyncContextManager[Any]]
+FIRST_LINE = version("mcp").startswith("1.")
+if FIRST_LINE:
+    import httpx as library
+else:
+    import httpx2 as library  # type: ignore[no-redef]
+    from mcp.client.auth import AuthorizationCodeResult
 
 BACK = "http://127.0.0.1:1/callback"
-"""Where the browser would be sent back to; nobody listens there, and nobody goes."""
+"""The redirect URI, where no server listens."""
 
 
-class Storage:
-    """Keeps what the client has, while it runs."""
-
-    def __init__(self) -> None:
-        self.tokens: Any = None
-        self.client: Any = None
+class Storage(SimpleNamespace):
+    """Tokens and client registration, in memory."""
 
     async def get_tokens(self) -> Any:
-        return self.tokens
+        return getattr(self, "tokens", None)
 
     async def set_tokens(self, tokens: Any) -> None:
         self.tokens = tokens
 
     async def get_client_info(self) -> Any:
-        return self.client
+        return getattr(self, "client", None)
 
     async def set_client_info(self, client_info: Any) -> None:
         self.client = client_info
 
 
 class Person:
-    """Logs in and agrees, in a browser without a screen."""
+    """A person who logs in and agrees, in a browser without a screen."""
 
-    def __init__(self, library: Any) -> None:
-        self.library = library
-        self.back = ""
+    back = ""
 
     async def go(self, url: str) -> None:
-        async with self.library.AsyncClient() as browser:
+        async with library.AsyncClient() as browser:
             answer = await browser.get(url)
             while True:
                 if answer.is_redirect:
@@ -70,18 +71,27 @@ class Person:
                 said = {**fields, "login": "ann", "password": "any"}
                 answer = await browser.post(urljoin(str(answer.url), action[1]), data=said)
 
+    async def code(self) -> Any:
+        query = {name: values[0] for name, values in parse_qs(urlsplit(self.back).query).items()}
+        if FIRST_LINE:
+            return query["code"], query.get("state")
+        return AuthorizationCodeResult(code=query["code"], state=query.get("state"), iss=query.get("iss"))
 
-async def log_in(url: str, tool: str, library: Any, answered: Answered, connected: Connected) -> None:
-    """Log in, and call a tool.
 
-    Args:
-        url: the endpoint.
-        tool: its name.
-        library: the SDK's HTTP library.
-        answered: makes what the SDK takes of the query with which the browser is sent back.
-        connected: a client of the SDK at a URL, over an HTTP client.
-    """
-    person, asked = Person(library), []
+@asynccontextmanager
+async def connected(url: str, http: Any) -> AsyncIterator[Any]:
+    transport = streamable_http_client(url, http_client=http)
+    if FIRST_LINE:
+        async with transport as (reading, writing, _), mcp.ClientSession(reading, writing) as session:
+            await session.initialize()
+            yield session
+    else:
+        async with mcp.Client(transport) as client:
+            yield client
+
+
+async def log_in(url: str, tool: str) -> None:
+    person, asked = Person(), []
     metadata = OAuthClientMetadata(
         client_name="desk",
         redirect_uris=[BACK],
@@ -89,10 +99,6 @@ async def log_in(url: str, tool: str, library: Any, answered: Answered, connecte
         response_types=["code"],
         token_endpoint_auth_method="none",
     )
-
-    async def returned() -> Any:
-        query = {name: values[0] for name, values in parse_qs(urlsplit(person.back).query).items()}
-        return answered(query)
 
     async def note(response: Any) -> None:
         asked.append(f"{response.request.method} {response.request.url.path} {response.status_code}")
@@ -102,7 +108,7 @@ async def log_in(url: str, tool: str, library: Any, answered: Answered, connecte
         client_metadata=metadata,
         storage=Storage(),
         redirect_handler=person.go,
-        callback_handler=returned,
+        callback_handler=person.code,
     )
     http = library.AsyncClient(auth=auth, event_hooks={"response": [note]})
     async with http, connected(url, http) as client:
@@ -110,8 +116,5 @@ async def log_in(url: str, tool: str, library: Any, answered: Answered, connecte
     print(json.dumps({"text": result.content[0].text, "asked": asked}))
 
 
-def main(library: Any, answered: Answered, connected: Connected) -> None:
-    """What both scripts are."""
-    warnings.simplefilter("ignore")
-    url, tool = sys.argv[1:]
-    asyncio.run(log_in(url, tool, library, answered, connected))
+warnings.simplefilter("ignore")
+asyncio.run(log_in(*sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""Scenarios of a client with a server, for both lines of the SDK. Each prints what came of it and judges nothing.
+"""Scenarios of a client with a server, for both lines of the SDK. Each prints its observations as JSON.
 
 Runs in the client's environment.
 """
@@ -28,7 +28,7 @@ def reporter(reports: list[Report]) -> Any:
 
 
 async def heard(events: Any, wanted: set[str]) -> list[str]:
-    """Return everything until all that is wanted has been heard."""
+    """Return the notifications up to the last wanted one."""
     found: list[str] = []
     with anyio.fail_after(WAIT):
         while not wanted <= set(found):
@@ -93,14 +93,14 @@ async def at_once(client: Adapter, plan: Json) -> Json:
 
 
 async def restarted(client: Adapter, plan: Json) -> Json:
-    """Call, say so, and call again when told to: the server may have been restarted by then."""
+    """Call, wait while the server is restarted, and call again."""
     before = await client.call("fixture_echo", {"text": "before"})
     await told_to_go_on()
     return {"before": before, "after": await attempt(client, client.call("fixture_echo", {"text": "after"}))}
 
 
 async def asked(client: Adapter, plan: Json) -> Json:
-    """Call, get and read what asks; return the outcome of each, and what was asked, logged and reported for it."""
+    """Make calls that ask their client. Return the outcome of each, with its questions, log messages and reports."""
     said: Json = {}
     for key, (kind, name, arguments) in plan["calls"].items():
         answers, reports = client.answers, list[Report]()
@@ -115,7 +115,7 @@ async def asked(client: Adapter, plan: Json) -> Json:
 
 
 async def changes(client: Adapter, plan: Json) -> Json:
-    """Hear of things that a tool adds and removes, use them, and hear of resources while subscribed to them."""
+    """Follow things that a tool adds and removes, and resources while subscribed to them."""
     said: Json = {}
     uses: dict[str, Any] = {"tools": client.call, "resources": client.read, "prompts": client.prompt}
     for kind, name in plan["grow"].items():
@@ -141,7 +141,7 @@ async def changes(client: Adapter, plan: Json) -> Json:
 
 
 async def watched(client: Adapter, plan: Json) -> Json:
-    """Subscribe, say so, and hear what others do."""
+    """Subscribe, and follow the changes of another client."""
     async with client.watching(plan["kinds"], plan["uris"]) as events:
         await told_to_go_on()
         return {"told": await heard(events, {*plan["kinds"], *plan["uris"]})}
@@ -239,7 +239,7 @@ async def bereft(client: Adapter, plan: Json) -> Json:
 
 
 def main(connect: Callable[[Json], AbstractAsyncContextManager[Adapter]]) -> None:
-    """Run the scenario that the plan on the command line names, and print what came of it."""
+    """Run the scenario of the plan on the command line, and print its observations."""
     plan = json.loads(sys.argv[1])
 
     async def run() -> Json:

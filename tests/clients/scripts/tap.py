@@ -1,4 +1,4 @@
-"""Writes down what an HTTP client and a server say, in the lines that `tests/support/tee.py` writes for two streams.
+"""A record of the messages of an HTTP client and its server, in the format of `tests/support/tee.py`.
 
 `>` and `<` stand before the client's and the server's JSON-RPC messages, and `#` before a response's method and status.
 Runs in the client's environment, where the HTTP library is httpx or its successor: whichever is given.

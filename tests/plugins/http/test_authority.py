@@ -1,4 +1,4 @@
-"""Host and Origin, read as every other parser reads them, or not at all."""
+"""Host and Origin, parsed as other parsers do, or rejected."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def test_addresses_are_read(address: IPv4Address | IPv6Address, port: int | None
 
 
 @given(ODD)
-def test_what_is_read_is_what_others_read(text: str) -> None:
-    """No part of a text is left out, and none is taken for another."""
+def test_a_host_is_parsed_as_other_parsers_do(text: str) -> None:
+    """No part of a string is ignored or misread."""
     read = parse_authority(text)
     if read is None:
         return

@@ -1,4 +1,4 @@
-"""Whose address a request has that came through proxies (B-15): theirs only who are trusted say it."""
+"""The address of a request that came through proxies: only trusted proxies may forward it."""
 
 from __future__ import annotations
 
@@ -29,6 +29,6 @@ from pegboard_plugins.http.request_guard import RequestGuard
 def test_the_last_address_that_no_trusted_proxy_added(
     proxies: tuple[str, ...], remote: str | None, forwarded: list[str], peer: str
 ) -> None:
-    edge = RequestGuard(HttpConfig(trusted_proxies=proxies), loopback=False)
+    guard = RequestGuard(HttpConfig(trusted_proxies=proxies), loopback=False)
     headers = CIMultiDict(("X-Forwarded-For", value) for value in forwarded)
-    assert edge.peer(headers, remote) == peer
+    assert guard.peer(headers, remote) == peer

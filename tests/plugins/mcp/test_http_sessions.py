@@ -30,7 +30,7 @@ NO_CHANGES: Any = NoChanges()
 
 
 class Store(MemorySessionStore):
-    """A store that notes what it is given, and finds and removes when a test lets it."""
+    """A store that notes stored records, and whose reads and removals wait for a test."""
 
     def __init__(self) -> None:
         super().__init__(10, 60)

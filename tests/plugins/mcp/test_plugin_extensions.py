@@ -1,4 +1,4 @@
-"""Extensions, methods, topics and notifications of plugins: where they are advertised, and who may use them."""
+"""Extensions, methods, topics and notifications of plugins: their capabilities, and the clients that may use them."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_method_without_extension_is_for_all_clients_of_its_revisions() -> Non
 
 
 class Topics:
-    """Topics that note their subscriptions and what they send."""
+    """Topics that note their subscriptions and notifications."""
 
     def __init__(self) -> None:
         self.open: list[str] = []

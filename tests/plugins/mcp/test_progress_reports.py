@@ -12,7 +12,7 @@ from pegboard_plugins.mcp.progress_reports import MAX_BURST_REPORTS, ProgressRep
 
 
 class Client:
-    """An outlet that keeps what is sent."""
+    """A channel that records sent reports."""
 
     progress: ProgressReports | None = None
     open = True

@@ -1,4 +1,4 @@
-"""Who asks, as a request of 2026-07-28 says it."""
+"""The client that a request of 2026-07-28 describes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.peer import META, modern_meta
     ("info", "name", "version"),
     [({}, "", ""), ({f"{META}clientInfo": {"name": "c", "version": "9", "title": "C"}}, "c", "9")],
 )
-def test_a_client_is_what_its_request_says(info: dict[str, Any], name: str, version: str) -> None:
+def test_a_request_describes_its_client(info: dict[str, Any], name: str, version: str) -> None:
     client = read_client({**modern_meta(capabilities={"roots": {}}), **info})
     assert (client.name, client.version) == (name, version)
     assert (client.revision, client.capabilities) == ("2026-07-28", {"roots": {}})

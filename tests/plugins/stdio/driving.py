@@ -1,4 +1,4 @@
-"""Starts `driver.py` on real descriptors and reads what came of it."""
+"""Starts `driver.py` on real descriptors and reads its output."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def converse(scene: str, data: bytes, *arguments: str, **options: Any) -> tuple[
 
 
 def reported(err: str, name: str) -> Any:
-    """What a scene reported by that name."""
+    """Return the report of that name."""
     for line in err.splitlines():
         if line.startswith(f"report {name} "):
             return json.loads(line.split(" ", 2)[2])

@@ -65,7 +65,7 @@ def test_odd_messages(raw: bytes, found: Any) -> None:
     assert (message.id, message.is_notification) == (found, False)
 
 
-def test_an_answer_is_told_from_a_request() -> None:
+def test_a_response_is_distinguished_from_a_request() -> None:
     assert scanned(b'{"id":1,"result":{"method":"x"}}').is_response
     assert scanned(b'{"id":1,"error":{"code":1}}').is_response
     assert not scanned(b'{"id":1,"method":"x","params":{"result":1}}').is_response
