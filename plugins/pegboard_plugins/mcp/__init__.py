@@ -21,7 +21,7 @@ from pegboard.plugin import (
 )
 
 if TYPE_CHECKING:
-    from pegboard_plugins.mcp.result_encoder import CacheableResult
+    from pegboard_plugins.mcp.result_encoder import CacheableKind
     from pegboard_plugins.mcp.round_trips import RoundTrips
 
 _ADVICE = (
@@ -97,7 +97,7 @@ class McpConfig(PluginConfig):
             )
         return keys
 
-    def ttl_ms(self) -> "dict[CacheableResult, int]":
+    def ttl_ms(self) -> "dict[CacheableKind, int]":
         """Return how long clients may cache each kind of result, in milliseconds."""
         rest = self.list_ttl_ms
         tools, resources, prompts = (

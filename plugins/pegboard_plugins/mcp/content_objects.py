@@ -44,7 +44,7 @@ def content_block(item: str | Content, revision: str) -> dict[str, Any]:
     return found
 
 
-def resource_contents(item: ResourceContents, revision: str) -> dict[str, Any]:
+def contents_object(item: ResourceContents, revision: str) -> dict[str, Any]:
     """Return one part of a resource."""
     body = {"text": item.content} if isinstance(item.content, str) else {"blob": _base64(item.content)}
     return without_none(uri=item.uri, mimeType=item.mime_type, **body, _meta=nested_meta(item.meta, revision))
@@ -72,7 +72,7 @@ def _audio(item: AudioContent, revision: str) -> dict[str, Any]:
 
 
 def _embedded(item: EmbeddedResource, revision: str) -> dict[str, Any]:
-    return {"type": "resource", "resource": resource_contents(item.resource, revision), **_about(item, revision)}
+    return {"type": "resource", "resource": contents_object(item.resource, revision), **_about(item, revision)}
 
 
 def _link(item: ResourceLink, revision: str) -> dict[str, Any]:

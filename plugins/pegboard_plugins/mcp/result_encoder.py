@@ -27,7 +27,7 @@ from pegboard.types import EmbeddedOutcome, Failure, Identity, Listing, MethodRe
 from pegboard_plugins.mcp.listing_objects import implementation_object, listing_object
 from pegboard_plugins.mcp.revisions import SERVER_INFO, STATELESS_REVISIONS, SUPPORTED_REVISIONS, since
 
-CacheableResult: TypeAlias = Literal["tools", "resources", "templates", "prompts", "discovery"]
+CacheableKind: TypeAlias = Literal["tools", "resources", "templates", "prompts", "discovery"]
 """The results that clients may cache."""
 
 PRIVATE_EXTRA_MEMBERS = frozenset(("endpoint",))
@@ -46,7 +46,7 @@ class ResultEncoder:
         ttl_ms: how long clients may cache each kind of result, in milliseconds.
     """
 
-    def __init__(self, revision: str, identity: Identity, ttl_ms: Mapping[CacheableResult, int]) -> None:
+    def __init__(self, revision: str, identity: Identity, ttl_ms: Mapping[CacheableKind, int]) -> None:
         self.revision = revision
         self._introduction = implementation_object(identity, revision)
         self._identity = identity._replace(
@@ -132,9 +132,9 @@ class ResultEncoder:
         return encode(tool_result_object(outcome, self.revision, structured=structured))[:-1] + self._end(outcome.meta)
 
     def _resource(self, outcome: ResourceResult) -> bytes:
-        from pegboard_plugins.mcp.content_objects import resource_contents
+        from pegboard_plugins.mcp.content_objects import contents_object
 
-        parts = [resource_contents(part, self.revision) for part in outcome.contents]
+        parts = [contents_object(part, self.revision) for part in outcome.contents]
         caching = self._caching(outcome.ttl_ms, public=outcome.public)
         return encode({"contents": parts})[:-1] + caching + self._end(outcome.meta)
 

@@ -24,7 +24,7 @@ _FLAGS: Final = {"toolsListChanged": "tools", "promptsListChanged": "prompts", "
 _URIS: Final = "resourceSubscriptions"
 
 
-class SubscriptionFilter:
+class ListenFilter:
     """The requested notifications that the server supports.
 
     Args:
@@ -95,9 +95,7 @@ class ClientSubscription:
         self._service = service
         self._meta: dict[str, object] = {SUBSCRIPTION_ID: call.request_id}
         host = service.host
-        self._filter = SubscriptionFilter(
-            call.params.get("notifications"), host.offers, lambda uri: host.refused(uri, call)
-        )
+        self._filter = ListenFilter(call.params.get("notifications"), host.offers, lambda uri: host.refused(uri, call))
         self._close: Callable[[], None] | None = None
         left = seconds_left(call.caller)
         self._ending = None if left is None else self._loop.call_later(left, self.stop)

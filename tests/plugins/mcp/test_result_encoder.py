@@ -15,10 +15,10 @@ from pegboard.plugin import Middleware, Plugin, ProtocolError, hookimpl
 from pegboard.testing import connect
 from pegboard.types import Call, CallNext, Identity, Listing, Outcome, Tool
 from pegboard_plugins.mcp.listing_objects import listing_object
-from pegboard_plugins.mcp.result_encoder import CacheableResult, ResultEncoder
+from pegboard_plugins.mcp.result_encoder import CacheableKind, ResultEncoder
 from pegboard_plugins.mcp.revisions import SESSION_REVISIONS, STATELESS_REVISIONS
 
-TTL: dict[CacheableResult, int] = {"tools": 1, "resources": 2, "templates": 3, "prompts": 4, "discovery": 5}
+TTL: dict[CacheableKind, int] = {"tools": 1, "resources": 2, "templates": 3, "prompts": 4, "discovery": 5}
 
 
 def encoder(revision: str = STATELESS_REVISIONS[0]) -> ResultEncoder:
