@@ -134,6 +134,8 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
             "protocol/http/test_headers",
             "protocol/http/test_routing",
             "protocol/test_messages",
+            "protocol/test_eras",
+            "protocol/test_progress",
             "protocol/http/test_streams",
             "protocol/test_notifications",
             "protocol/test_asking",
@@ -144,7 +146,7 @@ TARGETS: dict[str, tuple[str, list[str]]] = {
 }
 """Module -> its file, and the tests that are to notice."""
 
-SECONDS = 180
+SECONDS = 300
 """For how long the tests may run; a hang is noticed, too."""
 
 SWAPS: dict[type[ast.cmpop], type[ast.cmpop]] = {

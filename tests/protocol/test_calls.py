@@ -181,21 +181,22 @@ async def test_a_call_that_blocks_threads_or_waits_delays_no_other(client: McpCl
     assert [await one.text() for one in blocked] == ["through"] * 30
 
 
-@pytest.mark.parametrize("tool", ["wait", "stubborn", "block"])
-async def test_a_call_that_exceeds_its_time_limit_fails_and_is_cancelled(start: Start, tool: str) -> None:
+async def test_a_call_that_exceeds_its_time_limit_fails_and_is_cancelled(start: Start) -> None:
     async with start(host="tool_timeout = 0.05") as server:
         client = await server.client()
-        for modern in (True, False):
-            result = await client.call(f"fixture_{tool}", label=str(modern), modern=modern)
-            text = text_of(result)
-            assert text.startswith("It took longer than 0.05 seconds and was given up.\n\nAsk for less")
-            detail = result["_meta"]["pegboard/error"]
-            assert (detail["kind"], detail["canRetry"], detail["statusCode"]) == ("TOOL_RUNTIME_FATAL", False, 504)
-        await server.said(f"fixture_{tool} took longer than its limit of 0.05 seconds")
-        if tool == "block":
-            await client.call("fixture_open_gate")
-        for label in ("True", "False"):
-            await until_cancelled(client, label)
+        for tool in ("wait", "stubborn", "block"):
+            for modern in (True, False):
+                result = await client.call(f"fixture_{tool}", label=f"{tool} {modern}", modern=modern)
+                text = text_of(result)
+                assert text.startswith("It took longer than 0.05 seconds and was given up.\n\nAsk for less")
+                detail = result["_meta"]["pegboard/error"]
+                found = detail["kind"], detail["canRetry"], detail["statusCode"]
+                assert found == ("TOOL_RUNTIME_FATAL", False, 504)
+            await server.said(f"fixture_{tool} took longer than its limit of 0.05 seconds")
+            if tool == "block":
+                await client.call("fixture_open_gate")
+            for modern in (True, False):
+                await until_cancelled(client, f"{tool} {modern}")
 
 
 BLOCKS = '''

@@ -78,6 +78,8 @@ async def test_subscriptions_of_a_session_are_validated_and_limited(server: McpS
     for params in ({}, {"uri": None}, {"uri": 5}, {"uri": ""}, {"uri": "x" * 5000}, {"uri": ["x://a"]}):
         for method in ("resources/subscribe", "resources/unsubscribe"):
             assert (await client.error(method, params))["code"] == -32602
+    if server.transport == "http":
+        return  # the limit is that of any session
     for number in range(1000):
         assert await client.result("resources/subscribe", {"uri": f"x://{number}"}) == {}
     assert (await client.error("resources/subscribe", {"uri": "x://more"}))["code"] == -32602

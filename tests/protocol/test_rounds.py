@@ -7,6 +7,7 @@ import base64
 import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -400,7 +401,9 @@ async def test_a_state_expires(start: Start) -> None:
 
 
 @pytest.mark.requirement("ERA-17", "ERA-18", "ROUND-13", "ROUND-14")
-async def test_processes_that_share_a_key_serve_each_other_s_calls_and_outlive_one_another(start: Start) -> None:
+async def test_processes_that_share_a_key_serve_each_other_s_calls_and_outlive_one_another(
+    sites: dict[str, Path],
+) -> None:
     """Rotation: a new key is appended everywhere, then put first, then the old one is left out."""
     keys = [f"key number {number}: {'x' * 32}" for number in range(2)]
     lines = {"old": keys[:1], "first": keys, "second": keys[::-1], "new": keys[1:], "alone": []}
@@ -408,7 +411,7 @@ async def test_processes_that_share_a_key_serve_each_other_s_calls_and_outlive_o
     opens |= {name: {"old", "first", "second", "new", "gone"} for name in ("first", "second")}
 
     def process(shared: list[str]) -> McpServer:
-        return start(f"[plugins.mcp]\nstate_keys = {shared}" if shared else "", site="asks")
+        return McpServer("http", sites["asks"], more=f"[plugins.mcp]\nstate_keys = {shared}" if shared else "")
 
     async with AsyncExitStack() as stack:
         async with process(keys[:1]) as gone:

@@ -179,17 +179,17 @@ async def test_a_deleted_session_ends_its_streams_and_cannot_be_resumed(asking: 
 
 
 async def test_events_are_kept_up_to_a_limit(asking_site: Path) -> None:
-    async with Served(asking_site, config("session_events_bytes = 5000")) as served:
+    async with Served(asking_site, config("session_events_bytes = 1500")) as served:
         session = await opened(served)
         old = await session.begin(log("old"))
         await rest(old)
-        long = await session.begin(log(*["x" * 1000] * 6))
+        long = await session.begin(log(*["x" * 300] * 6))
         await rest(long)
         assert await refused(session, str(old.events[0].id)) == LOST
         assert await refused(session, str(long.events[0].id)) == LOST  # there would be a gap
         assert len(await rest(await session.listen(long.events[-3].id))) == 2
         lost = await session.listen()
-        for kind in ["tools", "prompts", "resources"] * 30:
+        for kind in ["tools", "prompts", "resources"] * 10:
             await change(served, kind)
             await told(lost)
         back = await session.listen(lost.events[0].id)  # a GET stream whose events are forgotten begins anew

@@ -108,7 +108,7 @@ def unruly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_site(tmp_path_factory.mktemp("unruly"), {"unruly": unruly_kit})
 
 
-RUNS = 4
+RUNS = 2
 """A defect once crashed each run with a probability of more than a half."""
 
 
